@@ -1,7 +1,7 @@
-//! What the values of a base and a new run say about the speed of one against the other.
+//! The certainty of a speed, from the values of a base and a new run.
 //!
-//! Where each side is one run, its repeats are what is independent. Where a side is several runs,
-//! the runs are: a machine may be in another state in each, and no number of repeats shows that.
+//! If each side is one run, its repeats are independent. If a side has several runs, only the runs
+//! are: the machine may be in another state in each, which repeats do not show.
 
 use fslab_model::Better;
 use fslab_stats::{
@@ -9,7 +9,7 @@ use fslab_stats::{
     difference_test_among, ratio, tail_p_below, tail_ratio_at,
 };
 
-/// The values of both sides, run by run, arranged so that their ratio is a speed.
+/// The values of both sides by run, arranged so that their ratio is a speed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Speed<'a> {
     above: &'a [Vec<f64>],
@@ -17,8 +17,8 @@ pub(crate) struct Speed<'a> {
 }
 
 impl<'a> Speed<'a> {
-    /// How many times as good `new` is as `base`: above 1 is better, whichever direction is good.
-    /// `None` for a metric that has no good direction.
+    /// The speed of `new` relative to `base`: above 1 is better in either direction. `None` for a
+    /// metric without a good direction.
     pub(crate) fn of(better: Better, base: &'a [Vec<f64>], new: &'a [Vec<f64>]) -> Option<Self> {
         let (above, below) = match better {
             Better::Higher => (new, base),
@@ -36,7 +36,7 @@ impl<'a> Speed<'a> {
         }
     }
 
-    /// Whether the sides differ, as one of `family` comparisons.
+    /// Tests whether the sides differ, as one of `family` comparisons.
     pub(crate) fn test(self, family: usize) -> Option<Test> {
         match self.single_runs() {
             Some((above, below)) => difference_test_among(above, below, family),
@@ -44,7 +44,7 @@ impl<'a> Speed<'a> {
         }
     }
 
-    /// The ratio with an interval of a confidence near 1.
+    /// The ratio with an interval at an extreme confidence.
     pub(crate) fn tail_at(self, confidence: f64) -> Option<Estimate> {
         match self.single_runs() {
             Some((above, below)) => tail_ratio_at(above, below, confidence),

@@ -12,19 +12,18 @@ use crate::merge::SideRanges;
 /// The values of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// Of each run that has any: one value a trial, in the order of the repeats, in the metric's
-    /// unit.
+    /// For each run with values: one per trial, in the order of the repeats, in the metric's unit.
     pub runs: Vec<Vec<f64>>,
-    /// The values in a few figures; `None` where there is none.
+    /// Their descriptive statistics; `None` without values.
     pub summary: Option<Summary>,
-    /// Why there is none, where that is known.
+    /// Why there are no values, if known.
     pub absence: Option<String>,
-    /// How many of the values were disturbed while they were measured.
+    /// The number of values disturbed while measured.
     pub disturbed: usize,
 }
 
 impl Side {
-    /// Of `runs`, one list each; those that have nothing are passed over.
+    /// `runs` has one list each; empty lists are dropped.
     #[must_use]
     pub fn of(mut runs: Vec<Vec<f64>>) -> Self {
         runs.retain(|values| !values.is_empty());
@@ -36,29 +35,29 @@ impl Side {
         }
     }
 
-    /// Every value, in a sequence.
+    /// Every value of all runs.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         self.runs.iter().flatten().copied()
     }
 
-    /// Whether every value is 0.
+    /// True if every value is 0.
     fn is_nothing(&self) -> bool {
         self.values().all(|value| value == 0.0)
     }
 
-    /// Whether there is one value, however often.
+    /// True if all values are equal.
     fn is_constant(&self) -> bool {
         let first = self.values().next();
         self.values().all(|value| Some(value) == first)
     }
 }
 
-/// Which run has no figure.
+/// Which side has no figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// The run that is compared with: there is nothing to be slower than.
+    /// The base: nothing to compare with.
     Base,
-    /// The run that is compared: what was there is lost.
+    /// The new run: the figure is lost.
     New,
     /// Both.
     Both,
@@ -67,38 +66,38 @@ pub enum Absence {
 /// One figure of one subject in two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contrast {
-    /// The subject; of two names, `new against base`.
+    /// The subject; for two names, `new against base`.
     pub subject: String,
-    /// The phase's name in its study, or what is timed around the phases: `mkfs`.
+    /// The phase's name in its study, or a step such as `mkfs`.
     pub phase: String,
-    /// For a sweep, of how many points the figure is the geometric mean, and how many there are.
+    /// For a sweep: the points in the geometric mean, and all points.
     pub points: Option<(usize, usize)>,
     /// The metric.
     pub metric: &'static MetricDefinition,
-    /// The run that is compared with.
+    /// The base.
     pub base: Side,
-    /// The run that is compared.
+    /// The new run.
     pub new: Side,
-    /// How many times as good `new` is: above 1 is better, whichever direction that is.
+    /// The speed of `new` relative to `base`: above 1 is better in either direction.
     pub speed: Option<Estimate>,
-    /// Whether the two differ at all.
+    /// The test of a difference.
     pub test: Option<Test>,
     /// The test's p-value, corrected over all contrasts of the diff.
     pub p_corrected: Option<f64>,
-    /// What may be said.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Whether each side is the only value that there can be: virtual time.
+    /// True if each side is exact: virtual time.
     pub exact: bool,
 }
 
 impl Contrast {
-    /// How many values of both sides were disturbed while they were measured.
+    /// The number of values of both sides disturbed while measured.
     #[must_use]
     pub fn disturbed(&self) -> usize {
         self.base.disturbed + self.new.disturbed
     }
 
-    /// Which side has no figure; `None` where both have.
+    /// Which side has no figure; `None` if both have one.
     #[must_use]
     pub fn absence(&self) -> Option<Absence> {
         match (self.base.runs.is_empty(), self.new.runs.is_empty()) {
@@ -109,17 +108,16 @@ impl Contrast {
         }
     }
 
-    /// Whether all speed that there was is lost: more is better, and all new values are 0. A time
-    /// of 0 is no loss.
+    /// True if more is better and all new values are 0. A time of 0 is no loss.
     #[must_use]
-    pub fn is_at_rest(&self) -> bool {
+    pub fn is_total_loss(&self) -> bool {
         let has_both = self.absence().is_none();
         let of_speed = has_both && self.metric.better == Better::Higher;
         of_speed && self.new.is_nothing() && !self.base.is_nothing()
     }
 
-    /// Whether no value varies on either side, and one figure between the two would give both on a
-    /// coarse clock.
+    /// True if no value varies on either side, and a coarse clock may have made both from one
+    /// figure.
     #[must_use]
     pub fn is_between_steps(&self) -> bool {
         let values = |side: &Side| side.values().collect::<Vec<f64>>();
@@ -128,7 +126,7 @@ impl Contrast {
         !self.exact && are_repeated && are_neighbouring_steps(&base, &new)
     }
 
-    /// Why two figures have no ratio, in a few words.
+    /// Why two figures have no ratio.
     #[must_use]
     pub fn why_no_ratio(&self) -> &'static str {
         match self.metric.better {
@@ -137,12 +135,12 @@ impl Contrast {
         }
     }
 
-    /// The values of both sides as a speed; `None` where the metric has no good direction.
+    /// The values of both sides as a speed; `None` if the metric has no good direction.
     pub(crate) fn as_speed(&self) -> Option<Speed<'_>> {
         Speed::of(self.metric.better, &self.base.runs, &self.new.runs)
     }
 
-    /// `Random read of ext4`: what a line of a message names.
+    /// The figure's name in a message: `Random read of ext4`.
     #[must_use]
     pub fn title(&self) -> String {
         let phase = crate::wording::heading(&self.phase);
@@ -150,7 +148,7 @@ impl Contrast {
     }
 }
 
-/// The contrasts of a joined run in `metric`; `None`: each phase's headline.
+/// The contrasts of a joined run in `metric`; `None` means each phase's headline.
 pub(crate) fn contrasts(
     subject: &str,
     analysis: &Analysis,
@@ -185,7 +183,7 @@ fn of_phase(
         absence: phase.cells.get(place).and_then(PhaseCell::absence),
         disturbed: phase.disturbed(place),
     };
-    // A metric that a phase has nowhere is none of its figures.
+    // A metric that no subject has in a phase gives no contrast there.
     if comparison.is_empty() && metric.is_some() {
         return None;
     }
@@ -195,12 +193,12 @@ fn of_phase(
     Some(found)
 }
 
-/// What is known of a subject's repeats beside their values.
+/// Facts about a subject's repeats besides their values.
 #[derive(Default)]
 struct Seen {
     /// Why there is no figure.
     absence: Option<String>,
-    /// How many repeats were disturbed.
+    /// The number of disturbed repeats.
     disturbed: usize,
 }
 
@@ -231,12 +229,12 @@ fn contrast(
         exact,
     };
     let speed = contrast.as_speed().and_then(Speed::estimate);
-    // Equal repeats of virtual time are no proof that a difference in the ninth digit matters.
+    // Equal repeats of virtual time do not make a difference in the ninth digit significant.
     contrast.speed = speed.map(|speed| speed.widened(comparison.resolution));
     contrast
 }
 
-/// The values at `places` of a comparison, a list each.
+/// The values at `places` of a comparison, one list each.
 pub(crate) fn values(comparison: &Comparison, places: Range<usize>) -> Vec<Vec<f64>> {
     let entries = places.filter_map(|place| comparison.entries.get(place));
     entries.map(|entry| entry.values.clone()).collect()

@@ -1,4 +1,4 @@
-//! Two runs beside each other.
+//! Comparison of two runs.
 
 use std::collections::BTreeSet;
 use std::slice::from_ref;
@@ -14,20 +14,20 @@ use crate::dimension::{Difference, Dimension, differences, ensure_alike, ensure_
 use crate::merge::{PairedRun, SideRanges, merge_pair};
 use crate::pairing::{Pair, pairs, subjects};
 
-/// A difference is stated where the corrected p-value is at most this: of the differences that a
-/// diff states, this share is expected to be none.
+/// The largest corrected p-value of a stated difference: of all stated ones, this share is expected
+/// to be false.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
-/// What is asked about two runs.
+/// What to compare in two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Subjects that are compared, of the base and of the new run; empty: those of one name.
+    /// Pairs of subjects of the base and the new run; if empty, those with the same name.
     pub pairs: Vec<(Subject, Subject)>,
-    /// Dimensions that may differ beside the one that is studied.
+    /// Dimensions that may differ in addition to the one studied.
     pub waived: Vec<Dimension>,
-    /// Metrics; empty: the headline of each phase.
+    /// Metrics; if empty, the headline of each phase.
     pub metrics: Vec<&'static MetricDefinition>,
-    /// The difference that does not matter.
+    /// The relative difference that does not matter.
     pub tolerance: Percent,
 }
 
@@ -42,57 +42,57 @@ impl Default for Question {
     }
 }
 
-/// Two runs beside each other, or several runs of one and several of the other.
+/// A comparison of one run with another, or of several with several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diff {
-    /// Names of the runs that are compared with.
+    /// Names of the base runs.
     pub base: Vec<String>,
-    /// Names of the runs that are compared.
+    /// Names of the new runs.
     pub new: Vec<String>,
-    /// In what else they differ.
+    /// The dimensions in which they differ.
     pub differences: Vec<Difference>,
-    /// Phases of one name that were not asked the same, with what differs: they are not compared.
+    /// Phases of one name that are defined differently, with the difference; they are not compared.
     pub others: Vec<(String, String)>,
-    /// Subjects that only one run has.
+    /// Subjects that only one side has.
     pub unpaired: Vec<String>,
-    /// Metrics that were asked for and that neither run has.
+    /// Requested metrics that neither side has.
     pub unmeasured: Vec<&'static MetricDefinition>,
-    /// Every figure that either run has, subject by subject, phases in the order of the study.
+    /// Every figure that either side has, by subject, phases in the order of the study.
     pub contrasts: Vec<Contrast>,
-    /// Each subject over all its phases, where it has several in both runs.
+    /// Each subject over all its phases, if both sides have several.
     pub overall: Vec<Overall>,
-    /// The difference that does not matter.
+    /// The relative difference that does not matter.
     pub tolerance: Percent,
 }
 
-/// A subject over all phases that both runs have.
+/// A subject over all phases that both sides have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
     /// The subject.
     pub subject: String,
-    /// How many phases.
+    /// The number of phases.
     pub phases: usize,
     /// The ratio of the geometric means of their headline figures; above 1 is better.
     pub speed: Estimate,
 }
 
 impl Diff {
-    /// Compares one run with another: [`Diff::of_runs`] of one each.
+    /// Compares one run with another: [`Diff::of_runs`] with one each.
     ///
     /// # Errors
-    /// [`DiffError`], where the two do not compare or have nothing in common.
+    /// [`DiffError`], if the two are not comparable or have nothing in common.
     pub fn of(base: &RunRecord, new: &RunRecord, question: &Question) -> Result<Self, DiffError> {
         Self::of_runs(from_ref(base), from_ref(new), question)
     }
 
-    /// Compares `new` with `base`. Where a side is several runs, how much they differ counts, and
-    /// not how much the repeats within one do.
+    /// Compares `new` with `base`. If a side has several runs, the spread between them counts
+    /// instead of that between repeats.
     ///
     /// # Errors
-    /// [`DiffError`], where runs do not compare or have nothing in common.
+    /// [`DiffError`], if runs are not comparable or have nothing in common.
     ///
     /// # Panics
-    /// Where a side has no run.
+    /// If a side has no run.
     pub fn of_runs(
         base: &[RunRecord],
         new: &[RunRecord],
@@ -150,7 +150,7 @@ impl Diff {
         Ok(diff)
     }
 
-    /// Adds what the joined run of a pair says of `metrics`; none: of each phase's headline.
+    /// Adds the contrasts of a pair's joined run in `metrics`; if empty, in each phase's headline.
     fn add(
         &mut self,
         subject: &str,
@@ -175,7 +175,7 @@ impl Diff {
         }
     }
 
-    /// Tests, corrects over all contrasts, and puts each into a word.
+    /// Tests, corrects over all contrasts, and sets each verdict.
     fn judge(&mut self) {
         let is_tested = |c: &&Contrast| !c.exact && c.speed.is_some_and(|s| s.interval.is_some());
         let family = self.contrasts.iter().filter(is_tested).count();
@@ -194,7 +194,7 @@ impl Diff {
         }
     }
 
-    /// The diff in a few words: `2 faster, 1 slower, 5 the same`.
+    /// The diff as a line: `2 faster, 1 slower, 5 the same`.
     #[must_use]
     pub fn summary(&self) -> String {
         let count = |wanted: fn(Verdict) -> bool| self.with(wanted).count();
@@ -210,11 +210,11 @@ impl Diff {
             (count(|v| v == Verdict::Undecided), "undecided"),
             (missing, "without comparison"),
         ];
-        let told = counts.iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told
+        let words = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = words
             .map(|(count, word)| format!("{count} {word}"))
             .collect();
-        told.join(", ")
+        words.join(", ")
     }
 
     /// The contrasts of one verdict.
@@ -224,7 +224,8 @@ impl Diff {
     }
 }
 
-/// Faster and slower need the interval and the corrected test; the same needs the interval alone.
+/// Faster and slower require the interval and the corrected test; the same requires the interval
+/// alone.
 fn word(contrast: &Contrast, tolerance: f64) -> Verdict {
     let Some(speed) = contrast.speed else {
         return Verdict::Undecided;
@@ -284,7 +285,7 @@ fn names(runs: &[RunRecord]) -> Vec<String> {
     runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
-/// The runs of a side in a few words.
+/// The runs of a side as text.
 #[must_use]
 pub fn named(runs: &[String]) -> String {
     match runs {
@@ -308,7 +309,7 @@ fn title(base: &RunRecord, new: &RunRecord, pair: Pair) -> String {
 }
 
 fn unpaired(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<String> {
-    // Two subjects of one run: it has them all.
+    // Two subjects of one run: none is unpaired.
     if base.header.run == new.header.run {
         return Vec::new();
     }
@@ -324,12 +325,12 @@ fn unpaired(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<String> {
 }
 
 fn why_none(others: &[(String, String)]) -> String {
-    let told: Vec<String> = others
+    let reasons: Vec<String> = others
         .iter()
         .map(|(phase, what)| format!("{phase} ({what})"))
         .collect();
-    match told.is_empty() {
+    match reasons.is_empty() {
         true => " with a figure in both".to_owned(),
-        false => format!(" that is asked the same: {}", wording::list(&told)),
+        false => format!(" that is asked the same: {}", wording::list(&reasons)),
     }
 }

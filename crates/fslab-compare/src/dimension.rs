@@ -1,4 +1,4 @@
-//! The dimensions of a result: two runs compare only where all of them but the one studied agree.
+//! The dimensions of a result: two runs compare only if all of them but the one studied agree.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use serde::Serialize;
 use crate::DiffError;
 use crate::pairing::{Pair, subjects};
 
-/// Of one and the same memory two kernels keep somewhat different parts for themselves.
+/// Granularity of the comparison: kernels reserve different amounts of the same memory.
 const MEMORY_STEP_BYTES: u64 = 256 << 20;
-/// Facts of a trial that begin so are versions of tools.
+/// Prefix of facts that are versions of tools.
 const TOOL_FACT: &str = "tool.";
-/// And so digests of the layers in which a guest has the programs and files of a study.
+/// Prefix of facts that are digests of a guest's layers with a study's programs and files.
 const LAYER_FACT: &str = "layer.";
 
-/// In what two runs may differ.
+/// A property in which two runs may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dimension {
@@ -25,36 +25,36 @@ pub enum Dimension {
     Subject,
     /// Processor, memory, host.
     Machine,
-    /// The operating system around the kernel; below a guest, with the host's kernel.
+    /// The operating system around the kernel; in a guest, with the host's kernel.
     System,
     /// The kernel that the trials ran on.
     Kernel,
-    /// Kernel and root image of a guest: with it, the programs that format and check.
+    /// Kernel and root image of a guest, which includes mkfs and fsck.
     Lab,
     /// The version of fslab.
     Fslab,
     /// Where the trials ran.
     Venue,
-    /// The disk, or the folder that stands for it.
+    /// The disk, or the folder in its place.
     Device,
     /// Memory of a guest.
     Memory,
     /// Size of the file system.
     Size,
-    /// What cold means.
+    /// The meaning of a cold cache.
     Cold,
     /// How I/O is issued.
     Engine,
-    /// mkfs and mount options of one and the same subject.
+    /// mkfs and mount options of the same subject.
     Options,
     /// Versions of mkfs and the other tools, and the programs and files that a study brings.
     Tools,
-    /// The data and its places, where the figures depend on nothing else: in virtual time.
+    /// The seed of data and places, where figures depend on nothing else: in virtual time.
     Seed,
 }
 
 impl Dimension {
-    /// All of them.
+    /// All dimensions.
     pub const ALL: [Self; 15] = [
         Self::Subject,
         Self::Machine,
@@ -122,14 +122,14 @@ impl FromStr for Dimension {
 pub struct Difference {
     /// The dimension.
     pub dimension: Dimension,
-    /// What the run that is compared with has.
+    /// The value of the base.
     pub base: String,
-    /// What the run that is compared has.
+    /// The value of the new run.
     pub new: String,
 }
 
 impl Difference {
-    /// `None` where both have the same.
+    /// `None` if both are equal.
     fn of(dimension: Dimension, base: String, new: String) -> Option<Self> {
         (base != new).then_some(Self {
             dimension,
@@ -145,7 +145,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// In what the runs differ, for those of their subjects that are compared.
+/// The dimensions in which the runs differ, for the compared subjects.
 #[must_use]
 pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Difference> {
     let of_header = header_differences(&base.header, &new.header);
@@ -164,8 +164,7 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
     found
 }
 
-/// In what two runs differ apart from their subjects: what a plan and a machine say before a trial
-/// is made.
+/// The differences apart from subjects: those of plan and machine, known before a trial.
 #[must_use]
 pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> {
     let (of_base, of_new) = (Values(base), Values(new));
@@ -173,9 +172,9 @@ pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> 
     let elsewhere = differs(Dimension::Venue);
     let another_kernel = differs(Dimension::Kernel);
     let is_implied = |dimension: &Dimension| match dimension {
-        // Another venue has another device, and that says enough.
+        // Another venue implies another device.
         Dimension::Device | Dimension::Memory => elsewhere,
-        // Another kernel is another lab; what else is in it shows in the versions of the tools.
+        // Another kernel implies another lab; the tools show the rest of its differences.
         Dimension::Lab => elsewhere || another_kernel,
         _ => false,
     };
@@ -185,13 +184,13 @@ pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> 
         .collect()
 }
 
-/// The value of `dimension` in a run; empty for what belongs to a subject, and for what figures in
-/// virtual time do not depend on.
+/// The value of `dimension` in a run; empty for dimensions of a subject, and for those that figures
+/// in virtual time do not depend on.
 pub(crate) fn header_value(header: &RunHeader, dimension: Dimension) -> String {
     Values(header).value(dimension)
 }
 
-/// In what two plans do not ask the same, where no waiver helps; `None` where they do.
+/// A difference of two plans that cannot be waived; `None` if there is none.
 pub(crate) fn question_difference(first: &Plan, other: &Plan) -> Option<&'static str> {
     let are_same =
         |(a, b): (&PhaseSpec, &PhaseSpec)| a.name == b.name && phase_difference(a, b).is_none();
@@ -209,7 +208,7 @@ pub(crate) fn question_difference(first: &Plan, other: &Plan) -> Option<&'static
     }
 }
 
-/// In what two phases of one name do not ask the same; `None` where they do.
+/// The difference of two phases of one name; `None` if they are defined alike.
 pub(crate) fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<String> {
     if base.workload != new.workload {
         return Some(format!(
@@ -243,8 +242,8 @@ fn is_virtual(plan: &Plan) -> bool {
     plan.venue.kind() == VenueKind::Sim
 }
 
-/// Demands that `found` names one dimension at most that is not waived, and that time is of one
-/// kind in both runs.
+/// Checks that `found` has at most one dimension that is not waived, and that both runs are in real
+/// time or both in virtual time.
 ///
 /// # Errors
 /// [`DiffError::Question`], [`DiffError::Dimensions`].
@@ -279,8 +278,8 @@ pub fn ensure_comparable(
     Ok(())
 }
 
-/// Demands that the runs of one side agree in all that is not waived: they are to be the same
-/// measurement, made several times.
+/// Checks that the runs of one side agree in all that is not waived: they must be repetitions of
+/// one measurement.
 ///
 /// # Errors
 /// [`DiffError::Unlike`].
@@ -300,8 +299,8 @@ pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(
     Ok(())
 }
 
-/// In what two runs are not the same measurement, made twice: the first dimension that is not
-/// waived in which they differ, for the subjects that both have.
+/// The first dimension not waived in which two runs differ, for the subjects that both have: they
+/// are not repetitions of one measurement.
 #[must_use]
 pub fn unlike(first: &RunRecord, other: &RunRecord, waived: &[Dimension]) -> Option<Difference> {
     let common = subjects(first).enumerate().filter_map(|(base, subject)| {
@@ -312,7 +311,7 @@ pub fn unlike(first: &RunRecord, other: &RunRecord, waived: &[Dimension]) -> Opt
     found.into_iter().find(|d| !waived.contains(&d.dimension))
 }
 
-/// The subjects' names, or what differs in their commands or in the versions of their tools.
+/// The subjects' names, or the differences of their commands or tool versions.
 fn of_pair(
     dimension: Dimension,
     (base, new): (&RunRecord, &RunRecord),
@@ -325,12 +324,12 @@ fn of_pair(
     let names = (name(base, pair.base), name(new, pair.new));
     match dimension {
         Dimension::Subject => names,
-        // Two subjects differ in their commands: that is what is studied.
+        // Two subjects differ in their commands; that is the dimension studied.
         Dimension::Options if names.0 != names.1 => Default::default(),
         Dimension::Options => (commands(base, pair.base), commands(new, pair.new)),
         _ => {
             let (mut of_base, mut of_new) = (tools(base, pair.base), tools(new, pair.new));
-            // A layer holds what its lab has not: of another lab it is another by that alone.
+            // A layer contains what its lab lacks, so it differs between labs by that alone.
             if base.header.plan.venue.lab() == new.header.plan.venue.lab() {
                 of_base.extend(layers(base));
                 of_new.extend(layers(new));
@@ -349,7 +348,7 @@ fn commands(run: &RunRecord, place: usize) -> String {
     lines.join("; ")
 }
 
-/// Versions of tools, by name, as the subject's trials reported them.
+/// Versions of tools by name, as the subject's trials reported them.
 fn tools(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
     let Some(subject) = subjects(run).nth(place) else {
         return BTreeMap::new();
@@ -368,7 +367,7 @@ fn layers(run: &RunRecord) -> impl Iterator<Item = (String, String)> {
     layers.map(|layer| (format!("{LAYER_FACT}{}", layer.name), layer.to_string()))
 }
 
-/// What both know and know differently, on either side.
+/// The entries that both sides have with different values, for either side.
 fn differing(base: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> (String, String) {
     let known = base.iter().filter_map(|(name, value)| {
         let other = new.get(name).filter(|other| *other != value)?;
@@ -388,10 +387,10 @@ impl Values<'_> {
         let machine = &header.machine;
         let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
         match dimension {
-            // What virtual time depends on stands in its plan.
+            // What virtual time depends on is in the plan.
             Dimension::Machine | Dimension::System if is_virtual => String::new(),
             Dimension::Machine => self.machine(),
-            // A guest's own kernel is another dimension; the host's takes part in its times.
+            // A guest's own kernel is another dimension; the host's affects its times.
             Dimension::System if matches!(plan.venue, VenuePlan::Guest { .. }) => {
                 format!("{}, {}", known(&machine.os), known(&machine.kernel))
             }

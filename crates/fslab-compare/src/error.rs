@@ -1,88 +1,88 @@
-//! Why two runs are not compared.
+//! Errors of comparing two runs.
 
 use crate::dimension::{Difference, Dimension};
 
 /// Why two runs are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiffError {
-    /// More than the one dimension studied differs.
+    /// More dimensions differ than the one studied.
     #[error("{base} and {new} differ in {} dimensions: {}", .dimensions.len(), listed(.dimensions))]
     Dimensions {
-        /// The run that is compared with.
+        /// The base.
         base: String,
-        /// The run that is compared.
+        /// The new run.
         new: String,
-        /// Each dimension, with what differs.
+        /// Each dimension, with the difference.
         dimensions: Vec<(Dimension, String)>,
     },
-    /// Runs of one side are not the same measurement.
+    /// The runs of one side are not the same measurement.
     #[error("{first} and {other} are on one side and differ in {difference}")]
     Unlike {
         /// The first run of the side.
         first: String,
         /// Another one.
         other: String,
-        /// What differs.
+        /// The difference.
         difference: Difference,
     },
-    /// What cannot be waived.
+    /// A difference that cannot be waived.
     #[error("{base} and {new} do not compare: {why}")]
     Question {
-        /// The run that is compared with.
+        /// The base.
         base: String,
-        /// The run that is compared.
+        /// The new run.
         new: String,
-        /// What differs.
+        /// The difference.
         why: String,
     },
     /// No subject is in both.
     #[error("{base} and {new} have no subject in common: {base} has {of_base}, {new} has {of_new}")]
     NoSubject {
-        /// The run that is compared with.
+        /// The base.
         base: String,
-        /// The run that is compared.
+        /// The new run.
         new: String,
-        /// Its subjects.
+        /// Subjects of the base.
         of_base: String,
-        /// Its subjects.
+        /// Subjects of the new run.
         of_new: String,
     },
-    /// A subject that was asked for is not there.
+    /// A requested subject is missing.
     #[error("{run} has no subject '{subject}'; it has {known}")]
     UnknownSubject {
         /// The run.
         run: String,
-        /// What was asked for.
+        /// The subject requested.
         subject: String,
-        /// What there is.
+        /// The run's subjects.
         known: String,
     },
-    /// No phase is in both with the same parameters.
+    /// No phase is in both with the same definition.
     #[error("{base} and {new} have no phase in common{why}")]
     NoPhase {
-        /// The run that is compared with.
+        /// The base.
         base: String,
-        /// The run that is compared.
+        /// The new run.
         new: String,
-        /// Why those of one name are not the same.
+        /// Why those of one name differ.
         why: String,
     },
-    /// What was asked for was not measured.
+    /// The requested metrics were not measured.
     #[error("neither {base} nor {new} has a figure of {wanted}")]
     NoMetric {
-        /// The run that is compared with.
+        /// The base.
         base: String,
-        /// The run that is compared.
+        /// The new run.
         new: String,
-        /// The metrics that were asked for.
+        /// The metrics requested.
         wanted: String,
-        /// Those that there are.
+        /// The metrics measured.
         measured: Vec<&'static str>,
     },
 }
 
 impl DiffError {
-    /// What to do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -1,10 +1,10 @@
-//! The gate: whether a run is slower than another by more than is allowed, and that with certainty.
+//! The gate: fails if a run is certainly slower than another by more than is allowed.
 //!
-//! A check fails only where the complete interval of its speed is past the limit. The intervals
-//! hold together: each is as wide as it takes that all of them hold what they estimate in the share
-//! of gates that the rule's confidence names, however many checks there are (Holm, "A simple
-//! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So
-//! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
+//! A check fails only if the complete interval of its speed is past the limit. The intervals are
+//! simultaneous: each is wide enough that all of them contain the truth in the share of gates given
+//! by the rule's confidence, whatever the number of checks (Holm, "A simple sequentially rejective
+//! multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So if nothing is slower
+//! than the limit, at most half of one minus that share of all gates fail.
 
 use std::fmt;
 
@@ -15,24 +15,24 @@ use crate::contrast::{Absence, Contrast};
 use crate::diff::Diff;
 use crate::wording::percent;
 
-/// A loss above this leaves nothing to compare.
+/// A loss above this is a total loss.
 pub const NEARLY_ALL: f64 = 0.995;
 
-/// What a gate lets through.
+/// The rule of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateRule {
-    /// The loss of speed that is allowed: with 5 %, a speed of 0.95 of the base's.
+    /// The allowed loss of speed: 5 % allows 0.95 of the base's.
     pub max_slowdown: Percent,
-    /// The confidence of all intervals together: 0.95.
+    /// The joint confidence of all intervals, such as 0.95.
     pub confidence: f64,
-    /// Whether a check that the intervals do not decide fails, too.
+    /// Whether undecided checks fail.
     pub undecided_fails: bool,
-    /// Whether a figure that the base has and the new run has not is let through.
+    /// Whether a figure that only the base has passes.
     pub lost_passes: bool,
 }
 
 impl GateRule {
-    /// The rule for a slowdown; all else by default.
+    /// The rule for a slowdown, otherwise with defaults.
     #[must_use]
     pub fn of(max_slowdown: Percent) -> Self {
         Self {
@@ -43,54 +43,54 @@ impl GateRule {
         }
     }
 
-    /// The least speed, relative to the base, that is allowed.
+    /// The smallest allowed speed, relative to the base.
     #[must_use]
     pub fn limit(&self) -> f64 {
         (1.0 - self.max_slowdown.share()).max(0.0)
     }
 
-    /// The share of gates that fail at most where nothing is slower than the limit.
+    /// The largest share of gates that fail although nothing is slower than the limit.
     #[must_use]
     pub fn false_alarms(&self) -> f64 {
         (1.0 - self.confidence) / 2.0
     }
 }
 
-/// What is said of one figure.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ruling {
     /// The complete interval is past the limit.
     Slower,
-    /// The complete interval is on this side of the limit.
+    /// The complete interval is within the limit.
     Passed,
-    /// The limit lies within the interval: it may be slower, or not.
+    /// The interval contains the limit.
     Undecided,
     /// Too few repeats for an interval.
     TooFew,
-    /// Both runs have the figure, and there is no ratio of the two: a value of 0 has none, nor has
-    /// a metric of which neither more nor less is better.
+    /// Both runs have the figure, but there is no ratio: a value is 0, or the metric has no good
+    /// direction.
     NoRatio,
-    /// The base has the figure, and the new run has not.
+    /// Only the base has the figure.
     Lost,
-    /// The base has no such figure: there is nothing to be slower than.
+    /// The base lacks the figure, so there is nothing to compare with.
     NotJudged,
 }
 
-/// What all checks of a gate together say.
+/// The result of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateOutcome {
-    /// Nothing fails, and at least one figure is known to be within the limit.
+    /// No check fails, and at least one figure is certainly within the limit.
     Passed,
     /// A check fails.
     Failed,
-    /// Nothing fails, and no figure is known to be within the limit.
+    /// No check fails, and no figure is certainly within the limit.
     Undecided,
     /// No check could have failed.
     CannotJudge,
 }
 
 impl GateOutcome {
-    /// The word for it in every form of output.
+    /// The word in every output format.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -108,37 +108,37 @@ impl fmt::Display for GateOutcome {
     }
 }
 
-/// One figure with its ruling.
+/// One figure and its ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// The figure in both runs.
     pub contrast: Contrast,
-    /// What is said of it.
+    /// Its ruling.
     pub ruling: Ruling,
-    /// The interval that was held against the limit, wider than the figure's own; of an exact
-    /// figure, and where there is none, `None`.
+    /// The simultaneous interval compared with the limit, wider than the figure's own; `None` for
+    /// an exact figure, and without an interval.
     pub interval: Option<Interval>,
 }
 
-/// A gate that was passed or not.
+/// The result of applying a rule to a diff.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     /// Its rule.
     pub rule: GateRule,
-    /// Names of the runs that are compared with.
+    /// Names of the base runs.
     pub base: Vec<String>,
-    /// Names of the runs that are compared.
+    /// Names of the new runs.
     pub new: Vec<String>,
-    /// Every figure that either run has.
+    /// Every figure that either side has.
     pub checks: Vec<Check>,
-    /// How many intervals hold together.
+    /// The number of simultaneous intervals.
     pub family: usize,
-    /// Metrics that were asked for and are in neither run.
+    /// Requested metrics that neither side has.
     pub unmeasured: Vec<&'static MetricDefinition>,
 }
 
 impl Gate {
-    /// Judges what `diff` has.
+    /// Judges the contrasts of `diff`.
     #[must_use]
     pub fn judge(diff: &Diff, rule: GateRule) -> Self {
         let limit = rule.limit();
@@ -169,7 +169,7 @@ impl Gate {
         }
     }
 
-    /// Whether a check lets nothing through.
+    /// Whether the check fails the gate.
     #[must_use]
     pub fn fails(&self, check: &Check) -> bool {
         match check.ruling {
@@ -180,7 +180,7 @@ impl Gate {
         }
     }
 
-    /// Whether the new run is let through.
+    /// Whether the gate passes.
     #[must_use]
     pub fn passes(&self) -> bool {
         !self.checks.iter().any(|check| self.fails(check))
@@ -193,7 +193,7 @@ impl Gate {
             .filter(move |check| check.ruling == ruling)
     }
 
-    /// The gate in a sentence.
+    /// The gate as a sentence.
     #[must_use]
     pub fn summary(&self) -> String {
         let count = |ruling| self.with(ruling).count();
@@ -228,7 +228,7 @@ impl Gate {
         text
     }
 
-    /// How many measurements of both sides were disturbed, over all checks.
+    /// The number of disturbed measurements of both sides, over all checks.
     #[must_use]
     pub fn disturbed(&self) -> usize {
         let contrasts = self.checks.iter().map(|check| &check.contrast);
@@ -241,9 +241,9 @@ impl Gate {
         sides.map(|side| side.values().count()).sum()
     }
 
-    /// What it takes to be seen by a gate that decided nothing.
+    /// The smallest loss that an undecided gate would detect, as text.
     fn least_seen(&self) -> String {
-        match self.sight().map(|[least, _]| least) {
+        match self.detectable_losses().map(|[least, _]| least) {
             Some((loss, _)) if loss < NEARLY_ALL => format!(
                 "a loss of less than {} was more likely missed than seen in every figure",
                 percent(loss)
@@ -252,7 +252,7 @@ impl Gate {
         }
     }
 
-    /// What all checks together say.
+    /// The result of all checks.
     #[must_use]
     pub fn outcome(&self) -> GateOutcome {
         match self.passes() {
@@ -263,7 +263,7 @@ impl Gate {
         }
     }
 
-    /// Whether any check could have failed: a gate that cannot shut is none.
+    /// Whether any check could have failed; otherwise the gate cannot judge.
     #[must_use]
     pub fn judges(&self) -> bool {
         let judged = |check: &Check| match check.ruling {
@@ -273,8 +273,8 @@ impl Gate {
         self.checks.iter().any(judged)
     }
 
-    /// The loss of speed from which on `check` would be more likely to fail than not; `None` where
-    /// it has no interval and is not exact, so that it cannot fail for slowness.
+    /// The loss of speed that `check` would more likely detect than miss; `None` without an
+    /// interval, unless exact: such a check cannot fail for slowness.
     #[must_use]
     pub fn sees_from(&self, check: &Check) -> Option<f64> {
         let speed = check.contrast.speed?;
@@ -285,10 +285,10 @@ impl Gate {
         Some(1.0 - self.rule.limit() / reach)
     }
 
-    /// The check that sees the least loss, and the one that takes the largest to see any, each with
-    /// [`Gate::sees_from`]: what this gate does not see. `None` where none has an interval.
+    /// The checks with the smallest and the largest detectable loss, each with [`Gate::sees_from`].
+    /// `None` if none has an interval.
     #[must_use]
-    pub fn sight(&self) -> Option<[(f64, &Check); 2]> {
+    pub fn detectable_losses(&self) -> Option<[(f64, &Check); 2]> {
         let real = self.checks.iter().filter(|check| !check.contrast.exact);
         let each = || {
             let seen = |check| Some((self.sees_from(check)?, check));
@@ -298,7 +298,7 @@ impl Gate {
         Some([least, each().max_by(|a, b| a.0.total_cmp(&b.0))?])
     }
 
-    /// Why no check can be judged, and what to do about it; `None` where one can.
+    /// Why no check can be judged, and what to do; `None` if one can.
     #[must_use]
     pub fn why_not(&self) -> Option<(&'static str, &'static str)> {
         if self.judges() {
@@ -340,14 +340,14 @@ fn ruling(contrast: &Contrast, interval: Option<Interval>, limit: f64) -> Ruling
         Some(held) if held.high < limit => Ruling::Slower,
         Some(held) if held.low >= limit => Ruling::Passed,
         Some(_) => Ruling::Undecided,
-        None if contrast.is_at_rest() => Ruling::Lost,
+        None if contrast.is_total_loss() => Ruling::Lost,
         None if contrast.speed.is_none() => Ruling::NoRatio,
         None => Ruling::TooFew,
     }
 }
 
-/// For each p-value the level at which Holm's procedure holds it against: what is rejected, at its
-/// own step; all others at the step that stopped it.
+/// The level of Holm's procedure for each p-value: rejected ones at their own step, all others at
+/// the step that stopped it.
 fn holm_levels(p_values: &[Option<f64>], false_alarms: f64) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> = p_values
         .iter()
@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holm_holds_each_against_its_own_step_until_one_stops_it() {
+    fn holm_compares_each_with_its_own_step_until_one_stops_it() {
         let p_values = [Some(0.2), None, Some(0.001), Some(0.01)];
         let levels = holm_levels(&p_values, 0.025);
         // 0.001 < 0.025 / 3 and 0.01 < 0.025 / 2; 0.2 is stopped at 0.025 / 1.

@@ -1,9 +1,8 @@
-//! Judgement: how the subjects of a run compare, how one run compares with another, and whether
-//! that may stop a build.
+//! Comparison: how the subjects of a run compare, how one run compares with another, and whether
+//! that fails a gate.
 //!
-//! Owns which results are comparable, pairing, joining, verdicts and the rule of the gate. Knows no
-//! form of output: `fslab-report` renders what is decided here. Statistics are those of
-//! `fslab-stats`.
+//! Owns which results are comparable, pairing, joining, verdicts and the gate's rule. Knows no
+//! output formats: `fslab-report` renders its results. Statistics are those of `fslab-stats`.
 //!
 //! ```text
 //!     RunRecord --> Analysis                  subjects, phase by phase, with verdicts
@@ -26,10 +25,10 @@ mod pairing;
 pub mod wording;
 
 pub use analysis::{
-    AgedContrast, Analysis, Anomaly, Comparison, Diagnosis, EXACT_TOLERANCE, Entry, Finding,
-    OverallAnalysis, PhaseAnalysis, PhaseCell, PhaseSensitivity, Repeat, RepeatRound, RepeatState,
-    RunPrecision, Spread, Standing, SweepAnalysis, SweepDimension, TOLERANCE, WideInterval,
-    by_value, point_in_words, spread_over,
+    AgedContrast, Analysis, Anomaly, Comparison, DetectedAnomaly, Diagnosis, EXACT_TOLERANCE,
+    Entry, OverallAnalysis, PhaseAnalysis, PhaseCell, PhaseSensitivity, Repeat, RepeatRound,
+    RepeatState, RunPrecision, Spread, Standing, SweepAnalysis, SweepDimension, TOLERANCE,
+    WideInterval, by_value, point_in_words, spread_over,
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};

@@ -1,9 +1,9 @@
-//! Joining runs: subjects of several runs become the subjects of one, analysed as any other.
+//! Joining runs: subjects of several runs become the subjects of one.
 //!
-//! A comparison across machines ([`merge`]) takes every subject of each run. It waives by name that
-//! all dimensions agree: it lists what differs, and refuses what would be another question: other
-//! phases, another scale, virtual against real time. A diff ([`merge_pair`]) takes one subject of
-//! each run, those of the base first, and leaves out phases that do not ask the same.
+//! A comparison across machines ([`merge`]) takes every subject of each run. It waives dimensions
+//! by name: it lists the differences, and refuses runs with other phases, another scale, or virtual
+//! against real time. A diff ([`merge_pair`]) takes one subject of each run, those of the base
+//! first, and leaves out phases that are defined differently.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,34 +17,34 @@ use crate::{Dimension, wording};
 /// Several runs as one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// The subjects of all runs; the head is that of the first.
+    /// The subjects of all runs, with the header of the first.
     pub run: RunRecord,
-    /// In what else than the subject the runs differ, in sentences.
+    /// The other differences of the runs, as sentences.
     pub differences: Vec<String>,
 }
 
-/// Why runs cannot be joined, or a subject cannot be renamed.
+/// Why runs cannot be joined, or a subject renamed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// Less than two.
+    /// Fewer than two runs.
     #[error("a comparison across machines needs two runs or more")]
     TooFew,
-    /// They did not ask the same.
+    /// They have different questions: phases, scale, or kind of time.
     #[error("{first} and {other} differ in {what}, and no waiver makes that comparable")]
     Question {
         /// The first run.
         first: String,
         /// The one that differs.
         other: String,
-        /// In what.
+        /// The difference.
         what: String,
     },
-    /// Two subjects of one name.
+    /// Two subjects have the same name.
     #[error("{first} and {other} both have the subject {subject}")]
-    Twins {
-        /// The run that had it before.
+    DuplicateSubject {
+        /// The run that had it first.
         first: String,
-        /// The one that has it, too.
+        /// The other run that has it.
         other: String,
         /// The subject.
         subject: String,
@@ -54,13 +54,13 @@ pub enum MergeError {
     Several {
         /// The run.
         run: String,
-        /// How many.
+        /// The number of its subjects.
         count: usize,
     },
 }
 
-/// Gives the one subject of `run` another name: what is mounted where a run of the venue `dir`
-/// worked is what its user says.
+/// Renames the one subject of `run`: what is mounted in a run of the venue `dir` is known to its
+/// user only.
 ///
 /// # Errors
 /// [`MergeError::Several`].
@@ -81,7 +81,7 @@ pub fn relabel(run: &mut RunRecord, label: &Subject) -> Result<(), MergeError> {
 /// Joins `runs` in their order.
 ///
 /// # Errors
-/// [`MergeError`], by the names of the runs.
+/// [`MergeError`], with the names of the runs.
 pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
     let [first, others @ ..] = runs else {
         return Err(MergeError::TooFew);
@@ -97,7 +97,7 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
                 what: what.to_owned(),
             });
         }
-        ensure_no_twins(&runs[..=known], other)?;
+        ensure_distinct_subjects(&runs[..=known], other)?;
     }
     let sources = runs.iter().flat_map(|run| {
         let planned = run.header.plan.subjects.iter().enumerate();
@@ -113,12 +113,12 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
     })
 }
 
-/// Refuses a subject of `other` that one of `before` has, too.
-fn ensure_no_twins(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
+/// Refuses a subject of `other` that one of `before` already has.
+fn ensure_distinct_subjects(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
     for subject in subjects(other) {
         let has = |run: &&RunRecord| subjects(run).any(|known| known == subject);
         if let Some(owner) = before.iter().find(has) {
-            return Err(MergeError::Twins {
+            return Err(MergeError::DuplicateSubject {
                 first: owner.header.run.to_string(),
                 other: other.header.run.to_string(),
                 subject: subject.to_string(),
@@ -128,7 +128,7 @@ fn ensure_no_twins(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeE
     Ok(())
 }
 
-/// Which runs of a [`PairedRun`] are of which side, by their subjects' places.
+/// The subjects' indexes in a [`PairedRun`], by side.
 #[derive(Clone, Debug)]
 pub(crate) struct SideRanges {
     pub(crate) base: Range<usize>,
@@ -139,18 +139,18 @@ pub(crate) struct SideRanges {
 pub(crate) struct PairedRun {
     pub(crate) run: RunRecord,
     pub(crate) sides: SideRanges,
-    /// Phases that have one name and do not ask the same, with what differs; not in the run.
+    /// Phases of one name that are defined differently, with the difference; not in the run.
     pub(crate) others: Vec<(String, String)>,
 }
 
-/// Joins one subject of each run of both sides, neither of which is empty.
+/// Joins one subject of each run of both sides; neither side may be empty.
 pub(crate) fn merge_pair(base: &[RunRecord], new: &[RunRecord], pair: Pair) -> PairedRun {
     let (first, last) = (&base[0], &new[0]);
     let fallback = first.header.plan.subjects.get(pair.base);
     let sides = [(base, pair.base), (new, pair.new)].into_iter();
     let places = sides.flat_map(|(runs, place)| side_places(runs, place));
     let sources = places.filter_map(|(run, place)| {
-        // A run without the subject has its place, which stays empty.
+        // A run without the subject keeps its place, which stays empty.
         let planned = run.header.plan.subjects.get(place).or(fallback)?.clone();
         Some(Source {
             run,
@@ -176,23 +176,22 @@ pub(crate) fn merge_pair(base: &[RunRecord], new: &[RunRecord], pair: Pair) -> P
     }
 }
 
-/// A subject of a run, by its place there.
+/// A subject of a run, by index.
 struct Source<'a> {
     run: &'a RunRecord,
-    /// One past the run's subjects where it has not got this one.
+    /// The number of the run's subjects if it lacks this one.
     place: usize,
     planned: SubjectPlan,
 }
 
-/// A run of `sources`, a subject each, with the phases of all of them; the rest of its header is
-/// `header`'s.
+/// Joins `sources`, one subject each, with the phases of all of them, under `header`.
 fn join(mut header: RunHeader, sources: &[Source]) -> RunRecord {
     let plan = &mut header.plan;
     plan.subjects = sources.iter().map(|it| it.planned.clone()).collect();
     let repeats = sources.iter().map(|it| it.run.header.plan.repeats);
     plan.repeats = repeats.max().unwrap_or(0);
     let mut trials = Vec::new();
-    // Positions of a run's trials follow those of the run before it.
+    // Positions of a run's trials follow those of the run before.
     let (mut offset, mut previous) = (0, None::<&RunRecord>);
     for (source, cell) in sources.iter().zip(0..) {
         let run = source.run;
@@ -216,8 +215,8 @@ fn join(mut header: RunHeader, sources: &[Source]) -> RunRecord {
     RunRecord { header, trials }
 }
 
-/// Each run of a side with the place that the first one's subject has in it; one past its subjects
-/// where it has not got it.
+/// Each run of a side with the index of the first run's subject in it; the number of its subjects
+/// if it lacks it.
 fn side_places(runs: &[RunRecord], place: usize) -> Vec<(&RunRecord, usize)> {
     let wanted = runs.first().and_then(|first| subjects(first).nth(place));
     let place_in = |run: &RunRecord| match subjects(run).count() {
@@ -229,7 +228,7 @@ fn side_places(runs: &[RunRecord], place: usize) -> Vec<(&RunRecord, usize)> {
     runs.iter().map(|run| (run, place_in(run))).collect()
 }
 
-/// The phases of `run` that another run has by the same name and asked otherwise.
+/// The phases of `run` that another run defines differently under the same name.
 fn unlike_phases<'a>(
     run: &RunRecord,
     others: impl Iterator<Item = &'a RunRecord>,
@@ -252,7 +251,7 @@ fn specs(run: &RunRecord) -> impl Iterator<Item = (&str, &PhaseSpec)> {
     phases.map(|phase| (phase.name.as_str(), phase))
 }
 
-/// What differs, a sentence each, after one that says what was waived.
+/// The differences as sentences, after one about what was waived.
 fn differences(runs: &[RunRecord]) -> Vec<String> {
     let names: Vec<String> = runs.iter().map(|run| run.header.run.to_string()).collect();
     let mut sentences = vec![format!(
@@ -265,7 +264,7 @@ fn differences(runs: &[RunRecord]) -> Vec<String> {
         let value = |run: &RunRecord| header_value(&run.header, dimension);
         sentences.extend(difference(runs, dimension.as_str(), value));
     }
-    // No dimension: more repeats are the same measurement, known better.
+    // Not a dimension: more repeats are the same measurement with higher precision.
     sentences.extend(difference(runs, "repeats", |run| {
         let plan = &run.header.plan;
         let perturbed = if plan.perturb { ", perturbed" } else { "" };
@@ -274,8 +273,7 @@ fn differences(runs: &[RunRecord]) -> Vec<String> {
     sentences
 }
 
-/// The values that `runs` have, each with the subjects of those that have it; `None` where it is
-/// one value.
+/// The different values of `runs`, each with its subjects; `None` if all are equal.
 fn difference(
     runs: &[RunRecord],
     name: &str,

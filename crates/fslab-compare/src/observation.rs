@@ -1,4 +1,4 @@
-//! A run as a long table: every metric of every phase of every trial, with its dimensions.
+//! A run in long format: every metric of every phase of every trial, with its dimensions.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use fslab_model::{
 use crate::analysis::STEP_METRICS;
 use crate::{Analysis, Repeat, RepeatState};
 
-/// The dimensions of a result, as columns: what [`Observation::dimensions`] gives.
+/// The dimensions of a result as columns, see [`Observation::dimensions`].
 pub const DIMENSIONS: [&str; 18] = [
     "run",
     "plan_hash",
@@ -32,8 +32,7 @@ pub const DIMENSIONS: [&str; 18] = [
     "cache",
 ];
 
-/// Where in its trial an observation was made, as columns behind all others: what
-/// [`Observation::places`] gives.
+/// The place of an observation in its trial, as the last columns, see [`Observation::places`].
 pub const PLACES: [&str; 7] = [
     "mount",
     "iteration",
@@ -44,35 +43,35 @@ pub const PLACES: [&str; 7] = [
     "sensitivity",
 ];
 
-/// One metric of one phase of one trial, or of one of its rounds.
+/// One metric of one phase, or round, of one trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
     /// The trial.
     pub trial: &'a TrialRecord,
-    /// Which round of the trial; `None` where the phases run once.
+    /// The round of the trial; `None` if the phases run once.
     pub round: Option<Round>,
-    /// A record of the phase, for what is the same in all of them; `None` for figures of a
-    /// complete trial, and where no trial recorded the phase.
+    /// A record of the phase, for what all of them share; `None` for figures of a trial, and if no
+    /// trial recorded the phase.
     pub record: Option<&'a PhaseRecord>,
-    /// How the phase ended, in a word; of a complete trial, how that did.
+    /// The outcome of the phase or, for figures of a trial, of the trial.
     pub outcome: &'static str,
-    /// The phase; empty for figures of a complete trial.
+    /// The phase; empty for figures of a trial.
     pub phase: &'a str,
     /// Its workload.
     pub workload: &'a str,
-    /// What the caches held.
+    /// The cache policy.
     pub cache: &'static str,
     /// The metric.
     pub metric: &'static MetricDefinition,
-    /// Its value; `None` where it was not measured.
+    /// Its value; `None` if not measured.
     pub value: Option<f64>,
     /// The sensitivity of the phase's headline figure for the trial's subject, as a share of it;
-    /// `None` where it is not known.
+    /// `None` if unknown.
     pub sensitivity: Option<f64>,
 }
 
 impl Observation<'_> {
-    /// The values of [`DIMENSIONS`], of a trial of `run`. What is not known of an imported run is
+    /// The values of [`DIMENSIONS`] of a trial of `run`. Unknown values of an imported run are
     /// empty.
     #[must_use]
     pub fn dimensions(&self, run: &RunRecord) -> [String; 18] {
@@ -101,9 +100,8 @@ impl Observation<'_> {
         ]
     }
 
-    /// The values of [`PLACES`]: the round, from 0; the sweep that the phase is a point of, and
-    /// which; what the phase does, and what it is known by; how sensitive that is. Empty is what it
-    /// has not.
+    /// The values of [`PLACES`]: the round, from 0; the sweep and its point; the phase's kind and
+    /// headline, and its sensitivity. Values that do not apply are empty.
     #[must_use]
     pub fn places(&self) -> [String; 7] {
         let number = |of: fn(Round) -> u32| {
@@ -125,7 +123,7 @@ impl Observation<'_> {
     }
 }
 
-/// A point as `file_size=65536B record=4096B processes=2`: a `B` stands behind sizes.
+/// A point as `file_size=65536B record=4096B processes=2`: sizes end in `B`.
 fn point_text(point: &Point) -> String {
     let value = |(name, value): (&String, &PointValue)| match value {
         PointValue::Bytes(bytes) => format!("{name}={bytes}B"),
@@ -134,7 +132,7 @@ fn point_text(point: &Point) -> String {
     point.iter().map(value).collect::<Vec<_>>().join(" ")
 }
 
-/// As it stands in a run's JSON.
+/// The word in a run's JSON.
 fn kind_word(kind: PhaseKind) -> &'static str {
     match kind {
         PhaseKind::Read => "read",
@@ -144,9 +142,8 @@ fn kind_word(kind: PhaseKind) -> &'static str {
     }
 }
 
-/// Every metric of every phase of every trial, trial by trial and round by round; those of a trial
-/// (mkfs, mount, unmount, check) before those of its phases. Trials without a record
-/// are not there.
+/// Every metric of every phase of every trial, by trial and round; metrics of a trial (mkfs, mount,
+/// unmount, check) before those of its phases. Trials without a record are left out.
 #[must_use]
 pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
     let analysis = Analysis::of(run);
@@ -186,7 +183,7 @@ pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
     observations
 }
 
-/// The figures of a complete trial.
+/// The metrics of a trial outside its phases.
 fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Observation<'_>> {
     let outcome = match trial.outcome {
         TrialOutcome::Done => "done",
@@ -207,7 +204,7 @@ fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Observation<'_>> {
     })
 }
 
-/// The rounds of a repeat, each with its end and its figures; a repeat that ran once is one.
+/// The rounds of a repeat, each with its outcome and figures; a repeat that ran once is one.
 fn rounds(repeat: &Repeat) -> Vec<(Option<Round>, &'static str, Vec<Metric>)> {
     if repeat.rounds.is_empty() {
         return vec![(None, state(&repeat.state), repeat.metrics.clone())];

@@ -1,20 +1,20 @@
-//! Which subject of one run is compared with which of the other.
+//! Pairing of the subjects of two runs.
 
 use fslab_model::{RunRecord, Subject};
 
 use crate::DiffError;
 
-/// A subject of each run, by its place in the plan.
+/// A subject of each run, by index in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// In the run that is compared with.
+    /// In the base.
     pub base: usize,
-    /// In the run that is compared.
+    /// In the new run.
     pub new: usize,
 }
 
-/// The pairs of `wanted`; without any, the subjects that both runs have, in the order of the base.
-/// Two runs of one subject each are compared whatever the names.
+/// The pairs of `wanted`; if empty, the subjects that both runs have, in the order of the base. Two
+/// runs with one subject each are compared whatever the names.
 ///
 /// # Errors
 /// [`DiffError::UnknownSubject`], [`DiffError::NoSubject`].

@@ -1,12 +1,12 @@
-//! Names, lists and shares as messages write them.
+//! Names, lists and shares in messages.
 
-/// A phase's name in a sentence: `random-read-4k` is "random read 4k".
+/// A phase's name in a sentence: `random-read-4k` becomes "random read 4k".
 #[must_use]
 pub fn phase(name: &str) -> String {
     name.replace(['-', '_'], " ")
 }
 
-/// A phase's name as a heading: `random-read-4k` is "Random read 4k".
+/// A phase's name as a heading: `random-read-4k` becomes "Random read 4k".
 #[must_use]
 pub fn heading(name: &str) -> String {
     let words = phase(name);

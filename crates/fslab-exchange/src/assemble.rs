@@ -1,5 +1,5 @@
-//! What the readers found as one run: subjects, repeats, a plan that says what was measured, and
-//! the demand that repeats measured the same.
+//! Assembles the readers' results to one run: subjects, repeats, a plan of what was measured;
+//! checks that repeats measured the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::error::{Fault, ImportError, ImportErrorKind};
 use crate::reading::{Measured, Reading};
 use crate::{Format, Labels};
 
-/// Time limit of a trial that nobody will run again; a plan has one.
+/// Time limit in the plan, which must have one; the trials are not run again.
 const TRIAL_LIMIT_S: u32 = 1;
 
 /// One file, read.
@@ -23,7 +23,7 @@ pub(crate) struct Part {
     pub(crate) reading: Reading,
 }
 
-/// A trial with the file that it is from.
+/// A trial with its file.
 struct Placed {
     file: String,
     subject: Subject,
@@ -31,7 +31,7 @@ struct Placed {
     measured: Measured,
 }
 
-/// What all files hold.
+/// The content of all files.
 #[derive(Default)]
 struct Gathered {
     tools: Vec<String>,
@@ -58,7 +58,7 @@ impl Gathered {
             let subject = part.subject.clone().or(labels.subject.clone()).or(named);
             let subject = subject.unwrap_or_else(|| Subject::plain(format.name()));
             push_new(&mut self.subjects, subject.clone());
-            // Files that number their repeats each begin anew.
+            // Files that number their repeats each start again.
             let base = first.get(&subject).copied().unwrap_or_default();
             let after = self.next.entry(subject.clone()).or_default();
             let repeat = measured.repeat.map_or(*after, |repeat| base + repeat);
@@ -79,7 +79,7 @@ impl Gathered {
     }
 }
 
-/// Makes the run, and says what of it is uncertain.
+/// Builds the run, and notes what is uncertain.
 pub(crate) fn assemble(
     format: Format,
     parts: Vec<Part>,
@@ -99,8 +99,8 @@ pub(crate) fn assemble(
         ..
     } = gathered;
     drop_never_run(&mut placed);
-    demand_figures(&placed, format)?;
-    demand_alike(&placed, format)?;
+    ensure_figures(&placed, format)?;
+    ensure_alike(&placed, format)?;
     let phases = phases(&mut placed, &mut notes);
     let tool = tools.join(", ");
     let plan = Plan {
@@ -108,7 +108,7 @@ pub(crate) fn assemble(
         study: format.name().to_owned(),
         title: format!("Imported from {tool}"),
         venue: VenuePlan::Imported { tool },
-        // Nobody knows the size, nor whether anything was cold: no phase says that it was.
+        // Size and cache state are unknown; no phase is recorded as cold.
         size_bytes: Bytes(0),
         cold: ColdMethod::Drop,
         engine: match engines.is_empty() {
@@ -118,7 +118,7 @@ pub(crate) fn assemble(
         subjects: subjects.iter().cloned().map(planned).collect(),
         figures: figures(format, &phases),
         phases,
-        // Those that every subject has.
+        // The repeats that every subject has.
         repeats: next.values().min().copied().unwrap_or(1).max(1),
         adaptive: None,
         perturb: false,
@@ -147,8 +147,8 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
     }
 }
 
-/// The subject that a file names. What is no subject as it stands is made one: a machine's name may
-/// hold anything.
+/// The subject named by a file. A name that is not a valid subject, such as a machine's, is
+/// converted.
 fn subject_of(name: &str) -> Subject {
     let name = name.trim();
     let plain = || {
@@ -162,12 +162,12 @@ fn subject_of(name: &str) -> Subject {
         Subject::plain(name.chars().map(allowed).collect::<String>())
     };
     let read: Option<Subject> = name.parse().ok();
-    // What the store reads back must be the same.
+    // It must read back from the store unchanged.
     read.filter(|subject| subject.to_string().parse().as_ref() == Ok(subject))
         .unwrap_or_else(plain)
 }
 
-/// The rounds of a trial: as many as any has.
+/// The rounds of a trial: the most of any.
 fn rounds(placed: &[Placed]) -> Rounds {
     let phases = placed.iter().flat_map(|trial| &trial.measured.phases);
     let rounds = phases.filter_map(|phase| phase.round);
@@ -186,7 +186,7 @@ fn planned(subject: Subject) -> SubjectPlan {
     }
 }
 
-/// Leaves out phases that no trial ran: a tool names all that it can do.
+/// Removes phases that no trial ran: a tool lists all that it supports.
 fn drop_never_run(placed: &mut [Placed]) {
     let is_run = |phase: &&PhaseRecord| !matches!(phase.outcome, PhaseOutcome::Skipped { .. });
     let run: BTreeSet<String> = placed
@@ -203,7 +203,7 @@ fn drop_never_run(placed: &mut [Placed]) {
     }
 }
 
-fn demand_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+fn ensure_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> {
     let has_figure = |phase: &PhaseRecord| {
         !phase_metrics(phase).is_empty() || matches!(phase.outcome, PhaseOutcome::Failed { .. })
     };
@@ -218,8 +218,8 @@ fn demand_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> 
     Err(Fault::no_figure(reason).of(file, Some(format)))
 }
 
-/// Demands that the repeats of a subject measured the same.
-fn demand_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+/// Checks that the repeats of a subject measured the same.
+fn ensure_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
     let mut first: BTreeMap<(&Subject, &str), (&PhaseRecord, &str)> = BTreeMap::new();
     for trial in placed {
         for phase in &trial.measured.phases {
@@ -256,11 +256,11 @@ fn differing(a: &Parameters, b: &Parameters) -> Vec<String> {
 }
 
 /// The phases of the plan: those of all trials, in their order. A parameter in which subjects
-/// differ is none of the plan's, and is told.
+/// differ is left out of the plan and noted.
 fn phases(placed: &mut [Placed], notes: &mut Vec<String>) -> Vec<PhaseSpec> {
     let mut specs: Vec<PhaseSpec> = Vec::new();
     let mut index: BTreeMap<String, usize> = BTreeMap::new();
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut noted: BTreeSet<String> = BTreeSet::new();
     for phase in placed.iter().flat_map(|trial| &trial.measured.phases) {
         let Some(place) = index.get(&phase.name) else {
             index.insert(phase.name.clone(), specs.len());
@@ -274,10 +274,10 @@ fn phases(placed: &mut [Placed], notes: &mut Vec<String>) -> Vec<PhaseSpec> {
         let spec = &mut specs[*place];
         for name in differing(&spec.parameters, &phase.parameters) {
             spec.parameters.shift_remove(&name);
-            told.insert(name);
+            noted.insert(name);
         }
     }
-    for name in told {
+    for name in noted {
         notes.push(format!(
             "subjects differ in {name}: their figures compare only as far as that does not matter"
         ));
@@ -294,7 +294,7 @@ fn phases(placed: &mut [Placed], notes: &mut Vec<String>) -> Vec<PhaseSpec> {
     specs
 }
 
-/// The table in the shape of the tool's own.
+/// The table in the tool's own layout.
 fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
     let (layout, title) = match format {
         Format::Bonnie => (

@@ -1,97 +1,97 @@
-//! Why an output could not be read: the file, the place in it, the cause, and what to do.
+//! Errors of reading an output: file, place, cause and hint.
 
 use std::fmt;
 
 use crate::Format;
 
-/// An output that was not read. Nothing of it is in any run.
+/// An output that could not be read; none of it is in a run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("cannot import {file}{}", told(*format))]
+#[error("cannot import {file}{}", format_suffix(*format))]
 pub struct ImportError {
-    /// The file, as its reader named it.
+    /// The file, as named by its reader.
     pub file: String,
-    /// As what it was read; `None` where that was not found out.
+    /// The format it was read as; `None` if unknown.
     pub format: Option<Format>,
-    /// What is wrong, and where.
+    /// The cause and its place.
     #[source]
     pub fault: Box<Fault>,
 }
 
-fn told(format: Option<Format>) -> String {
+fn format_suffix(format: Option<Format>) -> String {
     format.map_or_else(String::new, |format| format!(" as {}", format.title()))
 }
 
-/// What is wrong with an output, and where.
+/// The cause of an error, and its place in the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The place: `line 3, field 12 (block-write)`; empty where it is the whole of it.
+    /// The place: `line 3, field 12 (block-write)`; empty for the entire output.
     pub place: String,
     /// The kind.
     pub kind: ImportErrorKind,
-    /// What the user may do, where that is not the usual.
+    /// What the user can do, if not the usual.
     pub hint: Option<String>,
 }
 
 /// The kinds of faults.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportErrorKind {
-    /// There is nothing in it.
+    /// It is empty.
     Empty,
-    /// It is no text: the offset of the first byte that is in none.
+    /// It is not text; the offset of the first byte that is not.
     Binary {
         /// From 0.
         offset: usize,
     },
-    /// It is the output of none of the tools that are known.
+    /// It is not the output of a known tool.
     Unrecognised,
-    /// It ends before its end.
+    /// It is cut off.
     Truncated {
         /// What is missing.
         missing: String,
     },
-    /// A line with another number of fields than its format has.
+    /// A line with the wrong number of fields.
     Fields {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many there may be.
+        /// The valid numbers.
         wanted: String,
     },
-    /// A field that does not have the value that it should.
+    /// A field with an invalid value.
     Value {
-        /// What stands there.
+        /// The value found.
         found: String,
-        /// What should.
+        /// The valid values.
         wanted: String,
     },
-    /// A field that is not there.
+    /// A missing field.
     Missing {
         /// Its name.
         field: String,
     },
-    /// Outputs of several tools at once.
+    /// Outputs of several tools.
     Mixed {
         /// The other file.
         other: String,
-        /// What that one is.
+        /// Its format.
         format: Format,
     },
     /// Repeats that did not measure the same.
     Layout {
         /// The phase.
         phase: String,
-        /// In what they differ: `block_size is 4k here and 8k in b.json`.
+        /// The difference: `block_size is 4k here and 8k in b.json`.
         difference: String,
     },
-    /// A version of a format that this fslab does not know.
+    /// An unknown version of a format.
     Version {
-        /// What the output says.
+        /// The version found.
         found: String,
-        /// What is known.
+        /// The known versions.
         known: String,
     },
-    /// It holds no figure.
+    /// It has no figure.
     NoFigure {
-        /// Why, as far as it says so.
+        /// The reason, as far as the output gives one.
         reason: String,
     },
 }
@@ -141,7 +141,7 @@ impl fmt::Display for ImportErrorKind {
 }
 
 impl ImportError {
-    /// What the user may do.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         if self.fault.hint.is_some() {
@@ -157,10 +157,10 @@ impl ImportError {
                  JSON of `fslab export`, and CSV with the columns subject, phase, repeat, metric, \
                  value"
             }
-            ImportErrorKind::Truncated { .. } => "give the whole output of the tool",
+            ImportErrorKind::Truncated { .. } => "give the complete output of the tool",
             ImportErrorKind::Mixed { .. } => "import the outputs of each tool by themselves",
             ImportErrorKind::Layout { .. } => {
-                "import what was measured otherwise as a run of its own, or as another subject: \
+                "import what was measured otherwise as a separate run, or as another subject: \
                  --subject NAME=FILE"
             }
             ImportErrorKind::Version { .. } => "import it with a later fslab",
@@ -220,7 +220,7 @@ impl Fault {
     }
 }
 
-/// The most characters of a field that an error repeats.
+/// Most characters of a field in an error.
 const FOUND_MAX: usize = 60;
 
 fn shortened(text: String) -> String {

@@ -1,13 +1,13 @@
-//! Which tool an output is of, told by what stands in it and never by its name.
+//! Formats of other tools, recognised by content, never by file name.
 
 use crate::error::{Fault, ImportErrorKind};
 use crate::read;
 use crate::reading::Reading;
 
-/// A format that is read.
+/// A format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// bonnie++: its CSV, alone or behind its tables; 1.03, 1.9x and 1.98.
+    /// bonnie++: its CSV, with or without its tables; 1.03, 1.9x and 1.98.
     Bonnie,
     /// Iozone: its tables, its reports (`-R`), its throughput mode.
     Iozone,
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format that is read.
+    /// Every format that can be read.
     pub const ALL: [Self; 6] = [
         Self::Bonnie,
         Self::Iozone,
@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// What it is, in an error.
+    /// Its name in errors.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -82,14 +82,17 @@ impl Format {
         }
         let fault = Fault::new("", ImportErrorKind::Unrecognised);
         Err(
-            match text.lines().find_map(|line| known_otherwise(line.trim())) {
+            match text
+                .lines()
+                .find_map(|line| unsupported_form_hint(line.trim()))
+            {
                 Some(hint) => fault.hint(hint),
                 None => fault,
             },
         )
     }
 
-    /// The tool that writes such lines, and no other does.
+    /// The format to which such a line is unique.
     fn of_line(line: &str) -> Option<Self> {
         if line.starts_with("\"fio version\"") || line.starts_with("{\"fio version\"") {
             return Some(Self::Fio);
@@ -103,7 +106,7 @@ impl Format {
         read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
-    /// Reads a text of this format; runs of fslab are read elsewhere, since they are whole.
+    /// Reads a text of this format, except runs of fslab, which need no assembly.
     pub(crate) fn read(self, text: &str) -> Result<Reading, Fault> {
         match self {
             Self::Bonnie => read::bonnie::read(text),
@@ -115,8 +118,8 @@ impl Format {
     }
 }
 
-/// What to do about the output of a tool that is known, in a form of it that is not read.
-fn known_otherwise(line: &str) -> Option<&'static str> {
+/// The hint for a known tool's output in an unsupported form.
+fn unsupported_form_hint(line: &str) -> Option<&'static str> {
     let terse = line.split_once(";fio-").map(|(version, _)| version);
     if terse.is_some_and(|version| matches!(version, "2" | "3" | "4" | "5")) {
         return Some(
@@ -157,7 +160,7 @@ mod tests {
         ));
     }
 
-    /// The forms of fio that hold its figures and are not read.
+    /// Forms of fio with figures that are not supported.
     #[test]
     fn what_fio_writes_otherwise_is_refused_by_what_to_do() {
         for text in [
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_and_json_are_told_by_their_beginning() {
+    fn csv_and_json_are_recognised_by_their_beginning() {
         assert_eq!(Format::of(" {\n}"), Ok(Format::Json));
         assert_eq!(Format::of("phase,metric,value\n"), Ok(Format::Csv));
     }

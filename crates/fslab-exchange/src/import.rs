@@ -1,4 +1,4 @@
-//! Outputs of other tools as runs.
+//! Imports outputs of other tools as runs.
 
 use fslab_compare::relabel;
 use fslab_model::{RunId, RunRecord, Subject};
@@ -8,12 +8,12 @@ use crate::error::{Fault, ImportError, ImportErrorKind};
 use crate::read::run_json;
 use crate::{Format, Source};
 
-/// What an import cannot know by itself.
+/// Facts that the outputs lack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
-    /// The name of a run that has none yet.
+    /// The name of a run that has none.
     pub run: RunId,
-    /// The subject of all files that have none of their own.
+    /// The subject of files without a subject.
     pub subject: Option<Subject>,
     /// Version of this fslab.
     pub fslab: String,
@@ -23,22 +23,21 @@ pub struct Labels {
     pub now_unix_s: u64,
 }
 
-/// What came out of an import.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// The runs: one of all files of another tool, or one of each file of fslab's own.
+    /// One run of all files of another tool, or one run of each file of fslab.
     pub runs: Vec<RunRecord>,
-    /// What was left out or is uncertain, for whoever imports.
+    /// What was left out or is uncertain.
     pub notes: Vec<String>,
 }
 
-/// Reads `sources`, which are all of one format: `format`, or the one that they turn out to be.
+/// Reads `sources`, which must have one format: `format`, or the one detected.
 ///
-/// Files are repeats, unless they name subjects or have one. Files of fslab's own runs are taken as
-/// they are.
+/// Files are repeats, unless they name subjects or have one. Runs of fslab are taken unchanged.
 ///
 /// # Errors
-/// The first file that is not read. Nothing is half read.
+/// The first file that cannot be read; then nothing is imported.
 pub fn import(
     sources: &[Source],
     format: Option<Format>,

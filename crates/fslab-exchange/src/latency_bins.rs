@@ -1,23 +1,23 @@
-//! fio's histogram of latencies: below 128 ns a bin each, above it 64 bins for each power of two.
+//! fio's histogram of latencies: bins of 1 ns below 128 ns, above it 64 bins per power of two.
 //!
-//! A bin is named by the value in its middle. Our histogram is finer (a thousandth), so that a
-//! bin's name taken into it and given back falls into the same bin.
+//! A bin is named by its middle value. [`fslab_model::LatencyHistogram`] is finer (a thousandth),
+//! so a bin's name converted to it and back gives the same bin.
 
 /// Bins for each power of two.
 const BINS_LOG2: u32 = 6;
 const BINS: u64 = 1 << BINS_LOG2;
 
-/// The bin that a latency falls into.
+/// The bin of a latency.
 pub(crate) fn index(value: u64) -> u64 {
     if value < 2 * BINS {
         return value;
     }
     let shift = value.ilog2() - BINS_LOG2;
-    // The leading one is part of the group, not of the place in it.
+    // The leading one belongs to the group, not to the place in it.
     u64::from(shift + 1) * BINS + (value >> shift) % BINS
 }
 
-/// The value in the middle of a bin; `None` where no 64-bit value falls into it.
+/// The middle value of a bin; `None` if no 64-bit value belongs to it.
 pub(crate) fn middle(index: u64) -> Option<u64> {
     if index < 2 * BINS {
         return Some(index);

@@ -1,8 +1,8 @@
-//! Other tools' formats: their output read as runs, runs written as theirs.
+//! Other tools' formats: reads their output as runs, writes runs in their formats.
 //!
-//! Owns what each format means: its columns and units, what it leaves empty and why, and what of it
-//! is not certain enough to be read. Opens no file and knows neither the store nor the clock: texts
-//! come in with their names, and every output is a function of its run.
+//! Owns each format's meaning: columns and units, which fields are empty and why, and which values
+//! are too uncertain to read. Opens no files and knows neither the store nor the clock: its input
+//! is named texts, and every output is a function of its run.
 //!
 //! ```text
 //!     Source... --Format::of--> read::* --> Reading (trials) --assemble--> RunRecord

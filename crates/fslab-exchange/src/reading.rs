@@ -1,40 +1,40 @@
-//! What a reader finds in one output: trials, each with its phases, and the tool that made them.
+//! The result of reading one output: trials with their phases, and the tool.
 
 use fslab_model::{
     Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, StepRecord, Swept,
 };
 
-/// What one output holds.
+/// The content of one output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reading {
-    /// The tool with its version, as far as the output tells it: `fio 3.33`.
+    /// The tool with its version, as far as the output has it: `fio 3.33`.
     pub(crate) tool: String,
-    /// What issued the operations, where the output tells it.
+    /// The engine, if the output names it.
     pub(crate) engine: Option<String>,
-    /// The trials, in the order in which they stand there.
+    /// The trials, in their order.
     pub(crate) trials: Vec<Measured>,
-    /// What was not read, and why; for whoever imports.
+    /// What was not read, and why.
     pub(crate) notes: Vec<String>,
 }
 
-/// One trial, as the output has it.
+/// One trial of the output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Measured {
-    /// What the output calls the subject; `None` where it names none.
+    /// The output's name of the subject; `None` if it has none.
     pub(crate) subject: Option<String>,
-    /// The repeat, where the output numbers them; else trials count in their order.
+    /// The repeat, if the output numbers them; otherwise trials count in order.
     pub(crate) repeat: Option<u32>,
     /// mkfs, mount, unmount, check.
     pub(crate) steps: Vec<StepRecord>,
     /// The phases.
     pub(crate) phases: Vec<PhaseRecord>,
-    /// What else the output says.
+    /// Other facts in the output.
     pub(crate) facts: Facts,
-    /// Seconds since 1970 when it was measured, where the output tells it.
+    /// Time of the measurement in seconds since 1970, if the output has it.
     pub(crate) began_unix_s: Option<u64>,
 }
 
-/// A phase as a reader begins it.
+/// A new phase of a reader.
 pub(crate) struct Draft {
     pub(crate) name: String,
     pub(crate) workload: String,
@@ -45,7 +45,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A record without any figure yet.
+    /// A record without figures.
     pub(crate) fn record(self) -> PhaseRecord {
         let spec = PhaseSpec {
             swept: self.swept,
@@ -55,17 +55,17 @@ impl Draft {
     }
 }
 
-/// A name as studies write them: `Directory creation` is `directory-creation`.
+/// A name in the form of studies: `Directory creation` becomes `directory-creation`.
 pub(crate) fn plain_name(text: &str) -> String {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "._+".contains(c)));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join("-").to_ascii_lowercase()
 }
 
-/// A number that is finite and not negative.
+/// A finite number of at least 0.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
-    // Rust reads "inf", "NaN" and "1_0" otherwise than these tools write numbers.
+    // Rust also accepts "inf" and "NaN", which these tools do not write as figures.
     let is_plain = text
         .chars()
         .all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
@@ -73,8 +73,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     is_plausible(number).then_some(number)
 }
 
-/// Whether a number is not negative, and what is derived from it, its inverse and its multiples, is
-/// finite.
+/// True if a number is not negative, and figures derived from it, its inverse and its multiples,
+/// are finite.
 pub(crate) fn is_plausible(number: f64) -> bool {
     number == 0.0 || (1e-100..=1e100).contains(&number)
 }

@@ -1,4 +1,4 @@
-//! What is read: the bytes of one file, with its name, as text.
+//! The input: the bytes of one file, with its name.
 
 use fslab_model::Subject;
 
@@ -7,19 +7,19 @@ use crate::error::{Fault, ImportErrorKind};
 /// One output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The file's name, for errors and facts; `standard input`.
+    /// The file's name, for errors and facts; or `standard input`.
     pub name: String,
-    /// What is in it.
+    /// Its bytes.
     pub content: Vec<u8>,
-    /// The subject that it is of, where the user says so; outranks what the file says.
+    /// The subject given by the user, which overrides the file's.
     pub subject: Option<Subject>,
 }
 
 impl Source {
-    /// The text, without a byte order mark and with plain line ends.
+    /// The text, without a byte order mark and with line feeds as line ends.
     ///
-    /// Bytes that are no UTF-8 are kept as the replacement character: names of machines and paths
-    /// may be in any encoding, and no figure is.
+    /// Invalid UTF-8 becomes the replacement character: names of machines and paths may have any
+    /// encoding, figures are ASCII.
     pub(crate) fn text(&self) -> Result<String, Fault> {
         let content = &self.content;
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
@@ -41,7 +41,7 @@ impl Source {
     }
 }
 
-/// Whether more than a tenth of the bytes are beyond ASCII.
+/// True if more than a tenth of the bytes are beyond ASCII.
 fn mostly_foreign(content: &[u8]) -> bool {
     let foreign = content.iter().filter(|byte| !byte.is_ascii()).count();
     foreign * 10 > content.len()

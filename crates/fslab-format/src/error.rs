@@ -1,4 +1,4 @@
-//! Why a volume was not formatted.
+//! Errors of formatting a volume.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,39 +13,39 @@ pub enum FormatError {
     Unknown {
         /// The name.
         name: String,
-        /// The formatter that was most likely meant.
+        /// The most similar name.
         nearest: Option<&'static str>,
     },
-    /// The volume is smaller than the smallest that is whole.
+    /// The volume is smaller than the smallest valid one.
     #[error("{size} is too small for {format}, which needs {minimum}")]
     TooSmall {
         /// The formatter.
         format: &'static str,
         /// The volume's size.
         size: Bytes,
-        /// What is needed with these options.
+        /// The smallest size with these options.
         minimum: Bytes,
     },
-    /// The volume is larger than the structures can describe.
+    /// The volume is larger than its structures can describe.
     #[error("{size} is too large for {format}, which ends at {maximum}")]
     TooLarge {
         /// The formatter.
         format: &'static str,
         /// The volume's size.
         size: Bytes,
-        /// What can be described with these options.
+        /// The largest size with these options.
         maximum: Bytes,
     },
-    /// An option that the format does not know or cannot keep.
+    /// An option that the format does not have, or an invalid value.
     #[error("cannot use the {option} '{value}' with {format}: {reason}")]
     BadOption {
         /// The formatter.
         format: &'static str,
         /// `label` or `block size`.
         option: &'static str,
-        /// What was asked for.
+        /// The value given.
         value: String,
-        /// A fragment.
+        /// The reason, a fragment.
         reason: String,
     },
     /// The volume cannot be opened, read or written.
@@ -55,13 +55,13 @@ pub enum FormatError {
         operation: &'static str,
         /// The volume.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl FormatError {
-    /// What the user may do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

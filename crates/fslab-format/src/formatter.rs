@@ -1,22 +1,22 @@
-//! What a formatter is, and what all of them share: size limits, option checks, old signatures.
+//! The trait of formatters, and their common part: size limits, option checks, old signatures.
 
 use fslab_model::Bytes;
 
 use crate::{FormatError, Volume};
 
-/// Where other file systems keep what they are recognised by: this much at both ends is cleared.
+/// Cleared at both ends, where other file systems have their signatures.
 const SIGNATURES_BYTES: u64 = 1 << 20;
 
-/// What the user may decide, and what would otherwise differ from run to run.
+/// The user's options, and the inputs that would otherwise differ from run to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatOptions {
-    /// The volume's name; each format has one of its own for volumes that nobody named.
+    /// The volume's name; `None` is the format's default.
     pub label: Option<String>,
-    /// Block size in bytes (in HFS and HFS+: the allocation block); chosen by size where `None`.
+    /// Block size in bytes (in HFS and HFS+: the allocation block); chosen by size if `None`.
     pub block_bytes: Option<u32>,
-    /// UUID, serial number or whatever tells this volume from others is made of these.
+    /// The source of the UUID, serial number or other identifier of this volume.
     pub identity: [u8; 16],
-    /// When the volume came into being, in seconds since 1970.
+    /// Creation time in seconds since 1970.
     pub created_unix_s: u64,
 }
 
@@ -24,19 +24,18 @@ pub struct FormatOptions {
 pub trait Formatter: Sync {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
-    /// The file system as people write it.
+    /// The file system's name in prose.
     fn title(&self) -> &'static str;
-    /// Block sizes that it takes, in ascending order; empty where it has none to choose from.
+    /// The block sizes supported, in ascending order; empty if there is no choice.
     fn block_sizes(&self) -> &'static [u32];
-    /// What a label may be, as a fragment: `1 to 27 characters, no '/' and ':'`.
+    /// The rule for labels, as a fragment: `1 to 27 characters, no '/' and ':'`.
     fn label_rule(&self) -> &'static str;
-    /// Whether `label` is one.
+    /// True if `label` is valid.
     fn accepts_label(&self, label: &str) -> bool;
-    /// The smallest and the largest volume with this block size, or with the one that it would
-    /// choose itself.
+    /// The smallest and the largest volume with this block size, or with the default one.
     fn limits(&self, block_bytes: Option<u32>) -> (Bytes, Bytes);
-    /// Writes the empty file system. Size and options are within what the other functions say, and
-    /// everything within 1 MiB of both ends reads as zeros.
+    /// Writes the empty file system. Size and options are valid, and everything within 1 MiB of
+    /// both ends reads as zeros.
     ///
     /// # Errors
     /// [`FormatError::Io`].
@@ -46,7 +45,7 @@ pub trait Formatter: Sync {
 /// Formats `volume`: checks size and options, clears old signatures, writes, syncs.
 ///
 /// # Errors
-/// [`FormatError`]; but for [`FormatError::Io`], nothing has been written.
+/// [`FormatError`]; except with [`FormatError::Io`], nothing has been written.
 pub fn format(
     formatter: &dyn Formatter,
     volume: &Volume,
@@ -112,10 +111,10 @@ fn validate(
     Ok(())
 }
 
-/// What UUID or serial number are made of: 32 hexadecimal digits, with or without dashes.
+/// Parses an identity: 32 hexadecimal digits, with or without dashes.
 ///
 /// # Errors
-/// A sentence, where it is anything else.
+/// A sentence for any other text.
 pub fn parse_identity(text: &str) -> Result<[u8; 16], String> {
     let digits: String = text.chars().filter(|c| *c != '-').collect();
     if digits.len() != 32 {

@@ -1,8 +1,8 @@
-//! Formatters: each makes an empty file system for which no other program is shipped.
+//! Formatters: each makes an empty file system for which no other program is packaged.
 //!
-//! Owns the on-disk structures of an empty volume, written from their specifications, and nothing
-//! that works on a volume in use. Randomness and the clock come in through [`FormatOptions`]: the
-//! same options give the same bytes.
+//! Owns the on-disk structures of an empty volume, written from their specifications; does not work
+//! on volumes in use. Random numbers and time come in through [`FormatOptions`]: the same options
+//! give the same bytes.
 //!
 //! ```text
 //!     registry --> Formatter --(FormatOptions)--> Volume (an image file or a block device)

@@ -1,4 +1,4 @@
-//! What is formatted: an image file or a block device of known size.
+//! The target of a formatter: an image file or a block device of known size.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use fslab_model::Bytes;
 
 use crate::FormatError;
 
-/// Devices are a whole number of these.
+/// Sizes of volumes are multiples of this.
 const SECTOR_BYTES: u64 = 512;
 
 /// An image file or a block device, open for writing.
@@ -21,7 +21,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// An existing image or device, as large as it is.
+    /// Opens an existing image or device with its size.
     ///
     /// # Errors
     /// [`FormatError::Io`].
@@ -37,10 +37,10 @@ impl Volume {
         })
     }
 
-    /// A new sparse image of `size`.
+    /// Creates a sparse image of `size`.
     ///
     /// # Errors
-    /// [`FormatError::Io`], also where the file is there already.
+    /// [`FormatError::Io`], also if the file exists.
     pub fn create(path: &Path, size: Bytes) -> Result<Self, FormatError> {
         let file = File::options()
             .read(true)
@@ -52,7 +52,7 @@ impl Volume {
         Self::open(path)
     }
 
-    /// Its size, in whole sectors of 512 bytes.
+    /// Its size, a multiple of 512 bytes.
     #[must_use]
     pub fn size(&self) -> Bytes {
         self.size
@@ -64,7 +64,7 @@ impl Volume {
     /// [`FormatError::Io`].
     ///
     /// # Panics
-    /// Where `data` reaches past the end: a formatter's slip.
+    /// If `data` exceeds the end: a bug of the formatter.
     pub fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), FormatError> {
         let end = offset.checked_add(data.len() as u64);
         assert!(
@@ -84,7 +84,7 @@ impl Volume {
     /// [`FormatError::Io`].
     ///
     /// # Panics
-    /// Where the range reaches past the end: a formatter's slip.
+    /// If the range exceeds the end: a bug of the formatter.
     pub fn zero(&self, offset: u64, length: u64) -> Result<(), FormatError> {
         let end = offset.checked_add(length);
         assert!(
@@ -95,7 +95,7 @@ impl Volume {
         fslab_sys::zero_range(&self.file, offset, length).map_err(failed("write", &self.path))
     }
 
-    /// Waits until everything is on the disk.
+    /// Waits until all data is on the disk.
     ///
     /// # Errors
     /// [`FormatError::Io`].

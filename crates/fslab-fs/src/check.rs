@@ -1,31 +1,30 @@
-//! The read-only check of a file system, and what its exit status and its words mean.
+//! The read-only check of a file system, and the meaning of its exit status and output.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Tool;
 
-/// What a checker found.
+/// The result of a checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckVerdict {
-    /// The file system is whole.
+    /// The file system is consistent.
     Clean,
     /// It is damaged.
     Errors,
-    /// The checker could not tell.
+    /// The checker failed.
     CouldNotRun,
 }
 
-/// How a file system is checked without being changed.
+/// The command for a check without changes.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckCommand {
     /// The checker.
     pub tool: Tool,
     /// Its arguments; the device is appended.
     pub arguments: &'static [&'static str],
-    /// What an exit status means, with what the checker printed: some say there what their status
-    /// does not.
+    /// Interprets exit status and output; some checkers report damage only in their output.
     pub judge: fn(i32, &str) -> CheckVerdict,
-    /// What it does not look at, where that is much: a sentence's end, behind its name.
+    /// What it does not check, if that is much: the end of a sentence that begins with its name.
     pub blind_to: Option<&'static str>,
 }

@@ -1,11 +1,11 @@
-//! An entry in full, as `fslab fs show` prints it: a value that serialises, without functions.
+//! An entry in full, as `fslab fs show` prints it: serialisable, without functions.
 
 use fslab_model::{Bytes, Capabilities, Subject};
 use serde::Serialize;
 
 use crate::{Class, Driver, FileSystem, KernelBug};
 
-/// A program and how to get it.
+/// A program and its package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ToolDetails {
     /// Its name.
@@ -14,24 +14,24 @@ pub struct ToolDetails {
     pub package: &'static str,
 }
 
-/// Everything that the catalogue knows of one file system.
+/// A catalogue entry as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Details {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its name as people write it.
+    /// Its name in prose.
     pub title: &'static str,
-    /// Where it comes from.
+    /// Its history.
     pub history: &'static str,
-    /// Where it comes from, in one word.
+    /// Its origin, in one word.
     pub class: Class,
-    /// The type of its mounts; `None` where nothing mounts it.
+    /// The type of its mounts; `None` if nothing mounts it.
     pub fs_type: Option<&'static str>,
     /// The drivers that may serve that name.
     pub served_by: &'static [&'static str],
-    /// The kernel's configuration that has it.
+    /// The kernel configuration that includes it.
     pub kernel_config: Option<String>,
-    /// Why it cannot be used anywhere; `None` where it can.
+    /// Why it cannot be used anywhere; `None` if it can.
     pub unavailable: Option<&'static str>,
     /// The programs that a trial runs.
     pub tools: Vec<ToolDetails>,
@@ -41,19 +41,19 @@ pub struct Details {
     pub mount: Option<Vec<String>>,
     /// The check command, with the word `DEVICE`.
     pub check: Option<Vec<String>>,
-    /// What the checker does not look at, where that is much.
+    /// What the checker does not check, if that is much.
     pub check_blind_to: Option<&'static str>,
-    /// Bugs of kernels that were met.
+    /// Known bugs of kernels.
     pub bugs: &'static [KernelBug],
-    /// Where the commands depart from their tools' defaults, and why.
+    /// Deviations of the commands from their tools' defaults, with the reason.
     pub deviations: &'static [&'static str],
     /// The smallest device.
     pub minimum_bytes: Bytes,
     /// The version of mkfs that the smallest device was measured with.
     pub minimum_mkfs_version: &'static str,
-    /// What that mkfs does below it: a sentence's end, behind its name.
+    /// What that mkfs does below it: the end of a sentence that begins with its name.
     pub below_minimum: &'static str,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Capabilities,
 }
 
@@ -65,7 +65,7 @@ impl FileSystem {
             Driver::Kernel(driver) => Some(driver),
             _ => None,
         };
-        // An entry without a driver has no commands; its reason stands in `unavailable`.
+        // An entry without a driver has no commands; `unavailable` has the reason.
         let plan = self.plan(&Subject::plain(self.name)).ok();
         let tool = |tool: crate::Tool| ToolDetails {
             program: tool.program,

@@ -1,11 +1,11 @@
-//! What mounts a file system: a driver of the kernel's, a program, a pool, or nothing at all.
+//! Drivers of file systems: the kernel's, a FUSE program, a pool, or none.
 //!
 //! ```text
-//!     Driver --+-- Kernel   mount(2); beside some a companion program works
+//!     Driver --+-- Kernel   mount(2); some with a companion program
 //!              +-- Fuse     a program that mounts, and serves until it is unmounted
 //!              +-- Pool     ZFS: a pool is created, imported and exported
-//!              +-- BuiltIn  fslab stands in for it
-//!              +-- Nowhere  nothing can, and why
+//!              +-- BuiltIn  fslab replaces it
+//!              +-- Nowhere  none exists, and why
 //! ```
 
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use std::fmt;
 use crate::Tool;
 use crate::option_rule::KeyRule;
 
-/// What a kernel's configuration must have: one of these lists, and all of that list.
+/// The kernel configuration required: all options of one of these lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelConfig(pub &'static [&'static [&'static str]]);
 
 impl KernelConfig {
-    /// Whether `names`, the options that are set, are enough.
+    /// True if `names`, the options that are set, include one of the lists.
     #[must_use]
     pub fn is_met_by(self, names: &BTreeSet<String>) -> bool {
         let has_all = |list: &[&str]| list.iter().all(|&name| names.contains(name));
@@ -34,51 +34,51 @@ impl fmt::Display for KernelConfig {
     }
 }
 
-/// What a driver of the kernel's stores files on.
+/// The storage of a kernel driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MountSource {
     /// A block device.
     Device,
-    /// Memory, as much as the device would have had.
+    /// Memory, of the size of the device.
     Memory,
 }
 
-/// A program that works beside a mounted file system, and daemonises itself.
+/// A daemon that runs beside a mounted file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Companion {
     /// The program; it gets the device and the mount point.
     pub tool: Tool,
-    /// What a trial always passes; what the user sets comes behind it.
+    /// The arguments of every trial, before the user's.
     pub arguments: &'static [&'static str],
-    /// The mount option that leaves it out.
+    /// The mount option that disables it.
     pub off: &'static str,
-    /// Mount options that are for the program, and its option that takes the value.
+    /// Mount options for the program, with its own option that takes the value.
     pub options: &'static [(&'static str, &'static str)],
-    /// What it prints its process id behind.
+    /// The text before its process id in its output.
     pub pid_prefix: &'static str,
 }
 
-/// A driver of the kernel's.
+/// A kernel driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelDriver {
-    /// The name to mount by, as it stands in /proc/filesystems.
+    /// The type to mount by, as in /proc/filesystems.
     pub fs_type: &'static str,
     /// The drivers that may serve that name, the usual one first.
     pub served_by: &'static [&'static str],
-    /// The kernel's configuration that has it.
+    /// The kernel configuration that includes it.
     pub config: KernelConfig,
-    /// Options that every mount needs; the user's come behind them.
+    /// Options of every mount, before the user's.
     pub options: &'static [&'static str],
     /// Options with a value that a subject may set.
     pub mount_keys: &'static [KeyRule],
-    /// What it stores files on.
+    /// Its storage.
     pub source: MountSource,
-    /// A program that works beside it.
+    /// A program that runs beside it.
     pub companion: Option<Companion>,
 }
 
 impl KernelDriver {
-    /// What most drivers are: on a device, without options, without a companion.
+    /// The common case: on a device, without options, without a companion.
     pub(crate) const PLAIN: Self = Self {
         fs_type: "",
         served_by: &[],
@@ -95,11 +95,11 @@ impl KernelDriver {
 pub struct FuseDriver {
     /// The program; it gets the device, the mount point and `-o OPTIONS`.
     pub tool: Tool,
-    /// The type of its mounts, as it stands in /proc/self/mountinfo.
+    /// The type of its mounts, as in /proc/self/mountinfo.
     pub fs_type: &'static str,
-    /// The kernel's configuration that it needs.
+    /// The kernel configuration required.
     pub config: KernelConfig,
-    /// Options that every mount needs; the user's come behind them.
+    /// Options of every mount, before the user's.
     pub options: &'static [&'static str],
     /// Options with a value that a subject may set.
     pub mount_keys: &'static [KeyRule],
@@ -110,21 +110,21 @@ pub struct FuseDriver {
 pub struct PoolDriver {
     /// Creates, imports, exports and scrubs pools.
     pub tool: Tool,
-    /// The kernel's own driver, which does without the daemon.
+    /// The kernel's own driver, which needs no daemon.
     pub kernel_fs_type: &'static str,
-    /// Serves pools through FUSE where the kernel cannot.
+    /// Serves pools through FUSE if the kernel cannot.
     pub daemon: Tool,
     /// The daemon's arguments that keep it in the foreground.
     pub daemon_arguments: &'static [&'static str],
-    /// The types of its mounts, as they stand in /proc/self/mountinfo.
+    /// The types of its mounts, as in /proc/self/mountinfo.
     pub fs_types: &'static [&'static str],
-    /// The kernel's configuration that the daemon needs.
+    /// The kernel configuration that the daemon needs.
     pub config: KernelConfig,
     /// Options with a value that a subject may set at the import.
     pub mount_keys: &'static [KeyRule],
 }
 
-/// What mounts a file system.
+/// The driver of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// The kernel.
@@ -133,14 +133,14 @@ pub enum Driver {
     Fuse(FuseDriver),
     /// A pool's programs, through the kernel or FUSE.
     Pool(PoolDriver),
-    /// Nothing needs to: fslab itself stands in for it.
+    /// None is needed: fslab itself replaces it.
     BuiltIn,
-    /// Nothing can; a fragment says why.
+    /// None exists; the reason as a fragment.
     Nowhere(&'static str),
 }
 
 impl Driver {
-    /// Whether something mounts it.
+    /// True if a driver exists.
     #[must_use]
     pub fn is_mountable(&self) -> bool {
         match self {
@@ -149,7 +149,7 @@ impl Driver {
         }
     }
 
-    /// The types that its mounts have in /proc/self/mountinfo, the usual one first.
+    /// The types of its mounts in /proc/self/mountinfo, the usual one first.
     #[must_use]
     pub fn mounted_types(&self) -> Vec<&'static str> {
         match self {
@@ -160,7 +160,7 @@ impl Driver {
         }
     }
 
-    /// What the kernel must have.
+    /// The kernel configuration required.
     #[must_use]
     pub fn config(&self) -> Option<KernelConfig> {
         match self {
@@ -171,7 +171,7 @@ impl Driver {
         }
     }
 
-    /// The programs that mount it and work while it is mounted.
+    /// The programs that mount it and run while it is mounted.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         match self {

@@ -1,4 +1,4 @@
-//! What the catalogue refuses, and what it could not find out.
+//! Errors of the catalogue.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use fslab_model::{Bytes, Failure, FailureKind, ParseSubjectError, Subject};
 
 use crate::Tool;
 
-/// Why the catalogue cannot give what it was asked for.
+/// Why the catalogue refused a request.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// No entry has this name.
@@ -15,16 +15,16 @@ pub enum CatalogueError {
     UnknownFileSystem {
         /// The name.
         name: String,
-        /// The entry that was most likely meant.
+        /// The most similar entry.
         nearest: Option<&'static str>,
     },
-    /// The text is not a subject at all.
+    /// The text is not a subject.
     #[error("cannot read a subject")]
     Subject(#[from] ParseSubjectError),
-    /// One subject was named twice: its results could not be told apart.
+    /// One subject was named twice: its results could not be distinguished.
     #[error("the subject '{0}' is named twice")]
     DuplicateSubject(Subject),
-    /// An option that a trial must not or cannot use.
+    /// An option that a trial must not use, or cannot use.
     #[error("cannot use the {kind} option '{option}' with {file_system}: {reason}")]
     BadOption {
         /// The entry.
@@ -38,51 +38,51 @@ pub enum CatalogueError {
         /// What may be passed instead.
         allowed: Option<String>,
     },
-    /// The file system does not fit.
+    /// The size is too small for the file system.
     #[error("{size} is too small for {file_system}, which needs {minimum}")]
     TooSmall {
         /// The entry.
         file_system: &'static str,
-        /// What was asked for.
+        /// The size requested.
         size: Bytes,
-        /// What it needs.
+        /// The smallest size.
         minimum: Bytes,
     },
-    /// The file system cannot be so large.
+    /// The size is too large for the file system.
     #[error("{size} is too large for {file_system}, which ends at {maximum}")]
     TooLarge {
         /// The entry.
         file_system: &'static str,
-        /// What was asked for.
+        /// The size requested.
         size: Bytes,
-        /// What it can have.
+        /// The largest size.
         maximum: Bytes,
     },
-    /// The entry is only a name.
+    /// The entry cannot be used on any machine.
     #[error("{file_system} cannot be mounted anywhere: {reason}")]
     Unavailable {
         /// The entry.
         file_system: &'static str,
-        /// A fragment.
+        /// The reason, a fragment.
         reason: &'static str,
     },
     /// A program is not installed.
     #[error("cannot find the program {}", .0.program)]
     MissingTool(Tool),
-    /// A program does not tell its version.
+    /// The version of a program is unknown.
     #[error("cannot ask {program} for its version")]
     Version {
         /// The program.
         program: PathBuf,
-        /// Why it could not be run; `None` where it ran and said nothing.
+        /// Why it could not be run; `None` if it printed nothing.
         source: Option<io::Error>,
     },
-    /// A file of the machine's, or a device, cannot be read.
+    /// A file of the machine, or a device, cannot be read.
     #[error("cannot read {path}", path = .path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// No mount covers a directory.
@@ -91,7 +91,7 @@ pub enum CatalogueError {
 }
 
 impl CatalogueError {
-    /// What the user may do about it.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

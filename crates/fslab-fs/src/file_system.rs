@@ -1,4 +1,4 @@
-//! A catalogue entry: everything that fslab knows of one file system.
+//! A catalogue entry: all facts about one file system.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use crate::{
     Tool,
 };
 
-/// Stands for the device in commands that are shown before there is one.
+/// Placeholder of the device in commands that are shown before there is one.
 pub(crate) const DEVICE_WORD: &str = "DEVICE";
-/// Stands for the mount point.
+/// Placeholder of the mount point.
 pub(crate) const MOUNT_POINT_WORD: &str = "MOUNTPOINT";
 
-/// Where a file system comes from, and whether it has what Linux expects of one.
+/// The origin of a file system, and whether it has the features that Linux expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -25,7 +25,7 @@ pub enum Class {
     Native,
     /// Designed for another system, and has permissions, links and the like.
     ForeignSupported,
-    /// Designed for another system, and lacks some of those.
+    /// Designed for another system, and lacks some of them.
     ForeignUnsupported,
 }
 
@@ -39,18 +39,18 @@ impl fmt::Display for Class {
     }
 }
 
-/// The smallest device that the file system is whole on.
+/// The smallest device on which the file system is consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimumSize {
     /// Its size.
     pub size: Bytes,
-    /// The version of mkfs that it was measured with; other versions may take less.
+    /// The version of mkfs used for the measurement; other versions may accept less.
     pub mkfs_version: &'static str,
-    /// What that mkfs does below that size: a sentence's end, behind its name.
+    /// What that mkfs does below that size: the end of a sentence that begins with its name.
     pub below: &'static str,
 }
 
-/// What a mount option can give.
+/// A feature that a mount option can enable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// Owner, group and mode of a file are kept.
@@ -61,55 +61,54 @@ pub enum Feature {
     ExtendedAttributes,
 }
 
-/// A bug of a kernel that was met on the way.
+/// A known bug of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct KernelBug {
-    /// Where it was met.
+    /// The kernel.
     pub kernel: &'static str,
-    /// What happens: a sentence.
+    /// The effect: a sentence.
     pub effect: &'static str,
-    /// What the kernel says; empty where it says nothing.
+    /// The kernel's message; empty if it prints none.
     pub message: &'static str,
-    /// How this entry avoids it; `None` where it cannot.
+    /// How this entry avoids it; `None` if it cannot.
     pub avoided_by: Option<&'static str>,
 }
 
 /// A catalogue entry.
 ///
-/// Functions that take a subject expect one of this very entry, and refuse its options where a
-/// trial must not use them.
+/// Functions with a subject expect one of this entry, and refuse options that a trial must not use.
 #[derive(Clone, Copy, Debug)]
 pub struct FileSystem {
     /// Its name on the command line: lower case.
     pub name: &'static str,
-    /// Its name as people write it.
+    /// Its name in prose.
     pub title: &'static str,
-    /// Where it comes from, in two sentences.
+    /// Its history, in two sentences.
     pub history: &'static str,
-    /// Where it comes from, in one word.
+    /// Its origin, in one word.
     pub class: Class,
-    /// What mounts it.
+    /// Its driver.
     pub driver: Driver,
-    /// How it is made; `None` where nothing is formatted.
+    /// Its mkfs; `None` if nothing is formatted.
     pub mkfs: Option<Mkfs>,
-    /// How it is checked; `None` where there is no checker.
+    /// Its checker; `None` if there is none.
     pub check: Option<CheckCommand>,
     /// The smallest device.
     pub minimum: MinimumSize,
-    /// What it can do without options.
+    /// Its capabilities without options.
     pub capabilities: Capabilities,
-    /// Mount options that give what is missing without them.
+    /// Mount options that enable missing features.
     pub given_by_options: &'static [(&'static str, Feature)],
-    /// The name of its signature; `None` where it leaves none on a device.
+    /// The name of its signature; `None` if it leaves none on a device.
     pub signature: Option<&'static str>,
-    /// Bugs of kernels that were met.
+    /// Known bugs of kernels.
     pub bugs: &'static [KernelBug],
-    /// Where a trial departs from the defaults of its tools, each with the reason.
+    /// Deviations of a trial from the defaults of its tools, each with the reason.
     pub deviations: &'static [&'static str],
 }
 
 impl FileSystem {
-    /// Whether a trial of `subject` is possible at all, on whatever machine.
+    /// Checks whether a trial of `subject` is possible on any machine.
     ///
     /// # Errors
     /// [`CatalogueError::BadOption`] and [`CatalogueError::Unavailable`].
@@ -117,9 +116,9 @@ impl FileSystem {
         self.plan(subject).map(drop)
     }
 
-    /// What it can do with the mount options of `subject`.
+    /// Its capabilities with the mount options of `subject`.
     ///
-    /// Only what options give is known; what they may take away, the user knows.
+    /// Only features that options enable are known, not those that they disable.
     #[must_use]
     pub fn capabilities_of(&self, subject: &Subject) -> Capabilities {
         let mut capabilities = self.capabilities;
@@ -134,7 +133,7 @@ impl FileSystem {
         capabilities
     }
 
-    /// Whether it fits on `size` bytes when it is made without options.
+    /// Checks whether it fits on `size` bytes when made without options.
     ///
     /// # Errors
     /// [`CatalogueError::TooSmall`] and [`CatalogueError::TooLarge`].
@@ -156,10 +155,10 @@ impl FileSystem {
         }
     }
 
-    /// The command that makes the file system at `place`; `None` where nothing is formatted.
+    /// The command that makes the file system at `place`; `None` if nothing is formatted.
     ///
     /// # Errors
-    /// [`CatalogueError::BadOption`], also for arguments where nothing is formatted, and
+    /// [`CatalogueError::BadOption`], also for arguments if nothing is formatted, and
     /// [`CatalogueError::Unavailable`].
     pub fn mkfs_command(
         &self,
@@ -186,10 +185,10 @@ impl FileSystem {
         }))
     }
 
-    /// How it is mounted at `place`; `None` where nothing is mounted.
+    /// The way to mount it at `place`; `None` if nothing is mounted.
     ///
     /// # Errors
-    /// [`CatalogueError::BadOption`], also for options where nothing is mounted, and
+    /// [`CatalogueError::BadOption`], also for options if nothing is mounted, and
     /// [`CatalogueError::Unavailable`].
     pub fn mounting(
         &self,
@@ -211,9 +210,9 @@ impl FileSystem {
             .map_err(|refused| self.refused("mount", refused))
     }
 
-    /// The command that checks `device` and changes nothing; `None` where there is no checker.
+    /// The read-only command that checks `device`; `None` without a checker.
     ///
-    /// A pool is checked while it is imported: see [`crate::PoolCommands`].
+    /// A pool is checked while it is imported, see [`crate::PoolCommands`].
     #[must_use]
     pub fn check_command(&self, device: &str) -> Option<CommandLine> {
         let check = self.check.as_ref()?;
@@ -229,7 +228,8 @@ impl FileSystem {
         })
     }
 
-    /// What the checker's exit status and words mean; without a checker nothing can be told.
+    /// The meaning of the checker's exit status and output; [`CheckVerdict::CouldNotRun`] without a
+    /// checker.
     #[must_use]
     pub fn judge_check(&self, exit_code: i32, output: &str) -> CheckVerdict {
         self.check
@@ -239,7 +239,7 @@ impl FileSystem {
             })
     }
 
-    /// The commands of a trial, with the words `DEVICE` and `MOUNTPOINT`.
+    /// The commands of a trial, with the placeholders `DEVICE` and `MOUNTPOINT`.
     ///
     /// # Errors
     /// Those of [`FileSystem::mkfs_command`] and [`FileSystem::mounting`].
@@ -301,7 +301,7 @@ impl FileSystem {
 fn pointless(word: &str) -> RefusedWord {
     RefusedWord {
         word: word.to_owned(),
-        reason: "there is nothing that would heed it".to_owned(),
+        reason: "nothing would use it".to_owned(),
         allowed: None,
     }
 }

@@ -1,5 +1,5 @@
-//! What a machine has: programs, drivers, privileges, loop devices, mounts. Gathered once, so that
-//! probing is a function of a value and can be tried on machines that do not exist.
+//! Properties of a machine: programs, drivers, privileges, loop devices, mounts. Gathered once, so
+//! that probing is a function of a value and can be tested with invented machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,16 +15,16 @@ use crate::{CatalogueError, SearchPath, all};
 /// The bit of CAP_SYS_ADMIN in the capability sets of /proc/self/status.
 const CAP_SYS_ADMIN_BIT: u32 = 21;
 
-/// The map of user ids outside of every user namespace: all of them, from 0 to 0.
-const WHOLE_MACHINE: &str = "0 0 4294967295";
+/// The user id map outside of every user namespace: all ids, from 0 to 0.
+const INITIAL_NAMESPACE: &str = "0 0 4294967295";
 
-/// Whether this process may mount a block device.
+/// The privilege of this process to mount a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Privilege {
-    /// It has CAP_SYS_ADMIN in the machine's own user namespace.
+    /// It has CAP_SYS_ADMIN in the initial user namespace.
     Full,
-    /// It has not.
+    /// It lacks CAP_SYS_ADMIN.
     None,
     /// It has CAP_SYS_ADMIN in a user namespace, where block devices cannot be mounted.
     UserNamespace,
@@ -33,18 +33,18 @@ pub enum Privilege {
 /// A guest kernel that this machine can boot, with the programs of its root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestKernel {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its release, such as `6.12.95-fslab`.
     pub release: String,
     /// The options that its configuration sets to `y`, such as `CONFIG_XFS_FS`.
     pub config: BTreeSet<String>,
-    /// The names of the programs that a guest finds; those of this machine it does not.
+    /// The names of the programs in the guest; it does not see those of this machine.
     pub programs: BTreeSet<String>,
 }
 
 impl GuestKernel {
-    /// A kernel whose `.config` has the text `config`, and whose root has `programs`.
+    /// A kernel with the `.config` text `config` and a root with `programs`.
     #[must_use]
     pub fn new(name: String, release: String, config: &str, programs: BTreeSet<String>) -> Self {
         let config = options_set(config, &["y"]);
@@ -57,57 +57,58 @@ impl GuestKernel {
     }
 }
 
-/// What a machine has.
+/// Properties of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     /// The kernel's release, such as `6.12.9-amd64`.
     pub kernel_release: String,
-    /// The names in /proc/filesystems: drivers that are there already.
+    /// The names in /proc/filesystems: drivers already available.
     pub registered: BTreeSet<String>,
-    /// Whether /lib/modules has a folder of this very kernel.
+    /// Whether /lib/modules has a folder of this kernel release.
     pub has_modules: bool,
-    /// Drivers that load when they are first needed: the module by the name to mount by.
+    /// Drivers that load on first use: the module by the type to mount by.
     ///
-    /// The `fs-` aliases in modules.alias are what the kernel itself asks for. They also tell that
-    /// the module ext4 serves ext2, which modules.dep does not, and drivers that are built in
-    /// stand in /proc/filesystems.
+    /// From the `fs-` aliases in modules.alias, which the kernel itself requests. Unlike
+    /// modules.dep they show that the module ext4 serves ext2. Built-in drivers are in
+    /// /proc/filesystems.
     pub modules: BTreeMap<String, String>,
-    /// The options that the running kernel's configuration sets to `y` or `m`; `None` where that
-    /// is not to be read. A driver may be there that cannot write.
+    /// The options that the running kernel's configuration sets to `y` or `m`; `None` if it cannot
+    /// be read. A driver may be present without write support.
     pub config: Option<BTreeSet<String>>,
-    /// Whether this process may mount.
+    /// The privilege to mount.
     pub privilege: Privilege,
-    /// Whether /dev/loop-control is there.
+    /// Whether /dev/loop-control exists.
     pub has_loop_control: bool,
     /// The catalogue's programs that are installed, with their paths.
     pub tools: BTreeMap<String, PathBuf>,
-    /// Programs that run now: their names, as the kernel knows them.
+    /// The names of running programs, as the kernel has them.
     pub running: BTreeSet<String>,
-    /// What is mounted.
+    /// The mounts.
     pub mounts: Vec<Mount>,
-    /// The guest kernel; the caller fills it in, since only the venue knows where it is.
+    /// The guest kernel, set by the caller, because only the venue knows it.
     pub guest: Option<GuestKernel>,
 }
 
 impl Host {
-    /// Looks at this machine.
+    /// Gathers the properties of this machine.
     ///
     /// # Errors
-    /// [`CatalogueError::Read`] where a file below /proc cannot be read.
+    /// [`CatalogueError::Read`] if a file below /proc cannot be read.
     pub fn gather() -> Result<Self, CatalogueError> {
         Self::gather_below(Path::new("/"), &SearchPath::from_environment())
     }
 
-    /// Looks at the machine whose files are below `root`, with its programs in `search`.
+    /// Gathers the properties of the machine with its files below `root` and its programs in
+    /// `search`.
     ///
     /// # Errors
-    /// [`CatalogueError::Read`] where a file below /proc cannot be read.
+    /// [`CatalogueError::Read`] if a file below /proc cannot be read.
     pub fn gather_below(root: &Path, search: &SearchPath) -> Result<Self, CatalogueError> {
         let release = read(&root.join("proc/sys/kernel/osrelease"))?
             .trim()
             .to_owned();
         let modules = root.join("lib/modules").join(&release);
-        // A kernel without modules, or one whose modules were removed, has no such file.
+        // Missing for a kernel without modules, or one whose modules were removed.
         let aliases = read_if_there(&modules.join("modules.alias"))?.unwrap_or_default();
         let config = read_if_there(&root.join("boot").join(format!("config-{release}")))?;
         Ok(Self {
@@ -119,8 +120,9 @@ impl Host {
             modules: file_system_modules(&aliases),
             privilege: privilege(
                 &read(&root.join("proc/self/status"))?,
-                // A kernel without user namespaces has no map, and one place for all users.
-                &read_if_there(&root.join("proc/self/uid_map"))?.unwrap_or(WHOLE_MACHINE.into()),
+                // A kernel without user namespaces has no map.
+                &read_if_there(&root.join("proc/self/uid_map"))?
+                    .unwrap_or(INITIAL_NAMESPACE.into()),
             ),
             has_loop_control: root.join("dev/loop-control").exists(),
             tools: installed_tools(search),
@@ -140,7 +142,7 @@ fn options_set(config: &str, values: &[&str]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Processes come and go while they are read; one that is gone does not run.
+/// Processes come and go during the read; one that has ended is ignored.
 fn running_programs(proc: &Path) -> BTreeSet<String> {
     let folders = fs::read_dir(proc).into_iter().flatten().flatten();
     folders
@@ -191,10 +193,10 @@ fn privilege(status: &str, uid_map: &str) -> Privilege {
         .find_map(|line| line.strip_prefix("CapEff:"))
         .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
         .unwrap_or(0);
-    let is_whole_machine = uid_map
+    let is_initial = uid_map
         .split_whitespace()
-        .eq(WHOLE_MACHINE.split_whitespace());
-    match (effective >> CAP_SYS_ADMIN_BIT & 1 == 1, is_whole_machine) {
+        .eq(INITIAL_NAMESPACE.split_whitespace());
+    match (effective >> CAP_SYS_ADMIN_BIT & 1 == 1, is_initial) {
         (false, _) => Privilege::None,
         (true, true) => Privilege::Full,
         (true, false) => Privilege::UserNamespace,
@@ -232,13 +234,13 @@ mod tests {
 
     #[test]
     fn root_of_a_container_or_of_a_user_namespace_may_not_mount() {
-        let (whole, part) = ("         0          0 4294967295\n", "0 1000 1\n");
+        let (initial, part) = ("         0          0 4294967295\n", "0 1000 1\n");
         let full = "Name:\tx\nCapEff:\t000001ffffffffff\n";
         let container = "CapEff:\t00000000a80425fb\n";
-        assert_eq!(privilege(full, whole), Privilege::Full);
+        assert_eq!(privilege(full, initial), Privilege::Full);
         assert_eq!(privilege(full, part), Privilege::UserNamespace);
-        assert_eq!(privilege(container, whole), Privilege::None);
-        assert_eq!(privilege("", whole), Privilege::None);
+        assert_eq!(privilege(container, initial), Privilege::None);
+        assert_eq!(privilege("", initial), Privilege::None);
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! The catalogue of file systems: how each is made, mounted and checked, what it cannot do, and
-//! what this machine has of it.
+//! The catalogue of file systems: mkfs, mount and check of each, its capabilities, and its
+//! availability on this machine.
 //!
-//! Owns the facts about file systems and nothing that is measured. Formats and mounts nothing
-//! itself: it returns the commands and calls, and a trial runs them. A new file system is one file
-//! below `catalogue` and one line in the registry.
+//! Owns the facts about file systems, not measurements. Formats and mounts nothing itself: it
+//! returns the commands and calls, and a trial runs them. A new file system is one file below
+//! `catalogue` and one line in the registry.
 //!
 //! ```text
 //!     registry --> FileSystem --+-- Driver          what mounts it        --> Mounting
 //!                               +-- Mkfs            what makes it         --> CommandLine --> Tool
 //!                               +-- CheckCommand    what checks it        --> CommandLine --> Tool
-//!                               +-- Capabilities    what it can do and how much it holds
-//!     Host (what this machine has) --> probe(FileSystem, Host) --> Probe, per venue
+//!                               +-- Capabilities    its features and limits
+//!     Host (this machine's properties) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise          a device --> signature
 //! ```
 

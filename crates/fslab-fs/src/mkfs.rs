@@ -1,50 +1,49 @@
-//! How a file system is made: our arguments, and the user's behind them.
+//! mkfs commands: fslab's arguments, then the user's.
 //!
-//! The user's arguments are read option by option, as getopt_long(3) would, because a word that is
-//! no option's value is a device to mkfs: `btrfs:mkfs=-f sdb` would format a disk that was not
-//! given up. Only what the entry lists is passed on, and written as the entry spells it: what the
-//! program reads is what was checked.
+//! The user's arguments are parsed like getopt_long(3), because mkfs takes any word that is not an
+//! option's value as a device: `btrfs:mkfs=-f sdb` would format a disk that was not named for it.
+//! Only options listed in the entry are passed on, in the entry's spelling, so that the program
+//! reads what was checked.
 
 use crate::Tool;
 use crate::option_rule::{OptionRule, OptionValue, usage};
 
-/// How a file system is made.
+/// The mkfs of a file system.
 #[derive(Clone, Copy, Debug)]
 pub struct Mkfs {
     /// The program.
     pub tool: Tool,
-    /// Words that stand before every option: a subcommand and what it is to make.
+    /// Words before every option: a subcommand with its object.
     pub subcommand: &'static [&'static str],
-    /// What a trial always passes; the device comes last.
+    /// The arguments of every trial; the device comes last.
     pub arguments: &'static [&'static str],
-    /// Options whose values are lists, and of which the program heeds only the last: the user's
-    /// list is joined to ours.
+    /// Options with lists as values of which the program uses only the last: the user's list is
+    /// joined to fslab's.
     pub joined: &'static [&'static str],
-    /// What a subject may pass.
+    /// The options that a subject may pass.
     pub options: &'static [OptionRule],
-    /// Options with which it would do something else; among those that a subject may not pass, the
-    /// ones that are tried most.
+    /// Options with which it formats nothing: the most common of those that are refused.
     pub formats_nothing: &'static [&'static str],
 }
 
-/// A word that is not passed on.
+/// A word that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedWord {
     pub(crate) word: String,
-    /// A fragment.
+    /// The reason, a fragment.
     pub(crate) reason: String,
     /// What may be passed instead.
     pub(crate) allowed: Option<String>,
 }
 
-/// One option of a command line, as the entry spells it.
+/// One option of a command line, in the entry's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CommandOption {
     name: &'static str,
     value: Option<String>,
 }
 
-/// An option's rule by the name that was found, and where its value stands.
+/// The rule of the option found, and its value's place.
 struct FoundRule<'a> {
     rule: &'static OptionRule,
     name: &'static str,
@@ -52,7 +51,7 @@ struct FoundRule<'a> {
 }
 
 impl Mkfs {
-    /// Our arguments and then the user's, whose say is the last; without the device.
+    /// fslab's arguments and then the user's, which override them; without the device.
     pub(crate) fn arguments_with(&self, user: &[String]) -> Result<Vec<String>, RefusedWord> {
         let mut words: Vec<String> = self.arguments.iter().map(|&it| it.to_owned()).collect();
         for option in self.read(user)? {
@@ -96,7 +95,7 @@ impl Mkfs {
         Ok(options)
     }
 
-    /// The option with its value, attached or the next of `words`.
+    /// Reads an option with its value, attached or the next of `words`.
     fn option<'a>(
         &self,
         word: &str,
@@ -140,7 +139,7 @@ impl Mkfs {
         })
     }
 
-    /// The option that `word` spells or abbreviates, as getopt_long(3) allows.
+    /// The option that `word` spells or abbreviates, as in getopt_long(3).
     fn long_rule<'a>(&self, word: &'a str) -> Result<FoundRule<'a>, RefusedWord> {
         let (spelled, attached) = match word.split_once('=') {
             Some((spelled, value)) => (spelled, Some(value)),
@@ -311,7 +310,7 @@ mod tests {
         );
     }
 
-    /// The list was of what is refused, and lacked `-z undo.e2undo`, `-d DIR`, `-l FILE` and more.
+    /// A list of refused options lacked `-z undo.e2undo`, `-d DIR`, `-l FILE` and more.
     #[test]
     fn what_the_entry_does_not_list_is_refused_in_every_spelling() {
         for text in [

@@ -1,28 +1,28 @@
-//! Mount options as mount(2) wants them: what every file system knows as flags, the rest as data.
+//! Mount options for mount(2): generic ones as flags, the others as data.
 
 use fslab_sys::MountFlags;
 
 use crate::mkfs::RefusedWord;
 use crate::option_rule::{KeyRule, is_word, key_names, key_refusal};
 
-/// The arguments of mount(2) that a subject decides.
+/// The arguments of mount(2) that depend on the subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountCall {
     /// The driver's name.
     pub fs_type: &'static str,
-    /// What the kernel itself heeds.
+    /// Options that the kernel itself interprets.
     pub flags: MountFlags,
-    /// What the driver heeds, separated by commas.
+    /// Options that the driver interprets, separated by commas.
     pub data: String,
 }
 
-/// What an option does to the flags.
+/// The effect of an option on the flags.
 enum FlagChange {
     Set(MountFlags),
     Clear(MountFlags),
 }
 
-/// `MS_NOSYMFOLLOW`, which rustix does not name.
+/// `MS_NOSYMFOLLOW`, which rustix lacks.
 const NOSYMFOLLOW: MountFlags = MountFlags::from_bits_retain(0x100);
 
 /// Options for mount(8), for fstab(5), or for changing a mount that exists.
@@ -57,7 +57,7 @@ const NOT_FOR_A_TRIAL: [&str; 27] = [
 ];
 
 impl MountCall {
-    /// Sorts `options` into flags and data; a later option overrides an earlier one.
+    /// Separates `options` into flags and data; a later option overrides an earlier one.
     pub(crate) fn new<'a>(
         fs_type: &'static str,
         options: impl IntoIterator<Item = &'a str>,
@@ -81,9 +81,9 @@ impl MountCall {
 
 /// Refuses what a subject may not pass to the driver that knows `keys`.
 ///
-/// An option without a value is passed on, also one that the driver does not know: it can name
-/// nothing but itself. With a value it can name a file or a device, even by a number, so that these
-/// are only what the entry lists.
+/// An option without a value is passed on even if the driver does not know it: it cannot refer to
+/// anything else. A value can name a file or a device, even as a number, so only listed keys may
+/// have one.
 pub(crate) fn check_option(keys: &[KeyRule], option: &str) -> Result<(), RefusedWord> {
     let refusal = refusal(option).or_else(|| match option.contains('=') {
         true => key_refusal(keys, option),
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// The list was of what is refused, and lacked files: `usermapping=`, `context=`, `cachefile=`.
+    /// A list of refused options lacked files: `usermapping=`, `context=`, `cachefile=`.
     #[test]
     fn a_value_is_passed_only_for_a_listed_key_and_in_its_shape() {
         for option in ["commit=5", "noatime", "no_such_option", "commit"] {

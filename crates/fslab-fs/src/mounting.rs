@@ -1,4 +1,4 @@
-//! How a subject is mounted at a place: a call, a program that serves, or the commands of a pool.
+//! Mounting a subject: a call, a program that serves, or the commands of a pool.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use crate::mkfs::RefusedWord;
 use crate::mount_call::check_option;
 use crate::{CommandLine, FuseDriver, KernelDriver, MountCall, MountSource, PoolDriver, Tool};
 
-/// Stands for the size in commands that are shown before there is a device.
+/// Placeholder of the size in commands that are shown before there is a device.
 const SIZE_WORD: &str = "SIZE";
 
-/// Where pools are looked for: one folder a pool, with a link to its device in it.
+/// The parent of each pool's search folder, which has only a link to its device.
 ///
-/// Scanning /dev would read every disk of the machine, and take as long as there are disks.
+/// A scan of /dev would read every disk of the machine, and take time for each.
 const POOL_FOLDERS: &str = "/run/fslab-pools";
 
-/// Where a file system is made and mounted.
+/// The device and mount point of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountPlace<'a> {
     /// The device.
@@ -27,58 +27,58 @@ pub struct MountPlace<'a> {
     pub size: Option<Bytes>,
 }
 
-/// How a subject is mounted.
+/// The way to mount a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mounting {
     /// By mount(2).
     Call {
-        /// What to mount: the device, or a word where there is none.
+        /// The source: the device, or a word if there is none.
         source: String,
         /// Its arguments.
         call: MountCall,
-        /// The same as a command of mount(8).
+        /// The equivalent command of mount(8).
         command: Vec<String>,
-        /// A program to start behind it and to end before the unmount.
+        /// A program to start after it, and to end before the unmount.
         companion: Option<CompanionCommand>,
     },
-    /// By a program that stays in the foreground, and ends when it is unmounted.
+    /// By a program that stays in the foreground until it is unmounted.
     Server(CommandLine),
     /// By importing a pool.
     Pool(Box<PoolCommands>),
 }
 
-/// A program to start beside a mounted file system.
+/// A program that runs beside a mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanionCommand {
     /// The command.
     pub line: CommandLine,
-    /// What it prints its process id behind, before it goes on in the background.
+    /// The text before its process id in its output, before it goes to the background.
     pub pid_prefix: &'static str,
 }
 
 /// The commands of a pool on one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolCommands {
-    /// The kernel's driver; where it is there, no daemon is needed.
+    /// The kernel's driver; if present, no daemon is needed.
     pub kernel_fs_type: &'static str,
     /// The daemon, in the foreground.
     pub daemon: CommandLine,
-    /// Lists pools: succeeds as soon as the daemon answers.
+    /// Lists pools: succeeds once the daemon answers.
     pub list: CommandLine,
-    /// A folder that must hold a link to the device, and nothing else.
+    /// A folder that must contain a link to the device, and nothing else.
     pub folder: String,
     /// Mounts.
     pub import: CommandLine,
-    /// Unmounts, and writes everything.
+    /// Unmounts, after writing everything.
     pub export: CommandLine,
-    /// Begins to read and verify everything.
+    /// Starts to read and verify everything.
     pub scrub: CommandLine,
-    /// Tells how far that is, and what it found.
+    /// Reports the progress and result of that.
     pub status: CommandLine,
 }
 
 impl Mounting {
-    /// The command that mounts, for plans and records.
+    /// The mount command, for plans and records.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         match self {
@@ -184,7 +184,7 @@ pub(crate) fn by_pool(
     })))
 }
 
-/// What a pool is created of, behind the options: its mount point, its name, its device.
+/// The last words of the command that creates a pool: mount point, name, device.
 pub(crate) fn pool_words(place: &MountPlace<'_>) -> Vec<String> {
     let name = pool_name(place.device);
     ["-m", place.mount_point, &name, place.device]
@@ -192,7 +192,7 @@ pub(crate) fn pool_words(place: &MountPlace<'_>) -> Vec<String> {
         .into()
 }
 
-/// One name for each device of a machine, and none that somebody else would choose.
+/// A name for each device of a machine that another user is unlikely to choose.
 pub(crate) fn pool_name(device: &str) -> String {
     format!("fslab-{}", base_name(device))
 }

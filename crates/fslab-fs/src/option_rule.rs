@@ -1,60 +1,60 @@
-//! Which options a subject may pass to a program or a driver: a list for each, and no others.
+//! The options that a subject may pass to a program or a driver, as lists.
 //!
-//! A subject may come from somebody else's study, and mkfs programs run as root: among their
-//! options are some that read a file or a folder, write one, or name a second device. A list of
-//! what is refused is never complete, so that each option that may be passed is listed, with the
-//! shape of its value. No shape has room for a path, and an option whose value names a file is not
-//! listed, because a name without a slash is a file, too.
+//! A subject may come from another user's study, and mkfs programs run as root: some of their
+//! options read or write a file or a folder, or name a second device. A list of refused options
+//! would never be complete, so each permitted option is listed, with the form of its value. No form
+//! allows a path, and options whose value names a file are not listed, because a name without a
+//! slash is a file, too.
 
 /// An option that a subject may pass to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionRule {
     /// Its spellings, with their dashes: `-b`, `--blocksize`.
     pub names: &'static [&'static str],
-    /// What it takes.
+    /// Its value.
     pub value: OptionValue,
 }
 
-/// A `key=value` that a subject may pass, alone or within the value of an option.
+/// A `key=value` that a subject may pass, alone or in the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyRule {
     /// The key.
     pub key: &'static str,
-    /// What it takes.
+    /// Its value.
     pub value: OptionValue,
 }
 
-/// The shape of a value.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionValue {
-    /// There is none.
+    /// No value.
     Nothing,
-    /// A number, with a unit behind it or without: `4096`, `64k`, `0.5`, `0x3f`, `5%`.
+    /// A number, with or without a unit: `4096`, `64k`, `0.5`, `0x3f`, `5%`.
     Number,
     /// One of these.
     OneOf(&'static [&'static str]),
     /// A word that the program looks up, such as `zstd:3`: letters, digits and `_.:+-`.
     Word,
-    /// Words with commas between them, such as `^has_journal,extent`, and none of these.
+    /// Words separated by commas, such as `^has_journal,extent`, except these.
     WordsBut(&'static [&'static str]),
-    /// A name that is stored: a label, a UUID, an owner. No path.
+    /// A name that is stored: a label, a UUID, an owner. Not a path.
     Text,
-    /// `key=value`, with commas between them; a key alone is one of its defaults.
+    /// `key=value` separated by commas; a key alone has its default.
     Keys(&'static [KeyRule]),
 }
 
-/// Short for an entry's list.
+/// An option, abbreviated for the entries' lists.
 pub(crate) const fn option(names: &'static [&'static str], value: OptionValue) -> OptionRule {
     OptionRule { names, value }
 }
 
-/// Short for an entry's list.
+/// A key, abbreviated for the entries' lists.
 pub(crate) const fn key(key: &'static str, value: OptionValue) -> KeyRule {
     KeyRule { key, value }
 }
 
 impl OptionRule {
-    /// The option as help pages write it.
+    /// The option as in help pages.
     fn usage(&self) -> String {
         let names = self.names.join("|");
         match self.value.usage() {
@@ -65,7 +65,7 @@ impl OptionRule {
 }
 
 impl OptionValue {
-    /// Why `value` has not this shape; a fragment.
+    /// Why `value` does not have this form; a fragment.
     pub(crate) fn refusal(self, value: &str) -> Option<String> {
         let is_right = match self {
             Self::Nothing => return Some("it takes no value".to_owned()),
@@ -108,18 +108,18 @@ impl OptionValue {
     }
 }
 
-/// What may be passed, for hints.
+/// The permitted options, for hints.
 pub(crate) fn usage(rules: &[OptionRule]) -> String {
     let usages: Vec<_> = rules.iter().map(OptionRule::usage).collect();
     usages.join(", ")
 }
 
-/// The keys alone, for hints.
+/// The keys, for hints.
 pub(crate) fn key_names(keys: &[KeyRule]) -> Vec<&'static str> {
     keys.iter().map(|it| it.key).collect()
 }
 
-/// Why the part `key=value`, or `key`, is none of `keys`; a fragment.
+/// Why `key=value`, or `key`, is not permitted by `keys`; a fragment.
 pub(crate) fn key_refusal(keys: &[KeyRule], part: &str) -> Option<String> {
     let (name, value) = match part.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -138,7 +138,7 @@ fn keys_refusal(keys: &[KeyRule], list: &str) -> Option<String> {
     list.split(',').find_map(|part| key_refusal(keys, part))
 }
 
-/// Digits with at most one point, and a unit of at most three letters; or hexadecimal ones.
+/// Digits with at most one point, and a unit of at most three letters; or hexadecimal digits.
 fn is_number(text: &str) -> bool {
     const LENGTH_MAX: usize = 24;
     if text.len() > LENGTH_MAX {
@@ -157,7 +157,7 @@ fn is_number(text: &str) -> bool {
         && text.len() - number.len() <= 3
 }
 
-/// What a program can only look up in a table: no path, no option, no list.
+/// A word that a program can only look up in a table: not a path, an option or a list.
 pub(crate) fn is_word(text: &str) -> bool {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || "_.:+-".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')

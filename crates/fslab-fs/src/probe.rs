@@ -1,4 +1,4 @@
-//! What works on a machine: for each file system and venue, every obstacle and the way around it.
+//! Probes a machine: for each file system and venue, every obstacle with a hint.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Driver, FileSystem, GuestKernel, Host, KernelConfig, Privilege, Tool};
 
-/// The name that the kernel knows FUSE by.
+/// The kernel's name of FUSE.
 const FUSE: &str = "fuse";
 
-/// Something that stands in the way of a trial.
+/// An obstacle to a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "obstacle", rename_all = "kebab-case")]
 pub enum Obstacle {
@@ -20,10 +20,10 @@ pub enum Obstacle {
         program: String,
         /// The Debian package that has it.
         package: String,
-        /// How to get it.
+        /// What to do.
         hint: String,
     },
-    /// A guest does not have a program: it sees those of its lab alone.
+    /// A guest lacks a program: it sees only those of its lab.
     NotInLab {
         /// The program.
         program: String,
@@ -31,43 +31,43 @@ pub enum Obstacle {
         package: String,
         /// The lab.
         lab: String,
-        /// How to get it.
+        /// What to do.
         hint: String,
     },
-    /// The kernel cannot mount it, or not to be written.
+    /// The kernel cannot mount it, or only read-only.
     MissingDriver {
-        /// Which kernel: `this kernel`, or a guest's.
+        /// The kernel: `this kernel`, or a guest's.
         kernel: String,
-        /// The kernel's configuration that can.
+        /// The kernel configuration that can.
         config: String,
-        /// How to get it.
+        /// What to do.
         hint: String,
     },
     /// This process may not mount.
     MissingPrivilege {
-        /// How to get it.
+        /// What to do.
         hint: String,
     },
     /// There are no loop devices.
     NoLoopDevices {
-        /// How to get them.
+        /// What to do.
         hint: String,
     },
-    /// A daemon runs already that trials would have to share with somebody.
+    /// A daemon already runs that trials would share with other users.
     DaemonRuns {
         /// The program.
         program: String,
-        /// How to get around it.
+        /// What to do.
         hint: String,
     },
     /// There is no guest kernel.
     NoGuestKernel {
-        /// How to get one.
+        /// What to do.
         hint: String,
     },
-    /// None is mounted whose directories could be used.
+    /// No file system of this type is mounted whose directories could be used.
     NotMounted {
-        /// How to get one.
+        /// What to do.
         hint: String,
     },
     /// No driver exists.
@@ -77,33 +77,33 @@ pub enum Obstacle {
     },
 }
 
-/// What works in one venue.
+/// The result for one venue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VenueProbe {
     /// The venue.
     pub venue: VenueKind,
-    /// Whether nothing stands in the way.
+    /// True without obstacles.
     pub works: bool,
-    /// What is worth knowing where it works.
+    /// A note, if it works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Everything that stands in the way.
+    /// Every obstacle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<Obstacle>,
 }
 
-/// What works of one file system.
+/// The result for one file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// Its name.
     pub name: String,
-    /// Its name as people write it.
+    /// Its name in prose.
     pub title: String,
     /// One for each venue.
     pub venues: Vec<VenueProbe>,
 }
 
-/// Finds out what of `file_system` works on `host`.
+/// Probes `file_system` on `host`.
 #[must_use]
 pub fn probe(file_system: &FileSystem, host: &Host) -> Probe {
     let venues = match &file_system.driver {
@@ -173,7 +173,7 @@ fn probe_device(file_system: &FileSystem, host: &Host, venue: VenueKind) -> Venu
     if let Some(program) = daemon.filter(|&program| host.running.contains(program)) {
         obstacles.push(Obstacle::DaemonRuns {
             program: program.to_owned(),
-            hint: format!("export its pools and stop {program}: a trial starts one of its own"),
+            hint: format!("export its pools and stop {program}: a trial starts its own"),
         });
     }
     if venue == VenueKind::Loop && !host.has_loop_control {
@@ -192,7 +192,7 @@ fn probe_device(file_system: &FileSystem, host: &Host, venue: VenueKind) -> Venu
     VenueProbe::new(venue, note, obstacles)
 }
 
-/// The names that /proc/filesystems may have of what mounts it: one is enough.
+/// The possible names of its driver in /proc/filesystems; one is enough.
 fn kernel_names(driver: &Driver) -> Vec<&'static str> {
     match driver {
         Driver::Kernel(driver) => vec![driver.fs_type],
@@ -202,7 +202,7 @@ fn kernel_names(driver: &Driver) -> Vec<&'static str> {
     }
 }
 
-/// The module that the first mount loads; `None` where the driver is there already, or nowhere.
+/// The module that the first mount loads; `None` if the driver is already available, or missing.
 fn loading_module<'a>(driver: &Driver, host: &'a Host) -> Option<&'a str> {
     let names = kernel_names(driver);
     if names.iter().any(|&name| host.registered.contains(name)) {
@@ -230,7 +230,7 @@ fn missing_driver(driver: &Driver, host: &Host) -> Option<Obstacle> {
         (false, _) if host.has_modules => {
             format!("use a kernel with {config}, or the venue guest; {release} is without")
         }
-        // After an update of the kernel the old one still runs, and its modules may be gone.
+        // After an update of the kernel the old one may still run without its modules.
         (false, _) => format!(
             "no modules of the running kernel {release} are installed: reboot after a kernel \
              update, or use a kernel with {config}, or the venue guest"
@@ -253,10 +253,11 @@ fn missing_tools(tools: impl Iterator<Item = Tool>, host: &Host) -> impl Iterato
         })
 }
 
-/// In a guest everybody is root, and no module loads: its configuration tells what it can mount.
+/// In a guest all users are root, and no module loads: its configuration determines what it can
+/// mount.
 fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
     let Some(guest) = &host.guest else {
-        // What a lab that is built here would have is what this machine has.
+        // A lab built here takes its programs from this machine.
         let missing = missing_tools(file_system.tools().into_iter(), host);
         let hint = "fslab lab build".to_owned();
         let obstacles = missing.chain([Obstacle::NoGuestKernel { hint }]);
@@ -317,7 +318,7 @@ impl VenueProbe {
 }
 
 impl Obstacle {
-    /// How to get around it; `None` where there is no way.
+    /// What to do; `None` if nothing helps.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -364,7 +365,7 @@ mod tests {
         of.iter().map(|&name| name.to_owned()).collect()
     }
 
-    /// A machine with everything.
+    /// A machine without obstacles.
     fn host() -> Host {
         let entries = || crate::all().iter();
         let tools = entries().flat_map(|entry| entry.tools());
@@ -439,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_loads_on_mount_works_and_is_told() {
+    fn a_driver_that_loads_on_mount_works_and_is_noted() {
         let mut host = host();
         host.registered.clear();
         host.modules = [("ext3".to_owned(), "ext4".to_owned())].into();
@@ -468,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_user_with_nothing_is_told_of_every_obstacle() {
+    fn an_ordinary_user_with_nothing_gets_every_obstacle() {
         let mut host = host();
         host.tools.clear();
         host.privilege = Privilege::None;
@@ -518,7 +519,7 @@ mod tests {
         assert_eq!(probe.obstacles[0].hint(), Some("fslab lab build"));
     }
 
-    // A guest saw the programs of its host.
+    // A guest was reported to have the programs of its host.
     #[test]
     fn a_guest_has_the_programs_of_its_lab_and_not_those_of_this_machine() {
         let mut host = host();

@@ -1,4 +1,4 @@
-//! What is mounted at a directory.
+//! Recognises the file system at a directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::CatalogueError;
 
-/// What is mounted at a directory.
+/// The mount at a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recognised {
     /// The driver's name for it, such as `ext4`, `fuseblk` or `overlay`.
     pub fs_type: String,
-    /// A device, or whatever else the driver calls its source.
+    /// A device, or the driver's other name of its source.
     pub source: String,
-    /// The mount point above the directory.
+    /// The mount point of the directory.
     pub mount_point: PathBuf,
-    /// What of the file system is to be seen there: a folder or a subvolume of it.
+    /// The part of the file system that is mounted: a folder or a subvolume.
     pub root: PathBuf,
-    /// `major:minor` of what its files are on.
+    /// `major:minor` of the device of its files.
     pub device_number: String,
     /// Options of the mount and of the file system.
     pub options: Vec<String>,
 }
 
-/// What is mounted at the existing `path`; symbolic links are followed first.
+/// The mount at the existing `path`; symbolic links are resolved first.
 ///
 /// # Errors
 /// [`CatalogueError::Read`] and [`CatalogueError::NotMounted`].
@@ -41,10 +41,10 @@ pub fn recognise(path: &Path) -> Result<Recognised, CatalogueError> {
     recognise_in(&mounts, &real).ok_or_else(|| CatalogueError::NotMounted(path.to_owned()))
 }
 
-/// What `mounts` have at the absolute `path`; `None` where no mount covers it.
+/// The mount in `mounts` at the absolute `path`; `None` if no mount covers it.
 ///
 /// Walks down from the root as the kernel does, and at each step takes the mount that hides the
-/// others: the longest mount point alone would find mounts that a later one has buried.
+/// others; the longest mount point alone may be of a mount hidden by a later one.
 #[must_use]
 pub fn recognise_in(mounts: &[Mount], path: &Path) -> Option<Recognised> {
     let is_listed = |id| mounts.iter().any(|mount| mount.id == id);
@@ -52,7 +52,7 @@ pub fn recognise_in(mounts: &[Mount], path: &Path) -> Option<Recognised> {
         path.starts_with(&mount.mount_point)
             && (mount.parent == mount.id || !is_listed(mount.parent))
     })?;
-    // Each step goes one level down a tree; a table that is no tree ends with its length.
+    // Each step goes one level down a tree; the number of mounts bounds a table that is no tree.
     for _ in 0..mounts.len() {
         let Some(next) = first_below(mounts, current, path) else {
             break;
@@ -69,7 +69,7 @@ pub fn recognise_in(mounts: &[Mount], path: &Path) -> Option<Recognised> {
     })
 }
 
-/// The mount on `above` that a walk along `path` comes upon first, the last mounted of its place.
+/// The first mount on `above` along `path`; of several at one place, the last mounted.
 fn first_below<'a>(mounts: &'a [Mount], above: &Mount, path: &Path) -> Option<&'a Mount> {
     let depth = |mount: &&Mount| mount.mount_point.components().count();
     mounts
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subvolume_is_told_with_its_options() {
+    fn a_subvolume_is_recognised_with_its_options() {
         let home = at("/home/me");
         assert_eq!(home.root, Path::new("/@home"));
         assert_eq!(home.device_number, "0:39");

@@ -1,4 +1,4 @@
-//! The one table of all file systems, and how a person's words become subjects of it.
+//! The table of all file systems, and parsing of subjects.
 
 use fslab_model::{Subject, nearest_name};
 
@@ -54,7 +54,7 @@ const OTHER_NAMES: [(&str, &str); 8] = [
     ("vfat", "fat32"),
 ];
 
-/// Stands for every entry that something can mount.
+/// Selects every entry that has a driver.
 pub const ALL_WORD: &str = "all";
 
 /// Every entry, sorted by name.
@@ -66,7 +66,7 @@ pub fn all() -> &'static [&'static FileSystem] {
 /// The entry of that name.
 ///
 /// # Errors
-/// [`CatalogueError::UnknownFileSystem`], with the nearest name.
+/// [`CatalogueError::UnknownFileSystem`], with the most similar name.
 pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
     let names = || ENTRIES.iter().map(|entry| entry.name);
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
@@ -80,7 +80,7 @@ pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
         })
 }
 
-/// Reads one subject: its file system is in the catalogue, its options are acceptable.
+/// Parses one subject and checks it against the catalogue.
 ///
 /// # Errors
 /// [`CatalogueError::Subject`], [`CatalogueError::UnknownFileSystem`],
@@ -91,8 +91,8 @@ pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     Ok(subject)
 }
 
-/// Reads subjects in their order; `all` stands for every entry that something can mount. Commas
-/// separate subjects, too.
+/// Parses subjects in order; `all` selects every entry that has a driver. Commas separate subjects,
+/// too.
 ///
 /// # Errors
 /// Those of [`parse_subject`], and [`CatalogueError::DuplicateSubject`].

@@ -1,8 +1,8 @@
-//! What a device or an image carries already: file systems, partition tables, volumes, swap.
+//! Signatures on a device or an image: file systems, partition tables, volumes, swap.
 //!
-//! Read by fslab itself, because a device is not formatted over a signature that nobody gave up,
-//! and a missing `blkid` must not make a full device look empty. Where in doubt, a signature is
-//! reported. The places are those of the on-disk structures' published definitions.
+//! fslab reads them itself, because a device with a signature is not formatted unless the user
+//! agreed, and without `blkid` a full device must not look empty. In doubt, a signature is
+//! reported. Offsets are those of the published on-disk formats.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use crate::CatalogueError;
 
-/// Something that a device carries.
+/// A signature found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Signature {
-    /// A short name; where it is a file system of the catalogue, the entry's name.
+    /// A short name; the entry's name for a file system of the catalogue.
     pub name: &'static str,
-    /// What it is, to be read in a sentence: `an ext4 file system`.
+    /// A description for use in a sentence: `an ext4 file system`.
     pub title: &'static str,
-    /// Where it was found, in bytes from the beginning.
+    /// Its offset in bytes.
     pub offset: u64,
 }
 
@@ -45,7 +45,8 @@ const fn magic(
     }
 }
 
-/// What wraps a whole device, or divides it. Asked first: below may stand what it holds.
+/// Containers of an entire device, and partition tables. Checked first, because their content may
+/// have signatures, too.
 const CONTAINERS: &[Magic] = &[
     magic("luks", "a LUKS volume", 0, b"LUKS\xba\xbe"),
     magic(
@@ -78,8 +79,8 @@ const CONTAINERS: &[Magic] = &[
     magic("apfs", "an APFS container", 32, b"NXSB"),
 ];
 
-/// File systems and swap, in the order of their offsets: what a later mkfs left behind of an
-/// earlier file system lies mostly far from the beginning.
+/// File systems and swap, ordered by offset: remains of an earlier file system after a later mkfs
+/// are mostly far from the beginning.
 const CONTENTS: &[Magic] = &[
     magic("xfs", "an XFS file system", 0, b"XFSB"),
     magic("squashfs", "a SquashFS image", 0, b"hsqs"),
@@ -154,7 +155,7 @@ const CONTENTS: &[Magic] = &[
         65_588,
         b"ReIsEr2Fs",
     ),
-    // With a journal that is not the standard one, both formats have this.
+    // Both formats have this with a non-standard journal.
     magic("reiserfs", "a ReiserFS file system", 65_588, b"ReIsEr3Fs"),
     magic("btrfs", "a Btrfs file system", 65_600, b"_BHRfS_M"),
     magic("ufs2", "a UFS2 file system", 66_908, b"\x19\x01\x54\x19"),
@@ -165,7 +166,7 @@ const MD_MAGIC: &[u8] = b"\xfc\x4e\x2b\xa9";
 const GPT_MAGIC: &[u8] = b"EFI PART";
 const ZFS_MAGIC: &[u8] = b"\x0c\xb1\xba\x00";
 
-/// What the device, partition or image at `path` carries; `None` where it carries nothing known.
+/// The signature of the device, partition or image at `path`; `None` if it has none that is known.
 ///
 /// # Errors
 /// [`CatalogueError::Read`].
@@ -178,10 +179,10 @@ pub fn signature(path: &Path) -> Result<Option<Signature>, CatalogueError> {
         })
 }
 
-/// What a device carries, the first that is found.
+/// The first signature found.
 ///
 /// # Errors
-/// Those of reading; a device that is shorter than a signature's place has no such signature.
+/// Those of reading; a device shorter than a signature's offset does not have it.
 pub fn read_signature(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     if let Some(found) = find_magic(device, CONTAINERS)? {
         return Ok(Some(found));
@@ -213,12 +214,12 @@ fn find_magic(
     Ok(None)
 }
 
-/// ext2, ext3 and ext4 share a magic number; which it is, the sets of features tell.
+/// ext2, ext3 and ext4 share a magic number; the feature sets distinguish them.
 fn find_ext(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     const SUPERBLOCK: u64 = 1024;
     const HAS_JOURNAL: u32 = 0x4;
     const IS_JOURNAL_DEVICE: u32 = 0x8;
-    // What ext3 knows: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
+    // Features of ext3: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
     const INCOMPATIBLE_OF_EXT3: u32 = 0x2 | 0x4 | 0x10;
     const READ_ONLY_OF_EXT3: u32 = 0x1 | 0x2 | 0x4;
 
@@ -247,7 +248,7 @@ fn find_ext(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     }))
 }
 
-/// The first label of a ZFS pool holds a ring of uberblocks, of which any may be the first used.
+/// The first label of a ZFS pool has a ring of uberblocks, any of which may be the first in use.
 fn find_zfs(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     const RING: std::ops::Range<u64> = 128 << 10..256 << 10;
     const SLOT: usize = 1 << 10;
@@ -263,7 +264,7 @@ fn find_zfs(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     Ok(None)
 }
 
-/// Signatures whose place is counted from the end of the device.
+/// Signatures at offsets from the end of the device.
 fn find_at_end(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     let size = device.seek(SeekFrom::End(0))?;
     let md_0_90 = (size & !0xffff).checked_sub(0x1_0000);
@@ -295,7 +296,7 @@ fn find_at_end(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>>
     Ok(None)
 }
 
-/// A boot sector that no file system above has claimed: a partition table, or a boot loader.
+/// A boot sector of none of the file systems above: a partition table, or a boot loader.
 fn find_boot_sector(device: &mut (impl Read + Seek)) -> io::Result<Option<Signature>> {
     let mut sector = [0; 512];
     if !read_at(device, 0, &mut sector)? || sector[510..] != *b"\x55\xaa" {
@@ -321,10 +322,10 @@ fn has_bytes(device: &mut (impl Read + Seek), offset: u64, bytes: &[u8]) -> io::
     Ok(read_at(device, offset, &mut found)? && found == bytes)
 }
 
-/// Fills `buffer` from `offset`; `false` where the device ends before.
+/// Fills `buffer` from `offset`; `false` if the device is too short.
 fn read_at(device: &mut (impl Read + Seek), offset: u64, buffer: &mut [u8]) -> io::Result<bool> {
     match device.seek(SeekFrom::Start(offset)) {
-        // A block device lets nobody go beyond its end.
+        // Seeking beyond the end of a block device fails with EINVAL.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(false),
         sought => sought?,
     };
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ext_family_is_told_apart_by_its_features() {
+    fn the_ext_family_is_distinguished_by_its_features() {
         let ext = |compatible: u8, incompatible: u8, read_only: u8| {
             name_of(&[
                 (1080, b"\x53\xef"),
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_table_is_told_from_a_boot_sector() {
+    fn a_partition_table_and_a_boot_sector_differ() {
         let end: (u64, &[u8]) = (510, b"\x55\xaa");
         assert_eq!(name_of(&[end]), Some("boot-sector"));
         assert_eq!(name_of(&[end, (450, b"\x83")]), Some("mbr"));

@@ -1,4 +1,4 @@
-//! Programs that file systems are made and checked with: their packages, versions and places.
+//! Programs for making and checking file systems: packages, versions and paths.
 
 use std::env;
 use std::os::unix::fs::PermissionsExt;
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use crate::CatalogueError;
 
-/// Where Debian keeps mkfs and fsck programs; an ordinary user's PATH lacks some of them, and that
+/// Debian's folders of mkfs and fsck programs; an ordinary user's PATH lacks some of them, and that
 /// of a guest's first process all.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Tells the versions of installed packages, where the machine has Debian's.
+/// Prints the versions of installed packages on Debian.
 const PACKAGE_QUERY: &str = "/usr/bin/dpkg-query";
 
 /// The versions of packages in a guest, whose root has no dpkg: a line `NAME VERSION` each.
 const GUEST_PACKAGES: &str = "/fslab/packages";
 
-/// The running program, by a name that leads to it even where its folder is gone or hidden, as in a
+/// The running program, by a path that works even if its folder is removed or hidden, as in a
 /// guest.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
@@ -30,17 +30,17 @@ pub enum OutputStream {
     Error,
 }
 
-/// How the version of a program is found out.
+/// How to find the version of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionSource {
-    /// It tells its version, and does nothing else, when it is started with this argument.
+    /// It prints its version, and does nothing else, with this argument.
     Asked {
         /// The argument.
         argument: &'static str,
-        /// Where it tells it.
+        /// The stream of the version.
         stream: OutputStream,
     },
-    /// It does not tell: the version of its Debian package stands for it.
+    /// By the version of its Debian package, because it does not print one.
     Package,
     /// It is fslab itself.
     Fslab,
@@ -53,20 +53,20 @@ pub struct Tool {
     pub program: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
-    /// Where its version is to be had.
+    /// How to find its version.
     pub version: VersionSource,
 }
 
 impl Tool {
-    /// fslab itself: formatters that nobody else ships are subcommands of it.
+    /// fslab itself: formatters that no one else ships are its subcommands.
     pub const FSLAB: Self = Self {
         program: "fslab",
         package: "fslab",
         version: VersionSource::Fslab,
     };
 
-    /// The program's absolute path. Of fslab it is that of the running program: another one of
-    /// that name, found in the search path, might format otherwise.
+    /// The program's absolute path. For fslab it is that of the running program: another fslab in
+    /// the search path might format differently.
     ///
     /// # Errors
     /// [`CatalogueError::MissingTool`].
@@ -78,14 +78,14 @@ impl Tool {
         .ok_or(CatalogueError::MissingTool(self))
     }
 
-    /// How to get the program.
+    /// How to install the program.
     #[must_use]
     pub fn install_hint(self) -> String {
         format!("apt-get install {}", self.package)
     }
 
-    /// The line with which `program` tells its version, such as `mke2fs 1.47.0 (5-Feb-2023)`, or
-    /// else its package's name and version.
+    /// The version line of `program`, such as `mke2fs 1.47.0 (5-Feb-2023)`, or its package's name
+    /// and version.
     ///
     /// # Errors
     /// [`CatalogueError::Version`].
@@ -147,19 +147,19 @@ fn first_line(printed: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The directories in which programs are looked for, in order.
+/// The search path of programs, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchPath(Vec<PathBuf>);
 
 impl SearchPath {
-    /// Only `directories`. Relative ones are left out: what runs as root does not depend on the
-    /// current directory.
+    /// Only `directories`. Relative ones are left out, so that programs run as root do not depend
+    /// on the current directory.
     pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         let absolute = |directory: &PathBuf| directory.is_absolute();
         Self(directories.into_iter().filter(absolute).collect())
     }
 
-    /// PATH, and behind it the directories of system programs.
+    /// PATH, followed by the directories of system programs.
     #[must_use]
     pub fn from_environment() -> Self {
         let path = env::var_os("PATH").unwrap_or_default();
@@ -180,10 +180,10 @@ impl SearchPath {
     }
 }
 
-/// A command that a trial is to run.
+/// A command of a trial.
 ///
-/// It is meant to be run by the absolute path that [`Tool::locate`] gives, in `/` and with
-/// `LC_ALL=C`: no word of it depends on the current directory.
+/// It must be run by the absolute path that [`Tool::locate`] gives, in `/` and with `LC_ALL=C`: no
+/// word of it depends on the current directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program.
@@ -220,8 +220,8 @@ mod tests {
 
     fn script(directory: &Path, text: &str) -> PathBuf {
         let path = directory.join(TELLER.program);
-        // By a process of its own: a child that another test forks meanwhile would hold our writing
-        // end, and as long no kernel executes the file.
+        // By a separate process: otherwise a child that another test forks meanwhile could hold the
+        // file open for writing, and execve would fail with ETXTBSY.
         let write = r#"printf %s "$1" > "$2" && chmod 755 "$2""#;
         let mut shell = Command::new("sh");
         shell.args(["-c", write, "sh", text]).arg(&path);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_package_speaks_for_a_program_that_tells_no_version() {
+    fn the_package_gives_the_version_of_a_program_that_prints_none() {
         let mute = Tool {
             package: "dpkg",
             version: VersionSource::Package,

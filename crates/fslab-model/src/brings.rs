@@ -1,53 +1,52 @@
-//! What phases need of the machine on which a run is planned, and that a guest does not have: its
-//! root is the lab's image, in which there are the tools of file systems and nothing else.
+//! What phases need from the machine that plans a run and a guest lacks: its root is the lab's
+//! image, which has only the tools of file systems.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a guest finds the files that a study names by their content: the name of each is its
-/// SHA-256. Folders of the host have no part in what a guest sees.
+/// The guest's folder of files that a study names by content: each is named by its SHA-256. A guest
+/// sees no folders of the host.
 pub const INPUTS_FOLDER: &str = "/fslab/inputs";
 
-/// What phases need of the machine.
+/// What phases need from the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Brings {
-    /// Programs, by the name by which they are found in PATH, or by an absolute path.
+    /// Programs, by name in PATH or by absolute path.
     pub programs: BTreeMap<String, ProgramNeed>,
     /// Files, by their absolute paths.
     pub files: BTreeMap<PathBuf, InputPlace>,
 }
 
-/// How much a program is needed.
+/// The need for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramNeed {
-    /// Whether nothing runs without it; else it is brought where it is installed.
+    /// Whether the phase needs it to run; otherwise it is brought if installed.
     pub is_required: bool,
-    /// The package of Debian that has it, where that is known.
+    /// The Debian package that has it, if known.
     pub package: Option<String>,
 }
 
-/// Where a guest has a file.
+/// The place of a file in a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputPlace {
-    /// In [`INPUTS_FOLDER`], by the SHA-256 that the plan has; empty where the file could not be
-    /// read when the plan was made.
+    /// In [`INPUTS_FOLDER`], named by the SHA-256 in the plan; empty if the file could not be read
+    /// when the plan was made.
     Content {
         /// 64 hexadecimal digits.
         sha256: String,
     },
-    /// At the path that it has here.
+    /// At its path on the host.
     SamePath,
 }
 
 impl Brings {
-    /// Whether there is nothing to be brought.
+    /// True if nothing has to be brought.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty() && self.files.is_empty()
     }
 
-    /// Adds programs without which nothing runs: each a name and its package of Debian; no package
-    /// where it is not known.
+    /// Adds required programs: name and Debian package, which may be empty.
     #[must_use]
     pub fn with_required(mut self, programs: &[(&str, &str)]) -> Self {
         for (name, package) in programs {
@@ -60,7 +59,7 @@ impl Brings {
         self
     }
 
-    /// Adds programs that are brought where they are installed.
+    /// Adds programs that are brought if installed.
     #[must_use]
     pub fn with_helpful<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         for name in names {
@@ -87,7 +86,7 @@ impl Brings {
     }
 }
 
-/// The path of the file of this SHA-256 in a guest; `None` where the text is none.
+/// The path in a guest of the file with this SHA-256; `None` if the text is not one.
 #[must_use]
 pub fn input_path(sha256: &str) -> Option<PathBuf> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -110,7 +109,7 @@ mod tests {
         assert!(!both.programs["sed"].is_required);
     }
 
-    /// A plan may come from somebody else's store: its digest is a part of a path.
+    /// A plan may come from another user's store, and its digest is part of a path.
     #[test]
     fn only_a_digest_names_an_input() {
         let digest = "0123456789abcdef".repeat(4);

@@ -1,26 +1,26 @@
-//! What a file system can do, and how much it holds: typed, so that a workload can ask.
+//! Capabilities and limits of a file system, typed for use by workloads.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 
-/// How names that differ only in case are treated.
+/// The treatment of names that differ only in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaseRule {
     /// `a` and `A` are two files.
     Sensitive,
-    /// `a` and `A` are one file, and the name is kept as it was written.
+    /// `a` and `A` are one file; the name keeps its case.
     Preserving,
-    /// `a` and `A` are one file, and the name is kept in one case.
+    /// `a` and `A` are one file; the name is stored in one case.
     Folding,
 }
 
-/// What keeps the structure whole over a crash.
+/// The protection of the structure against a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashSafety {
-    /// Nothing: the checker mends what it can.
+    /// None: the checker repairs what it can.
     None,
     /// Changes are first written to a journal.
     Journal,
@@ -28,8 +28,8 @@ pub enum CrashSafety {
     CopyOnWrite,
 }
 
-/// Features and limits of a file system as its mkfs makes it without options, under the driver
-/// that its entry names.
+/// Features and limits of a file system made by its mkfs without options, under the driver in its
+/// entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Files are still there after an unmount and another mount.
@@ -38,9 +38,9 @@ pub struct Capabilities {
     pub permissions: bool,
     /// Symbolic links can be made.
     pub symlinks: bool,
-    /// Names that one file may have; 1 where there are no hard links.
+    /// Most names of one file; 1 without hard links.
     pub hard_links_max: u64,
-    /// How names that differ only in case are treated.
+    /// The treatment of names that differ only in case.
     pub case: CaseRule,
     /// A hole in a file takes no space.
     pub sparse_files: bool,
@@ -54,13 +54,13 @@ pub struct Capabilities {
     pub metadata_checksums: bool,
     /// Data carries checksums.
     pub data_checksums: bool,
-    /// What keeps it whole over a crash.
+    /// The protection of the structure against a crash.
     pub crash_safety: CrashSafety,
     /// Longest name of a directory entry, in bytes of UTF-8.
     pub name_bytes_max: u32,
     /// Largest size of a file, with blocks of 4 KiB.
     pub file_bytes_max: Bytes,
-    /// Largest file system, with blocks of 4 KiB; `None` where nothing is stored.
+    /// Largest file system, with blocks of 4 KiB; `None` if nothing is stored.
     pub volume_bytes_max: Option<Bytes>,
 }
 
@@ -84,12 +84,12 @@ pub enum Need {
     NameBytes(u32),
     /// A file of this size.
     FileBytes(Bytes),
-    /// Files that outlive an unmount.
+    /// Files that survive an unmount.
     Persistence,
 }
 
 impl Capabilities {
-    /// Why `need` is not met, as a fragment: `it has no symbolic links`; `None` where it is met.
+    /// Why `need` is not met, as a fragment: `it has no symbolic links`; `None` if it is met.
     #[must_use]
     pub fn lack(&self, need: Need) -> Option<String> {
         let without = |has: bool, what: &str| (!has).then(|| what.to_owned());

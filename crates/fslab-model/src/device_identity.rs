@@ -1,11 +1,11 @@
-//! By what a device is known: its properties when a run began, and how another differs.
+//! The identity of a device: its properties when a run began, and differences to another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Facts;
 
-/// Properties that a device keeps when the machine is started anew: by these a run is resumed.
+/// Properties that survive a reboot, by which a run is resumed.
 const LASTING: [&str; 9] = [
     "size_bytes",
     "wwid",
@@ -17,35 +17,34 @@ const LASTING: [&str; 9] = [
     "partition_start",
     "partition_uuid",
 ];
-/// How many differences are named.
+/// Most differences named.
 const NAMED_MAX: usize = 4;
 
-/// The properties of a device, each by its name; empty where none is to be compared.
+/// The properties of a device by name; empty if it is not to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct DeviceIdentity(Facts);
 
 impl DeviceIdentity {
-    /// The identity that these properties are.
+    /// The identity with these properties.
     pub fn new<'a>(properties: impl IntoIterator<Item = (&'a str, String)>) -> Self {
         let owned = |(name, value): (&str, String)| (name.to_owned(), value);
         Self(properties.into_iter().map(owned).collect())
     }
 
-    /// Whether there is nothing to compare.
+    /// True if there is nothing to compare.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How the device that is there `now` differs from this one, both named; `None` where it is
-    /// the same.
+    /// The differences of the device present `now`, with both values; `None` if it is the same.
     #[must_use]
     pub fn difference(&self, now: &Self) -> Option<String> {
         difference(&self.0, &now.0)
     }
 
-    /// What lasts, as facts of a trial: `device.serial` and the like.
+    /// The lasting properties as facts of a trial, such as `device.serial`.
     #[must_use]
     pub fn facts(&self) -> Facts {
         let lasting = |(name, value): (&String, &String)| {
@@ -55,8 +54,8 @@ impl DeviceIdentity {
         self.0.iter().filter_map(lasting).collect()
     }
 
-    /// How this device differs from the one that an earlier trial noted as facts. One that noted
-    /// none differs in nothing: trials did not always note them.
+    /// The differences from the device in an earlier trial's facts; `None` if those have no device,
+    /// as in older records.
     #[must_use]
     pub fn difference_from_facts(&self, before: &Facts) -> Option<String> {
         let names = LASTING.map(|name| format!("device.{name}"));

@@ -1,31 +1,30 @@
-//! What else took place while a phase was measured, as the kernel counts it, and what the kernel
-//! logged meanwhile.
+//! Other activity during a phase, as counted by the kernel, and the kernel's log messages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What disturbed a phase.
+/// A kind of disturbance.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum DisturbanceKind {
-    /// The trial's process, or one that works for it, was stopped, frozen, or not run at all.
+    /// The trial's process, or one that works for it, was stopped, frozen, or not scheduled.
     Stopped,
-    /// The hypervisor gave the machine's processors to others.
+    /// The hypervisor gave the machine's processors to other guests.
     Steal,
     /// Other programs used the processors.
     Processor,
-    /// The trial's threads were ready to run and waited for a processor.
+    /// The trial's threads were runnable and waited for a processor.
     Waiting,
-    /// The device wrote for others.
+    /// The device wrote for other processes.
     Writers,
-    /// The device read for others.
+    /// The device read for other processes.
     Readers,
 }
 
 impl DisturbanceKind {
-    /// The kind as it is stored and printed.
+    /// The kind in the store and in output.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -39,35 +38,33 @@ impl DisturbanceKind {
     }
 }
 
-/// One disturbance of a phase. It is recorded only where it is past its threshold.
+/// One disturbance of a phase, recorded only if above its threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
     /// Its kind.
     pub kind: DisturbanceKind,
-    /// Nanoseconds; bytes where the device worked for others.
+    /// Nanoseconds; bytes for `Writers` and `Readers`.
     pub amount: u64,
-    /// The part of the whole that this is: of the phase's duration, of the time of all processors
-    /// in it, or of the bytes that the device moved; 0 to 1.
+    /// The amount as a share of the phase's duration, of all processors' time in it, or of the
+    /// bytes that the device moved; 0 to 1.
     pub share: f64,
-    /// The share from which on it is recorded.
+    /// The smallest share that is recorded.
     pub threshold: f64,
-    /// The sentence that is shown.
+    /// The sentence shown.
     pub text: String,
 }
 
-/// A message of the kernel's log, or of a file system's own count of errors, that concerns the
-/// device of a trial.
+/// A message of the kernel's log, or of a file system's error counter, about the device of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelMessage {
     /// The step or the phase in which it was found.
     pub during: String,
     /// The message.
     pub text: String,
-    /// How many messages of these very words there were in a row.
+    /// Number of consecutive messages with this text.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u64,
-    /// Whether it says that something was not read or not written as it should be: then the trial
-    /// has failed.
+    /// Whether it reports a failed read or write, which fails the trial.
     pub is_error: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a trial says while it runs: one JSON document a line on standard output.
+//! Events of a running trial: one JSON document per line on standard output.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Event {
     pub body: EventBody,
 }
 
-/// What happened. A line of an unknown `event` is skipped by a reader of the same format.
+/// What happened. A reader of the same format skips lines with an unknown `event`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventBody {
@@ -31,7 +31,7 @@ pub enum EventBody {
         /// By name.
         facts: Facts,
     },
-    /// A step begins; should the trial die, this is where.
+    /// A step begins; if the trial dies, it died here.
     StepStarted {
         /// `mkfs`, `mount`, `unmount`, `check`, or a phase's name.
         step: String,
@@ -40,15 +40,15 @@ pub enum EventBody {
     Step(StepRecord),
     /// A phase is done, failed or skipped.
     Phase(Box<PhaseRecord>),
-    /// What the kernel said of the device since the last event of this kind.
+    /// Kernel messages about the device since the last event of this kind.
     Kernel {
-        /// In their order.
+        /// In order.
         messages: Vec<KernelMessage>,
     },
-    /// Figures that were reported before are not to be believed: what they wrote was lost.
+    /// Reported figures are invalid: what their phases wrote was lost.
     Withdrawn {
-        /// The first phase that this may hold for, counted from 0 in the order of their events; and
-        /// all after it.
+        /// The first invalid phase, counted from 0 in the order of their events; all after it are,
+        /// too.
         from: usize,
         /// Why.
         failure: Failure,
@@ -67,9 +67,9 @@ pub enum EventBody {
 pub struct StepRecord {
     /// `mkfs`, `mount`, `unmount` or `check`.
     pub step: String,
-    /// The command, or the command that equals the system call that was made.
+    /// The command, or the command equivalent to the system call.
     pub command: Vec<String>,
-    /// How long it took.
+    /// Duration.
     pub elapsed_ns: u64,
     /// Exit status of the command; `None` for a system call.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,32 +1,30 @@
-//! What of a run in virtual time belongs to its lab and its plan alone: its records without what
-//! the host adds to them, and a fingerprint by which two people compare theirs.
+//! The exact part of a run in virtual time: its records without what the host adds, and their
+//! fingerprint, by which two people compare theirs.
 
 use sha2::{Digest, Sha256};
 
 use crate::{RunRecord, TrialRecord, VenueKind, VenuePlan};
 
-/// The fact that says what kept the names of a trial's phases in the tree of its subject.
+/// The fact that names the confinement of a trial's phases to the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
 
-/// The fact that names the lab of a trial in a guest: what kernel and root image are known by
-/// together.
+/// The fact with the lab of a trial in a guest: the digest of kernel and root image.
 pub const LAB_FACT: &str = "lab";
 
-/// The fact that says that the host's kernel does not bound what a guest writes.
+/// The fact that says whether the host's kernel confines the guest.
 pub const GUEST_CONFINED_FACT: &str = "guest.confined";
 
-/// The facts that begin so describe the state of memory in which each phase in virtual time began;
-/// behind it stands the phase's name. They tell two guests apart, and say nothing to a reader.
+/// Prefix of facts on the state of memory at the start of each phase in virtual time, followed by
+/// the phase's name. They serve to compare two guests and are not shown.
 pub const START_STATE_FACT: &str = "start_state.";
 
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 
 impl TrialRecord {
-    /// The record without what only its host knows: when it was made, how long that took there and
-    /// on which processor time, what the host's console said, by which right the phases were
-    /// confined to their tree and whether the host's kernel bounds the guest, which change no
-    /// figure, and of the kernel's log what is no error: its warnings are of the kernel's build.
+    /// The record without what depends on the host: time and duration, processor time, the host's
+    /// console, the method by which phases and guest were confined, which changes no figure, and
+    /// the kernel's warnings, which depend on its build.
     #[must_use]
     pub fn exact(&self) -> Self {
         let mut exact = self.clone();
@@ -43,8 +41,7 @@ impl TrialRecord {
 }
 
 impl RunRecord {
-    /// What the trials ran in, where they ran in a guest: the lab that they name; of an earlier
-    /// run, which names none, its guest kernel.
+    /// The lab of the trials in a guest; for older runs without that fact, the guest kernel.
     #[must_use]
     pub fn lab(&self) -> Option<&str> {
         let (VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. }) =
@@ -56,8 +53,7 @@ impl RunRecord {
         Some(named.unwrap_or(kernel))
     }
 
-    /// The records that belong to this plan in this lab, as indented JSON; `None` for a run in real
-    /// time, of which nothing is the same twice.
+    /// The exact records as indented JSON; `None` for a run in real time, which has none.
     #[must_use]
     pub fn exact_json(&self) -> Option<String> {
         if self.header.plan.venue.kind() != VenueKind::Sim {
@@ -165,7 +161,7 @@ mod tests {
         elsewhere.started_unix_s = 7;
         elsewhere.elapsed_ns = 8;
         elsewhere.console = "noise".into();
-        // A host whose kernel has no Landlock got another fingerprint.
+        // A host whose kernel lacks Landlock gave another fingerprint.
         let unbounded = (GUEST_CONFINED_FACT.into(), "without Landlock".into());
         elsewhere.facts.extend([unbounded]);
         elsewhere.phases[0].host = Some(HostCost {

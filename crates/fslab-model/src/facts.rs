@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Free facts of a trial by name: tool versions, the recognised file system, loop settings.
+/// Facts of a trial by name: tool versions, the recognised file system, loop settings.
 pub type Facts = BTreeMap<String, String>;
 
-/// The machine that a run was made on. `None` is "could not be found out".
+/// The machine of a run. `None` means unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineFacts {
     /// The host's name.
@@ -25,6 +25,6 @@ pub struct MachineFacts {
     pub memory_bytes: Option<u64>,
     /// Architecture, such as x86_64.
     pub architecture: Option<String>,
-    /// Hypervisor, where the machine is a guest of one.
+    /// Hypervisor, if the machine is a guest.
     pub hypervisor: Option<String>,
 }

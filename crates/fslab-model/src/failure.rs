@@ -1,4 +1,4 @@
-//! What went wrong in a trial, as data: it crosses a process border and ends in the store.
+//! Failures as data, to cross a process border and be stored.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::TomlError;
 
-/// The kinds of failure that a caller may want to tell apart.
+/// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// A specification or an option that makes no sense.
+    /// An invalid specification or option.
     BadInput,
     /// A program that the trial needs is not installed.
     MissingTool,
-    /// The kernel has no driver, or refuses a facility that was asked for.
+    /// The kernel lacks a driver, or refuses a facility that was requested.
     Unsupported,
-    /// The operation needs a privilege that this process has not.
+    /// The operation needs a privilege that this process does not have.
     Permission,
     /// No room on the device, or on the host below it.
     NoSpace,
@@ -33,20 +33,20 @@ pub enum FailureKind {
     Corrupt,
     /// The checker found errors, or did not run.
     Check,
-    /// The trial's process died by itself.
+    /// The trial's process crashed.
     Crash,
-    /// The time limit passed.
+    /// The time limit expired.
     Timeout,
-    /// Somebody asked the trial to stop.
+    /// The trial was asked to stop.
     Interrupted,
     /// The device could not be prepared or removed.
     Device,
-    /// The trial's process broke the protocol.
+    /// The trial's process violated the protocol.
     Protocol,
 }
 
 impl FailureKind {
-    /// The kind as it is stored and printed.
+    /// The kind in the store and in output.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -71,7 +71,8 @@ impl FailureKind {
 }
 
 impl From<&std::io::Error> for FailureKind {
-    /// The kind of a failed system call: no room, no privilege, not supported; `Io` for the others.
+    /// The kind for a failed system call: no space, no privilege, not supported; `Io` for the
+    /// others.
     fn from(error: &std::io::Error) -> Self {
         use std::io::ErrorKind;
         match error.kind() {
@@ -83,7 +84,7 @@ impl From<&std::io::Error> for FailureKind {
     }
 }
 
-/// One failure: what, why, and what to do about it.
+/// One failure: what, why, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// Its kind.
@@ -93,15 +94,15 @@ pub struct Failure {
     /// The chain of causes, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
-    /// The errno at the bottom of the chain, where there was one.
+    /// The errno at the end of the chain, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errno: Option<i32>,
-    /// What the user may do.
+    /// What the user can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// What to do about EFBIG.
+/// The hint for EFBIG.
 const FILE_SIZE_HINT: &str = "the limit of this process on the size of files (ulimit -f), or that \
                               of the file system, is reached";
 
@@ -117,8 +118,8 @@ impl Failure {
         }
     }
 
-    /// Takes the chain of causes from an error's sources; and the hint of a cause that has always
-    /// the same.
+    /// Takes the chain of causes from an error's sources, and the hint for a cause that has a fixed
+    /// one.
     #[must_use]
     pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut next = Some(error);
@@ -135,7 +136,7 @@ impl Failure {
         self
     }
 
-    /// The failure that an error is: its message, and its sources as causes.
+    /// The failure of an error: its message, with its sources as causes.
     pub fn of_error(kind: FailureKind, error: &(dyn std::error::Error + 'static)) -> Self {
         let failure = Self::new(kind, error.to_string());
         match error.source() {
@@ -144,21 +145,21 @@ impl Failure {
         }
     }
 
-    /// Bad input: a TOML text that is wrong. `message` names the file.
+    /// Bad input: an invalid TOML text. `message` names the file.
     pub fn of_toml(message: impl Into<String>, error: TomlError) -> Self {
         let mut failure = Self::new(FailureKind::BadInput, message).because(&error);
         failure.hint = error.hint;
         failure
     }
 
-    /// Adds advice.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds advice where there is some.
+    /// Adds a hint, if any.
     #[must_use]
     pub fn with_hint(self, hint: Option<String>) -> Self {
         match hint {
@@ -169,7 +170,7 @@ impl Failure {
 }
 
 impl fmt::Display for Failure {
-    /// The message and its causes on one line; the hint is left to who prints.
+    /// The message and its causes on one line, without the hint.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         for cause in &self.causes {

@@ -1,11 +1,11 @@
-//! The figures and tables that a study asks for, in the shape of its original.
+//! The figures and tables that a study defines, in the form of its original's.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The shape of a figure.
+/// The layout of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureLayout {
@@ -16,7 +16,7 @@ pub enum FigureLayout {
     /// A line for each subject of one of the phases' own lists of values.
     Lists,
     /// Mean, percent of the slowest, standard deviation and its percent of the largest, for the
-    /// phase, its unmount, and both together.
+    /// phase, its unmount, and their sum.
     LoserTable,
     /// The columns of bonnie++: rate, processor share and latency of each of its phases.
     BonnieTable,
@@ -32,7 +32,7 @@ pub struct FigureSpec {
     pub id: String,
     /// Caption.
     pub title: String,
-    /// Its shape.
+    /// Its layout.
     pub layout: FigureLayout,
     /// Phases that it shows, in this order.
     pub phases: Vec<String>,
@@ -64,6 +64,6 @@ pub struct ValueList {
     pub x: String,
     /// What `y` is, with its unit.
     pub y: String,
-    /// The values, in the order in which they came.
+    /// The values, in order of recording.
     pub points: Vec<(f64, f64)>,
 }

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize, de, ser};
 use crate::packed::Packed;
 use crate::text_type::text_schema;
 
-/// Lowest latency told apart, in nanoseconds.
+/// Lowest latency in nanoseconds.
 const LOWEST_NS: u64 = 1;
-/// Highest latency told apart: an hour. A longer one is recorded as an hour.
+/// Highest latency in nanoseconds: an hour. Longer ones count as an hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Significant decimal digits kept of every value.
 const DIGITS: u8 = 3;
@@ -28,9 +28,9 @@ pub struct LatencyHistogram(Counts);
 
 #[derive(Clone, Debug)]
 enum Counts {
-    /// Every counter: for recording and merging.
+    /// All counters, for recording and merging.
     Open(Histogram<u64>),
-    /// What was read back: a thousandth of the memory.
+    /// A histogram that was read: a thousandth of the memory.
     Packed(Packed),
 }
 
@@ -52,7 +52,7 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// An empty histogram that allocates once, here: recording never does.
+    /// An empty histogram. Allocates here; recording never does.
     #[must_use]
     pub fn new() -> Self {
         Self(Counts::Open(open()))
@@ -106,7 +106,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Latency at `percentile` (0 to 100) in nanoseconds; `None` where nothing was counted.
+    /// Latency at `percentile` (0 to 100) in nanoseconds; `None` if empty.
     #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let quantile = percentile / 100.0;
@@ -116,7 +116,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Largest latency in nanoseconds, to three digits; `None` where nothing was counted.
+    /// Largest latency in nanoseconds, to three digits; `None` if empty.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         match &self.0 {
@@ -125,7 +125,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Smallest latency in nanoseconds, to three digits; `None` where nothing was counted.
+    /// Smallest latency in nanoseconds, to three digits; `None` if empty.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         match &self.0 {
@@ -134,7 +134,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Mean latency in nanoseconds; `None` where nothing was counted.
+    /// Mean latency in nanoseconds; `None` if empty.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         match &self.0 {
@@ -175,7 +175,7 @@ impl LatencyHistogram {
     /// Reads what [`LatencyHistogram::to_bytes`] wrote.
     ///
     /// # Errors
-    /// Where the bytes are not an HDR "V2" encoding, or one of other bounds than ours.
+    /// If the bytes are not an HDR "V2" encoding, or have other bounds.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, HistogramError> {
         if let Some(packed) = Packed::read(bytes, HIGHEST_NS) {
             return Ok(Self(Counts::Packed(packed)));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is read back is packed, and must answer as what was recorded does.
+        /// A packed histogram must give the same figures as the recorded one.
         #[test]
         fn a_histogram_that_was_read_back_answers_as_the_one_that_recorded(
             counted in vec((0..=HIGHEST_NS, 1..1_000_u64), 0..40),

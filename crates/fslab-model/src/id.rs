@@ -1,4 +1,4 @@
-//! Newtypes for every identity, so that none is taken for another.
+//! Newtypes for identities, so that they cannot be confused.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::text_type::text_type;
 
-/// Names one run of a plan: `20261121-143205-k3f9`, the start in UTC and four letters of chance.
+/// The name of one run: `20261121-143205-k3f9`, the start in UTC and four random letters.
 ///
-/// Sorts by time. Names files, too: letters, digits and `-`, at most [`RunId::LENGTH_MAX`] of them,
-/// wherever it comes from.
+/// Sorts by time. Used in file names, so it has only letters, digits and `-`, at most
+/// [`RunId::LENGTH_MAX`], also when imported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
-/// The text is empty, too long, or has a character that no run's name has.
+/// The text is empty, too long, or has a character that is not allowed in a run's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not the name of a run; `fslab list` shows the names")]
 pub struct ParseRunIdError(String);
 
 impl ParseRunIdError {
-    /// For `text`, which names no run.
+    /// The error for `text`.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self(shortened(text))
     }
 }
 
-/// What an error quotes of a text that may be of any length.
+/// A text of any length, shortened for an error.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(RunId::LENGTH_MAX) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -38,7 +38,7 @@ fn shortened(text: &str) -> String {
 }
 
 impl RunId {
-    /// The most characters of a name: with an ending it is still a file name.
+    /// Most characters of a name, so that it is a valid file name with an extension.
     pub const LENGTH_MAX: usize = 128;
 
     /// The name as text.
@@ -96,12 +96,12 @@ impl fmt::Display for TrialId {
     }
 }
 
-/// SHA-256 over what decides a plan's outcome, in hexadecimal.
+/// SHA-256 in hexadecimal over the parts of a plan that decide its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PlanHash(String);
 
-/// The text is no SHA-256 in hexadecimal.
+/// The text is not a SHA-256 in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not the hash of a plan: that is at most 64 hexadecimal digits")]
 pub struct ParsePlanHashError(String);
@@ -116,7 +116,7 @@ impl PlanHash {
         &self.0
     }
 
-    /// The first twelve digits, enough to tell plans apart on a screen.
+    /// The first twelve digits, for display.
     #[must_use]
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
@@ -160,7 +160,7 @@ mod tests {
     }
 
     /// A run `"a/b"` of an imported document was stored, and the store could not be listed any
-    /// more: what is read from a document was not held to the rules of what is typed.
+    /// more: names in documents were not validated like typed ones.
     #[test]
     fn ids_in_a_document_are_held_to_the_rules_of_typed_ones() {
         let run = |text: &str| serde_json::from_value::<RunId>(text.into());

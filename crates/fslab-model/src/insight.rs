@@ -1,8 +1,8 @@
-//! What the trace of a simulated disk says of a phase: who asked it for what, and where its time
-//! went. docs/figures.md defines what is made of it.
+//! Statistics of a simulated disk's trace in a phase: requests and their time by part.
+//! docs/figures.md defines the figures derived from it.
 //!
-//! All of it are counts, sums and quantiles in whole numbers, so that equal traces give equal
-//! bytes; shares and means are worked out by methods.
+//! All values are integer counts, sums and quantiles, so that equal traces give equal bytes;
+//! methods compute shares and means.
 //!
 //! ```text
 //!     DeviceInsight --> KindInsight   reads, writes, flushes, discards: how many, how long
@@ -28,11 +28,10 @@ pub struct Window {
     pub end_ns: u64,
 }
 
-/// What a phase cost the machine on which the trial's system was simulated. Measured: it differs
-/// from run to run.
+/// Cost of a phase to the host of the trial's guest. Measured: it differs from run to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCost {
-    /// Processor time of the simulated system, the file system's work among it.
+    /// Processor time of the guest, including the file system's.
     pub cpu_ns: u64,
     /// Real time.
     pub real_ns: u64,
@@ -41,19 +40,19 @@ pub struct HostCost {
 /// Requests and the bytes that they moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
-    /// How many.
+    /// Their number.
     pub requests: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// Counts of whole numbers by their size: entry `i` counts those in `2^i..2^(i + 1)`. What is
-/// counted may be weighted, by nanoseconds for example. Has no empty entries at its end.
+/// Counts of integers by powers of two: entry `i` counts those in `2^i..2^(i + 1)`. Counts may be
+/// weighted, for example by nanoseconds. Has no empty entries at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct PowerCounts(Vec<u64>);
 
-/// The list has more entries than numbers have powers of two, or its sum is beyond 2^64.
+/// The list has more entries than there are powers of two, or its sum exceeds 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("counts by powers of two are at most 64 entries, and together less than 2^64")]
 pub struct PowerCountsError;
@@ -71,42 +70,42 @@ impl TryFrom<Vec<u64>> for PowerCounts {
     }
 }
 
-/// Where the time of requests went, summed over them. Requests that are in the disk together each
-/// have their own: the sum may exceed the time that passed.
+/// The time of requests by part, summed over them. Requests that overlap each have their own: the
+/// sum may exceed the elapsed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeParts {
-    /// From the submission until the disk turned to the request.
+    /// From the submission until the disk began the request.
     pub waiting_ns: u64,
     /// The interface's and the controller's overhead.
     pub command_ns: u64,
     /// Movement of the heads.
     pub seek_ns: u64,
-    /// Waiting for the platter to turn.
+    /// Rotational delay.
     pub rotation_ns: u64,
     /// To or from the media.
     pub transfer_ns: u64,
     /// To or from the disk's cache, and waiting for room in it.
     pub cache_ns: u64,
-    /// The rest: waiting for a part of the disk that another request held.
+    /// The rest: waiting for a part of the disk in use by another request.
     pub other_ns: u64,
 }
 
 /// Quantiles of the time from a request's start to its end, to three digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceTimes {
-    /// What half of the requests did not exceed.
+    /// Median.
     pub p50_ns: u64,
-    /// What 95 % did not exceed.
+    /// 95th percentile.
     pub p95_ns: u64,
-    /// What 99 % did not exceed.
+    /// 99th percentile.
     pub p99_ns: u64,
-    /// What 99.9 % did not exceed.
+    /// 99.9th percentile.
     pub p999_ns: u64,
-    /// The longest.
+    /// Maximum.
     pub max_ns: u64,
 }
 
-/// Requests of one kind, by whoever uses the disk: the file system, and mkfs.
+/// Requests of one kind from every source: the file system, and mkfs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindInsight {
     /// All of them.
@@ -114,18 +113,18 @@ pub struct KindInsight {
     /// Those that the file system marked as metadata.
     #[serde(default, skip_serializing_if = "is_default")]
     pub metadata: Traffic,
-    /// Those that somebody waits for, by their mark.
+    /// Those marked as synchronous, for which a process waits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sync: Traffic,
-    /// Reads that the disk's cache answered, and writes that ended in it.
+    /// Reads answered by the disk's cache, and writes that end in it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cached: Traffic,
-    /// Those that begin where the one of the same kind before them ended.
+    /// Those that begin at the end of the previous one of the same kind.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sequential: Traffic,
-    /// Where their time went.
+    /// Their time by part.
     pub time: TimeParts,
-    /// How long they took; `None` where there was none.
+    /// Quantiles of their durations; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceTimes>,
     /// Their sizes in sectors.
@@ -133,33 +132,33 @@ pub struct KindInsight {
     pub sizes: PowerCounts,
 }
 
-/// How the accesses to the media lie: those by requests that no cache answered, and the disk's own.
+/// Places of the accesses to the media: by requests that no cache answered, and by the disk itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seeks {
     /// Accesses to the media.
     pub accesses: u64,
-    /// Those that do not begin where the one before them on the same member of the array ended.
+    /// Accesses that do not begin at the end of the previous one on the same member of the array.
     pub seeks: u64,
-    /// The sum of how far from there they begin, in sectors.
+    /// The sum of their distances in sectors.
     pub distance_sectors: u64,
     /// Their distances in sectors.
     pub distances: PowerCounts,
 }
 
-/// How many requests were in the disk at once.
+/// The number of requests in the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Depth {
-    /// Time in which at least one was.
+    /// Time with at least one request.
     pub busy_ns: u64,
-    /// Depth times the time in which it was that deep, summed.
+    /// The integral of the depth over time.
     pub depth_ns: u64,
-    /// The most that any of the requests found, itself included.
+    /// The largest depth found by a request, itself included.
     pub max: u64,
     /// Time by depth.
     pub times_ns: PowerCounts,
 }
 
-/// What a simulated disk did in a span of time. A request belongs to the span in which it ended.
+/// The work of a simulated disk in a span of time. A request belongs to the span in which it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceInsight {
     /// The span.
@@ -178,51 +177,51 @@ pub struct DeviceInsight {
     /// Discards; their bytes are those given up.
     #[serde(default, skip_serializing_if = "is_default")]
     pub discards: KindInsight,
-    /// Writes that are on the media when they end.
+    /// Writes with FUA: on the media when they end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fua_writes: Traffic,
-    /// Reads ahead of what was asked for.
+    /// Reads ahead.
     #[serde(default, skip_serializing_if = "is_default")]
     pub readahead: Traffic,
-    /// What the disk read on its own account.
+    /// The disk's own reads.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background_reads: Traffic,
-    /// What the disk wrote on its own account: what its cache held, and what it moved.
+    /// The disk's own writes: write-back of its cache, and moved data.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background_writes: Traffic,
-    /// Where the time of what the disk read on its own account went.
+    /// The time of the disk's own reads, by part.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background_read_time: TimeParts,
-    /// Where the time of what the disk wrote on its own account went.
+    /// The time of the disk's own writes, by part.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background_write_time: TimeParts,
-    /// How the accesses to the media lie.
+    /// Places of the accesses to the media.
     pub seeks: Seeks,
-    /// How many requests were in the disk.
+    /// The number of requests in the disk.
     pub depth: Depth,
-    /// What was read and written where and when.
+    /// The picture of reads and writes by address and time.
     pub picture: Picture,
 }
 
-/// For serde: what is all zero need not be written.
+/// For serde: all-zero values are skipped.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// `part` of `whole`; `None` where there is no whole.
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+/// `part / total`; `None` if `total` is 0.
+fn share(part: u64, total: u64) -> Option<f64> {
+    (total > 0).then(|| part as f64 / total as f64)
 }
 
 impl Window {
-    /// Whether what ended at `ns` is in it. What ended as it began is what came before it, so that
-    /// windows that touch share nothing.
+    /// True if an end at `ns` is in the window. The begin is excluded, so adjacent windows share
+    /// nothing.
     #[must_use]
     pub fn contains(self, ns: u64) -> bool {
         self.begin_ns < ns && ns <= self.end_ns
     }
 
-    /// How long it is; 0 where it ends before it begins.
+    /// Its length; 0 if it ends before it begins.
     #[must_use]
     pub fn length_ns(self) -> u64 {
         self.end_ns.saturating_sub(self.begin_ns)
@@ -255,7 +254,7 @@ impl From<PowerCounts> for Vec<u64> {
 }
 
 impl PowerCounts {
-    /// Adds `weight` to the count of `value`; 0 has no place here and is not counted.
+    /// Adds `weight` to the count of `value`; 0 is not counted.
     pub fn add(&mut self, value: u64, weight: u64) {
         let Some(power) = value.checked_ilog2().filter(|_| weight > 0) else {
             return;
@@ -267,7 +266,7 @@ impl PowerCounts {
         self.0[power] += weight;
     }
 
-    /// The counts, each with the least value that it counts.
+    /// The counts, each with the smallest value that it counts.
     pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let least = |power: usize| 1_u64.checked_shl(power as u32).unwrap_or(u64::MAX);
         self.0
@@ -276,7 +275,7 @@ impl PowerCounts {
             .map(move |(power, count)| (least(power), *count))
     }
 
-    /// All counts together.
+    /// The sum of all counts.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -301,7 +300,7 @@ impl TimeParts {
         self.waiting_ns + self.service_ns()
     }
 
-    /// The parts in which the media work, without all others.
+    /// Only the parts in which the media work.
     #[must_use]
     pub fn on_media(self) -> Self {
         Self {
@@ -326,7 +325,7 @@ impl std::ops::AddAssign for TimeParts {
 }
 
 impl Seeks {
-    /// Mean distance of a seek in bytes; `None` where there was none.
+    /// Mean distance of a seek in bytes; `None` without seeks.
     #[must_use]
     pub fn mean_bytes(&self) -> Option<f64> {
         share(self.distance_sectors, self.seeks).map(|sectors| sectors * SECTOR_BYTES as f64)
@@ -334,7 +333,7 @@ impl Seeks {
 }
 
 impl DeviceInsight {
-    /// Time in which no request was in the disk.
+    /// Time without requests in the disk.
     #[must_use]
     pub fn idle_ns(&self) -> u64 {
         self.window.length_ns().saturating_sub(self.depth.busy_ns)
@@ -352,7 +351,7 @@ impl DeviceInsight {
         self.reads.all + self.writes.all
     }
 
-    /// Share of the requests that begin where the one of the same kind before them ended.
+    /// Share of the requests that begin at the end of the previous one of the same kind.
     #[must_use]
     pub fn sequential_share(&self) -> Option<f64> {
         let sequential = self.reads.sequential + self.writes.sequential;
@@ -372,14 +371,15 @@ impl DeviceInsight {
         share(self.readahead.bytes, self.reads.all.bytes)
     }
 
-    /// What was written to the media: by requests that did not end in the cache, and by the disk.
+    /// Bytes written to the media: by requests that did not end in the cache, and by the disk
+    /// itself.
     #[must_use]
     pub fn media_write_bytes(&self) -> u64 {
         let direct = (self.writes.all.bytes).saturating_sub(self.writes.cached.bytes);
         direct + self.background_writes.bytes
     }
 
-    /// Where the time of all requests went.
+    /// The time of all requests, by part.
     #[must_use]
     pub fn time(&self) -> TimeParts {
         let mut time = self.reads.time;
@@ -389,8 +389,8 @@ impl DeviceInsight {
         time
     }
 
-    /// Where the media's time went: for requests, while these waited for it, and for what the disk
-    /// did on its own account. It has no parts but those of the media.
+    /// The media's time by part: for requests that waited for it, and for the disk's own work. Only
+    /// the parts of the media are set.
     #[must_use]
     pub fn media_time(&self) -> TimeParts {
         let mut time = self.time();

@@ -1,7 +1,7 @@
-//! The words of fslab as types: units, subjects, studies, plans, trials, events, records, metrics.
+//! fslab's domain types: units, subjects, studies, plans, trials, events, records, metrics.
 //!
-//! Owns every format that crosses a process or a version border. Does no I/O and reads no clock:
-//! whatever stands here is a value, and the same on every machine.
+//! Owns every format that crosses a process or version border. Does no I/O and reads no clock: all
+//! types are values, the same on every machine.
 //!
 //! ```text
 //!     Study --(resolve, fslab-run)--> Plan --> Cell --> TrialSpec --(fslab trial)--> Event...
@@ -91,10 +91,10 @@ pub use trial_task::{Placement, TrialTask};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
 pub use workload::WorkloadDefinition;
 
-/// Version of every JSON document that leaves this crate: trial specifications, events, plans.
+/// Version of every JSON document of this crate: trial specifications, events, plans.
 ///
-/// A reader refuses a newer version than its own.
+/// A reader refuses versions above its own.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// A map of parameters, in the order in which they were written.
+/// A map of parameters, in the order of declaration.
 pub type Parameters = serde_json::Map<String, serde_json::Value>;

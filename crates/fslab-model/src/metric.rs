@@ -1,5 +1,5 @@
-//! The figures that are made of a record: their names, units and formulas. docs/figures.md defines
-//! each of them with its bias.
+//! Metrics derived from records: names, units and formulas. docs/figures.md defines each with its
+//! bias.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -25,7 +25,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit as it stands in tables and exports.
+    /// The unit in tables and exports.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// Neither: a description.
+    /// Neither: descriptive.
     Neither,
 }
 
@@ -66,9 +66,9 @@ pub struct MetricDefinition {
 /// One value of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
-    /// What it is.
+    /// Its definition.
     pub definition: &'static MetricDefinition,
-    /// How much; finite.
+    /// The value; finite.
     pub value: f64,
 }
 
@@ -77,7 +77,7 @@ macro_rules! metrics {
         $(#[doc = $title] pub const $constant: MetricDefinition = MetricDefinition {
             name: $name, unit: Unit::$unit, better: Better::$better, title: $title,
         };)*
-        /// Every metric there is, in the order in which reports show them.
+        /// Every metric, in the order of reports.
         pub const METRICS: &[MetricDefinition] = &[$($constant),*];
     };
 }
@@ -171,13 +171,13 @@ fn metric(definition: &'static MetricDefinition, value: Option<f64>) -> Option<M
         .map(|value| Metric { definition, value })
 }
 
-/// `count` per second of `ns` nanoseconds; `None` where no time passed.
+/// `count` per second of `ns` nanoseconds; `None` if no time passed.
 fn per_second(count: Option<u64>, ns: Option<u64>) -> Option<f64> {
     let ns = ns.filter(|ns| *ns > 0)?;
     Some(count? as f64 * 1e9 / ns as f64)
 }
 
-/// The figures of a phase; nothing for one that was skipped or failed.
+/// The figures of a phase; empty if it was skipped or failed.
 #[must_use]
 pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     if phase.outcome != PhaseOutcome::Done {
@@ -195,7 +195,7 @@ pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     families.into_iter().flatten().collect()
 }
 
-/// The figures that only the phase's workload has.
+/// The figures of the phase's workload alone.
 fn own_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     let own = phase.figures.iter().filter_map(|(name, value)| {
         let definition = METRICS.iter().find(|definition| definition.name == name)?;
@@ -318,7 +318,7 @@ fn closing_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     ])
 }
 
-/// The figures of a trial as a whole: mkfs, first mount, last unmount, check.
+/// The figures of a trial outside its phases: mkfs, first mount, last unmount, check.
 #[must_use]
 pub fn trial_metrics(trial: &TrialRecord) -> Vec<Metric> {
     use definitions as d;
@@ -333,7 +333,7 @@ pub fn trial_metrics(trial: &TrialRecord) -> Vec<Metric> {
     ])
 }
 
-/// The words of the headlines that have one of their own.
+/// Headlines with a word that differs from their metric's name.
 const HEADLINES: [(&str, Headline); 3] = [
     ("throughput", Headline::Throughput),
     ("operation-rate", Headline::OperationRate),
@@ -341,7 +341,7 @@ const HEADLINES: [(&str, Headline); 3] = [
 ];
 
 impl Headline {
-    /// The metric that a phase of this headline is known by.
+    /// The headline's metric.
     #[must_use]
     pub fn metric(self) -> &'static MetricDefinition {
         match self {
@@ -352,8 +352,8 @@ impl Headline {
         }
     }
 
-    /// The headline whose metric is `metric`; `None` where no direction of it is good, so that
-    /// nothing can be compared in it.
+    /// The headline of `metric`; `None` if it has no good direction, so that nothing can be
+    /// compared.
     #[must_use]
     pub fn of(metric: &MetricDefinition) -> Option<Self> {
         let known = HEADLINES.iter().map(|(_, headline)| *headline);
@@ -364,7 +364,7 @@ impl Headline {
         })
     }
 
-    /// It as a word; [`Headline::named`] reads it.
+    /// The headline as a word, which [`Headline::named`] reads.
     #[must_use]
     pub fn word(self) -> &'static str {
         let known = HEADLINES.iter().find(|(_, headline)| *headline == self);
@@ -497,7 +497,7 @@ mod tests {
         insight.depth.busy_ns = 200;
         phase.insight = Some(insight);
         assert_eq!(value(&phase, "throughput"), Some(1000.0));
-        // The disk was at work for others, and the clock was read.
+        // The disk worked for other processes, and the clock was read.
         phase.elapsed_ns = Some(256);
         assert!(phase.took_no_device_time());
         assert_eq!(value(&phase, "throughput"), None);

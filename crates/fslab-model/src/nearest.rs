@@ -1,7 +1,7 @@
-//! "Did you mean ...": the known name that is nearest to a mistyped one.
+//! "Did you mean ...": the known name most similar to a mistyped one.
 
-/// The candidate that `name` was most likely meant to be, or `None` where none is near. A word of a
-/// name that has several, such as `nvme` of `ssd-nvme-2024`, is near.
+/// The candidate most similar to `name`; `None` if none is similar. A candidate that has `name` as
+/// one of several words, as `ssd-nvme-2024` has `nvme`, is similar.
 pub fn nearest_name<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -15,7 +15,7 @@ pub fn nearest_name<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// From 0 to 1; a swap of neighbours counts as one slip.
+/// Similarity from 0 to 1; a swap of neighbours counts as one error.
 fn likeness(name: &str, candidate: &str) -> f64 {
     if candidate.contains('-') && candidate.split('-').any(|word| word == name) {
         return 0.9;

@@ -1,21 +1,20 @@
-//! A latency histogram at rest: only the buckets that counted anything.
+//! A stored latency histogram: only non-empty buckets.
 //!
-//! In memory an HDR histogram of our bounds has 33,000 counters, 270 KB; one that was read back has
-//! some hundred that are not zero. A run has thousands of them. Knows the bounds of
-//! [`crate::LatencyHistogram`] and no others.
+//! In memory an HDR histogram of these bounds has 33,000 counters, 270 KB; a stored one has some
+//! hundred that are not zero, and a run has thousands of histograms. Supports only the bounds of
+//! [`crate::LatencyHistogram`].
 //!
 //! The encoding is HDR's "V2": a header of 40 bytes (cookie, length, offset, digits, lowest,
-//! highest, ratio), then the counters one by one as zigzag LEB128, a negative one for that many
-//! zeros.
+//! highest, ratio), then the counters as zigzag LEB128, where a negative number is a run of zeros.
 
-/// The first word of an encoding: "V2", with nine bytes at most for a number.
+/// The first word of an encoding: "V2", with numbers of at most nine bytes.
 const COOKIE: u32 = 0x1c84_9303 | 0x10;
 const HEADER_BYTES: usize = 40;
-/// Counters of one power of two: three digits need 2048, of which the lower half is the one before.
+/// Counters per power of two: three digits need 2048, whose lower half is that of the power before.
 const HALF_BITS: u32 = 10;
 const HALF: u64 = 1 << HALF_BITS;
 
-/// Buckets in ascending order: the largest value that falls into one, and its count.
+/// Buckets in ascending order: the largest value of each, and its count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Packed {
     buckets: Box<[(u64, u64)]>,
@@ -29,8 +28,8 @@ impl Packed {
         Self { buckets, total }
     }
 
-    /// Reads an encoding with our bounds; `None` where it has others, or is none: the library knows
-    /// more of them, and what is wrong.
+    /// Reads an encoding with these bounds; `None` for any other: the library reads more of them
+    /// and reports errors.
     pub(crate) fn read(bytes: &[u8], highest: u64) -> Option<Self> {
         let (header, rest) = bytes.split_at_checked(HEADER_BYTES)?;
         let u32_at = |at: usize| Some(u32::from_be_bytes(header[at..at + 4].try_into().ok()?));
@@ -62,7 +61,7 @@ impl Packed {
         Some(Self { buckets, total })
     }
 
-    /// The encoding of these buckets, as the library writes it; `None` for a count beyond 2^63.
+    /// The encoding of these buckets, equal to the library's; `None` for a count above 2^63.
     pub(crate) fn write(&self, highest: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + 3 * self.buckets.len());
         for word in [COOKIE, 0, 0, 3] {
@@ -76,7 +75,7 @@ impl Packed {
             let index = index_of(*last);
             match i64::try_from(index - next).ok()? {
                 0 => {}
-                // A single zero is written as it is.
+                // A single zero is written as such.
                 1 => write_number(0, &mut bytes),
                 zeros => write_number(-zeros, &mut bytes),
             }
@@ -91,7 +90,7 @@ impl Packed {
         Some(bytes)
     }
 
-    /// Both together; `None` where a count would not fit.
+    /// The sum; `None` if a count overflows.
     pub(crate) fn merged(&self, other: &Self) -> Option<Self> {
         let (mut ours, mut theirs) = (
             self.buckets.iter().peekable(),
@@ -118,8 +117,8 @@ impl Packed {
         })
     }
 
-    /// The largest value of the bucket in which the operation of that rank is, as HDR defines a
-    /// quantile: rank ⌈quantile · total⌉, and at least 1. `None` where nothing was counted.
+    /// The largest value of the bucket with the operation of that rank, as HDR defines a quantile:
+    /// rank ⌈quantile · total⌉, and at least 1. `None` if empty.
     pub(crate) fn at_quantile(&self, quantile: f64) -> Option<u64> {
         let rank = (quantile.min(1.0) * self.total as f64).ceil().max(1.0) as u64;
         let mut counted = 0;
@@ -135,7 +134,7 @@ impl Packed {
         })
     }
 
-    /// The mean, each operation taken as the middle of its bucket.
+    /// The mean, with each operation in the middle of its bucket.
     pub(crate) fn mean(&self) -> Option<f64> {
         let total = self.total as f64;
         let share = |(last, count): &(u64, u64)| {
@@ -163,7 +162,7 @@ impl Packed {
     }
 }
 
-/// The largest value that the counter of that number counts; `None` past the last one.
+/// The largest value of a counter by index; `None` past the last one.
 fn last_value(index: u64) -> Option<u64> {
     let (power, within) = (index >> HALF_BITS, index & (HALF - 1));
     let Some(shift) = power.checked_sub(1) else {
@@ -174,14 +173,14 @@ fn last_value(index: u64) -> Option<u64> {
     fits.then(|| (above << shift) - 1)
 }
 
-/// The number of the counter whose largest value is `last`.
+/// The index of the counter whose largest value is `last`.
 fn index_of(last: u64) -> u64 {
     let shift =
         u64::from(u64::BITS - last.leading_zeros()).saturating_sub(u64::from(HALF_BITS) + 1);
     (shift << HALF_BITS) + (last >> shift)
 }
 
-/// A zigzag LEB128 number of nine bytes at most.
+/// A zigzag LEB128 number of at most nine bytes.
 fn write_number(number: i64, bytes: &mut Vec<u8>) {
     let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
     for _ in 0..8 {
@@ -201,7 +200,7 @@ fn first_value(last: u64) -> u64 {
     (last >> shift) << shift
 }
 
-/// Zigzag LEB128 numbers, nine bytes at most; an inner `None` is a torn one, and the last.
+/// Zigzag LEB128 numbers of at most nine bytes; an inner `None` is a truncated one, and the last.
 struct Numbers<'a>(&'a [u8]);
 
 impl Iterator for Numbers<'_> {

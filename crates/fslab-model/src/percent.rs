@@ -1,4 +1,4 @@
-//! A share that people write in percent.
+//! A share, written in percent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct Percent(f64);
 pub struct ParsePercentError(String);
 
 impl Percent {
-    /// From a share: 0.05 is 5 %. What is negative or not finite is 0.
+    /// From a share: 0.05 is 5 %. Negative or non-finite values become 0.
     #[must_use]
     pub const fn of_share(share: f64) -> Self {
         Self(if share > 0.0 && share.is_finite() {
@@ -59,7 +59,7 @@ text_type!(Percent, ParsePercentError, {
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What was written is what is shown: 0.07 * 100.0 is 7.000000000000001.
+        // Shown as written: 0.07 * 100.0 is 7.000000000000001.
         let rounded = (self.0 * 1e12).round() / 1e10;
         write!(f, "{rounded}%")
     }

@@ -1,33 +1,33 @@
-//! What a repeat in virtual time has another of, although no figure should depend on it.
+//! Perturbations: differences between repeats in virtual time that no figure should depend on.
 //!
-//! In virtual time a second run gives what the first gave, to the last digit. That is one point of
-//! a system in which a page of memory more may move every allocation behind it. So repeats are
-//! perturbed: each starts its trial in another state of the machine that a user would call the
-//! same. What is measured stays the same: the data, the order of access, the options.
+//! In virtual time a second run repeats the first to the last digit. That is a single point of a
+//! system in which one more page of memory may move every later allocation. So repeats are
+//! perturbed: each trial starts in another, equivalent state of the machine. The measured work
+//! stays the same: data, order of access, options.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Pages held back from a guest are fewer than this: 4 MiB of pages of 4 KiB.
+/// Upper bound of pages held back from a guest: 4 MiB of pages of 4 KiB.
 const MEMORY_PAGES_END: u64 = 1024;
-/// A tick of the guest's clock: it has 100 a second.
+/// A tick of the guest's clock, 100 per second.
 const TICK_NS: u64 = 10_000_000;
-/// Process ids used up before a trial are fewer than this.
+/// Upper bound of process ids used up before a trial.
 const PROCESSES_END: u64 = 64;
 
-/// In what the guest of a trial in virtual time differs from that of another repeat. The default is
-/// no perturbation at all.
+/// The differences of a trial's guest in virtual time from that of another repeat. The default is
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Perturbation {
     /// Pages of memory held back from the guest, 0 to 1023.
     pub memory_pages: u32,
-    /// How much later the trial begins, below one tick of the guest's clock, 10 ms.
+    /// Delay of the trial's start, below one tick of the guest's clock, 10 ms.
     pub start_ns: u64,
     /// Process ids used up before the trial, 0 to 63.
     pub processes: u32,
-    /// The seed of the guest's random numbers: UUIDs, hash seeds, the places that an allocator
-    /// picks by chance. 0: that of the trial.
+    /// The seed of the guest's random numbers: UUIDs, hash seeds, random choices of allocators. 0:
+    /// the trial's.
     pub seed: u64,
 }
 
@@ -40,8 +40,8 @@ impl Perturbation {
         seed: 0,
     };
 
-    /// That of a repeat of a run: the first has none, and each other one its own, which follows
-    /// from the run's seed and is the same for every subject.
+    /// The perturbation of a repeat: the first has none, each other one its own, derived from the
+    /// run's seed and the same for every subject.
     #[must_use]
     pub fn of(run_seed: u64, repeat: u32) -> Self {
         if repeat == 0 {
@@ -59,12 +59,12 @@ impl Perturbation {
             memory_pages: small("memory_pages", MEMORY_PAGES_END),
             start_ns: draw("start_ns", TICK_NS),
             processes: small("processes", PROCESSES_END),
-            // Never 0, which is none.
+            // Never 0, which means none.
             seed: 1 + draw("seed", u64::MAX),
         }
     }
 
-    /// Whether it is none.
+    /// True if there is no perturbation.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(different(|it| it.seed), drawn.len());
     }
 
-    /// Stored records and committed fingerprints depend on it.
+    /// Stored records and committed fingerprints depend on these values.
     #[test]
     fn what_a_seed_gives_never_changes() {
         let expected = Perturbation {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_without_a_seed_of_its_own_has_that_of_its_trial() {
+    fn a_guest_without_its_own_seed_has_that_of_its_trial() {
         assert_eq!(Perturbation::NONE.guest_seed(7), 7);
         let perturbed = Perturbation::of(1, 1);
         assert_eq!(perturbed.guest_seed(7), perturbed.seed);

@@ -1,4 +1,4 @@
-//! What one phase left behind.
+//! The record of one phase.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub enum PhaseKind {
     Metadata,
 }
 
-/// The figure that a phase is known by, and compared in. It is written as a word: `throughput`,
+/// The figure by which phases are compared. It is written as a word: `throughput`,
 /// `operation-rate`, `duration`, or the name of its metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headline {
@@ -32,7 +32,7 @@ pub enum Headline {
     Throughput,
     /// Operations per second.
     OperationRate,
-    /// How long it took: less is better.
+    /// Duration; less is better.
     Duration,
     /// Another metric that has a good direction, such as a percentile of latency.
     Figure(&'static MetricDefinition),
@@ -42,9 +42,9 @@ pub enum Headline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum PhaseOutcome {
-    /// It ran to its end.
+    /// It completed.
     Done,
-    /// It was not run, for a reason known beforehand.
+    /// Not run, for a reason known beforehand.
     Skipped {
         /// The reason.
         reason: String,
@@ -77,12 +77,12 @@ pub struct TimeSeries {
     pub bytes: Vec<u64>,
 }
 
-/// No simulated disk answers in less. Reading the virtual clock moves it by some hundred
-/// nanoseconds: a phase that took less than this has done nothing else.
+/// No simulated disk responds faster. Reading the virtual clock advances it by some hundred
+/// nanoseconds, so a shorter phase did nothing else.
 const WAIT_NS_MIN: u64 = 5_000;
 
-/// Operations that accompany those of a phase and are no part of its latency.
-const COMPANIONS: &[&str] = &[
+/// Auxiliary operations, which are not part of a phase's latency.
+const AUXILIARY_OPERATIONS: &[&str] = &[
     "fsync",
     "fdatasync",
     "sync-file-range",
@@ -98,15 +98,15 @@ const COMPANIONS: &[&str] = &[
 pub struct CpuUse {
     /// Time in user mode.
     pub user_ns: u64,
-    /// Time in the kernel on behalf of the process; kernel threads are not in it.
+    /// Time in the kernel on behalf of the process, without kernel threads.
     pub system_ns: u64,
-    /// Context switches because it waited.
+    /// Context switches while waiting.
     pub voluntary_switches: u64,
-    /// Context switches because its time was up.
+    /// Context switches by preemption.
     pub involuntary_switches: u64,
 }
 
-/// What one of several threads, or processes, of a phase did.
+/// The work of one of several threads or processes of a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadRecord {
     /// From the start of its first operation to the end of its last.
@@ -121,7 +121,8 @@ pub struct ThreadRecord {
     pub cpu: Option<CpuUse>,
 }
 
-/// What the block device did meanwhile, from /sys/block/DEVICE/stat, for whomever.
+/// The block device's activity during a phase, from /sys/block/DEVICE/stat, on behalf of any
+/// process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceUse {
     /// Read requests completed.
@@ -132,13 +133,13 @@ pub struct DeviceUse {
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Discard requests completed; `None` where the kernel does not count them.
+    /// Discard requests completed; `None` if the kernel does not count them.
     pub discards: Option<u64>,
     /// Bytes discarded.
     pub discard_bytes: Option<u64>,
-    /// Flush requests completed; `None` where the kernel does not count them.
+    /// Flush requests completed; `None` if the kernel does not count them.
     pub flushes: Option<u64>,
-    /// Time in which the device was busy.
+    /// Time with the device busy.
     pub busy_ns: u64,
 }
 
@@ -151,14 +152,14 @@ pub struct Settled {
     pub unmount_ns: u64,
 }
 
-/// Whether the bytes that the application moved came from or went to the device.
+/// Whether the application's bytes came from or went to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheVerdict {
     /// The device moved at least nine tenths of the application's bytes.
     Device,
     /// Between a tenth and nine tenths.
     Mixed,
-    /// Less than a tenth: this is a figure of the page cache.
+    /// Less than a tenth: a figure of the page cache.
     Cache,
 }
 
@@ -174,25 +175,25 @@ impl CacheVerdict {
     }
 }
 
-/// One phase of one trial. `None` is "not measured", never zero.
+/// One phase of one trial. `None` means not measured, never zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// The phase's name in its study.
     pub name: String,
     /// The workload.
     pub workload: String,
-    /// What it did.
+    /// Its kind.
     pub kind: PhaseKind,
-    /// The figure it is known by.
+    /// The figure for comparisons.
     pub headline: Headline,
-    /// What the caches held.
+    /// The cache policy.
     pub cache: CachePolicy,
     /// All parameters of the workload.
     pub parameters: Parameters,
-    /// How it ended.
+    /// Its outcome.
     #[serde(flatten)]
     pub outcome: PhaseOutcome,
-    /// From the first operation to the end of the last, a closing fsync included.
+    /// From the start of the first operation to the end of the last, a final fsync included.
     pub elapsed_ns: Option<u64>,
     /// Operations completed.
     pub operations: Option<u64>,
@@ -204,55 +205,55 @@ pub struct PhaseRecord {
     pub series: Option<TimeSeries>,
     /// Processor use.
     pub cpu: Option<CpuUse>,
-    /// What the device did; `None` where there is none to ask.
+    /// The device's activity; `None` without a device.
     pub device: Option<DeviceUse>,
-    /// Sync and unmount right after it, where the study asks for them.
+    /// Sync and unmount right after it, if the study has them timed.
     pub settled: Option<Settled>,
-    /// What each thread did, in their order; empty where there was one.
+    /// The work of each thread, in order; empty for a single one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadRecord>,
-    /// When the first of several threads had done its share: until then all were at work.
+    /// Time at which the first of several threads finished; until then all were active.
     #[serde(default)]
     pub first_done_ns: Option<u64>,
-    /// Share of the time that the harness itself took, 0 to 1, as calibrated before the phases.
+    /// Share of the time spent in fslab itself, 0 to 1, as calibrated before the phases.
     #[serde(default)]
     pub harness_share: Option<f64>,
-    /// When its measured part was, where time is virtual: from the first operation to the end.
+    /// In virtual time, the window of its measured part: from the first operation to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// What the simulated disk did in `window`.
+    /// The simulated disk's work in `window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insight: Option<DeviceInsight>,
-    /// When the sync and the unmount right after it were, where time is virtual.
+    /// In virtual time, the window of the sync and the unmount right after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle_window: Option<Window>,
-    /// What the simulated disk did in `settle_window`.
+    /// The simulated disk's work in `settle_window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle_insight: Option<DeviceInsight>,
-    /// What the phase cost the host, where time is virtual.
+    /// In virtual time, the cost of the phase to the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostCost>,
-    /// Which of its trial's rounds it belongs to; `None` where the phases run once.
+    /// Its round in the trial; `None` if the phases run once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Round>,
-    /// What a reader of the figures must know.
+    /// Notes that qualify the figures.
     pub notes: Vec<String>,
-    /// What else took place meanwhile, past the thresholds; empty where nothing is known of any.
+    /// Disturbances above their thresholds; empty if none are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbances: Vec<Disturbance>,
-    /// Where it stands in a sweep; `None` for a phase that runs once.
+    /// Its point in a sweep; `None` for a phase that runs once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swept: Option<Swept>,
-    /// Figures that only this workload has, by the names of their metrics.
+    /// Figures of this workload alone, by the names of their metrics.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, f64>,
-    /// Figures that have many values.
+    /// Figures with many values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<ValueList>,
 }
 
 impl PhaseRecord {
-    /// A record of `outcome` without any figure.
+    /// A record of `outcome` without figures.
     #[must_use]
     pub fn empty(
         spec: &crate::PhaseSpec,
@@ -293,8 +294,7 @@ impl PhaseRecord {
         }
     }
 
-    /// Takes all figures back: `failure` says why they are none. What failed already, or was not
-    /// run, has none.
+    /// Withdraws all figures, with `failure` as the reason. Failed or skipped phases have none.
     pub fn withdraw(&mut self, failure: &Failure) {
         if self.outcome != PhaseOutcome::Done {
             return;
@@ -321,15 +321,15 @@ impl PhaseRecord {
         self.swept.as_ref().map_or(&self.name, |swept| &swept.phase)
     }
 
-    /// The phase, its sync and its unmount together; `None` where these were not timed.
+    /// The phase, its sync and its unmount together; `None` if these were not timed.
     #[must_use]
     pub fn total_ns(&self) -> Option<u64> {
         let (settled, elapsed_ns) = self.settled.zip(self.elapsed_ns)?;
         Some(elapsed_ns + settled.sync_ns + settled.unmount_ns)
     }
 
-    /// Whether the phase ran in virtual time and never waited for its disk: then it took no time at
-    /// all, and has no rate. The disk may have worked for others meanwhile.
+    /// True if the phase ran in virtual time and never waited for its disk: it took no time and has
+    /// no rate. The disk may have worked for other processes.
     #[must_use]
     pub fn took_no_device_time(&self) -> bool {
         let waited = self.elapsed_ns.is_none_or(|ns| ns >= WAIT_NS_MIN);
@@ -337,7 +337,7 @@ impl PhaseRecord {
         self.insight.as_ref().is_some_and(idle)
     }
 
-    /// Whether the phase ran in virtual time and its disk worked for less than half of it, but did
+    /// True if the phase ran in virtual time and its disk worked for less than half of it, but did
     /// work: the rest is waiting for timers.
     #[must_use]
     pub fn took_little_device_time(&self) -> bool {
@@ -348,35 +348,34 @@ impl PhaseRecord {
         self.insight.as_ref().is_some_and(little)
     }
 
-    /// The latencies that the phase is known by, in one histogram; `None` where none was recorded.
+    /// The phase's latencies, in one histogram; `None` if none was recorded.
     ///
-    /// Syncs and listings that merely accompany the operations, such as a closing fsync, stay out.
-    /// Where every operation is made durable, the sync is what one waits for: then its latencies
-    /// alone are taken.
+    /// Auxiliary syncs and listings, such as a final fsync, are left out. If every operation is
+    /// made durable, its latency is that of the sync: then only the latencies of syncs count.
     #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
-        let merged = |accompanying: bool| {
+        let merged = |is_auxiliary: bool| {
             let mut of_kind = self
                 .latencies
                 .iter()
-                .filter(|it| COMPANIONS.contains(&it.operation.as_str()) == accompanying);
+                .filter(|it| AUXILIARY_OPERATIONS.contains(&it.operation.as_str()) == is_auxiliary);
             let mut merged = of_kind.next()?.histogram.clone();
             of_kind.for_each(|it| merged.merge(&it.histogram));
             Some(merged)
         };
         let count = |of: &Option<LatencyHistogram>| of.as_ref().map_or(0, LatencyHistogram::count);
-        let (operations, companions) = (merged(false), merged(true));
-        let known_by = if count(&companions) >= count(&operations) {
-            companions
+        let (operations, auxiliary) = (merged(false), merged(true));
+        let known_by = if count(&auxiliary) >= count(&operations) {
+            auxiliary
         } else {
             operations
         };
         known_by.filter(|known_by| known_by.count() > 0)
     }
 
-    /// Device bytes over application bytes, on the phase's own side of the device.
+    /// Device bytes over application bytes, on the phase's side of the device.
     ///
-    /// `None` for phases without data, or where the device was not asked.
+    /// `None` for phases without data, and without counters of the device.
     #[must_use]
     pub fn device_share(&self) -> Option<f64> {
         let (device, bytes) = (self.device?, self.bytes.filter(|bytes| *bytes > 0)?);
@@ -389,7 +388,7 @@ impl PhaseRecord {
         Some(moved as f64 / bytes as f64)
     }
 
-    /// Whether this figure is one of the device or of the page cache.
+    /// Whether the figures are of the device or of the page cache.
     #[must_use]
     pub fn cache_verdict(&self) -> Option<CacheVerdict> {
         self.device_share().map(|share| {

@@ -1,10 +1,9 @@
-//! A picture of a disk over time: how much was read and written in each band of its addresses and
-//! each slice of time.
+//! A picture of a disk over time: sectors read and written per band of addresses and slice of time.
 //!
-//! Each of its planes is kept as one short text: levels on a logarithmic scale, in the arithmetic
-//! code of Rissanen and Langdon (IBM J. Res. Dev. 23, 1979) with a binary decision a bit, in which
-//! the level to the left and the one below tell what to expect. A phase that reads at random all
-//! over a disk takes some 2 KB, one that does little some 100 bytes.
+//! Each layer is stored as a short text: levels on a logarithmic scale, in the arithmetic code of
+//! Rissanen and Langdon (IBM J. Res. Dev. 23, 1979) with a binary decision per bit, predicted by
+//! the level to the left and the one below. A phase of random reads over the entire disk takes some
+//! 2 KB, one with little activity some 100 bytes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::insight::is_default;
 
-/// The most slices of time that a picture is cut into.
+/// Most slices of time in a picture.
 pub const PICTURE_COLUMNS: usize = 240;
-/// The bands of addresses.
+/// The number of bands of addresses.
 pub const PICTURE_ROWS: usize = 96;
 /// The highest level.
 pub const PICTURE_LEVEL_MAX: u8 = 15;
 
-/// What a plane of a picture counts.
+/// A layer of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureLayer {
     /// File data read.
@@ -34,7 +33,7 @@ pub enum PictureLayer {
 }
 
 impl PictureLayer {
-    /// All of them, in the order in which they lie upon one another.
+    /// All layers, in drawing order.
     pub const ALL: [Self; 4] = [
         Self::Read,
         Self::Written,
@@ -43,14 +42,14 @@ impl PictureLayer {
     ];
 }
 
-/// Which part of a disk was read and written when. Row 0 is the beginning of the disk.
+/// Reads and writes of a disk by address and time. Row 0 is the beginning of the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Picture {
     /// Slices of time.
     pub columns: usize,
-    /// Bands of addresses, all of one size, from the first sector to the last.
+    /// Bands of addresses, of equal size, from the first sector to the last.
     pub rows: usize,
-    /// How long a slice is; the last may reach beyond the end.
+    /// Length of a slice; the last may extend beyond the end.
     pub slice_ns: u64,
     #[serde(default, skip_serializing_if = "is_default")]
     read: String,
@@ -62,7 +61,7 @@ pub struct Picture {
     written_metadata: String,
 }
 
-/// A stored picture that is none.
+/// A damaged stored picture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a picture of a disk: {0}")]
 pub struct PictureError(String);
@@ -82,9 +81,9 @@ impl Picture {
     /// Sets a layer to `sectors`, row by row.
     ///
     /// # Panics
-    /// Where there are not `columns` times `rows` of them.
+    /// If there are not `columns` times `rows` of them.
     pub fn set(&mut self, layer: PictureLayer, sectors: &[u64]) {
-        assert_eq!(sectors.len(), self.columns * self.rows, "a whole layer");
+        assert_eq!(sectors.len(), self.columns * self.rows, "a complete layer");
         let levels: Vec<u8> = sectors.iter().copied().map(level).collect();
         let code = if levels.iter().all(|level| *level == 0) {
             String::new()
@@ -108,17 +107,17 @@ impl Picture {
         }
     }
 
-    /// Whether nothing of that layer was read or written.
+    /// True if the layer has no reads or writes.
     #[must_use]
     pub fn is_blank(&self, layer: PictureLayer) -> bool {
         self.code(layer).is_empty()
     }
 
-    /// The levels of a layer, row by row: 0 where there was nothing, else the number of binary
-    /// digits of the sectors moved, up to [`PICTURE_LEVEL_MAX`].
+    /// The levels of a layer, row by row: 0 for none, else the number of binary digits of the
+    /// sectors moved, up to [`PICTURE_LEVEL_MAX`].
     ///
     /// # Errors
-    /// Where what was stored is not what [`Picture::set`] makes.
+    /// If the stored text is not one that [`Picture::set`] makes.
     pub fn levels(&self, layer: PictureLayer) -> Result<Vec<u8>, PictureError> {
         let fault = |reason: &str| PictureError(reason.to_owned());
         if self.columns > PICTURE_COLUMNS || self.rows > PICTURE_ROWS {
@@ -132,7 +131,7 @@ impl Picture {
             .decode(self.code(layer))
             .map_err(|error| PictureError(error.to_string()))?;
         let levels = decode(&code, self.columns, pixels);
-        // Any bytes decode to something: only those that we would write ourselves are ours.
+        // Any bytes decode to something, so the result must encode to the same bytes.
         if encode(&levels, self.columns) != code {
             return Err(fault("its code is damaged"));
         }
@@ -150,23 +149,23 @@ fn level(sectors: u64) -> u8 {
 const LEVEL_BITS: u32 = 4;
 /// Probabilities are in units of 1 / 2^16.
 const PROBABILITY_BITS: u32 = 16;
-/// How slowly a probability follows what was seen: by 1 / 2^4 of the difference.
+/// Adaptation rate of a probability: 1 / 2^4 of the difference.
 const INERTIA: u32 = 4;
 
-/// What is expected of the next bit, learnt from those before it in the same surroundings.
-struct Expectations {
-    /// The probability of a 0, by surroundings and by the bits of the level so far.
+/// Adaptive probabilities of the next bit, by context.
+struct BitModel {
+    /// The probability of a 0, by context and the bits of the level so far.
     zero: Vec<u16>,
 }
 
-impl Expectations {
+impl BitModel {
     fn new() -> Self {
         Self {
             zero: vec![1 << (PROBABILITY_BITS - 1); 9 << LEVEL_BITS],
         }
     }
 
-    /// The place of the next bit, where the bits so far follow a leading 1.
+    /// The index of the next bit's probability, with the bits so far after a leading 1.
     fn place(levels: &[u8], columns: usize, bits: usize) -> usize {
         let coarse = |level: u8| match level {
             0 => 0,
@@ -190,14 +189,14 @@ impl Expectations {
     }
 }
 
-/// The range of numbers that the code can still be; a 0 is its lower part, a 1 its upper.
+/// The interval of the arithmetic coder; a 0 is its lower part, a 1 its upper.
 struct Span {
     low: u32,
     high: u32,
 }
 
 impl Span {
-    const WHOLE: Self = Self {
+    const FULL: Self = Self {
         low: 0,
         high: u32::MAX,
     };
@@ -216,7 +215,7 @@ impl Span {
         }
     }
 
-    /// The first byte, where it is the same for the whole range, which is then stretched by it.
+    /// The first byte if all numbers of the interval share it; the interval is then shifted by it.
     fn settled(&mut self) -> Option<u8> {
         let byte = self.low >> 24;
         (byte == self.high >> 24).then(|| {
@@ -228,12 +227,12 @@ impl Span {
 }
 
 fn encode(levels: &[u8], columns: usize) -> Vec<u8> {
-    let (mut expected, mut span, mut code) = (Expectations::new(), Span::WHOLE, Vec::new());
+    let (mut expected, mut span, mut code) = (BitModel::new(), Span::FULL, Vec::new());
     for (index, level) in levels.iter().enumerate() {
         let mut bits = 1;
         for shift in (0..LEVEL_BITS).rev() {
             let bit = level >> shift & 1 == 1;
-            let place = Expectations::place(&levels[..index], columns, bits);
+            let place = BitModel::place(&levels[..index], columns, bits);
             let middle = span.middle(expected.zero[place]);
             span.narrow(middle, bit);
             expected.learn(place, bit);
@@ -243,7 +242,7 @@ fn encode(levels: &[u8], columns: usize) -> Vec<u8> {
             }
         }
     }
-    // One byte more singles out a number of the range, since the decoder reads zeros after it.
+    // One more byte identifies a number in the interval, because the decoder reads zeros after it.
     if span.low > 0 {
         code.push((span.low >> 24) as u8 + 1);
     }
@@ -251,7 +250,7 @@ fn encode(levels: &[u8], columns: usize) -> Vec<u8> {
 }
 
 fn decode(code: &[u8], columns: usize, pixels: usize) -> Vec<u8> {
-    let (mut expected, mut span) = (Expectations::new(), Span::WHOLE);
+    let (mut expected, mut span) = (BitModel::new(), Span::FULL);
     let mut bytes = code.iter().copied().chain(std::iter::repeat(0));
     let mut next = |number: u32| number << 8 | u32::from(bytes.next().unwrap_or(0));
     let mut number = (0..4).fold(0, |number, _| next(number));
@@ -259,7 +258,7 @@ fn decode(code: &[u8], columns: usize, pixels: usize) -> Vec<u8> {
     while levels.len() < pixels {
         let mut bits = 1;
         for _ in 0..LEVEL_BITS {
-            let place = Expectations::place(&levels, columns, bits);
+            let place = BitModel::place(&levels, columns, bits);
             let middle = span.middle(expected.zero[place]);
             let bit = number > middle;
             span.narrow(middle, bit);
@@ -278,7 +277,7 @@ fn decode(code: &[u8], columns: usize, pixels: usize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// Numbers without a pattern (Marsaglia's xorshift, 2003).
+    /// Pseudo-random numbers (Marsaglia's xorshift, 2003).
     fn noise(state: &mut u64) -> u64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;

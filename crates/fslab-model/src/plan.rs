@@ -1,4 +1,4 @@
-//! A plan: a study resolved against this machine, every value spelled out.
+//! A plan: a study resolved on this machine, with every value.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VenueKind {
-    /// A directory of the user's; nothing is formatted.
+    /// A directory of the user; nothing is formatted.
     Dir,
     /// An image file behind a loop device with direct I/O.
     Loop,
-    /// A block device that the user named for destruction.
+    /// A block device that the user named with `--destroy`.
     Block,
-    /// A guest kernel in real time, its disk an image file.
+    /// A guest kernel in real time, with an image file as its disk.
     Guest,
-    /// A guest kernel in virtual time, with a disk that is simulated.
+    /// A guest kernel in virtual time, with a simulated disk.
     Sim,
-    /// No device and no clock: the product's own path, for its tests.
+    /// No device and no clock: for fslab's own tests.
     Fake,
-    /// Somewhere else: another tool measured, and its output was read.
+    /// Imported: the output of another tool was read.
     Imported,
 }
 
@@ -48,32 +48,32 @@ impl VenueKind {
     }
 }
 
-/// A venue with what it needs to know.
+/// A venue with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "venue", rename_all = "kebab-case")]
 pub enum VenuePlan {
-    /// Each trial works in a fresh directory below `dir`.
+    /// Each trial uses a new directory below `dir`.
     Dir {
         /// The user's directory.
         dir: PathBuf,
     },
-    /// Each trial has a fresh image file in `folder`.
+    /// Each trial has a new image file in `folder`.
     Loop {
-        /// Where images are kept while they are used.
+        /// The folder of images in use.
         folder: PathBuf,
     },
-    /// Each trial formats `device` anew.
+    /// Each trial formats `device`.
     Block {
         /// The device, as named after `--destroy`.
         device: PathBuf,
     },
-    /// Each trial is the first process of a guest kernel, with a fresh image file as its disk.
+    /// Each trial is the first process of a guest kernel, with a new image file as its disk.
     Guest {
-        /// Where images are kept while they are used.
+        /// The folder of images in use.
         folder: PathBuf,
-        /// The guest kernel: its name, and behind an `@` the key of what it was built from.
+        /// The guest kernel: its name, and after an `@` the key of its build.
         kernel: String,
-        /// The digest of the lab, which is kernel and root image; empty in plans from before labs.
+        /// The digest of the lab (kernel and root image); empty in plans older than labs.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         lab: String,
         /// The guest's memory, its page cache included.
@@ -82,17 +82,16 @@ pub enum VenuePlan {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         layers: Vec<LayerPlan>,
     },
-    /// A guest kernel in virtual time. Where nothing but the disk takes time, a repeat gives what
-    /// the first gave.
+    /// A guest kernel in virtual time. If only the disk takes time, repeats give equal results.
     Sim {
-        /// Where images are kept.
+        /// The folder of images.
         folder: PathBuf,
-        /// The kernel: its release, and behind an `@` the key of what it was built from.
+        /// The kernel: its release, and after an `@` the key of its build.
         kernel: String,
-        /// The digest of the lab, which is kernel and root image; empty in plans from before labs.
+        /// The digest of the lab (kernel and root image); empty in plans older than labs.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         lab: String,
-        /// The guest's memory, which bounds its page cache.
+        /// The guest's memory, which limits its page cache.
         memory_bytes: Bytes,
         /// Images over the guest's root, the topmost first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,11 +99,11 @@ pub enum VenuePlan {
         /// The disk.
         disk: SimulatedDisk,
     },
-    /// Nothing at all.
+    /// No device.
     Fake,
-    /// Another tool measured, and its output was read: nothing is known but what it wrote.
+    /// The output of another tool was read; only its content is known.
     Imported {
-        /// The tool and, where its output tells it, its version: `fio 3.33`.
+        /// The tool and, if its output has it, the version: `fio 3.33`.
         tool: String,
     },
 }
@@ -112,14 +111,14 @@ pub enum VenuePlan {
 /// An image over the root of a guest: programs or files that the study brings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerPlan {
-    /// Which phases it is for: the name of their workload, or `inputs` for files of the user's.
+    /// Its phases: the name of their workload, or `inputs` for files of the user.
     pub name: String,
     /// SHA-256 of the image, 64 hexadecimal digits.
     pub digest: String,
 }
 
 impl LayerPlan {
-    /// The beginning of the digest, for people.
+    /// The beginning of the digest, for display.
     #[must_use]
     pub fn short(&self) -> &str {
         self.digest.get(..12).unwrap_or(&self.digest)
@@ -133,8 +132,8 @@ impl std::fmt::Display for LayerPlan {
 }
 
 impl VenuePlan {
-    /// The digest of a guest's lab, which is its kernel and its root image: empty in plans from
-    /// before labs, `None` where no guest runs.
+    /// The digest of a guest's lab (kernel and root image): empty in plans older than labs, `None`
+    /// without a guest.
     #[must_use]
     pub fn lab(&self) -> Option<&str> {
         match self {
@@ -160,7 +159,7 @@ impl VenuePlan {
         }
     }
 
-    /// Sets them, where the venue is a guest.
+    /// Sets the layers, if the venue is a guest.
     pub fn set_layers(&mut self, new: Vec<LayerPlan>) {
         if let Self::Guest { layers, .. } | Self::Sim { layers, .. } = self {
             *layers = new;
@@ -182,7 +181,7 @@ impl VenuePlan {
     }
 }
 
-/// What "cold" means in a plan. Results of different methods are not compared.
+/// The method of dropping caches for a cold phase. Results of different methods are not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColdMethod {
@@ -207,20 +206,20 @@ impl ColdMethod {
     }
 }
 
-/// A subject with the commands that will make, mount and check it.
+/// A subject with its mkfs, mount and check commands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectPlan {
     /// The subject.
     pub subject: Subject,
-    /// The mkfs command, with DEVICE for the device; `None` where nothing is formatted.
+    /// The mkfs command, with DEVICE for the device; `None` if nothing is formatted.
     pub mkfs: Option<Vec<String>>,
-    /// The mount command that the trial's mount(2) call equals, with DEVICE and MOUNTPOINT.
+    /// The mount command equivalent to the trial's mount(2) call, with DEVICE and MOUNTPOINT.
     pub mount: Option<Vec<String>>,
     /// The check command, with DEVICE.
     pub check: Option<Vec<String>>,
 }
 
-/// A study resolved against this machine.
+/// A study resolved on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Version of this format.
@@ -233,21 +232,21 @@ pub struct Plan {
     pub venue: VenuePlan,
     /// Size of each file system; in the `dir` venue, the space that the files share.
     pub size_bytes: Bytes,
-    /// What "cold" means here.
+    /// The method of dropping caches.
     pub cold: ColdMethod,
     /// The engine that issues I/O.
     pub engine: String,
-    /// The subjects, in the order in which they were named.
+    /// The subjects, in the order given.
     pub subjects: Vec<SubjectPlan>,
     /// The phases, with every parameter of their workloads.
     pub phases: Vec<PhaseSpec>,
-    /// Repeats of each cell; with `adaptive`, the least.
+    /// Repeats of each cell; with `adaptive`, the minimum.
     pub repeats: u32,
-    /// Until when a cell is repeated beyond that; `None`: not at all.
+    /// The rule for further repeats of a cell; `None`: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
-    /// Whether repeats differ by a [`crate::Perturbation`] of their guest, and in nothing else: in
-    /// virtual time. Otherwise they differ in their data and in the order of random access.
+    /// Whether repeats in virtual time differ only by a [`crate::Perturbation`] of their guest.
+    /// Otherwise they differ in their data and in the order of random access.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub perturb: bool,
     /// How often the phases run in each repeat.
@@ -255,20 +254,20 @@ pub struct Plan {
     pub rounds: Rounds,
     /// Time limit of one trial, in seconds.
     pub trial_limit_s: u32,
-    /// Decides order and data.
+    /// Determines order and data.
     pub seed: u64,
-    /// How much smaller than the study's original it is.
+    /// Its scale relative to the study's original.
     #[serde(default, skip_serializing_if = "Scale::is_full")]
     pub scale: Scale,
-    /// Facts of the machine that the study demands.
+    /// Facts of the machine that the study requires.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub required_facts: BTreeMap<String, String>,
-    /// Figures and tables that the study asks for; they change nothing of what is measured.
+    /// Figures and tables that the study defines; they do not affect the measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureSpec>,
 }
 
-/// One point of a plan's matrix.
+/// One cell of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell<'a> {
     /// Its number.
@@ -278,12 +277,12 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without its seed, its number of repeats and its time limit: whoever
-    /// asks for more repeats, for another order, or with more patience, asks the same question.
+    /// SHA-256 over the plan without seed, number of repeats, time limit and figures, which do not
+    /// change what is measured.
     ///
-    /// Nor is the folder of images in it where time is virtual: no figure depends on that, and two
-    /// people have the same plan there. Object keys are sorted, so that the hash does not depend on
-    /// the order of declaration.
+    /// In virtual time the folder of images is left out, too: no figure depends on it, and users on
+    /// different machines have the same plan. Object keys are sorted, so that the hash does not
+    /// depend on the order of declaration.
     #[must_use]
     pub fn hash(&self) -> PlanHash {
         let mut value = serde_json::to_value(self).expect("a plan serialises");
@@ -312,13 +311,13 @@ impl Plan {
             .map(|(id, subject)| Cell { id, subject })
     }
 
-    /// The cell's subject; `None` where the plan has no such cell.
+    /// The cell's subject; `None` if the plan has no such cell.
     #[must_use]
     pub fn subject(&self, cell: CellId) -> Option<&SubjectPlan> {
         self.subjects.get(cell.0 as usize)
     }
 
-    /// All trials of the plan, repeat by repeat, in the order of the subjects.
+    /// All trials of the plan, by repeat, then in the order of the subjects.
     #[must_use]
     pub fn trials(&self) -> Vec<TrialId> {
         (0..self.repeats)
@@ -397,7 +396,7 @@ pub(crate) mod tests {
             }
             .hash()
         );
-        // Repeats of another kind are none that a run is gone on with.
+        // A run is not resumed with repeats of another kind.
         assert_ne!(
             base,
             Plan {
@@ -408,7 +407,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// The same records had two plans, on two machines or in two folders of one.
+    /// The same records had two plans on two machines, or in two folders of one machine.
     #[test]
     fn the_folder_of_images_is_in_the_hash_where_time_is_real_and_nowhere_else() {
         let hash = |venue| Plan { venue, ..plan() }.hash();
@@ -442,7 +441,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_plan_of_before_there_were_labs_reads_as_one_without_and_keeps_its_hash() {
+    fn a_plan_older_than_labs_reads_as_one_without_and_keeps_its_hash() {
         let guest = |lab: &str| {
             let text = format!(
                 r#"{{"venue":"guest","folder":"/f","kernel":"k@a"{lab},"memory_bytes":1048576}}"#
@@ -460,7 +459,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_plan_of_before_there_were_layers_reads_as_one_without_and_keeps_its_hash() {
+    fn a_plan_older_than_layers_reads_as_one_without_and_keeps_its_hash() {
         let guest = |layers: &str| {
             let text = format!(
                 r#"{{"venue":"guest","folder":"/f","kernel":"k@a","memory_bytes":1048576{layers}}}"#

@@ -12,26 +12,26 @@ use crate::{Perturbation, PhaseOutcome, PhaseRecord, StepRecord, Subject, TrialI
 pub enum TrialOutcome {
     /// All phases ran, or were skipped for a stated reason.
     Done,
-    /// Something failed; phases that were done before it keep their figures.
+    /// Something failed; earlier completed phases keep their figures.
     Failed {
         /// The first failure.
         failure: Failure,
     },
 }
 
-/// What a trial left behind.
+/// The record of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
     /// Which trial.
     pub trial: TrialId,
-    /// What was measured.
+    /// The subject.
     pub subject: Subject,
-    /// How its guest was perturbed.
+    /// The perturbation of its guest.
     #[serde(default, skip_serializing_if = "Perturbation::is_none")]
     pub perturbation: Perturbation,
-    /// Its place in the order in which trials ran, from 0.
+    /// Its position in the order of trials, from 0.
     pub position: u32,
-    /// Seconds since 1970 when it began.
+    /// Start in seconds since 1970.
     pub started_unix_s: u64,
     /// Wall-clock duration of the trial's process.
     pub elapsed_ns: u64,
@@ -46,15 +46,15 @@ pub struct TrialRecord {
     pub facts: Facts,
     /// What the trial's process printed on standard error, shortened to its last lines.
     pub console: String,
-    /// What the simulated disk did from the first request to the last, mkfs and unmount included.
+    /// The simulated disk's work from the first request to the last, mkfs and unmount included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insight: Option<DeviceInsight>,
-    /// What the kernel said of the device, shortened; empty where it said nothing.
+    /// Kernel messages about the device, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_log: Vec<KernelMessage>,
 }
 
-/// What the events of a trial say of it.
+/// The result of a trial's events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialReport {
     /// How it ended.
@@ -65,24 +65,24 @@ pub struct TrialReport {
     pub phases: Vec<PhaseRecord>,
     /// Versions, settings, the recognised file system.
     pub facts: Facts,
-    /// What the kernel said of the device.
+    /// Kernel messages about the device.
     pub kernel_log: Vec<KernelMessage>,
 }
 
-/// What is known of a trial without its events.
+/// The facts about a trial outside its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRun {
     /// Which trial.
     pub trial: TrialId,
-    /// What was measured.
+    /// The subject.
     pub subject: Subject,
-    /// How its guest was perturbed.
+    /// The perturbation of its guest.
     pub perturbation: Perturbation,
-    /// Its place in the order in which trials ran, from 0.
+    /// Its position in the order of trials, from 0.
     pub position: u32,
-    /// Seconds since 1970 when it began.
+    /// Start in seconds since 1970.
     pub started_unix_s: u64,
-    /// Wall-clock duration of the trial's process; 0 where none was started.
+    /// Wall-clock duration of the trial's process; 0 if none was started.
     pub elapsed_ns: u64,
     /// The last lines of its standard error.
     pub console: String,
@@ -110,7 +110,7 @@ impl TrialReport {
     }
 }
 
-/// Folds a trial's events into its report, whatever the trial's end.
+/// Builds a trial's report from its events, for any end of the trial.
 #[derive(Clone, Debug, Default)]
 pub struct RecordBuilder {
     greeted: bool,
@@ -157,8 +157,7 @@ impl RecordBuilder {
         }
     }
 
-    /// Where the trial is: the step that was begun last and has not ended, or the phase that failed
-    /// last; `None` between steps.
+    /// The step in progress, or the phase that failed last; `None` between steps.
     #[must_use]
     pub fn place(&self) -> Option<&str> {
         let failed = |phase: &&PhaseRecord| matches!(phase.outcome, PhaseOutcome::Failed { .. });
@@ -172,15 +171,15 @@ impl RecordBuilder {
         self.current_step.as_deref().or_else(failed_last)
     }
 
-    /// Whether the trial came to its end without having been interrupted.
+    /// True if the trial ended without an interruption.
     #[must_use]
     pub fn has_ended_undisturbed(&self) -> bool {
         let interrupted = |failure: &Failure| failure.kind == FailureKind::Interrupted;
         self.ended && !self.failure.as_ref().is_some_and(interrupted)
     }
 
-    /// The report. `death` is why the process ended, where it did not end by itself; it outranks
-    /// what the trial reported, since the trial's last words are often its consequence.
+    /// The report. `death` is why the process ended abnormally; it overrides the trial's last
+    /// failure, which is often its consequence.
     #[must_use]
     pub fn finish(mut self, death: Option<Failure>) -> TrialReport {
         if let Some(death) = death {
@@ -262,8 +261,8 @@ mod tests {
         EventBody::Phase(Box::new(record))
     }
 
-    /// A device whose every write failed gave 1.29 GB/s, and the trial was done: the error came
-    /// when the phase had long been reported.
+    /// A device on which every write failed gave 1.29 GB/s in a completed trial: the error came
+    /// long after the phase was reported.
     #[test]
     fn phases_whose_writes_were_lost_have_no_figures_and_those_before_keep_theirs() {
         let lost = Failure::new(FailureKind::Io, "lost");

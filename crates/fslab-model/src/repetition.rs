@@ -1,20 +1,20 @@
-//! How often something is measured again, and on which level.
+//! Repetition of measurements by level.
 //!
 //! ```text
-//!     repeat      mkfs, mount, phases, unmount: a trial of its own, on a fresh file system
-//!       mount     the same file system, mounted anew
-//!         iteration    the same mount, the phases once more in a fresh folder
+//!     repeat      mkfs, mount, phases, unmount: a separate trial on a new file system
+//!       mount     the same file system, mounted again
+//!         iteration    the same mount, the phases again in a new folder
 //! ```
 //!
-//! What lies below a repeat shares its file system: a trial gives one value of a figure, the mean
-//! of its rounds, and only trials are independent of each other.
+//! Mounts and iterations share a file system: a trial gives one value of a figure, the mean of its
+//! rounds, and only trials are independent of each other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Percent;
 
-/// How often the phases of one trial run: at each mount, each iteration.
+/// The rounds of one trial: iterations at each mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rounds {
     /// Mounts of one file system, 1 to 999.
@@ -32,13 +32,13 @@ impl Rounds {
         iterations: 1,
     };
 
-    /// Whether the phases run once.
+    /// True if the phases run once.
     #[must_use]
     pub fn is_one(&self) -> bool {
         *self == Self::ONE
     }
 
-    /// Every round, in the order in which they run.
+    /// Every round, in order.
     pub fn each(self) -> impl Iterator<Item = Round> {
         (0..self.mounts).flat_map(move |mount| {
             (0..self.iterations).map(move |iteration| Round { mount, iteration })
@@ -63,21 +63,20 @@ pub struct Round {
     pub iteration: u32,
 }
 
-/// Repeating a cell until it is known well enough.
+/// Further repeats of a cell until its key figures reach a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Adaptive {
-    /// The most repeats of a cell; at least the plan's least.
+    /// The maximum of repeats; at least the plan's minimum.
     pub repeats_max: u32,
-    /// A cell is known well enough when the 95 % interval of each key figure reaches no further
-    /// than this from it.
+    /// Largest relative half-width of the 95 % interval of each key figure.
     pub target: Percent,
-    /// The phases whose headline figures are the key ones; empty: all of them.
+    /// The phases whose headline figures are key figures; empty: all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub key: Vec<String>,
 }
 
 impl Adaptive {
-    /// The target where nobody names another.
+    /// The default target.
     pub const TARGET: Percent = Percent::of_share(0.05);
 }
 

@@ -1,16 +1,16 @@
-//! A run: one execution of a plan on one machine, with all that it left.
+//! A run: one execution of a plan on one machine, with its records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CellId, MachineFacts, Plan, PlanHash, RunId, TrialOutcome, TrialRecord};
 
-/// What is known of a run before its first trial.
+/// The header of a run, known before its first trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunHeader {
     /// Its name.
     pub run: RunId,
-    /// What was to be done, with the seed in force.
+    /// The plan, with the seed used.
     pub plan: Plan,
     /// Hash of the plan.
     pub plan_hash: PlanHash,
@@ -20,17 +20,17 @@ pub struct RunHeader {
     pub machine: MachineFacts,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// Seconds since 1970 when it began.
+    /// Start in seconds since 1970.
     pub started_unix_s: u64,
 }
 
-/// A run with its trials: all that a report is made of.
+/// A run with its trials: the input of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
-    /// What was known beforehand.
+    /// The header.
     #[serde(flatten)]
     pub header: RunHeader,
-    /// The trials that have a record, in the order of cell and repeat.
+    /// The trials with a record, in the order of cell and repeat.
     pub trials: Vec<TrialRecord>,
 }
 
@@ -42,7 +42,7 @@ impl RunRecord {
             .filter(move |trial| trial.trial.cell == cell)
     }
 
-    /// How many trials are done without a failure.
+    /// The number of trials without a failure.
     #[must_use]
     pub fn trials_done(&self) -> usize {
         self.trials
@@ -51,8 +51,8 @@ impl RunRecord {
             .count()
     }
 
-    /// How many trials were to run: the plan's repeats of each subject, and those beyond them that
-    /// have a record. How many more a cell needs to be known well enough, nobody can plan.
+    /// The number of planned trials: the plan's repeats of each subject, and further ones with a
+    /// record. Further repeats with a target are not known beforehand.
     #[must_use]
     pub fn trials_planned(&self) -> usize {
         let least = self.header.plan.repeats;

@@ -1,4 +1,4 @@
-//! How much smaller than its original a run of a study is.
+//! The scale of a run relative to the study's original.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,19 +17,19 @@ pub struct Scale {
     denominator: u32,
 }
 
-/// Why a text is no scale.
+/// Why a text is not a scale.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the scale {0:?} is not a fraction like 1/20, of at most 1")]
 pub struct ParseScaleError(String);
 
 impl Scale {
-    /// As the original.
+    /// The scale of the original.
     pub const FULL: Self = Self {
         numerator: 1,
         denominator: 1,
     };
 
-    /// Whether it is that of the original.
+    /// True for the original's scale.
     #[must_use]
     pub fn is_full(&self) -> bool {
         *self == Self::FULL
@@ -41,7 +41,7 @@ impl Scale {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
 
-    /// `count` at this scale, rounded up, so that something is left of everything.
+    /// `count` at this scale, rounded up, so that nothing becomes 0.
     #[must_use]
     pub fn of(self, count: u64) -> u64 {
         let scaled = u128::from(count) * u128::from(self.numerator);

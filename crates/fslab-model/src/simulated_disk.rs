@@ -1,5 +1,4 @@
-//! A simulated disk as a plan has it: complete, so that the plan gives the same figures wherever it
-//! is carried out.
+//! A simulated disk in a plan: complete, so that the plan gives the same figures everywhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,27 +8,27 @@ use serde::{Deserialize, Serialize};
 pub struct SimulatedDisk {
     /// The name of its profile.
     pub profile: String,
-    /// What the kernel is told of the disk.
+    /// The disk's properties as the kernel sees them.
     pub queue: DiskQueue,
     /// The parameters of the service-time model: lines of `name=value`.
     pub model: String,
 }
 
-/// What a disk tells a kernel about itself, and what distributions set for such a disk.
+/// A disk's properties in the kernel, with the settings of distributions for such a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskQueue {
-    /// The largest request that it takes.
+    /// The largest request.
     pub max_request_bytes: u32,
-    /// What it writes in one piece.
+    /// The unit of writes.
     pub physical_block_bytes: u32,
-    /// What it discards in one piece; 0 where it knows no discards.
+    /// The unit of discards; 0 without discards.
     pub discard_bytes: u32,
     /// Whether it has a volatile write cache, which has to be flushed.
     pub write_cache: bool,
-    /// Whether a single write can pass that cache by.
+    /// Whether a single write can bypass that cache (FUA).
     pub fua: bool,
-    /// Whether it turns.
+    /// Whether it is a hard disk.
     pub rotational: bool,
-    /// Whether an I/O scheduler sorts what waits.
+    /// Whether an I/O scheduler sorts waiting requests.
     pub scheduler: bool,
 }

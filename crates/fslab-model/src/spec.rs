@@ -11,7 +11,7 @@ use crate::{
     Swept, TrialId, WorkloadDefinition,
 };
 
-/// A phase with every parameter spelled out.
+/// A phase with every parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSpec {
     /// The phase's name in its study.
@@ -24,21 +24,21 @@ pub struct PhaseSpec {
     pub settle: bool,
     /// All parameters of the workload.
     pub parameters: Parameters,
-    /// The definition of a workload of the user's, whose file the trial does not have; `None` for
-    /// a built-in one.
+    /// The definition of a user's workload, whose file the trial does not have; `None` for a
+    /// built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<Box<WorkloadDefinition>>,
-    /// The group of phases that it belongs to: after a failure the rest of its group is skipped,
-    /// and nothing else. `None`: after a failure everything is.
+    /// Its group of phases: after a failure only the rest of its group is skipped. `None`: after a
+    /// failure all later phases are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Where it stands in a sweep; `None` for a phase that runs once.
+    /// Its point in a sweep; `None` for a phase that runs once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swept: Option<Swept>,
 }
 
 impl PhaseSpec {
-    /// A phase that runs once, on its own, with the caches as they are.
+    /// A phase that runs once, without a group, with kept caches.
     pub fn new(
         name: impl Into<String>,
         workload: impl Into<String>,
@@ -57,7 +57,7 @@ impl PhaseSpec {
     }
 }
 
-/// What the trial works on.
+/// The device of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "device", rename_all = "kebab-case")]
 pub enum DeviceSpec {
@@ -66,18 +66,18 @@ pub enum DeviceSpec {
         /// The directory.
         path: PathBuf,
     },
-    /// A block device that the trial may format: the venue made it, or the user named it.
+    /// A block device that the trial may format: made by the venue, or named by the user.
     Block {
         /// The device.
         path: PathBuf,
         /// An existing, empty directory to mount it on.
         mount_point: PathBuf,
-        /// What the device was when the run began: before it is formatted or mounted, it must be
-        /// that still. Empty in a guest, which has no other.
+        /// The device's identity when the run began, checked before it is formatted or mounted.
+        /// Empty in a guest, which has only one device.
         #[serde(default, skip_serializing_if = "DeviceIdentity::is_empty")]
         identity: DeviceIdentity,
     },
-    /// Nothing: for the `fake` file system.
+    /// None: for the `fake` file system.
     Fake,
 }
 
@@ -88,43 +88,42 @@ pub struct TrialSpec {
     pub format: u32,
     /// Which trial of its run this is.
     pub trial: TrialId,
-    /// What is measured.
+    /// The subject.
     pub subject: Subject,
-    /// What it is measured on.
+    /// The device.
     pub device: DeviceSpec,
-    /// Size of the file system, or of the space to be used.
+    /// Size of the file system, or of the space to use.
     pub size_bytes: Bytes,
-    /// What "cold" means.
+    /// The method of dropping caches.
     pub cold: ColdMethod,
     /// The engine that issues I/O.
     pub engine: String,
     /// The phases, in order.
     pub phases: Vec<PhaseSpec>,
-    /// How often they run.
+    /// The rounds.
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
-    /// Facts without which no phase is to run.
+    /// Facts required before any phase runs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub required_facts: BTreeMap<String, String>,
-    /// Decides the data written and the order of random access.
+    /// Determines the data written and the order of random access.
     pub seed: u64,
-    /// In what its guest differs from that of another repeat, in virtual time.
+    /// In virtual time, the perturbation of its guest.
     #[serde(default, skip_serializing_if = "Perturbation::is_none")]
     pub perturbation: Perturbation,
-    /// The file by whose writing a trial in a guest lets its host forget what that keeps of the
-    /// disk in memory. `None` where only this kernel caches the device.
+    /// A file by writing to which a trial in a guest makes its host drop its cache of the disk.
+    /// `None` if only this kernel caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_forgets: Option<PathBuf>,
-    /// Ticks a second of the processor's counter, where the trial is to read its time from that:
-    /// in a guest whose clock is a slow system call. `None`: the system's clock.
+    /// Frequency of the processor's counter, if the trial reads its time from that: in a guest
+    /// whose clock is a slow system call. `None`: the system's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter_hz: Option<u64>,
-    /// Where the clock moves only while the disk works: then what a phase cost the processor is the
-    /// host's to say. `false`: in real time.
+    /// Whether the clock advances only while the disk works; then the host measures processor time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub virtual_time: bool,
     /// Whether phases may start programs that the study names, and have them interpret its texts.
-    /// It is what the user said of this run, and never comes from a study, a plan or a store.
+    /// Given by the user for this run; never from a study, a plan or a store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_commands: bool,
 }

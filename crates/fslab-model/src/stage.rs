@@ -1,5 +1,4 @@
-//! Stages: what is done to a fresh file system before its phases, so that they meet one that was
-//! lived in.
+//! Stages: what is done to a new file system before its phases, so that they run on a used one.
 //!
 //! ```text
 //!     age=churn                                      with the profile's own targets
@@ -12,20 +11,21 @@ use std::str::FromStr;
 
 use crate::{Bytes, nearest_name};
 
-/// The directory below the root in which stages work; phases leave it alone.
+/// The directory below the root for the stages' files; phases do not touch it.
 pub const AGED_DIRECTORY: &str = ".aged";
 
-/// Fuller than this, hardly any file system works.
+/// Most file systems do not work when fuller than this.
 const FULL_PERCENT_MAX: u8 = 98;
-/// In hundredths: a thousand times the capacity is more than anybody waits for.
+/// In hundredths: a thousand times the capacity takes too long.
 const TURNOVER_MAX: u32 = 100_000;
 
-/// What is done to a fresh file system before its phases.
+/// A stage of a new file system before its phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// Files are made, extended and deleted until it is as full, and as much in pieces, as asked.
+    /// Files are created, extended and deleted until the file system is as full and as fragmented
+    /// as requested.
     Age(Ageing),
-    /// Files are made until that many percent of its capacity are used.
+    /// Files are created until so many percent of the capacity are used.
     Fill {
         /// 1 to 98.
         full_percent: u8,
@@ -35,38 +35,38 @@ pub enum Stage {
 /// How a file system is aged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ageing {
-    /// Which files, and what becomes of them.
+    /// The kind of files and of changes.
     pub profile: &'static AgeProfile,
-    /// How full it gets first, and stays: percent of its capacity, 1 to 98.
+    /// Fill level during ageing: percent of its capacity, 1 to 98.
     pub full_percent: u8,
-    /// The layout score at which ageing ends, in hundredths; `None`: it goes on to `turnover`.
+    /// The layout score at which ageing ends, in hundredths; `None`: it continues to `turnover`.
     pub score_hundredths: Option<u8>,
-    /// Ageing ends when this many hundredths of the capacity were written after it was full.
+    /// Ageing ends after so many hundredths of the capacity are written to the full file system.
     pub turnover_hundredths: u32,
 }
 
-/// A way in which files come and go.
+/// A pattern of creating and deleting files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgeProfile {
     /// Its name in subjects.
     pub name: &'static str,
-    /// What it is like, in one line.
+    /// Description in one line.
     pub title: &'static str,
-    /// The shortest file; the logarithms of lengths are spread evenly.
+    /// The shortest file; lengths are log-uniform.
     pub file_bytes_min: u64,
-    /// The longest file, on a file system that has room for it.
+    /// The longest file, if the file system has room for it.
     pub file_bytes_max: u64,
-    /// Directories in which the files are.
+    /// Number of directories.
     pub directories: u32,
-    /// Of a hundred writings, so many extend a file that is there; the rest make a new one.
+    /// Percent of writes that extend an existing file; the rest create a new one.
     pub append_percent: u8,
-    /// How full it gets where nothing else is said.
+    /// Default fill level.
     pub full_percent: u8,
-    /// Hundredths of the capacity that are written where nothing else is said.
+    /// Default turnover, in hundredths of the capacity.
     pub turnover_hundredths: u32,
 }
 
-/// Every profile, by name. The first is that of a file system in general use.
+/// Every profile, by name. The first is for general use.
 pub const AGE_PROFILES: &[AgeProfile] = &[
     AgeProfile {
         name: "churn",
@@ -100,7 +100,7 @@ pub const AGE_PROFILES: &[AgeProfile] = &[
     },
 ];
 
-/// Why a text is no stage.
+/// Why a text is not a stage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseStageError {
     /// No profile has that name.
@@ -110,25 +110,25 @@ pub enum ParseStageError {
         profiles()
     )]
     Profile {
-        /// What was written.
+        /// The name given.
         name: String,
-        /// The known name that is nearest.
+        /// The most similar known name.
         nearest: Option<&'static str>,
     },
-    /// A word that ageing does not know.
+    /// A key that ageing does not have.
     #[error("ageing has no '{0}'; it has full, score and turnover")]
     Key(String),
-    /// The same word twice.
+    /// A key given twice.
     #[error("'{0}' stands there twice")]
     Twice(String),
-    /// A value that makes no sense.
+    /// An invalid value.
     #[error("'{key}={value}': {wanted}")]
     Value {
-        /// Of what.
+        /// Its key.
         key: &'static str,
-        /// What was written.
+        /// The value given.
         value: String,
-        /// What can stand there.
+        /// The valid values.
         wanted: &'static str,
     },
 }
@@ -143,7 +143,7 @@ fn profiles() -> String {
 }
 
 impl Stage {
-    /// How full the file system is afterwards, in percent of its capacity.
+    /// The fill level afterwards, in percent of the capacity.
     #[must_use]
     pub fn full_percent(&self) -> u8 {
         match self {
@@ -152,7 +152,7 @@ impl Stage {
         }
     }
 
-    /// Its word in subjects, which is also the name of its step.
+    /// Its key in subjects, which is also the name of its step.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -161,7 +161,7 @@ impl Stage {
         }
     }
 
-    /// Reads a stage whose word is `name`; `None` where no stage has that word.
+    /// Reads a stage with the key `name`; `None` if no stage has that key.
     #[must_use]
     pub fn parse(name: &str, value: &str) -> Option<Result<Self, ParseStageError>> {
         match name {
@@ -185,7 +185,7 @@ impl fmt::Display for Stage {
 }
 
 impl Ageing {
-    /// As `profile` does it where nothing else is said.
+    /// With the defaults of `profile`.
     #[must_use]
     pub fn of(profile: &'static AgeProfile) -> Self {
         Self {
@@ -227,7 +227,7 @@ impl FromStr for Ageing {
 }
 
 impl fmt::Display for Ageing {
-    /// What the profile says itself is left out.
+    /// Values equal to the profile's are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.profile.name)?;
         if self.full_percent != self.profile.full_percent {
@@ -276,16 +276,16 @@ fn turnover(value: &str) -> Result<u32, ParseStageError> {
         })
 }
 
-/// `0.6` is 60; no more than two digits behind the point.
+/// `0.6` is 60; at most two decimals.
 fn hundredths(text: &str) -> Option<u32> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-    if whole.is_empty() || fraction.len() > 2 || !is_number(whole) || !is_number(fraction) {
+    if integer.is_empty() || fraction.len() > 2 || !is_number(integer) || !is_number(fraction) {
         return None;
     }
-    let whole: u32 = whole.parse().ok()?;
+    let integer: u32 = integer.parse().ok()?;
     let fraction: u32 = format!("{fraction:0<2}").parse().ok()?;
-    whole.checked_mul(100)?.checked_add(fraction)
+    integer.checked_mul(100)?.checked_add(fraction)
 }
 
 /// The shortest text that [`hundredths`] reads back.

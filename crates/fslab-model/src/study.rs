@@ -1,4 +1,4 @@
-//! A study: the declaration that a person writes in TOML.
+//! A study: what to measure, declared in TOML.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::{
     from_toml,
 };
 
-/// What the caches hold when a phase begins.
+/// The state of the caches when a phase begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
-    /// Kept: what the phase before left in them.
+    /// Kept: as the phase before left them.
     #[default]
     Keep,
-    /// Dropped: nothing of the file system is in memory; the venue says by which method.
+    /// Dropped: nothing of the file system is in memory; the method depends on the venue.
     Cold,
     /// Warmed: the phase's files and metadata are read before the phase is timed.
     Warm,
@@ -64,7 +64,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The most characters of a name that a study gives.
+/// Most characters of a name in a study.
 const NAME_LENGTH_MAX: usize = 64;
 
 /// A study: what is measured, on which file systems, how often. The file `study.toml`.

@@ -1,5 +1,4 @@
-//! A subject: a file system with its options, and what is done to it before it is measured, as a
-//! person writes it.
+//! A subject: a file system with its options and stages, in the form that users type.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::text_type::text_type;
 use crate::{ParseStageError, Stage};
 
-/// A catalogue entry's name with the options that a trial passes to its mkfs and its mount, and the
-/// stages that it goes through before the phases.
+/// A catalogue entry's name with the options for its mkfs and its mount, and its stages before the
+/// phases.
 ///
 /// ```text
 ///     ext4
@@ -29,21 +28,21 @@ pub struct Subject {
     stages: Vec<Stage>,
 }
 
-/// Why a text is not a subject. Whether the file system exists, the catalogue knows.
+/// Why a text is not a subject. Whether the file system exists is checked by the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseSubjectError {
     /// Nothing before the first colon.
     #[error("the subject '{0}' names no file system; write it like ext4 or ext4:mount=noatime")]
     NoFileSystem(String),
-    /// `mkfs=` or `mount=` without anything behind it, or an empty part.
+    /// `mkfs=` or `mount=` without a value, or an empty part.
     #[error("the subject '{0}' has an empty option; leave out what is behind the last colon")]
     EmptyOption(String),
-    /// A stage that there is not, or with values that make no sense.
+    /// An unknown stage, or one with invalid values.
     #[error("the subject '{subject}' has a stage that makes no sense")]
     Stage {
         /// The subject.
         subject: String,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: ParseStageError,
     },
@@ -52,7 +51,7 @@ pub enum ParseSubjectError {
     StageTwice {
         /// The subject.
         subject: String,
-        /// The stage's word.
+        /// The stage's key.
         stage: &'static str,
     },
 }
@@ -74,31 +73,31 @@ impl Subject {
         &self.fs
     }
 
-    /// Arguments for mkfs, each its own word.
+    /// Arguments for mkfs, one word each.
     #[must_use]
     pub fn mkfs_arguments(&self) -> &[String] {
         &self.mkfs
     }
 
-    /// Mount options, each its own word.
+    /// Mount options, one word each.
     #[must_use]
     pub fn mount_options(&self) -> &[String] {
         &self.mount
     }
 
-    /// What is done to the file system before the phases, in this order.
+    /// The stages before the phases, in this order.
     #[must_use]
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
-    /// Whether it is the file system alone, without options or stages.
+    /// True without options and stages.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.mkfs.is_empty() && self.mount.is_empty() && self.stages.is_empty()
     }
 
-    /// How much of the capacity its stages fill, in percent; 0 without any.
+    /// The fill level after its stages, in percent; 0 without any.
     #[must_use]
     pub fn filled_percent(&self) -> u8 {
         let shares = self.stages.iter().map(Stage::full_percent);
@@ -117,7 +116,7 @@ impl Subject {
     }
 }
 
-/// The stage that a part of the text is, if it is one.
+/// The stage in a part of the text, if it is one.
 fn stage_of(text: &str, part: &str) -> Result<Option<Stage>, ParseSubjectError> {
     let Some((word, value)) = part.split_once('=') else {
         return Ok(None);
@@ -129,7 +128,7 @@ fn stage_of(text: &str, part: &str) -> Result<Option<Stage>, ParseSubjectError> 
     })
 }
 
-/// What a part of the text, between colons, belongs to.
+/// The kind of a part of the text, between colons.
 enum Section {
     Mkfs,
     Mount,
@@ -156,8 +155,9 @@ impl FromStr for Subject {
                 (section, after_stage) = (Section::Mount, true);
                 continue;
             }
-            // A part without a keyword goes on where the last one stopped: an option's value may
-            // hold a colon of its own. Those of stages hold none: behind them it is an option.
+            // A part without a keyword continues the previous one, because an option's value may
+            // contain a colon. Values of stages contain none, so after a stage it is a mount
+            // option.
             let (into, value, fresh) = if let Some(value) = part.strip_prefix("mkfs=") {
                 section = Section::Mkfs;
                 (&mut mkfs, value, true)

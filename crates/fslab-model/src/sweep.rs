@@ -1,5 +1,4 @@
-//! Sweeps: a phase that is run once for each combination of some values, and where such a phase
-//! stands.
+//! Sweeps: a phase that runs once for each combination of parameter values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, ParseBytesError};
 
-/// The most points of one sweep: more are a slip of the finger.
+/// Most points of one sweep; more are a mistake.
 const POINTS_MAX: usize = 10_000;
 
 /// A sweep as a study writes it: the values of each dimension, and which combinations are wanted.
@@ -80,7 +79,7 @@ pub enum PointValue {
 }
 
 impl PointValue {
-    /// The number, whatever it counts.
+    /// The number, in either case.
     #[must_use]
     pub fn number(self) -> u64 {
         match self {
@@ -98,19 +97,19 @@ impl fmt::Display for PointValue {
     }
 }
 
-/// A combination of values, by the names of their dimensions.
+/// A combination of values, by dimension.
 pub type Point = BTreeMap<String, PointValue>;
 
-/// Where a phase stands in a sweep.
+/// The point of a phase in a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Swept {
     /// The phase's name in its study, which all points share.
     pub phase: String,
-    /// The values at which it ran.
+    /// The values of the point.
     pub point: Point,
 }
 
-/// Why a sweep makes no sense.
+/// Why a sweep is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
     /// It has no dimension.
@@ -119,34 +118,34 @@ pub enum SweepError {
     /// A dimension without values.
     #[error("the dimension '{0}' has no value")]
     NoValue(String),
-    /// A size that is none.
+    /// An invalid size.
     #[error("the dimension '{dimension}' has the value {value:?}")]
     Size {
         /// The dimension.
         dimension: String,
-        /// What was written.
+        /// The value given.
         value: String,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: ParseBytesError,
     },
     /// A range that never ends, or has both sizes and numbers.
     #[error("the range of the dimension '{0}' needs a factor of 2 or more, and ends of one unit")]
     Range(String),
-    /// A condition that is not one.
+    /// An invalid condition.
     #[error("the condition {0:?} is not two dimensions with <= or < between them")]
     Condition(String),
-    /// More points than anybody means.
+    /// Too many points.
     #[error("it has more than {POINTS_MAX} points")]
     TooMany,
 }
 
 impl Sweep {
-    /// Every wanted combination; the last dimension changes fastest. `scale` is 1 or less, and ends
-    /// scaled ranges earlier, though never before their first value.
+    /// Every combination that the condition allows; the last dimension changes fastest. `scale` is
+    /// at most 1, and ends scaled ranges earlier, though never before their first value.
     ///
     /// # Errors
-    /// [`SweepError`], by the name of the dimension.
+    /// [`SweepError`], with the name of the dimension.
     pub fn points(&self, scale: f64) -> Result<Vec<Point>, SweepError> {
         if self.dimensions.is_empty() {
             return Err(SweepError::NoDimension);
@@ -159,7 +158,7 @@ impl Sweep {
         let mut points = vec![Point::new()];
         for (name, values) in &self.dimensions {
             let values = values.resolve(name, scale)?;
-            // Counted before they are made: two lists of a study are multiplied quickly.
+            // Checked before they are built: the product of two lists grows quickly.
             if points.len().saturating_mul(values.len()) > POINTS_MAX {
                 return Err(SweepError::TooMany);
             }

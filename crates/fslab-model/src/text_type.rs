@@ -1,7 +1,7 @@
-//! Types that are written as one text: how they are serialised, and their JSON Schema.
+//! Types that are written as one text: serialisation and JSON Schema.
 
-/// Conversions between a type and its text, for serde, and the schema of that text. The type has
-/// `FromStr` and `Display`; serde is given `try_from = "String", into = "String"`.
+/// Conversions between a type and its text, for serde, and the schema of that text. The type needs
+/// `FromStr` and `Display`; serde gets `try_from = "String", into = "String"`.
 macro_rules! text_type {
     ($type:ident, $error:ident, { $($schema:tt)* }) => {
         impl TryFrom<String> for $type {
@@ -22,7 +22,7 @@ macro_rules! text_type {
     };
 }
 
-/// The schema of a type that is written as a text, or otherwise than serde's derive can know.
+/// The schema of a type that serde's derive cannot describe.
 macro_rules! text_schema {
     ($type:ident, { $($schema:tt)* }) => {
         impl schemars::JsonSchema for $type {

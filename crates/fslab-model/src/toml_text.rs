@@ -1,5 +1,5 @@
-//! Reads TOML texts that people write: studies, claims, disk profiles. One error type says where a
-//! text is wrong: line, column, key, and the nearest known key.
+//! Reads TOML texts that users write: studies, claims, disk profiles. Their common error type has
+//! line, column, key, and the most similar known key.
 
 use std::fmt;
 use std::ops::Range;
@@ -39,12 +39,12 @@ impl fmt::Display for TextPosition {
 /// key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TomlError {
-    /// The position of the key, or of its value; `None` where it is not known.
+    /// The position of the key, or of its value; `None` if unknown.
     pub position: Option<TextPosition>,
-    /// The key with the tables around it; an element of a list stands there by its `name` or `id`,
-    /// else by its index from 0. Empty where the error is about no key, such as one of syntax.
+    /// The key with the tables around it; an element of a list is given by its `name` or `id`, else
+    /// by its index from 0. Empty for an error without a key, such as one of syntax.
     pub path: Vec<String>,
-    /// What is wrong: a fragment.
+    /// The problem: a fragment.
     pub problem: String,
     /// What the user can do about it.
     pub hint: Option<String>,
@@ -65,7 +65,7 @@ impl fmt::Display for TomlError {
 }
 
 impl TomlError {
-    /// A problem with the key at `path`, at no position yet.
+    /// A problem with the key at `path`, still without a position.
     pub fn new<S: Into<String>>(
         path: impl IntoIterator<Item = S>,
         problem: impl Into<String>,
@@ -86,8 +86,8 @@ impl TomlError {
         error
     }
 
-    /// Adds the position of the key in `text`, of the last one where several have this path; where
-    /// the key is missing, that of the table which lacks it.
+    /// Adds the position of the key in `text`, of the last one if several have this path; for a
+    /// missing key, the position of its table.
     #[must_use]
     pub fn located(mut self, text: &str) -> Self {
         let mut found: Option<(usize, Range<usize>)> = None;
@@ -101,7 +101,7 @@ impl TomlError {
         self
     }
 
-    /// The same error without its position: for a text that no person wrote.
+    /// The error without its position, for a text that no user wrote.
     #[must_use]
     pub fn without_position(self) -> Self {
         let position = None;
@@ -166,7 +166,7 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| TomlError::of_toml(text, &error))
 }
 
-/// What serde says, taken apart: its sentences name the keys that it knows.
+/// serde's message, parsed: it names the keys that it knows.
 enum Message<'a> {
     UnknownKey { key: &'a str, known: Vec<&'a str> },
     UnknownWord { word: &'a str, known: Vec<&'a str> },
@@ -206,10 +206,10 @@ fn path_at(text: &str, span: &Range<usize>) -> Vec<String> {
     best.map_or_else(Vec::new, |(_, path)| path)
 }
 
-/// Is given a path and the spans of its key and of its value.
+/// Called with a path and the spans of its key and of its value.
 type See<'a> = dyn FnMut(&[String], Range<usize>, Range<usize>) + 'a;
 
-/// Every key and every element of a list, those around others first. Nothing where the text is no
+/// Visits every key and every element of a list, the outer ones first; nothing if the text is not
 /// TOML.
 fn visit_text(text: &str, see: &mut See<'_>) {
     if let Ok(table) = DeTable::parse(text) {

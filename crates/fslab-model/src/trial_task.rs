@@ -1,4 +1,4 @@
-//! A trial before it has a device: what the plan says of it, and what the venue adds.
+//! A trial without a device: the plan's part, and the part that the venue adds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,43 +8,43 @@ use crate::{
     TrialId, TrialSpec,
 };
 
-/// What the plan says of a trial. The fields are those of [`TrialSpec`].
+/// The plan's part of a trial. The fields are those of [`TrialSpec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialTask {
     /// Which trial of its run this is.
     pub trial: TrialId,
-    /// What is measured.
+    /// The subject.
     pub subject: Subject,
-    /// Size of the file system, or of the space to be used.
+    /// Size of the file system, or of the space to use.
     pub size_bytes: Bytes,
-    /// What "cold" means.
+    /// The method of dropping caches.
     pub cold: ColdMethod,
     /// The engine that issues I/O.
     pub engine: String,
     /// The phases, in order.
     pub phases: Vec<PhaseSpec>,
-    /// How often they run.
+    /// The rounds.
     pub rounds: Rounds,
-    /// Facts without which no phase is to run.
+    /// Facts required before any phase runs.
     pub required_facts: BTreeMap<String, String>,
-    /// Decides the data written and the order of random access.
+    /// Determines the data written and the order of random access.
     pub seed: u64,
-    /// How its guest differs from that of another repeat.
+    /// The perturbation of its guest.
     pub perturbation: Perturbation,
     /// Whether phases may start programs that the study names.
     pub allow_commands: bool,
 }
 
-/// What the venue adds: where the trial runs, and by which clock.
+/// The venue's part: device and clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
-    /// What is measured on.
+    /// The device.
     pub device: DeviceSpec,
-    /// The file by whose writing the host drops its cache of the disk.
+    /// The file by writing to which the host drops its cache of the disk.
     pub host_forgets: Option<PathBuf>,
-    /// Ticks a second of the processor's counter, where it is the clock.
+    /// Frequency of the processor's counter, if it is the clock.
     pub counter_hz: Option<u64>,
-    /// Whether the clock moves only while the disk works.
+    /// Whether the clock advances only while the disk works.
     pub virtual_time: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Sizes, shares and rates, with the unit in the type, and their one way of being printed.
+//! Sizes, shares and rates, with the unit in the type, and their formatting.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ const UNITS: [(&str, u64); 17] = [
     ("b", 1),
 ];
 
-/// What a size looks like as a text, as a regular expression.
+/// The pattern of a size, as a regular expression.
 pub(crate) const SIZE_PATTERN: &str =
     "^ *[0-9][0-9._]* *([kKmMgGtTpP]([iI]?[bB])?|[bB]([yY][tT][eE][sS])?) *$";
 
@@ -59,24 +59,24 @@ impl Bytes {
 /// Why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseBytesError {
-    /// There is no number at the front.
+    /// It does not begin with a number.
     #[error("'{0}' is not a size: a number and a unit are needed, like 4KiB, 256MiB or 20GB")]
     NotANumber(String),
-    /// A bare number: 1024 of what?
+    /// A number without a unit.
     #[error("the size '{0}' has no unit; write {0}B, {0}KiB, {0}MiB or {0}GiB")]
     NoUnit(String),
-    /// The unit is none of ours.
+    /// An unknown unit.
     #[error(
         "the size '{text}' has the unknown unit '{unit}'; known are B, KiB, MiB, GiB, TiB, kB, MB, GB, TB"
     )]
     UnknownUnit {
-        /// What was written.
+        /// The text.
         text: String,
-        /// Its tail.
+        /// The unit.
         unit: String,
     },
     /// More than 2^64 - 1 bytes, or a fraction of a byte.
-    #[error("the size '{0}' is not a whole number of bytes below 16 EiB")]
+    #[error("the size '{0}' is not an integral number of bytes below 16 EiB")]
     OutOfRange(String),
 }
 
@@ -108,17 +108,17 @@ impl FromStr for Bytes {
     }
 }
 
-/// `number` times `scale` in exact integer arithmetic; `None` where it is no whole number of bytes.
+/// `number` times `scale` in exact integer arithmetic; `None` if the result is not an integer.
 fn scaled(number: &str, scale: u64) -> Option<Bytes> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits: u128 = format!("{integer}{fraction}").parse().ok()?;
     let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let product = digits.checked_mul(u128::from(scale))?;
     (product % divisor == 0).then_some(())?;
     u64::try_from(product / divisor).ok().map(Bytes)
 }
 
-/// Binary units, the largest first, with the power of two that each is.
+/// Binary units, the largest first, with their powers of two.
 const STEPS: [(&str, u32); 6] = [
     ("PiB", 50),
     ("TiB", 40),
@@ -129,26 +129,27 @@ const STEPS: [(&str, u32); 6] = [
 ];
 
 impl Bytes {
-    /// The size as a whole number of at most four digits, and its unit; `None` where there is none.
-    fn in_whole_units(self) -> Option<(u64, &'static str)> {
+    /// The size as an integer of at most four digits, and its unit; `None` if there is no such
+    /// unit.
+    fn in_integral_units(self) -> Option<(u64, &'static str)> {
         let found = STEPS.iter().find(|(_, shift)| {
             self.0 >> shift != 0 && self.0.trailing_zeros() >= *shift && self.0 >> shift < 10_000
         });
         found.map(|(unit, shift)| (self.0 >> shift, *unit))
     }
 
-    /// The size as one word of a command line, like `300MiB`, which reads back as itself.
+    /// The size as one word for a command line, like `300MiB`, which reads back exactly.
     #[must_use]
     pub fn to_argument(self) -> String {
-        let (number, unit) = self.in_whole_units().unwrap_or((self.0, "B"));
+        let (number, unit) = self.in_integral_units().unwrap_or((self.0, "B"));
         format!("{number}{unit}")
     }
 }
 
 impl fmt::Display for Bytes {
-    /// The largest binary unit in which the size is a whole number; else one decimal, rounded down.
+    /// The largest binary unit in which the size is an integer; else one decimal, rounded down.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((number, unit)) = self.in_whole_units() {
+        if let Some((number, unit)) = self.in_integral_units() {
             return write!(f, "{number} {unit}");
         }
         let (unit, shift) = STEPS
@@ -200,27 +201,26 @@ impl<'de> Deserialize<'de> for Bytes {
 pub enum Share {
     /// That many bytes.
     Fixed(Bytes),
-    /// `numerator / denominator` of the whole.
+    /// `numerator / denominator` of the file system's size.
     Of {
-        /// Above the line.
+        /// Numerator.
         numerator: u32,
-        /// Below the line; never 0.
+        /// Denominator; never 0.
         denominator: u32,
     },
 }
 
 impl Share {
-    /// The share in bytes of `whole`, rounded down to a multiple of 1 MiB where it is 1 MiB or
-    /// more.
+    /// The share of `size` in bytes, rounded down to a multiple of 1 MiB from 1 MiB on.
     #[must_use]
-    pub fn of(self, whole: Bytes) -> Bytes {
+    pub fn of(self, size: Bytes) -> Bytes {
         match self {
             Self::Fixed(bytes) => bytes,
             Self::Of {
                 numerator,
                 denominator,
             } => {
-                let exact = u128::from(whole.0) * u128::from(numerator) / u128::from(denominator);
+                let exact = u128::from(size.0) * u128::from(numerator) / u128::from(denominator);
                 let exact = u64::try_from(exact).unwrap_or(u64::MAX);
                 Bytes(if exact >= 1 << 20 {
                     exact & !((1 << 20) - 1)
@@ -269,7 +269,7 @@ impl fmt::Display for Rate {
         let (scaled, prefix) = decimal_prefix(value);
         match scaled.abs() {
             0.0 => write!(f, "0 {unit}"),
-            // Three digits of what is less than a unit: 0.00412, and 4.12e-6 before it grows long.
+            // Three digits below one unit: 0.00412; 4.12e-6 if longer.
             small if small < 1e-4 => write!(f, "{scaled:.2e} {prefix}{unit}"),
             size => {
                 // 9.996 is 10.0, and has one digit less.
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_whole_and_rounded_to_a_mebibyte() {
+    fn shares_are_of_the_size_and_rounded_to_a_mebibyte() {
         let quarter: Share = "1/4".parse().expect("a share");
         assert_eq!(quarter.of(Bytes::gib(1)), Bytes::mib(256));
         assert_eq!(quarter.of(Bytes(5_000_001)), Bytes::mib(1));

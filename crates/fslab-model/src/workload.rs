@@ -1,13 +1,13 @@
-//! The definition of a workload, as a file of `workloads/` has it.
+//! The definition of a workload, as in a file of `workloads/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{FORMAT_VERSION, Headline, Parameters, PhaseKind, TomlError, from_toml};
 
-/// The most characters of a workload's name.
+/// Most characters of a workload's name.
 const NAME_LENGTH_MAX: usize = 64;
-/// The most characters of its title and of its description.
+/// Most characters of its title and of its description.
 const TEXT_LENGTH_MAX: usize = 4_096;
 
 /// A workload: a kind of job, the values of its parameters, and which of them a study may set.
@@ -53,7 +53,7 @@ impl WorkloadDefinition {
         Ok(definition)
     }
 
-    /// Whether its version, its name and the length of its texts are acceptable.
+    /// Checks version, name and the length of the texts.
     ///
     /// # Errors
     /// [`TomlError`] without a position.
@@ -84,7 +84,7 @@ impl WorkloadDefinition {
         Ok(())
     }
 
-    /// Whether `name` can be that of a workload, and of its file.
+    /// True if `name` is valid for a workload and its file.
     #[must_use]
     pub fn is_name(name: &str) -> bool {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

@@ -1,4 +1,4 @@
-//! Writes sample reports from invented runs, to look at: `sample_report FOLDER`.
+//! Writes sample reports of invented runs: `sample_report FOLDER`.
 
 #[path = "../tests/report/big_story.rs"]
 mod big_story;

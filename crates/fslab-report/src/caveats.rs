@@ -1,4 +1,4 @@
-//! What a reader must know of the statistics before believing them, in sentences.
+//! Caveats of the statistics, as sentences of the summary.
 
 use fslab_stats::{Drift, RESOLUTION};
 
@@ -6,23 +6,22 @@ use crate::wording::{count, list, p_value, percent, phase, sensitivity};
 use fslab_compare::RunPrecision;
 use fslab_compare::{Analysis, Anomaly};
 
-/// Samples that are named for an anomaly; more are counted.
+/// Samples named per anomaly; more are counted.
 const NAMED_MAX: usize = 3;
 
-/// What was lost in correction, what is odd about the repeats, and how much is not known well.
+/// Differences lost in correction, anomalies of the repeats, and wide intervals.
 pub(crate) fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String> {
-    let told = [
+    let caveats = [
         corrected(analysis, names),
         drifting(analysis),
         odd(analysis, names),
         wide(analysis),
         disturbed(analysis, names),
     ];
-    told.into_iter().flatten().collect()
+    caveats.into_iter().flatten().collect()
 }
 
-/// Which figure depends most on what should not matter, in one line; `None` where repeats are not
-/// perturbed.
+/// The most sensitive figure, in one line; `None` if repeats are not perturbed.
 pub(crate) fn of_perturbation(analysis: &Analysis, names: &[String]) -> Option<String> {
     let runs = analysis.perturbed_runs()?;
     let sensitive = analysis.sensitive();
@@ -47,7 +46,7 @@ pub(crate) fn of_perturbation(analysis: &Analysis, names: &[String]) -> Option<S
     ))
 }
 
-/// Differences that intervals alone would have told.
+/// Differences that intervals alone would have shown.
 fn corrected(analysis: &Analysis, names: &[String]) -> Option<String> {
     let lost = analysis
         .phases
@@ -68,14 +67,14 @@ fn corrected(analysis: &Analysis, names: &[String]) -> Option<String> {
     })
 }
 
-/// The machine's own drift.
+/// A drift of the machine.
 fn drifting(analysis: &Analysis) -> Option<String> {
-    let whole = analysis
+    let drift = analysis
         .diagnosis
         .findings
         .iter()
         .find(|finding| finding.phase.is_none())?;
-    let Anomaly::Drift(Drift { times, .. }) = &whole.anomaly else {
+    let Anomaly::Drift(Drift { times, .. }) = &drift.anomaly else {
         return None;
     };
     let direction = if *times > 1.0 { "faster" } else { "slower" };
@@ -83,11 +82,11 @@ fn drifting(analysis: &Analysis) -> Option<String> {
         "All subjects together became {direction} by {} from the first trial to the last (p {}): \
          the machine changed during the run.",
         percent((times - 1.0).abs()),
-        p_value(whole.p_corrected)
+        p_value(drift.p_corrected)
     ))
 }
 
-/// Which oddities there are, and where.
+/// The anomalies and their places.
 fn odd(analysis: &Analysis, names: &[String]) -> Option<String> {
     let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
     for finding in &analysis.diagnosis.findings {
@@ -105,14 +104,14 @@ fn odd(analysis: &Analysis, names: &[String]) -> Option<String> {
             None => kinds.push((kind, vec![at])),
         }
     }
-    let told: Vec<String> = kinds
+    let places: Vec<String> = kinds
         .into_iter()
         .map(|(kind, places)| of_kind(kind, places))
         .collect();
-    (!told.is_empty()).then(|| {
+    (!places.is_empty()).then(|| {
         format!(
             "Anomalies in the repeats, all of which are in the figures: {}.",
-            told.join("; ")
+            places.join("; ")
         )
     })
 }
@@ -126,7 +125,7 @@ fn of_kind(kind: &str, mut places: Vec<String>) -> String {
     format!("{} ({})", kind.to_lowercase(), list(&places))
 }
 
-/// Where measurements were disturbed.
+/// The disturbed measurements.
 fn disturbed(analysis: &Analysis, names: &[String]) -> Option<String> {
     let (mut places, mut repeats) = (Vec::new(), 0);
     for found in &analysis.phases {
@@ -155,7 +154,7 @@ fn disturbed(analysis: &Analysis, names: &[String]) -> Option<String> {
     })
 }
 
-/// How many samples have an interval wider than the target.
+/// The number of samples with an interval wider than the target.
 fn wide(analysis: &Analysis) -> Option<String> {
     let RunPrecision {
         target,

@@ -1,22 +1,21 @@
-//! A run with what a report says beside it.
+//! A run with the texts that a report adds.
 
 use fslab_claims::Original;
 use fslab_model::RunRecord;
 
-/// A run as a part of a report.
+/// A run as a chapter of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter<'a> {
     /// The run.
     pub run: &'a RunRecord,
-    /// In what its subjects were not measured alike, where that was waived: see
-    /// [`fslab_compare::merge`].
+    /// Waived differences between its subjects, see [`fslab_compare::merge`].
     pub differences: &'a [String],
-    /// The study's original, where there is one.
+    /// The study's original, if any.
     pub original: Option<&'a Original>,
 }
 
 impl<'a> Chapter<'a> {
-    /// The run alone.
+    /// A run without additions.
     #[must_use]
     pub fn of(run: &'a RunRecord) -> Self {
         Self {
@@ -26,14 +25,14 @@ impl<'a> Chapter<'a> {
         }
     }
 
-    /// With what its subjects differ in beside their names.
+    /// Adds the differences between its subjects.
     #[must_use]
     pub fn with_differences(mut self, differences: &'a [String]) -> Self {
         self.differences = differences;
         self
     }
 
-    /// With what the study's original claims and printed.
+    /// Adds the claims and published values of the study's original.
     #[must_use]
     pub fn with_original(mut self, original: Option<&'a Original>) -> Self {
         self.original = original;

@@ -1,4 +1,4 @@
-//! A metric over one dimension of a sweep, as lines to be drawn.
+//! Curves: a metric over one dimension of a sweep.
 
 use fslab_model::{Bytes, MetricDefinition, PointValue, RunRecord, VenuePlan};
 
@@ -7,11 +7,11 @@ use crate::wording;
 use fslab_compare::PhaseAnalysis;
 use fslab_compare::{by_value, spread_over};
 
-/// The dimension whose axis bears the sizes of memories.
+/// The dimension whose axis shows the sizes of memories.
 const FILE_SIZE: &str = "file_size";
 
-/// A line for each subject over the values of `over`. Of several points with one value a line is
-/// their geometric mean.
+/// A line for each subject over the values of `over`; each value is the geometric mean over its
+/// points.
 pub(crate) fn over<'a>(
     run: &RunRecord,
     labels: &'a [Label],
@@ -54,8 +54,7 @@ pub(crate) fn over<'a>(
     }
 }
 
-/// The sizes beyond which a file is no longer in a memory: that of the system that mounts it, and
-/// that of a simulated disk.
+/// File sizes that exceed a memory: that of the system, and that of a simulated disk.
 fn memories(run: &RunRecord) -> Vec<(f64, String)> {
     let machine = run.header.machine.memory_bytes.map(Bytes);
     let (memory, disk) = match &run.header.plan.venue {

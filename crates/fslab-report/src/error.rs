@@ -1,4 +1,4 @@
-//! Why a report could not be made.
+//! Errors of rendering a report.
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -18,12 +18,12 @@ pub enum ReportError {
     /// A record could not be written as JSON.
     #[error("cannot write the run as JSON")]
     Json(#[from] serde_json::Error),
-    /// The run is not of the kind that a layout is for.
+    /// The run does not suit the layout.
     #[error("the layout of {layout} needs {wanted}")]
     Layout {
-        /// Whose layout.
+        /// The layout.
         layout: &'static str,
-        /// What it needs.
+        /// What it requires.
         wanted: String,
     },
     /// A document of JUnit could not be written.

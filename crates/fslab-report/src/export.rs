@@ -1,4 +1,4 @@
-//! A run for other programs: everything as JSON, and every figure as one row of CSV.
+//! A run for other programs: everything as JSON, and every figure as a row of CSV.
 
 use fslab_compare::{Analysis, DIMENSIONS, PLACES, observations};
 use fslab_model::RunRecord;
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::ReportError;
 
-/// The run as indented JSON with a line break at its end; reads back as the same record. Where
-/// repeats are perturbed, the sensitivity of each figure stands beside it, which no record has.
+/// The run as indented JSON with a final newline; reads back as the same record. If repeats are
+/// perturbed, the sensitivity of each figure is added, which no record has.
 ///
 /// # Errors
-/// [`ReportError::Json`], should the record hold what JSON cannot.
+/// [`ReportError::Json`] if the record has a value that JSON cannot represent.
 pub fn json(run: &RunRecord) -> Result<String, ReportError> {
     let document = Document {
         run,
@@ -19,7 +19,7 @@ pub fn json(run: &RunRecord) -> Result<String, ReportError> {
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-/// A run, and what was computed of it.
+/// A run with derived figures.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -37,7 +37,7 @@ struct Sensitivity {
     metric: &'static str,
     /// Perturbed runs with the figure, the unperturbed one included.
     runs: usize,
-    /// As a share of the figure; null where there are fewer than three runs.
+    /// As a share of the figure; null for fewer than three runs.
     share: Option<f64>,
 }
 
@@ -67,11 +67,11 @@ fn sensitivities(run: &RunRecord) -> Vec<Sensitivity> {
 
 /// One row for each trial, round, phase and metric, with all dimensions of the result.
 ///
-/// Every metric of every phase has its row; what was not measured has an empty value. Values are in
-/// the metric's unit and to their last digit.
+/// Every metric of every phase has its row; if not measured, the value is empty. Values are in the
+/// metric's unit with all digits.
 ///
 /// # Errors
-/// [`ReportError::Csv`], should a row not be written.
+/// [`ReportError::Csv`] if a row cannot be written.
 pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let columns = DIMENSIONS.into_iter().chain(["metric", "value", "unit"]);
@@ -90,7 +90,7 @@ pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
     into_text(writer)
 }
 
-/// What a CSV writer wrote into memory.
+/// The text of a CSV writer in memory.
 pub(crate) fn into_text(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
     let bytes = writer
         .into_inner()

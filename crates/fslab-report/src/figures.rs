@@ -1,4 +1,5 @@
-//! The definitions of all figures, read from docs/figures.md: their one home, shown in each report.
+//! The definitions of all figures, read from docs/figures.md, the only place that has them; every
+//! report shows them.
 
 const TEXT: &str = include_str!("../../../docs/figures.md");
 
@@ -7,9 +8,9 @@ const TEXT: &str = include_str!("../../../docs/figures.md");
 pub struct Figure {
     /// The metric's name, or a term such as "95 % interval".
     pub name: String,
-    /// The title of the part of the document that it stands in.
+    /// The title of its part of the document.
     pub part: String,
-    /// What is said of it, by label: Unit, Formula, Source, Bias.
+    /// The definition by label: Unit, Formula, Source, Bias.
     pub lines: Vec<(String, String)>,
 }
 
@@ -46,7 +47,7 @@ impl Figure {
         }
     }
 
-    /// What is said under `label`.
+    /// The text under `label`.
     #[must_use]
     pub fn line(&self, label: &str) -> Option<&str> {
         let found = self.lines.iter().find(|(known, _)| known == label);

@@ -1,13 +1,13 @@
 //! Tables, charts, HTML, CSV and JSON from stored records.
 //!
-//! Owns how a run is told: what may be claimed of it, in which words, and what it looks like. Knows
+//! Owns the presentation of a run: which claims it supports, their wording and layout. Knows
 //! neither the store nor the clock: every output is a function of its [`fslab_model::RunRecord`]s,
-//! so that the same record gives the same bytes.
+//! so the same record gives the same bytes.
 //!
 //! ```text
 //!     RunRecord --> Analysis --> sentences     a summary in words
 //!               |            --> tables        Table --> Markdown, CSV, the command's terminal
-//!               |            --> exhibit       the figures that the study asks for: text, CSV, SVG
+//!               |            --> exhibit       the figures that the study defines: text, CSV, SVG
 //!               |            --> page          one HTML file, with chart
 //!               +--> export                    long CSV, JSON
 //! ```

@@ -1,12 +1,12 @@
-//! What a subject looks like: a colour and a shape that are its own everywhere in a report.
+//! The look of a subject: a colour and a shape, unique in a report.
 //!
-//! The colours are darkened and lightened relatives of the palette of Okabe and Ito ("Color
-//! Universal Design", 2008), which people with the common colour-vision deficiencies tell apart;
-//! the shape tells subjects apart without any colour.
+//! The colours are variations of the palette of Okabe and Ito ("Color Universal Design", 2008),
+//! which people with common colour-vision deficiencies can distinguish; the shapes distinguish
+//! subjects without colour.
 
 use std::fmt::Write;
 
-/// Colours on light and on dark paper.
+/// Colours for light and for dark pages.
 const COLOURS: [(&str, &str); 8] = [
     ("#0b6aa8", "#62b4ee"),
     ("#c24a06", "#f58b54"),
@@ -18,8 +18,7 @@ const COLOURS: [(&str, &str); 8] = [
     ("#5a564f", "#c9c4ba"),
 ];
 
-/// Shapes in a box of ten by ten around the point at which they begin, as SVG paths of relative
-/// steps alone.
+/// Shapes in a box of ten by ten around their start, as SVG paths of relative steps.
 const SHAPES: [&str; 7] = [
     "m-4 0a4 4 0 108 0 4 4 0 10-8 0z",
     "m-3.6-3.6h7.2v7.2h-7.2z",
@@ -30,7 +29,7 @@ const SHAPES: [&str; 7] = [
     "m-4.6 0l2.3-4h4.6l2.3 4-2.3 4h-4.6z",
 ];
 
-/// The class of everything that shows the subject of that number.
+/// The class of everything about the subject of that number.
 pub(crate) fn class(subject: usize) -> String {
     format!("s{subject}")
 }
@@ -40,15 +39,15 @@ pub(crate) fn shape(subject: usize) -> &'static str {
     SHAPES[subject % SHAPES.len()]
 }
 
-/// Style rules: each subject's colour and mark, how the others fade while one is chosen, and how
-/// one goes that shall not be seen. They ask the bar's controls, so that no script is needed; the
-/// bar and not the body, or every element that comes to the page would have all styles asked again.
+/// Style rules: each subject's colour and mark, fading of the others while one is selected, and
+/// hiding. The selectors use the bar's controls, so no script is needed; they start at the bar and
+/// not at the body, because otherwise each element added to the page would recompute all styles.
 pub(crate) fn rules(subjects: usize) -> String {
     let mut rules = String::new();
     for subject in 0..subjects {
         let (light, dark) = COLOURS[subject % COLOURS.len()];
         let (class, shape) = (class(subject), shape(subject));
-        // A mark is a box of twelve pixels; its shape is around its middle.
+        // A mark is a box of twelve pixels, with its shape around the centre.
         writeln!(
             rules,
             ".{class}{{--c:light-dark({light},{dark});--m:path(\"M6 6{shape}\")}}\n\
@@ -61,7 +60,7 @@ pub(crate) fn rules(subjects: usize) -> String {
     rules
 }
 
-/// The same colours where a page gives none: a drawing in a file of its own, by day and by night.
+/// The same colours for a drawing in a separate file, light and dark.
 pub(crate) fn fixed_rules(looks: impl Iterator<Item = usize> + Clone) -> String {
     let dark = looks.clone();
     let dark: String = dark
@@ -73,7 +72,7 @@ pub(crate) fn fixed_rules(looks: impl Iterator<Item = usize> + Clone) -> String 
     )
 }
 
-/// The colours on light paper alone.
+/// The colours for light pages.
 pub(crate) fn light_rules(looks: impl Iterator<Item = usize>) -> String {
     looks
         .map(|look| rule(look, COLOURS[look % COLOURS.len()].0))

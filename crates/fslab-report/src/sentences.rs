@@ -1,5 +1,4 @@
-//! A run in words: what may be said of it, the important first, and nothing that its intervals do
-//! not carry.
+//! The summary of a run: sentences, the important ones first, each supported by intervals.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,36 +9,36 @@ use fslab_stats::{Estimate, Verdict};
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
 use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, Standing};
 
-/// Wins that are told one by one; the table has them all.
+/// Most wins with a sentence; the table has them all.
 const WINS_MAX: usize = 5;
-/// Subjects whose places behind are told.
+/// Most subjects with a sentence on trailing.
 const TRAILERS_MAX: usize = 3;
-/// Groups of ties that are told.
+/// Most groups of ties with a sentence.
 const TIES_MAX: usize = 4;
-/// Subjects that are named in a list; the others are counted.
+/// Most subjects named in a list; the others are counted.
 const NAMES_MAX: usize = 5;
 
-/// What a sentence does in the summary.
+/// The kind of a sentence in the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SentenceKind {
-    /// How far the run came.
+    /// How much of the run completed.
     Outcome,
-    /// Who is fastest, and how often.
+    /// The number of wins.
     Score,
     /// A difference that is certain.
     Claim,
-    /// Subjects that cannot be told apart.
+    /// Subjects without a significant difference.
     Tie,
-    /// What a reader must know before believing the figures.
+    /// A caveat of the figures.
     Caveat,
 }
 
 /// One sentence of the summary, with its full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// What it does.
+    /// Its kind.
     pub kind: SentenceKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -52,43 +51,42 @@ impl fmt::Display for Sentence {
 /// The summary of a run.
 #[must_use]
 pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
-    let teller = SummaryWriter {
+    let writer = SummaryWriter {
         names: analysis.subjects().map(name).collect(),
         analysis,
     };
-    let mut told = vec![teller.outcome()];
+    let mut sentences = vec![writer.outcome()];
     if analysis.run.trials.is_empty() {
-        return told;
+        return sentences;
     }
-    told.extend(teller.score());
-    told.extend(teller.overall());
-    told.extend(teller.wins());
-    told.extend(teller.trailers());
-    told.extend(teller.durable());
-    told.extend(teller.ties());
-    told.extend(teller.caveats());
-    told
+    sentences.extend(writer.score());
+    sentences.extend(writer.overall());
+    sentences.extend(writer.wins());
+    sentences.extend(writer.trailers());
+    sentences.extend(writer.durable());
+    sentences.extend(writer.ties());
+    sentences.extend(writer.caveats());
+    sentences
 }
 
-/// The sentence on one phase, for its own part of the report; `None` where there is nothing to
-/// compare.
+/// The sentence on one phase, for its part of the report; `None` if there is nothing to compare.
 pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sentence> {
-    let teller = SummaryWriter {
+    let writer = SummaryWriter {
         names: analysis.subjects().map(name).collect(),
         analysis,
     };
     let comparison = phase.comparison.as_ref()?;
     if let Some(win) = Win::of(phase, comparison) {
-        return Some(teller.win(&win));
+        return Some(writer.win(&win));
     }
     let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
     let behind: Vec<usize> = comparison.with(Standing::Behind).collect();
     if tied.len() < 2 {
         return None;
     }
-    let mut text = format!("{} {}", teller.names_of(&tied), apart(comparison, &tied));
+    let mut text = format!("{} {}", writer.names_of(&tied), apart(comparison, &tied));
     if !behind.is_empty() {
-        text += &format!("; {} behind", are(&teller.names_of(&behind), behind.len()));
+        text += &format!("; {} behind", are(&writer.names_of(&behind), behind.len()));
     }
     text.push('.');
     Some(sentence(SentenceKind::Tie, text))
@@ -103,8 +101,7 @@ fn are(names: &str, count: usize) -> String {
     format!("{names} {verb}")
 }
 
-/// What is said of subjects that are tied: the same, where every interval against the best allows
-/// it.
+/// The predicate of tied subjects: the same, if every interval against the best allows it.
 fn apart(comparison: &Comparison, tied: &[usize]) -> String {
     let best = comparison.best.unwrap_or_default();
     let same = tied
@@ -115,7 +112,7 @@ fn apart(comparison: &Comparison, tied: &[usize]) -> String {
         let within = fslab_compare::TOLERANCE * 100.0;
         format!("are the same within {within:.0} %")
     } else {
-        "cannot be told apart".to_owned()
+        "cannot be distinguished".to_owned()
     }
 }
 
@@ -132,9 +129,9 @@ fn times(speed: Estimate, other: &str) -> String {
 struct Win<'a> {
     phase: &'a PhaseAnalysis<'a>,
     winner: usize,
-    /// The next best, and how many times as fast as it the winner is.
+    /// The second, and the winner's speed relative to it.
     second: (usize, Estimate),
-    /// The slowest, where that is another.
+    /// The slowest, if another one.
     last: Option<(usize, Estimate)>,
 }
 
@@ -250,7 +247,7 @@ impl SummaryWriter<'_> {
         Some(sentence(SentenceKind::Score, text))
     }
 
-    /// The geometric mean over phases: who is ahead, or who cannot be told apart.
+    /// The geometric mean over phases: the leader, or the tied subjects.
     fn overall(&self) -> Option<Sentence> {
         let overall = self.analysis.overall.as_ref()?;
         let comparison = Some(&overall.comparison).filter(|it| it.has_intervals())?;
@@ -312,8 +309,8 @@ impl SummaryWriter<'_> {
         sentence(SentenceKind::Claim, text)
     }
 
-    /// "XFS writes sequentially", or "In odd phase, XFS is" where the workload has no verb, or one
-    /// that would not tell the phase from another.
+    /// "XFS writes sequentially", or "In odd phase, XFS is" if the workload has no verb or several
+    /// phases share it.
     fn doing(&self, of: &PhaseAnalysis, subject: usize) -> String {
         let twins = |other: &&PhaseAnalysis| other.workload == of.workload;
         let alone = self.analysis.phases.iter().filter(twins).count() == 1;
@@ -323,9 +320,9 @@ impl SummaryWriter<'_> {
         }
     }
 
-    /// Who trails in phases without a winner, which the wins do not mention.
+    /// Subjects that trail in phases without a winner, which the wins do not mention.
     fn trailers(&self) -> Vec<Sentence> {
-        let mut told: Vec<(f64, Sentence)> = (0..self.names.len())
+        let mut trailing: Vec<(f64, Sentence)> = (0..self.names.len())
             .filter_map(|subject| {
                 let mut behind: Vec<(&PhaseAnalysis, usize, Estimate)> = self
                     .compared()
@@ -346,14 +343,15 @@ impl SummaryWriter<'_> {
                 Some((speed.value, sentence(SentenceKind::Claim, text)))
             })
             .collect();
-        told.sort_by(|a, b| a.0.total_cmp(&b.0));
-        told.into_iter()
+        trailing.sort_by(|a, b| a.0.total_cmp(&b.0));
+        trailing
+            .into_iter()
             .take(TRAILERS_MAX)
             .map(|(_, sentence)| sentence)
             .collect()
     }
 
-    /// What becomes of writes once the sync and the unmount are counted.
+    /// The comparison of writes with sync and unmount included.
     fn durable(&self) -> Option<Sentence> {
         let settled = self.analysis.durable_throughput();
         let (of, comparison, win) = settled.iter().find_map(|(of, comparison)| {
@@ -465,26 +463,27 @@ impl SummaryWriter<'_> {
         caveats.into_iter().map(caveat).collect()
     }
 
-    /// What the figures of swept phases are; `None` where there is no sweep.
+    /// A note on the figures of sweeps; `None` without sweeps.
     fn of_sweeps(&self) -> Option<String> {
-        let told = |of: &PhaseAnalysis| {
+        let means = |of: &PhaseAnalysis| {
             let sweep = of.sweep.as_ref()?;
             let (shared, all) = (sweep.shared, sweep.points.len());
             Some(format!("{} ({shared} of {all})", phase(of.name)))
         };
-        let told: Vec<String> = self.analysis.phases.iter().filter_map(told).collect();
-        (!told.is_empty()).then(|| {
+        let means: Vec<String> = self.analysis.phases.iter().filter_map(means).collect();
+        (!means.is_empty()).then(|| {
             format!(
                 "Of a sweep the geometric mean over the points that all subjects have is \
                  compared: {}.",
-                list(&told)
+                list(&means)
             )
         })
     }
 
-    /// The phases in which `holds` for any subject, in words; of a sweep, at how many points.
+    /// The phases in which `holds` for any subject, as text; for a sweep, with the number of
+    /// points.
     fn phases_where(&self, holds: &dyn Fn(&PhaseCell) -> bool) -> Option<String> {
-        let told = |of: &PhaseAnalysis| {
+        let places = |of: &PhaseAnalysis| {
             let points = of.points();
             let found = points.iter().filter(|point| point.cells.iter().any(holds));
             match (found.count(), of.sweep.is_some()) {
@@ -497,8 +496,8 @@ impl SummaryWriter<'_> {
                 )),
             }
         };
-        let told: Vec<String> = self.analysis.phases.iter().filter_map(told).collect();
-        (!told.is_empty()).then(|| list(&told))
+        let places: Vec<String> = self.analysis.phases.iter().filter_map(places).collect();
+        (!places.is_empty()).then(|| list(&places))
     }
 
     fn names_of(&self, subjects: &[usize]) -> String {

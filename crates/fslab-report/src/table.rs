@@ -1,8 +1,8 @@
-//! A table as data: the terminal, HTML, Markdown and CSV are its renderings.
+//! Tables as data; terminal, HTML, Markdown and CSV are renderings.
 
 use crate::ReportError;
 
-/// Where a column's text stands.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// Words.
@@ -12,17 +12,17 @@ pub enum Align {
     Right,
 }
 
-/// What a cell's text is worth.
+/// The tone of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// A figure.
     #[default]
     Plain,
-    /// A figure that is best with certainty.
+    /// A figure that is certainly the best.
     Strong,
-    /// No figure, or one of less weight.
+    /// No figure, or a less important one.
     Weak,
-    /// Something went wrong.
+    /// An error.
     Bad,
 }
 
@@ -31,43 +31,43 @@ pub enum Tone {
 pub struct Column {
     /// Its title.
     pub title: String,
-    /// A title over neighbouring columns of one kind, such as "Latency".
+    /// A common title of adjacent columns, such as "Latency".
     pub group: Option<String>,
     /// Where its text stands.
     pub align: Align,
-    /// The metric or term that it shows, by the name that docs/figures.md defines.
+    /// The metric or term shown, as named in docs/figures.md.
     pub figure: Option<&'static str>,
-    /// The subject that the column is about, by its place in the plan.
+    /// The column's subject, by index in the plan.
     pub subject: Option<usize>,
 }
 
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableCell {
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// A second line of less weight, such as a ratio or a reason.
+    /// A second, less important line, such as a ratio or a reason.
     pub detail: Option<String>,
-    /// What the text is worth.
+    /// Its tone.
     pub tone: Tone,
     /// Depth of a heat map's colour, 0 (far behind) to 9 (the best).
     pub heat: Option<u8>,
-    /// The ratio to the best that the text rounds, in billionths: what is relative to another best
-    /// follows from it.
+    /// The unrounded ratio to the best, in billionths; a page derives ratios to other subjects from
+    /// it.
     pub ratio: Option<u64>,
-    /// How much of the column's largest figure it is, in percent; a page draws it as a bar.
+    /// Its share of the column's largest figure, in percent, which a page draws as a bar.
     pub share: Option<u8>,
-    /// Whether the text is a command or a name that a machine reads.
+    /// True for a command or an identifier.
     pub code: bool,
-    /// Whether the text is a label to be set apart.
+    /// True for a label shown as a badge.
     pub badge: bool,
-    /// The subject that the cell names, by its place in the plan.
+    /// The subject that the cell names, by index in the plan.
     pub subject: Option<usize>,
-    /// The id of the part of the page that the text leads to.
+    /// The id of the page's part that the text links to.
     pub target: Option<String>,
 }
 
-/// A table. Every row has as many cells as there are columns; the first heads its row.
+/// A table. Every row has as many cells as there are columns; the first is its head.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// What it shows.
@@ -76,7 +76,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its rows.
     pub rows: Vec<Vec<TableCell>>,
-    /// What a reader must know, below it.
+    /// Notes below it.
     pub notes: Vec<String>,
 }
 
@@ -97,21 +97,21 @@ impl Column {
         }
     }
 
-    /// Under a common title.
+    /// Adds a common title.
     #[must_use]
     pub fn in_group(mut self, group: &str) -> Self {
         self.group = Some(group.to_owned());
         self
     }
 
-    /// Showing a metric.
+    /// Sets the metric shown.
     #[must_use]
     pub fn of(mut self, figure: &'static str) -> Self {
         self.figure = Some(figure);
         self
     }
 
-    /// About a subject.
+    /// Sets the column's subject.
     #[must_use]
     pub fn about(mut self, subject: usize) -> Self {
         self.subject = Some(subject);
@@ -134,65 +134,65 @@ impl TableCell {
         Self::new(crate::wording::NOTHING).tone(Tone::Weak)
     }
 
-    /// With a second line.
+    /// Adds a second line.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// With that weight.
+    /// Sets the tone.
     #[must_use]
     pub fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
-    /// With a heat map's colour for `share` in 0..=1.
+    /// Sets a heat map's colour for `share` in 0..=1.
     #[must_use]
     pub fn heat(mut self, share: f64) -> Self {
-        // The share is clamped, so that the cast keeps its value.
+        // The share is clamped, so the cast is exact.
         self.heat = Some((share.clamp(0.0, 1.0) * 9.0).round() as u8);
         self
     }
 
-    /// Showing a ratio to the best.
+    /// Sets the unrounded ratio to the best.
     #[must_use]
     pub fn ratio(mut self, ratio: f64) -> Self {
-        // A cast saturates, and no ratio to the best is far above 1.
+        // A cast saturates, and ratios to the best are not far above 1.
         self.ratio = Some((ratio * 1e9).round() as u64);
         self
     }
 
-    /// With a bar for `share` in 0..=1 of the column's largest figure.
+    /// Sets a bar for `share` in 0..=1 of the column's largest figure.
     #[must_use]
     pub fn share(mut self, share: f64) -> Self {
         self.share = Some((share.clamp(0.0, 1.0) * 100.0).round() as u8);
         self
     }
 
-    /// For a command or a machine's name.
+    /// Marks a command or an identifier.
     #[must_use]
     pub fn code(mut self) -> Self {
         self.code = true;
         self
     }
 
-    /// As a label.
+    /// Marks a badge.
     #[must_use]
     pub fn badge(mut self) -> Self {
         self.badge = true;
         self
     }
 
-    /// Naming a subject.
+    /// Sets the subject that the cell names.
     #[must_use]
     pub fn about(mut self, subject: usize) -> Self {
         self.subject = Some(subject);
         self
     }
 
-    /// Leading to a part of the page.
+    /// Links to a part of the page.
     #[must_use]
     pub fn leads_to(mut self, target: impl Into<String>) -> Self {
         self.target = Some(target.into());
@@ -233,10 +233,10 @@ impl Table {
         text
     }
 
-    /// The table as CSV: its header and its rows, as they are read, units included.
+    /// The table as CSV: header and rows as shown, units included.
     ///
     /// # Errors
-    /// [`ReportError::Csv`], should the rows differ in length.
+    /// [`ReportError::Csv`] if the rows differ in length.
     pub fn to_csv(&self) -> Result<String, ReportError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(self.columns.iter().map(Column::full_title))?;

@@ -1,17 +1,17 @@
-//! How figures and names are put into words: one way each, for sentences, tables and charts.
+//! Wording of figures and names, shared by sentences, tables and charts.
 
 use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, Subject, Unit, format_ns};
 use fslab_stats::{Interval, Verdict};
 
 pub use fslab_compare::wording::{heading, list, percent, phase};
 
-/// An interval whose ends are further apart than this, as a ratio, says nothing to anybody.
+/// An interval with a larger ratio of its ends is shown as "any".
 const ANY_RATIO: f64 = 1e6;
 
-/// Stands where there is no figure.
+/// The text for a missing figure.
 pub(crate) const NOTHING: &str = "–";
 
-/// Names of file systems as their makers write them; any other is written as in the catalogue.
+/// Names of file systems as their makers write them; others are written as in the catalogue.
 const NAMES: [(&str, &str); 8] = [
     ("bcachefs", "bcachefs"),
     ("btrfs", "Btrfs"),
@@ -23,7 +23,7 @@ const NAMES: [(&str, &str); 8] = [
     ("zfs", "ZFS"),
 ];
 
-/// What a subject does in a workload, so that "ext4 ... 1.2 times as fast as XFS" is a sentence.
+/// The verb of a workload, for sentences such as "ext4 reads at random 1.2 times as fast as XFS".
 const VERBS: [(&str, &str); 15] = [
     ("append", "appends with fsync"),
     ("chmod", "changes modes"),
@@ -42,7 +42,7 @@ const VERBS: [(&str, &str); 15] = [
     ("write-files", "writes small files"),
 ];
 
-/// The subject's name in a sentence; whole, where it is more than a file system.
+/// The subject's name in a sentence; complete if it has options or stages.
 #[must_use]
 pub fn name(subject: &Subject) -> String {
     if !subject.is_plain() {
@@ -52,7 +52,7 @@ pub fn name(subject: &Subject) -> String {
     known.map_or(subject.fs(), |(_, name)| name).to_owned()
 }
 
-/// What a subject does in `workload`; `None` where there is no verb for it.
+/// The verb of `workload`, if it has one.
 pub(crate) fn verb(workload: &str) -> Option<&'static str> {
     let workload = workload.strip_prefix("seq-").unwrap_or(workload);
     VERBS
@@ -94,13 +94,13 @@ pub fn sensitivity(share: f64) -> String {
     }
 }
 
-/// A share as people choose it: "5 %", "2.5 %".
+/// A share as a setting: "5 %", "2.5 %".
 #[must_use]
 pub fn share(share: f64) -> String {
     percent(share).replace(".0 %", " %")
 }
 
-/// How often the phases of a trial run: "2 mounts of each file system, 3 iterations in each".
+/// The rounds of a trial: "2 mounts of each file system, 3 iterations in each".
 #[must_use]
 pub fn rounds(rounds: Rounds) -> String {
     let Rounds { mounts, iterations } = rounds;
@@ -111,7 +111,7 @@ pub fn rounds(rounds: Rounds) -> String {
     )
 }
 
-/// "1.12 to 1.31"; of an interval as wide as all figures, "any".
+/// "1.12 to 1.31"; "any" for an extremely wide interval.
 #[must_use]
 pub fn ratio_interval(interval: Interval) -> String {
     if interval.high / interval.low >= ANY_RATIO {
@@ -154,7 +154,7 @@ pub fn away(times: f64) -> String {
     }
 }
 
-/// A whole number with commas; one that is too long to read as a power of ten.
+/// An integer with commas; a very large one as a power of ten.
 pub(crate) fn thousands(value: f64) -> String {
     if !value.is_finite() || value.abs() >= 1e15 {
         return format!("{value:.2e}");
@@ -180,14 +180,14 @@ pub fn figure(metric: &MetricDefinition, value: f64) -> String {
         Unit::BytesPerSecond => Rate::Bytes(value).to_string(),
         Unit::OperationsPerSecond => Rate::Operations(value).to_string(),
         Unit::Nanoseconds => format_ns(value),
-        // Medians of bytes may lie half way between two; a cast saturates.
+        // Medians of bytes may be half-way between two; a cast saturates.
         Unit::Bytes => Bytes(value.round() as u64).to_string(),
         Unit::Count => thousands(value),
         Unit::Ratio => ratio(value),
     }
 }
 
-/// An interval of figures, the unit once where both ends have the same: `400–431 MB/s`.
+/// An interval of figures, with one unit if both ends have the same: `400–431 MB/s`.
 #[must_use]
 pub fn figure_interval(metric: &MetricDefinition, interval: Interval) -> String {
     let (low, high) = (figure(metric, interval.low), figure(metric, interval.high));
@@ -199,7 +199,7 @@ pub fn figure_interval(metric: &MetricDefinition, interval: Interval) -> String 
     }
 }
 
-/// A command line as a shell would read it back.
+/// A command line, quoted for a shell.
 pub(crate) fn command_line(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^".contains(c);
     let quoted = |word: &String| {

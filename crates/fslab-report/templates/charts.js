@@ -1,6 +1,6 @@
-// Charts for some of their subjects: where others are hidden, what is left is drawn again along
-// the axes that it needs. A path's points are moved from the old axis to the new one, so that no
-// figure stands in the page twice; src/chart/scale.rs has the same rules for an axis.
+// Redraws charts for the subjects that are shown, along the axes that these need. A path's points
+// are converted from the old axis to the new one, so no figure is in the page twice;
+// src/chart/scale.rs has the same rules for axes.
 const charts = (() => {
   const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
   const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
@@ -131,7 +131,7 @@ const charts = (() => {
     return { ends: told ?? [worth(old, from), worth(old, to)], y, path };
   };
 
-  // What an axis must show of the subjects that are left; null where that is nothing.
+  // The range that an axis must show for the remaining subjects; null if there is none.
   const range = ({ old, index }, groups) => {
     let [low, high, reach] = [Infinity, -Infinity, 0];
     for (const part of groups) {
@@ -141,7 +141,7 @@ const charts = (() => {
         if (kind === "then" || kind === "interval" || (whisker && kind === "cap")) continue;
         for (const { points } of list) {
           for (const point of points) {
-            // What lies beyond the axis stands at its end, and has no place of its own.
+            // A point beyond the axis is drawn at its end.
             if (!old.log && Math.abs(point[index] - old.to) < .005 && kind !== "dot") continue;
             const value = worth(old, point[index]);
             low = Math.min(low, value);
@@ -245,7 +245,7 @@ const charts = (() => {
   };
 
   const boxes = new Map();
-  // Charts with a row for each subject close the gaps of those that are hidden.
+  // Removes the rows of hidden subjects from charts with a row per subject.
   const closeGaps = (svg, hidden) => {
     const row = Number(svg.dataset.row);
     if (!boxes.has(svg)) boxes.set(svg, svg.getAttribute("viewBox"));

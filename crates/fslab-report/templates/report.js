@@ -1,12 +1,12 @@
-// Comforts alone: without this script the page lacks none of its content. What is chosen stands in
-// the page's address after the place, as #PLACE&hide=...&phase=..., so that a link restores it.
+// Optional: without this script the page still has all of its content. The selection is part of
+// the page's address, as #PLACE&hide=...&phase=..., so that a link restores it.
 (() => {
   const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (id) => document.getElementById(id);
   for (const part of all(".script")) part.hidden = false;
 
-  // ---- What is chosen, as the controls show it.
+  // ---- The selection, as the controls show it.
   const shows = all("input[id^=show-]");
   const radios = all("input[name=only]");
   const text = one("phase-text");
@@ -102,7 +102,7 @@
       if (whole.tagName === "TR") whole.classList.toggle("other", isOther);
     }
   };
-  // A bar in a cell is as long as its share of the largest that is shown.
+  // A bar's length is the cell's share of the largest figure shown.
   const barred = Map.groupBy(all("td[style]"), (cell) => cell.parentNode.parentNode);
   const measure = (hidden) => {
     for (const cells of barred.values()) {
@@ -126,7 +126,7 @@
       charts.show(hidden);
       compare(hidden);
       measure(hidden);
-      // Ratios may be others now: what is sorted stays sorted.
+      // Ratios may have changed: sort again.
       for (const [id, { column, down }] of sorted) rank(one(id).querySelector("table"), column, down);
     }
     before = key;
@@ -179,7 +179,7 @@
     const isNumeric = keyed.some(({ number }) => number !== null);
     keyed.sort((a, b) => {
       if (!isNumeric) return way * a.text.localeCompare(b.text, "en", { numeric: true });
-      // What has no figure stands at the end, whichever way.
+      // Cells without a figure are last in either direction.
       if (a.number === null || b.number === null) return (a.number === null) - (b.number === null);
       return way * (a.number - b.number);
     });
@@ -210,7 +210,7 @@
     changed();
   };
 
-  // What is shown is what is copied.
+  // Copies what is shown.
   const rows = (table) => {
     const seen = (part) => !part.hidden && getComputedStyle(part).display !== "none";
     const groups = [...(table.querySelector("tr.groups")?.cells ?? [])]
@@ -280,7 +280,7 @@
     }
   };
   const tables = [...bare];
-  // A large report has hundreds of controls: they come when the page is there.
+  // A large report has hundreds of controls, so they are added after the page is loaded.
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 20));
   const equipSome = () => {
     for (const figure of [...bare].slice(0, 3)) equip(figure);
@@ -304,13 +304,13 @@
   for (const box of boxes) {
     box.addEventListener("scroll", () => hint(box), { passive: true });
     sized.observe(box);
-    // What is in it grows by its controls.
+    // Its content grows by its controls.
     sized.observe(box.querySelector("table, svg"));
   }
   const bar = document.querySelector(".bar");
   new ResizeObserver(() => { root.style.scrollPaddingTop = `${bar.offsetHeight + 12}px`; }).observe(bar);
 
-  // Who opens the menu of subjects is about to hide one.
+  // Opening the menu of subjects is mostly followed by hiding one.
   const readSome = () => { if (charts.read(8)) later(readSome); };
   one("menu-subjects").addEventListener("toggle", () => later(readSome));
 

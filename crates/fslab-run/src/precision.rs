@@ -11,7 +11,7 @@ use fslab_model::{
     Adaptive, CellId, Percent, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
     phase_metrics,
 };
-use fslab_stats::{Stopping, reaches, stopping};
+use fslab_stats::{Stopping, relative_half_widths, stopping};
 
 /// Precision of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +157,7 @@ impl<'a> Figures<'a> {
         let names: BTreeSet<&String> = names.collect();
         let figures = names.into_iter().map(|name| Reaches {
             phase: name,
-            reaches: reaches(&values(trials, name)),
+            reaches: relative_half_widths(&values(trials, name)),
         });
         let figures: Vec<Reaches> = figures.collect();
         let Some(last) = trials.len().checked_sub(1) else {

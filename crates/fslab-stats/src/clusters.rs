@@ -1,7 +1,7 @@
-//! The ratio of two samples whose values came in clusters: what shares a cluster shares an error.
+//! The ratio of two samples whose values come in clusters; the values of a cluster share an error.
 //!
-//! Two runs are made at two times, and a machine may be in another state in each. No number of
-//! repeats within a run tells how much that is; several runs do.
+//! Two runs are made at two times, and the machine may be in another state in each. Repeats within
+//! a run do not show that difference; several runs do.
 
 use crate::Estimate;
 use crate::difference::{Test, TestMethod};
@@ -9,13 +9,13 @@ use crate::logs::{Logs, mean_and_variance};
 use crate::ratio::Contrast;
 
 /// The ratio of the geometric means, `numerator` over `denominator`, with its interval of
-/// `confidence`; each is given by its clusters, such as the trials of one run.
+/// `confidence`; each side is given by its clusters, such as the trials of one run.
 ///
-/// Analysed are the means of the clusters (Donner and Klar, Design and Analysis of Cluster
+/// The means of the clusters are analysed (Donner and Klar, Design and Analysis of Cluster
 /// Randomization Trials in Health Research, 2000, chapter 7), on the logarithms. The variance
-/// between clusters is taken to be one for both sides, which state of the machine it was being no
-/// matter of what was measured; so one side may have a single cluster. The variance within them is
-/// each side's own:
+/// between clusters is assumed equal on both sides, because the state of the machine does not
+/// depend on what is measured; so one side may have a single cluster. The variance within clusters
+/// is estimated per side:
 ///
 /// ```text
 ///     ln r ± t(ν) · √max(s² c, Σ (b + w) / k)      c = Σ 1 / k
@@ -23,17 +23,17 @@ use crate::ratio::Contrast;
 ///     b  = s² - Σ (k - 1) · w / f, not below 0
 /// ```
 ///
-/// with `k` clusters in a side and `w` the mean over them of variance over number of values. Of a
-/// side whose clusters have one value each, `w` is made of the other side's variance; where that
-/// has none either, `s²` has it all. The degrees of freedom ν are Satterthwaite's for the sum of
-/// `s²` and both `w`, and never more than `f`: `b` is taken for 0 by chance, too.
+/// with `k` clusters in a side and `w` the mean over them of variance over number of values. If
+/// each cluster of a side has one value, its `w` uses the other side's variance; if that has none
+/// either, `w` is 0 and `s²` contains it. The degrees of freedom ν are Satterthwaite's for the sum
+/// of `s²` and both `w`, at most `f`, because `b` may be 0 by chance.
 ///
-/// Whatever the clusters' spread, it covers the truth as often as it says or more often: less than
-/// two runs a side, or runs that hardly differ, make it wider than it need be (simulated;
+/// The coverage is at least `confidence` for any spread between clusters. The interval is wider
+/// than necessary with fewer than two runs on a side, or where runs hardly differ (simulated;
 /// docs/statistics.md has the figures).
 ///
-/// `None` where a side has no cluster, or one of them is empty or has a value that is not positive;
-/// the interval is `None` where both sides have a single cluster.
+/// `None` if a side has no cluster, or a cluster is empty or has a value that is not positive; the
+/// interval is `None` if both sides have a single cluster.
 #[must_use]
 pub fn clustered_ratio_at(
     numerator: &[Vec<f64>],
@@ -59,7 +59,7 @@ pub fn clustered_p_below(
     contrast(numerator, denominator)?.p_below(limit.ln())
 }
 
-/// Whether two samples in clusters differ, from the distribution of [`clustered_ratio_at`].
+/// Tests whether two clustered samples differ, by the distribution of [`clustered_ratio_at`].
 ///
 /// `None` where that has no interval.
 #[must_use]
@@ -102,7 +102,7 @@ fn error(above: &Side, below: &Side) -> Option<(f64, f64)> {
     let within = sum(&|side, within| side.freedom() * within.value) / freedom;
     let between = (means - within).max(0.0);
     let by_parts = sum(&|side, within| (between + within.value) / side.clusters);
-    // What each part has in the variance, squared over its degrees of freedom.
+    // The share of each part in the variance, squared, over its degrees of freedom.
     let of_means = (inverse * means).powi(2) / freedom;
     let of_within = |weight: &dyn Fn(&Side) -> f64| sum(&|side, within| within.part(weight(side)));
     let of_parts = match between > 0.0 {
@@ -113,7 +113,7 @@ fn error(above: &Side, below: &Side) -> Option<(f64, f64)> {
         false => of_within(&|side| side.clusters.recip()),
     };
     let satterthwaite = by_parts.powi(2) / of_parts;
-    // Where there is no spread at all it is no number, and of no use.
+    // Without any spread this is NaN, which `clamp` keeps; the error is 0 then.
     let freedom = satterthwaite.clamp(1.0, freedom);
     Some((by_parts.max(inverse * means).sqrt(), freedom))
 }
@@ -126,7 +126,7 @@ struct Variance {
 }
 
 impl Variance {
-    /// Where nothing tells it.
+    /// For a variance that cannot be estimated.
     const NONE: Self = Self {
         value: 0.0,
         freedom: 1.0,
@@ -139,7 +139,7 @@ impl Variance {
         }
     }
 
-    /// Its part in Satterthwaite's denominator, where it counts `weight` times.
+    /// Its term in Satterthwaite's denominator, with the coefficient `weight`.
     fn part(self, weight: f64) -> f64 {
         (weight * self.value).powi(2) / self.freedom
     }
@@ -148,13 +148,13 @@ impl Variance {
 /// One side of a ratio, in logarithms.
 struct Side {
     clusters: f64,
-    /// Mean of the clusters' means: of each run the same weight, however many repeats it has.
+    /// Mean of the clusters' means: each run has the same weight, whatever its number of repeats.
     mean: f64,
     /// Sum of the squares of the clusters' means about it.
     squares: f64,
     /// Pooled variance within the clusters; `None` where each has one value.
     within: Option<Variance>,
-    /// Mean over the clusters of one over their number of values.
+    /// Mean over the clusters of 1 / number of values.
     values_inverse: f64,
 }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cluster_is_held_against_how_much_the_others_differ() {
+    fn one_cluster_is_compared_with_the_spread_between_the_others() {
         // Means 0, 2, 4 of clusters ±1, variance within 2, so w = 1: s² = 8 / 2, b = 3, c = 4 / 3.
         // Satterthwaite: (16 / 3)² / ((16 / 3)² / 2 + 1 / 3 + 1) = 64 / 35, less than f = 2.
         let base = clusters(&[&[-1.0, 1.0], &[1.0, 3.0], &[3.0, 5.0]]);
@@ -226,7 +226,7 @@ mod tests {
             (high - 5.0 - reach).abs() < 1e-9 && (low - 5.0 + reach).abs() < 1e-9,
             "{low} {high} {reach}"
         );
-        // A new run of one repeat has all of a repeat's own variance, and not half of it.
+        // A new run of one repeat has the full variance of a repeat, not half of it.
         let single = clusters(&[&[7.0]]);
         let (_, high) = ends(clustered_ratio_at(&single, &base, 0.95));
         let reach = t_bound(2.0).expect("2") * (4.0_f64 / 3.0 + 3.0 + 2.0).sqrt();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_p_values_say_what_the_interval_says() {
+    fn p_values_agree_with_the_interval() {
         let a = clusters(&[&[0.1, 0.2], &[0.3, 0.1], &[0.2, 0.5]]);
         let b = clusters(&[&[0.4, 0.5], &[0.6, 0.9]]);
         let (_, high) = ends(clustered_ratio_at(&a, &b, 0.9));
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(clustered_ratio_at(&[], &one, 0.95), None);
         assert_eq!(clustered_ratio_at(&[vec![]], &one, 0.95), None);
         assert_eq!(clustered_ratio_at(&[vec![0.0]], &one, 0.95), None);
-        // As exact as a division, though a logarithm is not.
+        // Exact as a division, although logarithms are rounded.
         let clusters_of = |value: f64| vec![vec![value; 3]; 2];
         let constant = clustered_ratio_at(&clusters_of(95.0), &clusters_of(100.0), 0.95);
         let constant = constant.expect("values").interval;

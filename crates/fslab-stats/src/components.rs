@@ -1,17 +1,17 @@
-//! Where the variance arises, where repeats are nested: trial, mount, iteration.
+//! Variance components of nested repeats: trial, mount, iteration.
 
 use crate::logs::logarithms;
 
-/// Values by trial, by mount, by iteration.
+/// Values by trial, mount and iteration.
 pub type Nested = Vec<Vec<Vec<f64>>>;
 
-/// What one level adds to the variance of the logarithms.
+/// The variance that one level adds, of the logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Component {
-    /// The variance; 0 where the method gave less, which says that the level adds none that can be
-    /// seen.
+    /// The variance; 0 where the method of moments gave a negative value: the level adds no visible
+    /// variance.
     pub variance: f64,
-    /// Whether the method gave less than 0.
+    /// True if the method gave a value below 0.
     pub was_negative: bool,
 }
 
@@ -30,15 +30,14 @@ impl Component {
     }
 }
 
-/// The variance of a value by the level at which it arises; `None` for a level that is not
-/// repeated.
+/// The variance of a value by level; `None` for a level that is not repeated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Components {
-    /// From file system to file system: mkfs, and where everything came to lie.
+    /// Between file systems: mkfs and the allocation that follows.
     pub trial: Option<Component>,
-    /// From mount to mount of one file system.
+    /// Between mounts of one file system.
     pub mount: Option<Component>,
-    /// From iteration to iteration in one mount.
+    /// Between iterations in one mount.
     pub iteration: Option<Component>,
 }
 
@@ -53,7 +52,7 @@ impl Components {
         ]
     }
 
-    /// The variance of all levels together.
+    /// The sum of the variances of all levels.
     #[must_use]
     pub fn total(&self) -> f64 {
         let levels = self.levels().into_iter().filter_map(|(_, level)| level);
@@ -62,11 +61,11 @@ impl Components {
 
     /// The variance components of the logarithms of nested repeats (Kalibera and Jones, "Rigorous
     /// benchmarking in reasonable time", ISMM 2013), by the method of moments: the mean squares of
-    /// an analysis of variance are set equal to what they are expected to be. Levels may have
-    /// unequal numbers of repeats (Searle, Linear Models, 1971, chapter 11).
+    /// an analysis of variance are set equal to their expectations. Levels may have unequal numbers
+    /// of repeats (Searle, Linear Models, 1971, chapter 11).
     ///
-    /// Which level is worth repeating, this tells: one without variance is repeated in vain. `None`
-    /// where a value is not positive, or no level is repeated.
+    /// Repeating a level without variance gains nothing. `None` if a value is not positive, or no
+    /// level is repeated.
     #[must_use]
     pub fn of(nested: &Nested) -> Option<Self> {
         let logs: Option<Nested> = nested
@@ -88,13 +87,13 @@ impl Components {
     }
 }
 
-/// Sums of squares between the means of each level, their degrees of freedom, and how often a
-/// component of the level above is in their mean squares.
+/// Sums of squares between the means of each level, their degrees of freedom, and the coefficients
+/// of the components in the expected mean squares.
 struct Sums {
     squares: [f64; 3],
     freedom: [f64; 3],
-    /// Mounts' variance in the mean square of mounts, mounts' in that of trials, trials' in that
-    /// of trials.
+    /// The coefficient of the mount component in the mean square of mounts, in that of trials, and
+    /// of the trial component in that of trials.
     weights: [f64; 3],
 }
 
@@ -140,8 +139,8 @@ impl Sums {
         })
     }
 
-    /// From the inside out. A level that is not repeated has no component of its own: what it adds
-    /// is in that of the level above.
+    /// Innermost level first. The variance of a level that is not repeated is part of the level
+    /// above.
     fn components(&self) -> Components {
         let mean_square = |level: usize| {
             (self.freedom[level] > 0.0).then(|| self.squares[level] / self.freedom[level])

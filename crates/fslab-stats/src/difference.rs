@@ -1,34 +1,34 @@
-//! Whether two samples differ: tests that assume little.
+//! Tests whether two samples differ, with few assumptions.
 
 use crate::permutation::{self, Permuted};
 use crate::ratio::Contrast;
 use crate::{CONFIDENCE, logs};
 
-/// How a p-value came about.
+/// How a p-value was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestMethod {
-    /// Every way of dealing the values to two groups was counted.
+    /// All assignments of the values to two groups were counted.
     PermutationExact {
-        /// How many there are.
+        /// Their number.
         arrangements: u64,
     },
-    /// Values were dealt at random.
+    /// Values were assigned at random.
     PermutationSampled {
-        /// How often, until the p-value was clear.
+        /// The number of assignments until the p-value was clear.
         resamples: u32,
     },
     /// Welch's t on the logarithms.
     Welch,
     /// Student's t on the means of clusters.
     Clusters,
-    /// Mann's and Whitney's rank sum, every arrangement counted.
+    /// The rank sum of Mann and Whitney, all arrangements counted.
     MannWhitneyExact,
     /// The same by its normal approximation.
     MannWhitneyNormal,
 }
 
 impl TestMethod {
-    /// The method in words.
+    /// The method's name for reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl TestMethod {
 pub struct Test {
     /// The probability of a difference at least as large, were there none.
     pub p_value: f64,
-    /// Where it comes from.
+    /// How it was computed.
     pub method: TestMethod,
 }
 
@@ -57,28 +57,28 @@ pub fn difference_test(a: &[f64], b: &[f64]) -> Option<Test> {
     difference_test_among(a, b, 1)
 }
 
-/// Whether the geometric means of two samples differ, as one of `family` comparisons that will be
-/// corrected together.
+/// Tests whether the geometric means of two samples differ, as one of `family` comparisons that
+/// will be corrected together.
 ///
 /// It is a permutation test of the logarithms (Fisher, The Design of Experiments, 1935; Pitman,
 /// "Significance tests which may be applied to samples from any populations", Supplement to the
 /// Journal of the Royal Statistical Society 4, 1937). Samples of equal size are compared by the
-/// difference of their means. Those of unequal size by Welch's t of each arrangement, so that
-/// unequal spreads are no difference (Janssen, "Studentized permutation tests for non-i.i.d.
+/// difference of their means, those of unequal size by Welch's t of each arrangement, so that
+/// unequal spreads alone give no difference (Janssen, "Studentized permutation tests for non-i.i.d.
 /// hypotheses and the generalized Behrens-Fisher problem", Statistics and Probability Letters 36,
-/// 1997). Where arrangements are too many to count, values are dealt at random, and dealing ends
-/// early where the p-value is large (Besag and Clifford, "Sequential Monte Carlo p-values",
-/// Biometrika 78, 1991).
+/// 1997). Where arrangements are too many to count, values are assigned at random, with an early
+/// end if the p-value is large (Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika
+/// 78, 1991).
 ///
-/// A test that cannot reject is none: with three values a side no permutation gives less than 0.1,
-/// and among a hundred comparisons each needs one under 0.0005 where it alone differs. Where the
-/// least p-value that the sizes allow, times `family`, is above 0.05, it is Welch's t test alone.
+/// Small samples cannot reject by permutation: with three values a side no p-value is below 0.1,
+/// and among a hundred comparisons each needs one under 0.0005. Where the smallest p-value that the
+/// sizes allow, times `family`, is above 0.05, Welch's t test is used instead.
 ///
-/// Samples whose spreads differ much are dealt wrongly where they are small: twelve values against
-/// four with ten times their spread would alarm three times too often. So the p-value is never less
-/// than Welch's; the method is that of the one which decided.
+/// Permutation of small samples with very different spreads alarms too often: twelve values against
+/// four with ten times their spread three times too often. So the p-value is never below Welch's;
+/// the method is that of the larger one.
 ///
-/// `None` where a sample has fewer than two values, or one that is not positive.
+/// `None` if a sample has fewer than two values, or one that is not positive.
 #[must_use]
 pub fn difference_test_among(a: &[f64], b: &[f64], family: usize) -> Option<Test> {
     let least = permutation::p_value_least(a.len(), b.len())?;

@@ -1,4 +1,4 @@
-//! How far the values of a sample lie apart.
+//! The spread of a sample.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
@@ -8,12 +8,12 @@ use crate::{CONFIDENCE, Summary};
 /// The probabilities below the two ends of an interval.
 const TAILS: (f64, f64) = (0.5 - CONFIDENCE / 2.0, 0.5 + CONFIDENCE / 2.0);
 
-/// The standard deviation of `sample`, n - 1 below the line, with its 95 % interval: `s √((n - 1) /
-/// χ²)`, from the chi-squared distribution with n - 1 degrees of freedom (Snedecor and Cochran,
-/// Statistical Methods, section 5.9). It assumes values that are about normal.
+/// The standard deviation of `sample`, with n - 1 in the denominator, and its 95 % interval: `s
+/// √((n - 1) / χ²)`, from the chi-squared distribution with n - 1 degrees of freedom (Snedecor and
+/// Cochran, Statistical Methods, section 5.9). It assumes approximately normal values.
 ///
-/// `None` below two values, or where all are equal: a deviation of zero has no interval, and
-/// [`Summary`] tells it.
+/// `None` below two values, or if all are equal: a deviation of zero has no interval; [`Summary`]
+/// has it.
 #[must_use]
 pub fn deviation(sample: &[f64]) -> Option<Estimate> {
     let sd = positive_deviation(sample)?;
@@ -26,9 +26,9 @@ pub fn deviation(sample: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// Standard deviation over mean, with its 95 % interval: McKay's approximation as Vangel improved
-/// it ("Confidence intervals for a normal coefficient of variation", The American Statistician 50,
-/// 1996), which holds for coefficients up to about a third.
+/// Standard deviation over mean, with its 95 % interval: McKay's approximation as improved by
+/// Vangel ("Confidence intervals for a normal coefficient of variation", The American Statistician
+/// 50, 1996), which holds for coefficients up to about a third.
 ///
 /// `None` where [`deviation`] has none, or the mean is not positive.
 #[must_use]
@@ -53,7 +53,7 @@ pub fn relative_deviation(sample: &[f64]) -> Option<Estimate> {
 
 /// The ratio of two standard deviations, `numerator` over `denominator`, with its 95 % interval
 /// from the F distribution of the ratio of their squares (Snedecor and Cochran, Statistical
-/// Methods, section 6.12). It assumes values that are about normal, and is sensitive to that.
+/// Methods, section 6.12). It assumes approximately normal values, and is sensitive to that.
 ///
 /// `None` where [`deviation`] has none for one of them.
 #[must_use]
@@ -72,7 +72,7 @@ pub fn deviation_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimat
     })
 }
 
-/// Each value in percent of the largest: what a table calls the percent of the loser.
+/// Each value in percent of the largest, which tables call the percent of the loser.
 ///
 /// `None` for an empty sample, a value that is not finite, or a largest that is not positive.
 #[must_use]

@@ -1,4 +1,4 @@
-//! A figure with its uncertainty.
+//! A figure with its interval.
 
 /// A closed interval; `low <= high`, both finite. It may have width zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,27 +10,27 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether `value` is inside, ends included.
+    /// True if `value` is inside, ends included.
     #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
-/// A positive figure that was estimated from repeats.
+/// A positive figure estimated from repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The best single value; positive and finite.
+    /// The point estimate; positive and finite.
     pub value: f64,
-    /// The 95 % interval; `None` where too few repeats say anything about the spread.
+    /// The 95 % interval; `None` if the repeats are too few for a spread.
     pub interval: Option<Interval>,
 }
 
 impl Estimate {
-    /// How far the interval reaches from the value, as a share of it: 0.05 is "known to 5 %".
-    /// `None` where there is no interval.
+    /// The relative half-width of the interval on its wider side: 0.05 is "known to 5 %". `None`
+    /// without an interval.
     #[must_use]
-    pub fn reach(self) -> Option<f64> {
+    pub fn relative_half_width(self) -> Option<f64> {
         let interval = self.interval?;
         let (above, below) = (
             interval.high / self.value - 1.0,
@@ -39,8 +39,8 @@ impl Estimate {
         Some(above.max(below).max(0.0))
     }
 
-    /// The same where no figure is known to better than `resolution`, a share of it: the interval
-    /// reaches that much further on either side. The value stays.
+    /// The interval extended by `resolution`, a share of the figure, on either side; the value
+    /// stays.
     #[must_use]
     pub fn widened(self, resolution: f64) -> Self {
         let factor = 1.0 + resolution.max(0.0);
@@ -121,19 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn the_reach_is_that_of_the_farther_end() {
+    fn the_half_width_is_that_of_the_farther_end() {
         let of = |low, high| Estimate {
             value: 100.0,
             interval: Some(Interval { low, high }),
         };
-        assert!((of(96.0, 106.0).reach().expect("an interval") - 0.06).abs() < 1e-12);
-        assert!((of(90.0, 106.0).reach().expect("an interval") - 0.1).abs() < 1e-12);
-        assert_eq!(of(100.0, 100.0).reach(), Some(0.0));
+        assert!((of(96.0, 106.0).relative_half_width().expect("an interval") - 0.06).abs() < 1e-12);
+        assert!((of(90.0, 106.0).relative_half_width().expect("an interval") - 0.1).abs() < 1e-12);
+        assert_eq!(of(100.0, 100.0).relative_half_width(), Some(0.0));
         let without = Estimate {
             value: 1.0,
             interval: None,
         };
-        assert_eq!(without.reach(), None);
+        assert_eq!(without.relative_half_width(), None);
     }
 
     #[test]

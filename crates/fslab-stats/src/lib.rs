@@ -1,23 +1,23 @@
 //! Pure statistics: what a few repeats say about a figure, and about the ratio of two figures.
 //!
-//! Owns every formula that a report's certainty rests on, each with its source; knows nothing of
-//! file systems, metrics or records. All functions are total: a sample that a formula does not hold
-//! for (empty, not finite, not positive where logarithms are taken) gives `None`, never NaN. They
-//! are functions of their samples alone: what is drawn at random is drawn from a constant seed.
+//! Owns every formula behind a report's intervals and verdicts, each with its source; knows no file
+//! systems, metrics or records. All functions are total: a sample that a formula does not hold for
+//! (empty, not finite, not positive where logarithms are taken) gives `None`, never NaN. They are
+//! deterministic: resampling uses constant seeds.
 //!
 //! ```text
 //!     &[f64] --> Summary                        n, median, mean, sd, extremes
 //!            --> location --> Estimate          geometric mean, t-interval on the logarithms
-//!            --> reaches --> Stopping           whether repeats are enough
+//!            --> relative_half_widths --> Stopping    whether repeats are enough
 //!            --> sensitivity                    how far one further value may lie
-//!            --> outliers, modes, drift, warm_up    what is odd, each with a p-value
+//!            --> outliers, modes, drift, warm_up    anomalies, each with a p-value
 //!     two    --> ratio    --> Estimate          ratio of geometric means, with its interval
 //!                             Estimate --> Verdict
 //!            --> difference_test, mann_whitney --> Test
 //!     clusters --> clustered_ratio_at, clustered_difference_test    where repeats share an error
-//!     p-values --> holm, benjamini_hochberg     corrected for how many they are
-//!     trials x phases --> overall --> Overall   geometric mean over phases
-//!     trial > mount > iteration --> components  where the variance arises
+//!     p-values --> holm, benjamini_hochberg     corrected for multiple tests
+//!     trials x phases --> overall --> OverallMeans    geometric means over phases
+//!     trial > mount > iteration --> components  variance by level
 //!            --> mean, share               arithmetic mean, share of repeats, with intervals
 //!            --> deviation, its ratio      spread, with intervals of chi-squared and F
 //!     two    --> rank_correlation          whether two orders agree
@@ -59,22 +59,22 @@ pub use location::location;
 pub use mann_whitney::mann_whitney;
 pub use mean::{Mean, mean, share};
 pub use multiplicity::{benjamini_hochberg, holm};
-pub use overall::{Overall, TrialValues};
+pub use overall::{OverallMeans, TrialValues};
 pub use quantile::quantile;
 pub use random::{Counter, CounterRandom, Generator, Random, SplitMixRandom, mix, mix_bytes};
 pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
 pub use sensitivity::sensitivity;
 pub use steps::are_neighbouring_steps;
-pub use stopping::{Stopping, reaches, stopping};
+pub use stopping::{Stopping, relative_half_widths, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
 pub use verdict::{Verdict, verdict};
 
-/// The share of experiments in which an interval of this crate holds the true value.
+/// The confidence level of this crate's intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// No figure of virtual time is taken to be known better than to this share of it, however equal
-/// its repeats are: latencies are kept to three digits, most tables show no more, and of what a few
-/// perturbations leave alone another one has been seen to move the fifth digit.
+/// The smallest relative uncertainty of a figure in virtual time, even if its repeats are equal:
+/// latencies are kept to three digits, and where a few perturbations gave equal values another one
+/// has changed the fifth digit.
 pub const RESOLUTION: f64 = 0.001;

@@ -1,14 +1,14 @@
-//! Where the values of one sample lie.
+//! The location of one sample.
 
 use crate::Estimate;
 use crate::logs::{Logs, t_bound};
 
 /// The geometric mean of `sample` with its 95 % interval, in the sample's unit.
 ///
-/// The interval is Student's, `mean ± t(n - 1) · s / √n`, taken on the logarithms and carried back
+/// The interval is Student's, `mean ± t(n - 1) · s / √n`, on the logarithms and transformed back
 /// (Student, "The probable error of a mean", Biometrika 6, 1908; on logarithms: Limpert, Stahel and
-/// Abbt, "Log-normal distributions across the sciences", BioScience 51, 2001). It assumes that the
-/// logarithms of the repeats are about normal. A spread of zero gives an interval of width zero.
+/// Abbt, "Log-normal distributions across the sciences", BioScience 51, 2001). It assumes
+/// approximately normal logarithms. A spread of zero gives an interval of width zero.
 ///
 /// `None` for an empty sample, or one with a value that is not positive; the interval is `None` for
 /// a single value.

@@ -1,4 +1,4 @@
-//! The logarithms of a sample: where throughputs, rates and times are closest to normal.
+//! Logarithms of a sample: throughputs, rates and times are closest to normal there.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// `None` where the sample is empty or holds a value without a logarithm.
+    /// `None` if the sample is empty or a value has no logarithm.
     pub(crate) fn of(sample: &[f64]) -> Option<Self> {
         let logs = logarithms(sample)?;
         let (mean, variance) = mean_and_variance(&logs)?;
@@ -34,7 +34,7 @@ impl Logs {
     }
 }
 
-/// The logarithms; `None` where a value has none.
+/// The logarithms; `None` if a value has none.
 pub(crate) fn logarithms(sample: &[f64]) -> Option<Vec<f64>> {
     sample
         .iter()
@@ -42,8 +42,8 @@ pub(crate) fn logarithms(sample: &[f64]) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// Mean and unbiased variance, taken about the first value: equal values have a variance of exactly
-/// zero, and not of what rounding leaves. `None` for an empty sample.
+/// Mean and unbiased variance, computed about the first value so that equal values have a variance
+/// of exactly zero. `None` for an empty sample.
 pub(crate) fn mean_and_variance(values: &[f64]) -> Option<(f64, Option<f64>)> {
     let (first, count) = (*values.first()?, values.len() as f64);
     let shift = values.iter().map(|value| value - first).sum::<f64>() / count;
@@ -55,11 +55,11 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((mean, (count > 1.0).then(|| squares / (count - 1.0))))
 }
 
-/// The quantile of Student's t that bounds a two-sided interval of [`CONFIDENCE`].
+/// The quantile of Student's t for a two-sided interval of [`CONFIDENCE`].
 ///
-/// `freedom` may be fractional, as Satterthwaite's approximation gives it; `None` below 1.
+/// `freedom` may be fractional (Satterthwaite); `None` below 1.
 pub(crate) fn t_bound(freedom: f64) -> Option<f64> {
-    /// Whole degrees are asked for at every look at every figure, and take a search each.
+    /// Cache for integral degrees: each look at each figure needs one, and each takes a search.
     static KNOWN: [OnceLock<Option<f64>>; 64] = [const { OnceLock::new() }; 64];
     let is_whole = freedom >= 0.0 && freedom.fract() == 0.0;
     match KNOWN.get(freedom as usize).filter(|_| is_whole) {
@@ -74,7 +74,7 @@ pub(crate) fn t_bound_at(freedom: f64, confidence: f64) -> Option<f64> {
     Some(t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
-/// The quantile of the normal distribution that bounds such an interval.
+/// The quantile of the normal distribution for such an interval.
 pub(crate) fn normal_bound() -> f64 {
     Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }

@@ -1,24 +1,23 @@
-//! Mann's and Whitney's test: whether the values of one sample are larger than those of another.
+//! The Mann-Whitney test: whether the values of one sample are larger than those of another.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::rank::ranks;
 use crate::{Test, TestMethod};
 
-/// Up to so many values in both samples, every arrangement is counted.
+/// Most values in both samples together for which all arrangements are counted.
 const COUNTED_MOST: usize = 60;
 
-/// Whether values of the one sample tend to be larger than those of the other: the rank sum of
-/// Mann and Whitney ("On a test of whether one of two random variables is stochastically larger
+/// Tests whether values of the one sample tend to be larger than those of the other: the rank sum
+/// of Mann and Whitney ("On a test of whether one of two random variables is stochastically larger
 /// than the other", Annals of Mathematical Statistics 18, 1947), two-sided by doubling the smaller
 /// tail.
 ///
-/// Up to 60 values together, every arrangement is counted with the ties as they are; above, it is
-/// the normal approximation with corrections for ties and for continuity.
+/// Up to 60 values together all arrangements are counted, with their ties; above, the normal
+/// approximation is used, with corrections for ties and continuity.
 ///
-/// It does not look at how much larger values are, so that one wild value weighs no more than
-/// another; in return it tells nothing of means. `None` where a sample is empty, or a value is not
-/// a number.
+/// Only ranks count, so one extreme value weighs no more than another; in return it says nothing
+/// about means. `None` if a sample is empty, or a value is NaN.
 #[must_use]
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|value| value.is_nan()) {
@@ -39,10 +38,10 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<Test> {
     })
 }
 
-/// Counts the groups of `taken` ranks by their sum, rank by rank. Ranks are doubled: those of ties
-/// are halves.
+/// The p-value from the distribution of the rank sum of `taken` ranks, built rank by rank. Ranks
+/// are doubled, because those of ties are halves.
 fn counted(ranks: &[f64], taken: usize) -> f64 {
-    // A rank is at most 60, so that the casts are exact.
+    // A rank is at most 60, so the casts are exact.
     let doubled: Vec<usize> = ranks
         .iter()
         .map(|rank| (2.0 * rank).round() as usize)
@@ -68,7 +67,7 @@ fn approximated(ranks: &[f64], taken: usize) -> Option<f64> {
     let (all, a) = (ranks.len() as f64, taken as f64);
     let sum: f64 = ranks[..taken].iter().sum();
     let middle = (all + 1.0) / 2.0;
-    // The variance of the ranks as they are accounts for ties.
+    // The variance of the ranks themselves accounts for ties.
     let squares: f64 = ranks.iter().map(|rank| (rank - middle).powi(2)).sum();
     let variance = a * (all - a) / (all * (all - 1.0)) * squares;
     if variance == 0.0 {

@@ -5,17 +5,17 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use crate::logs::{mean_and_variance, t_bound};
 use crate::{CONFIDENCE, Interval};
 
-/// A figure of any sign with its uncertainty.
+/// A figure of any sign with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The best single value.
+    /// The point estimate.
     pub value: f64,
     /// The 95 % interval; `None` for a single value.
     pub interval: Option<Interval>,
 }
 
 /// The arithmetic mean of `sample` with Student's interval, `mean ± t(n - 1) · s / √n` (Student,
-/// "The probable error of a mean", Biometrika 6, 1908): for what an original reports as a mean.
+/// "The probable error of a mean", Biometrika 6, 1908), for originals that report means.
 ///
 /// `None` for an empty sample, or one with a value that is not finite.
 #[must_use]
@@ -40,7 +40,7 @@ pub fn mean(sample: &[f64]) -> Option<Mean> {
 /// `count` of `of` as a share, with the exact 95 % interval of Clopper and Pearson ("The use of
 /// confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934).
 ///
-/// `None` where there is nothing to have a share of, or less than the share.
+/// `None` if `of` is 0 or less than `count`.
 #[must_use]
 pub fn share(count: usize, of: usize) -> Option<Mean> {
     if of == 0 || count > of {

@@ -1,10 +1,11 @@
-//! Many tests at once: p-values that hold for all of them together.
+//! Multiple tests: p-values adjusted for their number.
 
-/// Holm's adjusted p-values, in the order of the input: rejecting those up to 0.05 errs at all in
-/// one of twenty families, however the tests depend on each other (Holm, "A simple sequentially
-/// rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979).
+/// Holm's adjusted p-values, in the order of the input. Rejecting those up to 0.05 gives any false
+/// rejection in at most one of twenty families, however the tests depend on each other (Holm, "A
+/// simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
+/// 1979).
 ///
-/// What is not a number stays one, and counts as no test.
+/// NaN stays NaN and does not count as a test.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let order = rising(p_values);
@@ -17,13 +18,13 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Benjamini's and Hochberg's adjusted p-values, in the order of the input: of those up to 0.05, no
-/// more than one in twenty is expected to be false (Benjamini and Hochberg, "Controlling the false
+/// Adjusted p-values of Benjamini and Hochberg, in the order of the input. Of those up to 0.05, at
+/// most one in twenty is expected to be false (Benjamini and Hochberg, "Controlling the false
 /// discovery rate", Journal of the Royal Statistical Society B 57, 1995). It holds for independent
 /// tests and for positively dependent ones (Benjamini and Yekutieli, Annals of Statistics 29,
 /// 2001), such as comparisons with one common subject.
 ///
-/// What is not a number stays one, and counts as no test.
+/// NaN stays NaN and does not count as a test.
 #[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let order = rising(p_values);
@@ -36,7 +37,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The places of the numbers, the smallest first.
+/// The indices of the numbers that are not NaN, the smallest first.
 fn rising(p_values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p_values.len())
         .filter(|index| !p_values[*index].is_nan())

@@ -1,42 +1,42 @@
-//! The geometric mean over several phases, on the level at which repeats are independent: trials.
+//! Geometric means over several phases, computed per trial, because only trials are independent.
 
 use crate::logs::Logs;
 use crate::{Estimate, ratio};
 
-/// A subject with less than one in so many of the phases that the fullest has is left out: the
-/// others would be judged by the few that it has.
+/// A subject with less than 1/`FEW_PHASES` of the phases that the most complete one has is left
+/// out, so that its few phases do not limit the others.
 const FEW_PHASES: usize = 2;
 
-/// The values of one subject: of each trial, one for each phase; `None` where it has none.
+/// The values of one subject, for each trial one per phase; `None` if it has none.
 pub type TrialValues = Vec<Vec<Option<f64>>>;
 
-/// Geometric means over the phases that all subjects of weight have.
+/// Geometric means over the phases that all complete subjects have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overall {
-    /// The phases that it is over, by their places.
+pub struct OverallMeans {
+    /// The indices of these phases.
     pub phases: Vec<usize>,
-    /// One a subject: the geometric mean over `phases` for each trial. Empty where the subject
-    /// lacks one of them.
+    /// For each subject the geometric mean over `phases` of each trial. Empty if the subject lacks
+    /// one of them.
     pub subjects: Vec<Vec<f64>>,
 }
 
-impl Overall {
-    /// Geometric means over the phases that every subject has values for, positive all of them; a
-    /// subject with fewer than half of the phases that the fullest has does not count.
+impl OverallMeans {
+    /// Geometric means over the phases for which every subject has values, all positive; a subject
+    /// with fewer than half of the phases of the most complete one does not count.
     ///
-    /// Phases of one trial share its file system, its place on the disk and its moment, and are not
-    /// independent: to combine the variances of the phases as if they were, would give intervals
-    /// that are too narrow. So each trial gives one value, its geometric mean over the phases, and
-    /// these are compared like any sample. Where trials lack phases, the value of a trial is its
-    /// jackknife pseudo-value: what it adds to the mean over phases of the means over trials
-    /// (Tukey, "Bias and confidence in not quite large samples", Annals of Mathematical Statistics
-    /// 29, 1958; Miller, "The jackknife - a review", Biometrika 61, 1974). Where none is missing,
-    /// that is its geometric mean.
+    /// Phases of one trial share its file system, its place on the disk and its time, so they are
+    /// not independent: combining their variances as if they were would give too narrow intervals.
+    /// So each trial gives one value, its geometric mean over the phases, and these are compared
+    /// like any sample. Where trials lack phases, the value of a trial is its jackknife
+    /// pseudo-value of the mean over phases of the means over trials (Tukey, "Bias and confidence
+    /// in not quite large samples", Annals of Mathematical Statistics 29, 1958; Miller, "The
+    /// jackknife - a review", Biometrika 61, 1974). Where none is missing, that is its geometric
+    /// mean.
     ///
-    /// That the mean be geometric: Fleming and Wallace, "How not to lie with statistics: the
-    /// correct way to summarize benchmark results", Communications of the ACM 29, 1986.
+    /// Why geometric: Fleming and Wallace, "How not to lie with statistics: the correct way to
+    /// summarize benchmark results", Communications of the ACM 29, 1986.
     ///
-    /// `None` where fewer than two phases are left.
+    /// `None` if fewer than two phases remain.
     #[must_use]
     pub fn of(subjects: &[TrialValues]) -> Option<Self> {
         let phases = shared(subjects);
@@ -49,7 +49,7 @@ impl Overall {
         })
     }
 
-    /// The ratio of two subjects' geometric means over phases, with its 95 % interval; `None` where
+    /// The ratio of two subjects' geometric means over phases, with its 95 % interval; `None` if
     /// one of them lacks a phase.
     #[must_use]
     pub fn ratio(&self, numerator: usize, denominator: usize) -> Option<Estimate> {
@@ -67,7 +67,7 @@ fn of_phase(trials: &TrialValues, phase: usize) -> impl Iterator<Item = Option<f
         .map(move |trial| trial.get(phase).copied().flatten())
 }
 
-/// Whether the subject can do without any of its trials in this phase.
+/// True if the phase has a value even when any one trial of the subject is left out.
 fn has(trials: &TrialValues, phase: usize) -> bool {
     let worth = |trial: &&Vec<Option<f64>>| trial.iter().any(Option::is_some);
     let needed = trials.iter().filter(worth).count().clamp(1, 2);
@@ -96,7 +96,7 @@ fn shared(subjects: &[TrialValues]) -> Vec<usize> {
         .collect()
 }
 
-/// One value a trial that has any of the phases.
+/// One value for each trial that has any of the phases.
 fn pseudo_values(trials: &TrialValues, phases: &[usize]) -> Option<Vec<f64>> {
     let logs: Vec<Vec<Option<f64>>> = trials
         .iter()
@@ -133,7 +133,7 @@ fn pseudo_values(trials: &TrialValues, phases: &[usize]) -> Option<Vec<f64>> {
         mean(&left)
     };
     let pseudo = |trial: &Vec<Option<f64>>| count * whole - (count - 1.0) * without(trial);
-    // A single trial has nothing to be taken from.
+    // A single trial has no other to leave out.
     let values: Vec<f64> = match logs.as_slice() {
         [_] => vec![whole.exp()],
         _ => logs.iter().map(|trial| pseudo(trial).exp()).collect(),
@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn each_whole_trial_gives_its_geometric_mean() {
+    fn each_complete_trial_gives_its_geometric_mean() {
         let subjects = [
             full(&[[1.0, 100.0], [4.0, 400.0]]),
             full(&[[2.0, 50.0], [1.0, 25.0]]),
         ];
-        let overall = Overall::of(&subjects).expect("two phases");
+        let overall = OverallMeans::of(&subjects).expect("two phases");
         assert_eq!(overall.phases, [0, 1]);
         near(overall.subjects[0][0], 10.0);
         near(overall.subjects[0][1], 40.0);
@@ -181,31 +181,36 @@ mod tests {
     fn a_trial_that_lacks_a_phase_counts_where_it_has_one() {
         let mut holed = full(&[[1.0, 100.0], [1.0, 100.0], [1.0, 100.0]]);
         holed[2][1] = None;
-        let overall = Overall::of(&[holed, full(&[[1.0, 1.0]; 3])]).expect("two phases");
+        let overall = OverallMeans::of(&[holed, full(&[[1.0, 1.0]; 3])]).expect("two phases");
         let estimate = overall.ratio(0, 1).expect("both have all");
         near(estimate.value, 10.0);
         assert_eq!(overall.subjects[0].len(), 3);
     }
 
     #[test]
-    fn phases_that_a_subject_of_weight_lacks_are_left_out_for_all() {
+    fn phases_that_a_complete_subject_lacks_are_left_out_for_all() {
         let row = |values: [Option<f64>; 3]| vec![values.to_vec(); 3];
         let whole = row([Some(1.0), Some(2.0), Some(3.0)]);
         let lacks = row([Some(1.0), Some(2.0), None]);
         let hardly = row([None, None, Some(2.0)]);
-        let overall = Overall::of(&[whole.clone(), lacks.clone(), hardly]).expect("two phases");
+        let overall =
+            OverallMeans::of(&[whole.clone(), lacks.clone(), hardly]).expect("two phases");
         assert_eq!(overall.phases, [0, 1]);
         assert!(overall.subjects[2].is_empty());
         assert_eq!(overall.ratio(0, 2), None);
         let zero = row([Some(0.0), Some(2.0), Some(3.0)]);
-        assert_eq!(Overall::of(&[whole, zero]).expect("two").phases, [1, 2]);
-        assert_eq!(Overall::of(&[row([Some(1.0), None, None])]), None);
-        assert_eq!(Overall::of(&[]), None);
+        assert_eq!(
+            OverallMeans::of(&[whole, zero]).expect("two").phases,
+            [1, 2]
+        );
+        assert_eq!(OverallMeans::of(&[row([Some(1.0), None, None])]), None);
+        assert_eq!(OverallMeans::of(&[]), None);
     }
 
     #[test]
     fn one_trial_has_a_mean_and_no_interval() {
-        let overall = Overall::of(&[full(&[[1.0, 4.0]]), full(&[[1.0, 1.0]])]).expect("two phases");
+        let overall =
+            OverallMeans::of(&[full(&[[1.0, 4.0]]), full(&[[1.0, 1.0]])]).expect("two phases");
         let estimate = overall.ratio(0, 1).expect("both have all");
         near(estimate.value, 2.0);
         assert_eq!(estimate.interval, None);

@@ -1,37 +1,38 @@
-//! The p-value of a difference of two means, from dealing the values anew.
+//! The permutation p-value of a difference of two means.
 
 use crate::SplitMixRandom;
 
-/// Up to so many values a side of equal size, arrangements are counted in two halves.
+/// Most values a side, of equal size, for which arrangements are counted in two halves.
 const HALVES_MOST: usize = 12;
 
-/// Up to so many arrangements of unequal sizes are counted one by one.
+/// Most arrangements of unequal sizes that are enumerated.
 const COUNTED_MOST: u64 = 20_000;
 
-/// No more deals than this.
+/// Most random assignments.
 const DEALS_MOST: u32 = 9_999;
 
-/// Dealing ends where so many were at least as far apart: the p-value is known to a fourteenth. As
-/// every pair of samples is dealt alike, fewer would move the rate of false alarms itself.
+/// Sampling ends after so many assignments with at least the observed difference, which gives the
+/// p-value to 1/14. All pairs of samples use the same assignments, so fewer would change the rate
+/// of false alarms.
 const REACHED_MOST: u32 = 200;
 
-/// Figures that rounding leaves apart by less are equal.
+/// Figures that differ by less are equal but for rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// A p-value and its way.
+/// A p-value and its method.
 pub(crate) enum Permuted {
     Counted { p_value: f64, arrangements: u64 },
     Dealt { p_value: f64, resamples: u32 },
 }
 
-/// In how many ways `of` values are dealt to a group of `taken`; saturating.
+/// The number of ways to assign `of` values to a group of `taken`; saturating.
 pub(crate) fn arrangements(taken: usize, of: usize) -> u64 {
     let taken = taken.min(of - taken) as u64;
     let step = |ways: u64, i: u64| ways.saturating_mul(of as u64 - i) / (i + 1);
     (0..taken).fold(1, step)
 }
 
-/// The least p-value that samples of these sizes can have; `None` where one has a single value.
+/// The smallest p-value possible for samples of these sizes; `None` if one has a single value.
 pub(crate) fn p_value_least(a: usize, b: usize) -> Option<f64> {
     if a < 2 || b < 2 {
         return None;
@@ -52,7 +53,7 @@ fn is_counted(a: usize, b: usize) -> bool {
     a + b < u64::BITS as usize && arrangements(a, a + b) <= COUNTED_MOST
 }
 
-/// `None` where a sample has a single value.
+/// `None` if a sample has a single value.
 pub(crate) fn p_value(a: &[f64], b: &[f64]) -> Option<Permuted> {
     if a.len() < 2 || b.len() < 2 {
         return None;
@@ -69,10 +70,10 @@ pub(crate) fn p_value(a: &[f64], b: &[f64]) -> Option<Permuted> {
     })
 }
 
-/// Counts the groups of `taken` of twice as many values whose sum is at least as far from half of
-/// all, without looking at each: sums of the one half of the values are paired with sums of the
-/// other (Horowitz and Sahni, "Computing partitions with applications to the knapsack problem",
-/// Journal of the ACM 21, 1974).
+/// Counts the groups of `taken` out of twice as many values whose sum is at least as far from half
+/// of all, without enumeration: sums of one half of the values are paired with sums of the other
+/// (Horowitz and Sahni, "Computing partitions with applications to the knapsack problem", Journal
+/// of the ACM 21, 1974).
 fn in_halves(centred: &[f64], taken: usize) -> Permuted {
     let scale: f64 = centred.iter().map(|value| value.abs()).sum();
     let found = centred[..taken].iter().sum::<f64>().abs() - ROUNDING * scale;
@@ -82,7 +83,7 @@ fn in_halves(centred: &[f64], taken: usize) -> Permuted {
     } else {
         let (left, right) = (sums(&centred[..taken]), sums(&centred[taken..]));
         let pairs = left.iter().zip(right.iter().rev());
-        // The values are centred, so that as many sums are this far below zero as above.
+        // The values are centred, so as many sums are this far below zero as above.
         let reached: u64 = pairs.map(|(l, r)| pairs_from(l, r, found)).sum();
         (2.0 * reached as f64 / arrangements as f64).min(1.0)
     };
@@ -92,7 +93,7 @@ fn in_halves(centred: &[f64], taken: usize) -> Permuted {
     }
 }
 
-/// The sums of all groups of values, by the size of the group, each in rising order.
+/// The sums of all groups of values, by group size, each sorted.
 fn sums(values: &[f64]) -> Vec<Vec<f64>> {
     let mut by_size: Vec<Vec<f64>> = vec![Vec::new(); values.len() + 1];
     by_size[0].push(0.0);
@@ -172,7 +173,7 @@ fn one_by_one(centred: &[f64], taken: usize) -> Permuted {
             .map(|place| &centred[place]);
         reached += u64::from(statistic.distance_of(values) >= found);
         all += 1;
-        // The next larger number of as many ones: its lowest run of ones moves up by one, and the
+        // The next larger number with as many ones: the lowest run of ones moves up by one, and the
         // rest of the run to the bottom.
         let lowest = group & group.wrapping_neg();
         let carried = group + lowest;
@@ -187,7 +188,7 @@ fn one_by_one(centred: &[f64], taken: usize) -> Permuted {
 fn dealt(mut centred: Vec<f64>, taken: usize) -> Permuted {
     let statistic = Studentised::of(&centred, taken);
     let found = statistic.distance_of(centred[..taken].iter()) * (1.0 - ROUNDING);
-    // The smaller group is dealt; the other is what remains.
+    // Assigns the smaller group; the other is the remainder.
     let fewer = taken.min(centred.len() - taken);
     let statistic = Studentised::of(&centred, fewer);
     centred.sort_by(f64::total_cmp);
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn few_values_have_the_share_of_all_arrangements() {
-        // Two groups entirely apart: 2 of the 252 ways.
+        // Two separate groups: 2 of the 252 assignments.
         let apart = of(&[1., 2., 3., 4., 5.], &[11., 12., 13., 14., 15.]);
         assert!((apart - 2.0 / 252.0).abs() < 1e-12, "{apart}");
         // 1, 2, 4 against 3, 5, 6 sums to 7: of the 20 groups of three of 1..=6, those of 6 and 7
@@ -256,14 +257,14 @@ mod tests {
             let (counted, dealt) = (p(&counted), p(&dealt));
             assert!((dealt / counted - 1.0).abs() < 0.5, "{counted} {dealt}");
         }
-        // Entirely apart: no deal of ten thousand reaches it.
+        // Separate groups: none of ten thousand assignments reaches the difference.
         let low: Vec<f64> = (0..30).map(f64::from).collect();
         let high: Vec<f64> = (100..130).map(f64::from).collect();
         assert!((of(&low, &high) - 1e-4).abs() < 1e-12);
     }
 
     #[test]
-    fn unequal_sizes_are_told_apart_in_both_directions() {
+    fn unequal_sizes_differ_in_both_directions() {
         let (few, many) = ([1.0, 1.1, 0.9], [5.0, 5.1, 4.9, 5.2, 4.8, 5.05]);
         assert!(of(&few, &many) <= 2.0 / 84.0);
         assert_eq!(of(&few, &many), of(&many, &few));

@@ -2,7 +2,7 @@
 
 /// The quantile of `sample` at `p` in 0..=1 by linear interpolation between order statistics, with
 /// the extremes at 0 and 1: type 7 of Hyndman and Fan ("Sample quantiles in statistical packages",
-/// The American Statistician 50, 1996), which R and NumPy use where nothing is said.
+/// The American Statistician 50, 1996), the default of R and NumPy.
 ///
 /// `None` for an empty sample, a value that is not finite, or a `p` outside 0..=1.
 #[must_use]
@@ -14,7 +14,7 @@ pub fn quantile(sample: &[f64], p: f64) -> Option<f64> {
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().checked_sub(1)?;
     let place = p * last as f64;
-    // `place` lies in 0..=last, so that the truncation is the index below it.
+    // `place` lies in 0..=last, so truncation gives the index below it.
     let below = place as usize;
     let above = (below + 1).min(last);
     Some(sorted[below] + (place - below as f64) * (sorted[above] - sorted[below]))

@@ -1,5 +1,5 @@
-//! Pseudo-random numbers that follow from a seed, the same on every machine: the only source of
-//! them. Figures depend on their streams, so that an algorithm never changes.
+//! Seeded pseudo-random numbers, the same on every machine; the project's only source of them.
+//! Figures depend on these streams, so an algorithm never changes.
 //!
 //! ```text
 //!     Random           xoshiro256++      data, places, orders of a workload
@@ -12,20 +12,20 @@ use std::ops::Range;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-/// A stream of pseudo-random numbers: xoshiro256++ where nothing else is said.
+/// A stream of pseudo-random numbers, by default of xoshiro256++.
 #[derive(Clone, Debug)]
 pub struct Random<G = Xoshiro256PlusPlus>(G);
 
-/// Numbers by SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014).
+/// The generator SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014).
 pub type SplitMixRandom = Random<SplitMix64>;
 
-/// Numbers that are a mixed counter.
+/// A generator that mixes a counter with a key.
 pub type CounterRandom = Random<Counter>;
 
-/// An algorithm that makes 64 bits at a time.
+/// A generator of 64 bits at a time.
 pub trait Generator {
-    /// Any 64 bits.
+    /// The next 64 bits.
     fn next_u64(&mut self) -> u64;
 }
 
@@ -43,7 +43,7 @@ impl Generator for SplitMix64 {
     }
 }
 
-/// A counter from 1 on, mixed with a key.
+/// A counter that starts at 1, mixed with a key.
 #[derive(Clone, Debug)]
 pub struct Counter {
     key: u64,
@@ -79,16 +79,16 @@ impl SplitMixRandom {
         Self(SplitMix64::seed_from_u64(seed))
     }
 
-    /// A stream for each number: neighbours do not overlap.
+    /// A separate stream for each number, without overlap of neighbours.
     pub(crate) fn stream(number: u64) -> Self {
         Self::split_mix(number.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
     /// Two places below `limit`, by multiplication (Lemire, "Fast random integer generation in an
-    /// interval", ACM TOMACS 29, 2019): below a limit of some thousand the bias is under 1e-6.
+    /// interval", ACM TOMACS 29, 2019); the bias is under 1e-6 for limits up to some thousand.
     pub(crate) fn two_places(&mut self, limit: usize) -> [usize; 2] {
         let (drawn, limit) = (self.next_u64(), limit as u64);
-        // Both halves are below 2^32, so that no product overflows, and a place is below the limit.
+        // Both halves are below 2^32, so no product overflows, and a place is below the limit.
         [drawn >> 32, drawn & 0xffff_ffff].map(|half| ((half * limit) >> 32) as usize)
     }
 
@@ -108,25 +108,25 @@ impl CounterRandom {
 }
 
 impl<G: Generator> Random<G> {
-    /// Any 64 bits.
+    /// The next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, 0 where that is 0; its bias is below `bound` / 2^64.
+    /// A number below `bound`, 0 if that is 0; its bias is below `bound` / 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.next_u64()) * u128::from(bound);
         (product >> 64) as u64
     }
 
-    /// A number of `range`, which is not empty.
+    /// A number in `range`, which must not be empty.
     pub fn within(&mut self, range: Range<u64>) -> u64 {
         range.start + self.below(range.end - range.start)
     }
 
-    /// True for half of the stream.
+    /// True with probability 1/2.
     pub fn coin(&mut self) -> bool {
         self.next_u64() >> 63 == 0
     }
@@ -148,14 +148,14 @@ impl<G: Generator> Random<G> {
         radius * (std::f64::consts::TAU * self.open_unit()).cos()
     }
 
-    /// A length from `min` to `max`, whose logarithm is spread evenly.
+    /// A length from `min` to `max`, log-uniform.
     pub fn length(&mut self, min: u64, max: u64) -> u64 {
         let unit = self.unit();
         let (low, high) = ((min as f64).ln(), (max.max(min) as f64).ln());
         ((low + unit * (high - low)).exp() as u64).clamp(min, max.max(min))
     }
 
-    /// Shuffles `items`: Fisher and Yates.
+    /// Shuffles `items` (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -163,7 +163,7 @@ impl<G: Generator> Random<G> {
         }
     }
 
-    /// Fills `bytes`, whose length is a multiple of 8.
+    /// Fills `bytes`; their length must be a multiple of 8.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for word in bytes.chunks_exact_mut(8) {
             word.copy_from_slice(&self.next_u64().to_le_bytes());
@@ -171,7 +171,7 @@ impl<G: Generator> Random<G> {
     }
 }
 
-/// Mixes two numbers into one: the finaliser of SplitMix64.
+/// Mixes two numbers into one by SplitMix64's finaliser.
 #[inline]
 #[must_use]
 pub const fn mix(a: u64, b: u64) -> u64 {
@@ -183,7 +183,7 @@ pub const fn mix(a: u64, b: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number for `text`, the same on every machine.
+/// A hash of `text`, the same on every machine.
 #[must_use]
 pub fn mix_bytes(seed: u64, text: &[u8]) -> u64 {
     text.chunks(8)
@@ -233,7 +233,7 @@ mod tests {
         assert_ne!(mix_bytes(1, b"a"), mix_bytes(1, b"a\0"));
     }
 
-    /// Plans, data and figures of stored runs follow from these numbers.
+    /// Plans, data and figures of stored runs depend on these numbers.
     #[test]
     fn the_streams_are_those_of_every_release() {
         assert_eq!(Random::from_seed(0).next_u64(), 0x53175d61490b23df);

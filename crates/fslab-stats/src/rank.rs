@@ -1,45 +1,45 @@
-//! Whether two orders agree: Spearman's rank correlation.
+//! Spearman's rank correlation: whether two orders agree.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::Interval;
 use crate::logs::normal_bound;
 
-/// Up to so many pairs, every permutation is tried: 40,320.
+/// Most pairs for which every permutation is tried (8! = 40,320).
 const EXACT_MAX: usize = 8;
 
-/// Figures that rounding leaves apart by less are equal.
+/// Figures that differ by less are equal but for rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// How far two orders of the same things agree.
+/// The agreement of two orders of the same items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankCorrelation {
     /// Spearman's coefficient: 1 is the same order, -1 the reverse.
     pub rho: f64,
-    /// How many things.
+    /// Number of items.
     pub n: usize,
-    /// The share of all orders, taken at random, whose coefficient is at least as far from 0;
-    /// `None` below three things.
+    /// The share of random orders whose coefficient is at least as far from 0; `None` below three
+    /// items.
     pub p_value: Option<f64>,
-    /// The 95 % interval of the coefficient; `None` below four things, and where the orders agree
-    /// or oppose each other entirely.
+    /// The 95 % interval of the coefficient; `None` below four items, and for a coefficient of 1 or
+    /// -1.
     pub interval: Option<Interval>,
 }
 
-/// Spearman's rank correlation: Pearson's coefficient of the ranks, ties with the mean of theirs
+/// Spearman's rank correlation: Pearson's coefficient of the ranks, with mean ranks for ties
 /// (Spearman, "The proof and measurement of association between two things", American Journal of
 /// Psychology 15, 1904).
 ///
-/// The p-value is two-sided: exact for up to eight pairs, by trying every permutation, with the
-/// ties as they are; for more, from Student's t with n - 2 degrees of freedom, `t = ρ √((n - 2) /
-/// (1 - ρ²))` (Kendall and Stuart, The Advanced Theory of Statistics, volume 2, section 31.19).
+/// The p-value is two-sided: exact up to eight pairs, by all permutations, with their ties; for
+/// more, from Student's t with n - 2 degrees of freedom, `t = ρ √((n - 2) / (1 - ρ²))` (Kendall and
+/// Stuart, The Advanced Theory of Statistics, volume 2, section 31.19).
 ///
 /// The interval is Fisher's on the inverse hyperbolic tangent, with the variance `(1 + ρ²/2) / (n -
 /// 3)` of Bonett and Wright ("Sample size requirements for estimating Pearson, Kendall and Spearman
 /// correlations", Psychometrika 65, 2000).
 ///
-/// `None` where the samples differ in length or have fewer than two values, one is not a number, or
-/// all values of a sample are equal. Infinite values have their rank.
+/// `None` if the samples differ in length or have fewer than two values, a value is NaN, or all
+/// values of a sample are equal. Infinite values have their rank.
 #[must_use]
 pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<RankCorrelation> {
     if a.len() != b.len() || a.len() < 2 || a.iter().chain(b).any(|value| value.is_nan()) {
@@ -59,7 +59,7 @@ pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<RankCorrelation> {
     })
 }
 
-/// The rank of each value from 1 on, equal ones with the mean of theirs.
+/// The rank of each value from 1 on; ties have their mean rank.
 pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count() as f64;
@@ -69,7 +69,7 @@ pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// The values about their mean: of ranks exact, since they are multiples of a quarter.
+/// The values minus their mean; exact for ranks, which are multiples of a quarter then.
 fn centred(values: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     values.iter().map(|value| value - mean).collect()

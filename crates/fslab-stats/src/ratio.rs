@@ -6,18 +6,18 @@ use crate::logs::{Logs, logarithms, t_bound_at};
 use crate::resample::{REPLICATES, distances};
 use crate::{CONFIDENCE, Estimate, Interval};
 
-/// From so many values a side on, the interval is bootstrapped. Found by simulation: with fewer, it
-/// gains half a percent of coverage where tails are long, and holds too much where values have two
-/// modes; docs/statistics.md has the figures.
+/// Fewest values a side for which the interval is bootstrapped. In simulations with fewer, it gains
+/// half a percent of coverage for long tails, and covers too much for two modes; docs/statistics.md
+/// has the figures.
 const BOOTSTRAP_LEAST: usize = 10;
 
-/// Above so many values a side, means are normal enough, and a bootstrap only costs.
+/// Most values a side for the bootstrap; above, means are normal enough.
 const BOOTSTRAP_MOST: usize = 200;
 
-/// Logarithms of figures that are nearer to each other are equal, but for rounding.
+/// Logarithms that differ by less are equal but for rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// How the interval of a ratio comes about.
+/// How the interval of a ratio is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalMethod {
     /// Welch's t on the logarithms.
@@ -27,7 +27,7 @@ pub enum IntervalMethod {
 }
 
 impl IntervalMethod {
-    /// The method in words.
+    /// The method's name for reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,8 +37,8 @@ impl IntervalMethod {
     }
 }
 
-/// The method of the interval for samples of these sizes; `None` where one has a single value or
-/// none, so that there is no interval. It depends on the sizes alone, never on the values.
+/// The method for samples of these sizes; `None` without an interval, if one has fewer than two
+/// values. It depends on the sizes alone, never on the values.
 #[must_use]
 pub fn interval_method(numerator: usize, denominator: usize) -> Option<IntervalMethod> {
     let (least, most) = (numerator.min(denominator), numerator.max(denominator));
@@ -59,7 +59,7 @@ pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
 /// The ratio of the geometric means, `numerator` over `denominator`, with its interval of
 /// `confidence`, such as 0.95. Each value is that of one trial: only trials are independent.
 ///
-/// Below ten values a side the interval is Welch's on the logarithms, carried back: the two samples
+/// Below ten values a side the interval is Welch's on the logarithms, transformed back; the samples
 /// may differ in size and in spread (Welch, "The generalization of 'Student's' problem when several
 /// different population variances are involved", Biometrika 34, 1947), with degrees of freedom
 /// after Satterthwaite ("An approximate distribution of estimates of variance components",
@@ -70,28 +70,28 @@ pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
 ///     ν = (s₁²/n₁ + s₂²/n₂)² / ((s₁²/n₁)²/(n₁ - 1) + (s₂²/n₂)²/(n₂ - 1))
 /// ```
 ///
-/// From ten on, `t(ν)` gives way to the quantile of `|ln r* - ln r| / se*` over 2002 bootstrap
-/// replicates, in which each sample is drawn anew from itself: the symmetric studentised bootstrap
+/// From ten on, `t(ν)` is replaced by the quantile of `|ln r* - ln r| / se*` over 2002 bootstrap
+/// replicates, in which each sample is resampled separately: the symmetric studentised bootstrap
 /// (Hall, "On symmetric bootstrap confidence intervals", Journal of the Royal Statistical Society B
-/// 50, 1988; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5). It takes
-/// skewness and heavy tails from the samples. A percentile interval is not used: with three to ten
-/// values it covers the truth in 80 to 92 of 100 experiments only.
+/// 50, 1988; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5), which
+/// follows the skewness and tails of the samples. A percentile interval is not used: with three to
+/// ten values its coverage is only 80 to 92 %.
 ///
-/// It holds from two values a side on; three is where it begins to be useful. Where neither sample
-/// has any spread, it has width zero.
+/// It needs two values a side and is useful from three. Where neither sample varies, it has width
+/// zero.
 ///
-/// `None` where a sample is empty or has a value that is not positive; the interval is `None` where
-/// a sample has a single value, and where `confidence` is beyond what 2002 replicates can tell.
+/// `None` if a sample is empty or has a value that is not positive; the interval is `None` if a
+/// sample has a single value, or if `confidence` is too high for 2002 replicates.
 #[must_use]
 pub fn ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
     Contrast::of(numerator, denominator)?.estimate(confidence)
 }
 
-/// The one-sided p-value of "the true ratio is `limit` or more": small where the ratio is below it.
+/// The one-sided p-value of "the true ratio is `limit` or more": small if the ratio is below it.
 ///
-/// It comes from the same distribution as the interval, so that both say the same: it is below `a /
-/// 2` exactly where the upper end of the interval of confidence `1 - a` is below the limit. For the
-/// opposite question, exchange the samples and take one over the limit.
+/// It comes from the distribution of the interval, so both agree: it is below `a / 2` exactly if
+/// the upper end of the interval of confidence `1 - a` is below the limit. For the opposite
+/// question, exchange the samples and take 1 / limit.
 ///
 /// `None` where [`ratio_at`] has no interval, or the limit is not positive.
 #[must_use]
@@ -102,19 +102,19 @@ pub fn ratio_p_below(numerator: &[f64], denominator: &[f64], limit: f64) -> Opti
     Contrast::of(numerator, denominator)?.p_below(limit.ln())
 }
 
-/// The difference of two means of logarithms, with what is known of its error.
+/// The difference of two means of logarithms, with its error distribution.
 pub(crate) struct Contrast {
     /// The difference.
     pub(crate) centre: f64,
-    /// The ratio where neither sample varies: as exact as a division, so that a figure that is at a
-    /// limit is not past it by the rounding of a logarithm.
+    /// The ratio where neither sample varies, computed by division, so that a ratio equal to a
+    /// limit is not beyond it by the rounding of logarithms.
     constant: Option<f64>,
-    /// `None` where a sample has a single value.
+    /// `None` if a sample has a single value.
     spread: Option<Spread>,
 }
 
 enum Spread {
-    /// Neither sample has any.
+    /// Neither sample varies.
     Zero,
     Student {
         error: f64,
@@ -133,7 +133,7 @@ impl Contrast {
         Self::by(numerator, denominator, method)
     }
 
-    /// By Welch, however many values there are.
+    /// By Welch's method for any number of values.
     pub(crate) fn by_welch(numerator: &[f64], denominator: &[f64]) -> Option<Self> {
         let method = interval_method(numerator.len(), denominator.len());
         Self::by(
@@ -160,8 +160,8 @@ impl Contrast {
         })
     }
 
-    /// Of two samples whose means of logarithms differ by `centre`, with the standard error of that
-    /// and its degrees of freedom, where something tells them.
+    /// Of two samples whose means of logarithms differ by `centre`, with its standard error and
+    /// degrees of freedom, if known.
     pub(crate) fn with_error(
         (numerator, denominator): (&[f64], &[f64]),
         centre: f64,
@@ -178,8 +178,8 @@ impl Contrast {
         }
     }
 
-    /// The same with other degrees of freedom: `freedom` of those that Satterthwaite gives. Only
-    /// Welch's has any.
+    /// Replaces the degrees of freedom by `freedom` of Satterthwaite's; only Welch's method has
+    /// them.
     pub(crate) fn with_freedom(mut self, freedom: impl FnOnce(f64) -> f64) -> Self {
         if let Some(Spread::Student { freedom: own, .. }) = &mut self.spread {
             *own = freedom(*own);
@@ -208,8 +208,7 @@ impl Contrast {
             Spread::Zero => Some(0.0),
             Spread::Student { error, freedom } => Some(t_bound_at(*freedom, confidence)? * error),
             Spread::Bootstrap { error, distances } => {
-                // The p-value of a distance, below, is under the level where fewer replicates than
-                // this reach it.
+                // `p_below` is under the level if fewer replicates than this reach the distance.
                 let reach = (level * (REPLICATES + 1) as f64).ceil() as usize;
                 let place = distances.len().checked_sub(reach.checked_sub(1)?)?;
                 let mut distances = distances.clone();
@@ -270,7 +269,7 @@ fn welch(above: &Logs, below: &Logs) -> Option<Spread> {
     if a + b == 0.0 {
         return Some(Spread::Zero);
     }
-    // Shares of the variance instead of variances: their squares neither vanish nor overflow.
+    // Shares of the variance, whose squares neither vanish nor overflow.
     let share = a / (a + b);
     let freedom =
         1.0 / (share.powi(2) / (above.count - 1.0) + (1.0 - share).powi(2) / (below.count - 1.0));
@@ -305,7 +304,7 @@ mod tests {
         near(contrast.centre, 20.82 - 22.986_667);
         near(contrast.centre - half_width, -3.984_3);
         near(contrast.centre + half_width, -0.349_0);
-        // From fifteen values a side the interval is bootstrapped, and much the same.
+        // With fifteen values a side the interval is bootstrapped, and similar.
         let estimate = ratio(&a, &b).expect("positive");
         let interval = estimate.interval.expect("fifteen values a side");
         assert!((interval.low.ln() + 3.984_3).abs() < 0.1, "{interval:?}");
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_p_value_says_what_the_interval_says() {
+    fn the_p_value_agrees_with_the_interval() {
         let noise = |count: u32, step: f64| -> Vec<f64> {
             let value = |i: u32| 100.0 + step * f64::from(i * 7 % count);
             (0..count).map(value).collect()
@@ -367,7 +366,7 @@ mod tests {
         assert_eq!(interval_method(9, 30), Some(IntervalMethod::Welch));
         assert_eq!(interval_method(30, 10), Some(IntervalMethod::Bootstrap));
         assert_eq!(interval_method(201, 10), Some(IntervalMethod::Welch));
-        // 1 in 2003 is the least that the replicates can tell.
+        // 1 in 2003 is the smallest p-value of the replicates.
         let values: Vec<f64> = (1..12).map(f64::from).collect();
         let beyond = ratio_at(&values, &values, 0.9999).expect("positive");
         assert_eq!(beyond.interval, None);

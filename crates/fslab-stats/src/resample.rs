@@ -1,31 +1,31 @@
-//! Replicates of a sample's mean and of its error, for the studentised bootstrap.
+//! Replicates of a sample's mean and its error, for the studentised bootstrap.
 
 use crate::SplitMixRandom;
 use crate::logs::mean_and_variance;
 
-/// Replicates of a pair of samples. With the sample itself they make 2003 cases, of which neither
-/// 5 % nor 1 % are a whole number: no p-value ever lies exactly on a limit.
+/// Number of replicates of a pair of samples. With the sample itself they make 2003 cases, of which
+/// neither 5 % nor 1 % is an integer: no p-value lies exactly on a limit.
 pub(crate) const REPLICATES: usize = 2002;
 
-/// No replicate's error is taken to be less than this share of the sample's.
+/// The smallest error of a replicate, as a share of the sample's.
 ///
-/// A sample with few different values, as a coarse clock gives them, has replicates without any
-/// spread, whose studentised distance would be infinite (Polansky, "Stabilizing bootstrap-t
-/// confidence intervals for small samples", Canadian Journal of Statistics 28, 2000).
+/// A sample with few different values, as of a coarse clock, has replicates without spread, whose
+/// studentised distance would be infinite (Polansky, "Stabilizing bootstrap-t confidence intervals
+/// for small samples", Canadian Journal of Statistics 28, 2000).
 const ERROR_SHARE_LEAST: f64 = 0.5;
 
-/// One replicate: how far its mean lies from that of the sample, and the variance of its mean.
+/// One replicate: the distance of its mean from the sample's, and the variance of its mean.
 #[derive(Clone, Copy)]
 struct Replicate {
     shift: f64,
     variance: f64,
 }
 
-/// The studentised distances `|θ* - θ| / se*` of the difference of two means, in no order.
+/// The studentised distances `|θ* - θ| / se*` of the difference of two means, unordered.
 ///
-/// The samples are resampled apart from each other, each from its own stream. Which is the first
-/// is decided by their values, and the order of values is none of theirs: one over a ratio has the
-/// inverse of its interval, and a shuffled sample the same.
+/// The samples are resampled separately, each from its own stream. Values are sorted first, and the
+/// samples ordered by them, so that neither exchanging the samples nor shuffling one changes the
+/// distances.
 pub(crate) fn distances(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     let (mut a, mut b) = (a.to_vec(), b.to_vec());
     a.sort_by(f64::total_cmp);
@@ -70,7 +70,7 @@ fn replicates(values: &[f64], stream: u64) -> Option<Vec<Replicate>> {
             take(random.place(centred.len()));
         }
         let shift = sum / count;
-        // What is below zero is rounding.
+        // Values below zero are rounding.
         let variance = ((squares - sum * shift) / (count - 1.0) / count).max(0.0);
         Replicate { shift, variance }
     };
@@ -103,7 +103,8 @@ mod tests {
         let found = replicates(&values, 1).expect("a sample");
         let shifts: Vec<f64> = found.iter().map(|it| it.shift).collect();
         let (mean, variance) = mean_and_variance(&shifts).expect("replicates");
-        // The variance of 0..20 with n below the line is 33.25; of a mean of 20, a twentieth.
+        // The variance of 0..20 with n in the denominator is 33.25; that of a mean of 20 is a
+        // twentieth.
         assert!(mean.abs() < 0.1, "{mean}");
         let variance = variance.expect("replicates");
         assert!((variance / (33.25 / 20.0) - 1.0).abs() < 0.1, "{variance}");

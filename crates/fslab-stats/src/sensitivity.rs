@@ -1,19 +1,19 @@
-//! How far one further run of the same may lie from those that were made.
+//! Prediction of one further run: how far it may lie from those made.
 
 use crate::logs::{Logs, t_bound};
 
-/// The fewest values from which a spread is worth telling: of two, the quantile of t is 12.7.
+/// The fewest values for a useful interval: with two, the quantile of t is 12.7.
 const VALUES_MIN: usize = 3;
 
 /// The half-width of the 95 % prediction interval for one further value, as a share of the figure:
-/// 0.06 is "another such run may well lie 6 % away, and in one case of twenty farther".
+/// 0.06 means that 19 of 20 further runs lie within 6 %.
 ///
 /// `exp(t(n - 1) · s · √(1 + 1/n)) - 1`, with s the standard deviation of the logarithms (Hahn and
 /// Meeker, Statistical Intervals, 1991, section 4.7). It is the upper side, the wider one, and 0
-/// where all values are equal. Half-widths are of new values, not of the mean: they do not become
-/// nothing with more of them.
+/// where all values are equal. It is about a new value, not the mean, so it does not approach 0
+/// with more values.
 ///
-/// `None` for fewer than three values, or where one is not positive.
+/// `None` for fewer than three values, or if one is not positive.
 #[must_use]
 pub fn sensitivity(sample: &[f64]) -> Option<f64> {
     if sample.len() < VALUES_MIN {
@@ -36,7 +36,7 @@ mod tests {
         let sample = [1.0_f64, 2.0, 3.0].map(f64::exp);
         let found = sensitivity(&sample).expect("three values");
         assert!((found.ln_1p() - 4.968_276).abs() < 1e-5, "{found}");
-        // In another unit it is the same.
+        // Independent of the unit.
         let other = sensitivity(&sample.map(|value| value * 7.0)).expect("three values");
         assert!((found / other - 1.0).abs() < 1e-9);
     }

@@ -1,13 +1,13 @@
-//! Samples without any spread, of which a coarse clock may have made two of one truth.
+//! Samples without any spread that a coarse clock may have made from one true value.
 //!
-//! Three times 2 s and three times 3 s have no spread, and yet they are what a clock of whole
-//! seconds makes of 2.5 s in one experiment of 32. Which clock it was, nothing in the values tells:
-//! so this is no part of any verdict, but something that a reader should be told.
+//! Three times 2 s and three times 3 s have no spread, but a clock of full seconds gives them for
+//! 2.5 s in one experiment of 32. The values do not show the clock's resolution, so this enters no
+//! verdict; it is reported as a caveat.
 
-/// How far from a whole number a quotient is that rounding alone keeps from one.
+/// The largest distance of a quotient from an integer that counts as rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// Whether neither sample varies, and the two are neighbouring steps of a decimal clock: whole
+/// True if neither sample varies, and the two are neighbouring steps of a decimal clock: integral
 /// multiples of a power of ten that is their difference. 2 and 3 are, and 61.2 and 61.3, but not
 /// 100 and 95, which are five steps apart.
 #[must_use]

@@ -1,45 +1,45 @@
-//! When repeats are enough: whether figures that are looked at after every repeat are known to
-//! within a target.
+//! The stopping rule of repeats: whether figures, checked after every repeat, are known to within a
+//! target.
 //!
-//! Who looks again and again, and stops when an interval is narrow, stops on samples that happen to
-//! be narrow: of an interval that ends so, 90 of 100 hold the truth and not 95, with a least of
-//! three repeats. What mends it is to look, and then to make repeats that had no part in the choice
-//! (Simons, "On the cost of not knowing the variance when making a fixed-width confidence interval
-//! for the mean", Annals of Mathematical Statistics 39, 1968: to the sequential rule of Chow and
-//! Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals for the mean",
-//! ibid. 36, 1965, a fixed number of further observations is enough, whatever the variance).
-//! How many is found by simulation; docs/statistics.md has the figures.
+//! Stopping at the first narrow interval selects samples that are narrow by chance: such intervals
+//! cover the truth in 90 of 100 cases instead of 95, with a minimum of three repeats. The remedy is
+//! a number of further repeats that take no part in the choice (Simons, "On the cost of not knowing
+//! the variance when making a fixed-width confidence interval for the mean", Annals of Mathematical
+//! Statistics 39, 1968: after the sequential rule of Chow and Robbins, "On the asymptotic theory of
+//! fixed-width sequential confidence intervals for the mean", ibid. 36, 1965, a fixed number of
+//! further observations is enough, whatever the variance). The number was found by simulation;
+//! docs/statistics.md has the figures.
 
 use crate::logs::t_bound;
 
-/// So many repeats are made after the first look at which all figures were within the target.
+/// Further repeats after the first look at which all figures were within the target.
 const FURTHER: usize = 6;
 
-/// So many are enough where they were known much better than that: it is rarely luck.
+/// Further repeats if that first look was well within the target, which is rarely luck.
 const FURTHER_MUCH_BETTER: usize = 2;
 
-/// The share of the target within which figures are known much better.
+/// The share of the target that is well within it.
 const MUCH_BETTER: f64 = 0.5;
 
-/// Whether another repeat is to be made.
+/// Whether another repeat is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopping {
     /// A figure is not within the target.
     Wide,
-    /// All are, and so many repeats more are to confirm it.
+    /// All are within the target; further repeats must confirm it.
     Confirming {
-        /// How many; at least 1.
+        /// Their number; at least 1.
         more: usize,
     },
-    /// All are, and were when they were not looked at for the first time.
+    /// All are within the target, and it is confirmed.
     Known,
 }
 
-/// Whether `looks` end it: how far the widest interval reached after each repeat from the least
-/// number on, as a share of its figure (`None`: a figure had no interval).
+/// Applies the rule to `looks`: the relative half-width of the widest interval after each repeat
+/// from the minimum number on (`None`: a figure had no interval).
 ///
-/// Figures are known where they are within `target` at the last look, and were at one six looks
-/// before or earlier; two looks, where the first such look found them within half of the target.
+/// Figures are known if they are within `target` at the last look and were so at least six looks
+/// before; two looks, if they were within half of the target then.
 #[must_use]
 pub fn stopping(looks: &[Option<f64>], target: f64) -> Stopping {
     let within = |reach: &Option<f64>, limit: f64| reach.is_some_and(|reach| reach <= limit);
@@ -61,15 +61,15 @@ pub fn stopping(looks: &[Option<f64>], target: f64) -> Stopping {
     }
 }
 
-/// How far the 95 % interval of a figure reaches after each repeat: by [`crate::location`] of the
-/// values so far, as a share of their geometric mean, on the wider side. The first of `values` is
-/// that of the first repeat; a repeat without one leaves the interval as it was.
+/// The relative half-width of the 95 % interval of a figure after each repeat: [`crate::location`]
+/// of the values so far, on the wider side. The first of `values` is that of the first repeat; a
+/// repeat without a value leaves the interval as it was.
 ///
-/// `None` while there are fewer than two values, and from a value on that is not positive.
+/// `None` while there are fewer than two values, and from the first value on that is not positive.
 #[must_use]
-pub fn reaches(values: &[Option<f64>]) -> Vec<Option<f64>> {
+pub fn relative_half_widths(values: &[Option<f64>]) -> Vec<Option<f64>> {
     let (mut count, mut mean, mut squares) = (0.0_f64, 0.0, 0.0);
-    let mut reach_with = |value: Option<f64>| {
+    let mut width_with = |value: Option<f64>| {
         if let Some(value) = value {
             let log = if value.is_finite() {
                 value.ln()
@@ -92,7 +92,7 @@ pub fn reaches(values: &[Option<f64>]) -> Vec<Option<f64>> {
             .then(|| half.exp_m1())
             .filter(|it| it.is_finite())
     };
-    values.iter().map(|value| reach_with(*value)).collect()
+    values.iter().map(|value| width_with(*value)).collect()
 }
 
 #[cfg(test)]
@@ -141,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn each_look_reaches_as_far_as_the_interval_of_the_values_so_far() {
+    fn each_look_has_the_width_of_the_interval_of_the_values_so_far() {
         let values = [100.0, 103.0, 99.0, 104.5, 100.0, 98.0];
-        let looks = reaches(&values.map(Some));
+        let looks = relative_half_widths(&values.map(Some));
         assert_eq!(looks[0], None);
         for count in 2..=values.len() {
             let reach = location(&values[..count]).and_then(Estimate::reach);
@@ -157,9 +157,12 @@ mod tests {
 
     #[test]
     fn a_repeat_without_a_value_leaves_all_as_it_was_and_one_of_zero_ends_it() {
-        let looks = reaches(&[Some(5.0), None, Some(5.0), Some(0.0), Some(5.0)]);
+        let looks = relative_half_widths(&[Some(5.0), None, Some(5.0), Some(0.0), Some(5.0)]);
         assert_eq!(looks, [None, None, Some(0.0), None, None]);
-        assert_eq!(reaches(&[Some(f64::INFINITY), Some(1.0)]), [None, None]);
-        assert_eq!(reaches(&[]), []);
+        assert_eq!(
+            relative_half_widths(&[Some(f64::INFINITY), Some(1.0)]),
+            [None, None]
+        );
+        assert_eq!(relative_half_widths(&[]), []);
     }
 }

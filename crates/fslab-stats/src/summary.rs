@@ -1,9 +1,9 @@
-//! A sample in a few figures.
+//! Descriptive statistics of a sample.
 
 use crate::logs::mean_and_variance;
 use crate::quantile;
 
-/// What a sample looks like; every figure is in the sample's unit.
+/// A sample in a few figures, in the sample's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Number of values, at least 1.
@@ -12,7 +12,7 @@ pub struct Summary {
     pub median: f64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The standard deviation with n - 1 below the line; `None` for a single value.
+    /// The standard deviation, with n - 1 in the denominator; `None` for a single value.
     pub sd: Option<f64>,
     /// The smallest value.
     pub min: f64,

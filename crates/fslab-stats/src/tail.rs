@@ -1,30 +1,27 @@
-//! The ratio of two samples far out in its tails, where many comparisons have to hold together.
+//! The ratio of two samples at extreme confidence levels, for large families of comparisons.
 //!
-//! A family of a thousand intervals needs quantiles that no number of replicates reaches, so they
-//! are Welch's at every size. Satterthwaite's degrees of freedom are themselves an estimate, and
-//! far out it errs on the wrong side where few repeats have very different spreads: at a level of
-//! 2.5 % over 20, three repeats with spreads of 1 to 5 are told apart 1.8 times as often as they
-//! should be, and three against ten with equal spreads 3 times. The least that the degrees can be,
-//! one less than the smaller sample has values, never errs so, and sees little. Their geometric
-//! mean is taken: 0.5 and 0.3 times as often in these cases, about as often as it should with five
-//! repeats or more, and 1.5 times at worst, with three repeats and spreads of 1 to 20. At a level
-//! of 2.5 % over 250 the worst are 2.2 times, with four repeats and such spreads, and 1.5 times
-//! with five (simulated, 400,000 experiments each).
+//! Intervals of a family of a thousand need quantiles beyond any number of replicates, so they are
+//! Welch's at every size. Satterthwaite's degrees of freedom are themselves an estimate, and far
+//! out they alarm too often where few repeats have very different spreads: at a level of 2.5 % over
+//! 20, three repeats with spreads of 1 to 5 alarm 1.8 times as often as they should, and three
+//! against ten with equal spreads 3 times. The smallest possible degrees, one less than the smaller
+//! sample has values, never alarm too often but have little power. Their geometric mean is used:
+//! 0.5 and 0.3 times as often in these cases, about right with five repeats or more, and at worst
+//! 1.5 times, with three repeats and spreads of 1 to 20. At a level of 2.5 % over 250 the worst are
+//! 2.2 times, with four repeats and such spreads, and 1.5 times with five (simulated, 400,000
+//! experiments each).
 
 use crate::Estimate;
 use crate::ratio::Contrast;
 
-/// As [`crate::ratio_at`], for confidences near 1: Welch's interval with cautious degrees of
-/// freedom.
-///
-/// `None` as there.
+/// [`crate::ratio_at`] for confidences near 1: Welch's interval with conservative degrees of
+/// freedom. `None` as there.
 #[must_use]
 pub fn tail_ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
     contrast(numerator, denominator)?.estimate(confidence)
 }
 
-/// As [`crate::ratio_p_below`], from the distribution of [`tail_ratio_at`], with which it agrees
-/// likewise.
+/// [`crate::ratio_p_below`] for the distribution of [`tail_ratio_at`], with which it agrees.
 ///
 /// `None` where that has no interval, or the limit is not positive.
 #[must_use]

@@ -1,29 +1,30 @@
-//! What an interval of a ratio of speeds permits one to say.
+//! The verdict that an interval of a ratio of speeds permits.
 
 use crate::Interval;
 
 /// How the numerator of a ratio of speeds compares with its denominator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The whole interval is above 1. By how much, the interval says: it may be little.
+    /// The interval is above 1; the difference may still be small.
     Faster,
-    /// The whole interval is below 1.
+    /// The interval is below 1.
     Slower,
-    /// The interval holds 1 and lies within the tolerance: a difference, if any, does not matter.
+    /// The interval contains 1 and lies within the tolerance: a difference, if any, does not
+    /// matter.
     Same {
         /// The tolerance: 0.05 is "the same within 5 %".
         within: f64,
     },
-    /// The interval holds 1 and reaches beyond the tolerance, or there is none.
+    /// The interval contains 1 and exceeds the tolerance, or there is none.
     Undecided,
 }
 
 /// The verdict on a ratio of speeds from its 95 % interval.
 ///
-/// `tolerance` is the relative difference that does not matter, such as 0.05; the interval must lie
-/// within `1 / (1 + tolerance)` and `1 + tolerance` for two to be the same (the two one-sided tests
+/// `tolerance` is the relative difference that does not matter, such as 0.05; for [`Verdict::Same`]
+/// the interval must lie within `1 / (1 + tolerance)` and `1 + tolerance` (the two one-sided tests
 /// of Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987, at the stricter level of the interval).
-/// That an interval merely holds 1 never makes two the same.
+/// That an interval contains 1 is not enough.
 #[must_use]
 pub fn verdict(interval: Option<Interval>, tolerance: f64) -> Verdict {
     let Some(interval) = interval else {
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_interval_decides() {
+    fn the_verdict_follows_from_both_ends_of_the_interval() {
         assert_eq!(of(1.12, 1.31), Verdict::Faster);
         assert_eq!(of(0.70, 0.99), Verdict::Slower);
         assert_eq!(of(0.97, 1.04), Verdict::Same { within: 0.05 });

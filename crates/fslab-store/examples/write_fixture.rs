@@ -1,5 +1,5 @@
-//! Writes the sample run into a new store, and as JSON beside it: a fixture of this version, made
-//! once, before its release. `cargo run -p fslab-store --example write_fixture -- FILE.sqlite`
+//! Writes the sample run into a new store, and as JSON beside it: the fixture of a schema version,
+//! made once, before its release. `cargo run -p fslab-store --example write_fixture -- FILE.sqlite`
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .ok_or("name the file to write")?
         .into();
     if path.exists() {
-        return Err("a fixture is never written over".into());
+        return Err("a fixture is never overwritten".into());
     }
     let run = sample::run("20261121-143205-k3f9");
     let mut store = Store::open(&path)?;

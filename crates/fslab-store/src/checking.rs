@@ -1,24 +1,24 @@
-//! The check of a whole store: SQLite's own, then every digest, every count and every value.
+//! The check of an entire store: SQLite's own checks, then every digest, count and value.
 
 use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use crate::codec::read;
 use crate::digest::{
-    agrees, demand_run, is_complete, metrics_digest, read_name, record_digest, with_summary,
+    agrees, ensure_run, is_complete, metrics_digest, read_name, record_digest, with_summary,
 };
 use crate::error::Fault;
-use crate::listing::demand_index;
+use crate::listing::ensure_index;
 use crate::reading::record;
 use crate::{Store, StoreError};
 
-/// The most sentences that are taken from SQLite's own checks.
+/// Most messages reported from SQLite's own checks.
 const SENTENCES_MAX: u32 = 100;
 
-/// Something that is not as it was written.
+/// One damaged part of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// The run; `None` for the file as a whole.
+pub struct StoreDamage {
+    /// The run; `None` for the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// The trial; `None` for the run's own row, and for the file.
@@ -28,20 +28,20 @@ pub struct Finding {
     pub damage: String,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// Runs that were checked, deleted ones included.
+    /// Runs checked, deleted ones included.
     pub runs: u64,
     /// Their trials.
     pub trials: u64,
-    /// What is damaged; nothing in a sound store.
-    pub findings: Vec<Finding>,
+    /// The damage found; empty for a sound store.
+    pub findings: Vec<StoreDamage>,
 }
 
 impl Checked {
     fn add(&mut self, run: Option<&str>, trial: Option<String>, damage: impl Into<String>) {
-        self.findings.push(Finding {
+        self.findings.push(StoreDamage {
             run: run.map(str::to_owned),
             trial,
             damage: damage.into(),
@@ -50,11 +50,11 @@ impl Checked {
 }
 
 impl Store {
-    /// Reads all that is stored, and says what is not as it was written. A part that cannot be read
-    /// is a finding; the others are checked all the same.
+    /// Reads everything stored and verifies it. A part that cannot be read is a finding; the others
+    /// are still checked.
     ///
     /// # Errors
-    /// Where nothing of the database can be read.
+    /// If the database cannot be read at all.
     pub fn check(&self) -> Result<Checked, StoreError> {
         self.reading(|connection| {
             let mut checked = Checked::default();
@@ -71,7 +71,7 @@ impl Store {
     }
 }
 
-/// Keys, as far as they can be read: a damaged page ends the list, and is a finding elsewhere.
+/// Keys as far as they can be read: a damaged page ends the list, and is reported by another check.
 fn keys(connection: &Connection, sql: &str, of: Option<i64>) -> Result<Vec<i64>, Fault> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = match of {
@@ -85,7 +85,7 @@ fn keys(connection: &Connection, sql: &str, of: Option<i64>) -> Result<Vec<i64>,
     Ok(keys)
 }
 
-/// SQLite's checks of pages, indexes, constraints and references; then our totals.
+/// SQLite's checks of pages, indexes, constraints and references; then the store's totals.
 fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Fault> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({SENTENCES_MAX})"))?;
     let mut rows = statement.query([])?;
@@ -117,7 +117,7 @@ fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Faul
             format!("a row of {table} belongs to no row of {parent}"),
         );
     }
-    if let Err(fault) = demand_index(connection) {
+    if let Err(fault) = ensure_index(connection) {
         let text = "the indexes of runs do not have as many runs as were stored";
         match fault.is_of_content() {
             true => checked.add(None, None, text),
@@ -134,7 +134,7 @@ fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
     checked.runs += 1;
     let name = with_summary(connection, key, |row| Ok(read_name(row)));
     let name = name.unwrap_or_else(|_| format!("of row {key}"));
-    if let Err(fault) = demand_run(connection, key) {
+    if let Err(fault) = ensure_run(connection, key) {
         checked.add(Some(&name), None, fault.reason());
     }
     let before = checked.findings.len();
@@ -146,7 +146,7 @@ fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
             checked.add(Some(&name), Some(place), fault.reason());
         }
     }
-    // What no digest shows: trials that are not found, and values that make no sense.
+    // Errors that digests do not show: missing trials, and unreadable values.
     if checked.findings.len() == before
         && let Err(fault) = record(connection, key)
     {
@@ -180,10 +180,10 @@ fn check_trial(
         Ok(format!("c{cell}r{repeat}"))
     };
     if !agrees(row, "trials.digest", &record)? {
-        checked.add(Some(run), Some(trial()?), "it is not as it was written");
+        checked.add(Some(run), Some(trial()?), "it does not match its digest");
     }
     if !agrees(row, "trials.metrics_digest", &metrics)? {
-        let text = "its rows of phase_metrics and trial_metrics are not as they were written";
+        let text = "its rows of phase_metrics and trial_metrics do not match their digest";
         checked.add(Some(run), Some(trial()?), text);
     }
     Ok(())

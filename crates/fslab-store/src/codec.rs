@@ -1,7 +1,7 @@
-//! Values as SQLite keeps them: enumerations as words, structures as JSON, counters as integers.
+//! Conversion of values to SQLite: enumerations as words, structures as JSON, counters as integers.
 //!
-//! A value is named by `what`, its `table.column`: an error says it, and reading finds the column
-//! by its second half.
+//! `what` names a value as `table.column`: errors report it, and reading finds the column by its
+//! second half.
 
 use fslab_model::LatencyHistogram;
 use rusqlite::Row;
@@ -23,13 +23,13 @@ pub(crate) fn integer(what: &'static str, value: u64) -> Result<i64, Fault> {
     i64::try_from(value).map_err(|_| StoreErrorKind::Unstorable { what }.into())
 }
 
-/// A column whose SQLite type is the one wanted.
+/// A column, if its SQLite type is the expected one.
 pub(crate) fn read<T: FromSql>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let column = what.split_once('.').map_or(what, |(_, column)| column);
     Ok(row.get(column)?)
 }
 
-/// A counter, in the type that the model gives it.
+/// A counter, in the model's type.
 pub(crate) fn read_integer<T: TryFrom<i64>>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let value: i64 = read(row, what)?;
     T::try_from(value).map_err(|_| StoreErrorKind::Unreadable { what }.into())
@@ -46,13 +46,13 @@ pub(crate) fn read_optional<T: TryFrom<i64>>(
     }
 }
 
-/// What [`json`] wrote.
+/// Reads what [`json`] wrote.
 pub(crate) fn read_json<T: DeserializeOwned>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let text: String = read(row, what)?;
     serde_json::from_str(&text).map_err(|error| unreadable(what, error))
 }
 
-/// What [`json`] wrote, where it wrote anything.
+/// Reads what [`json`] wrote; `None` for NULL.
 pub(crate) fn read_optional_json<T: DeserializeOwned>(
     row: &Row,
     what: &'static str,
@@ -63,13 +63,13 @@ pub(crate) fn read_optional_json<T: DeserializeOwned>(
     }
 }
 
-/// The word that an enumeration without fields serialises to.
+/// An enumeration without fields, from its serialised word.
 pub(crate) fn read_word<T: DeserializeOwned>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let word: String = read(row, what)?;
     serde_json::from_value(Value::String(word)).map_err(|error| unreadable(what, error))
 }
 
-/// What a type printed, read by the type.
+/// Parses what the type's `Display` wrote.
 pub(crate) fn read_parsed<T>(row: &Row, what: &'static str) -> Result<T, Fault>
 where
     T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Hands the one row of `SELECT value AS c` to `reader`.
+    /// Calls `reader` with the one row of `SELECT value AS c`.
     fn row_of<T>(value: &str, reader: impl Fn(&Row) -> Result<T, Fault>) -> Result<T, Fault> {
         let connection = Connection::open_in_memory().expect("memory");
         let mut statement = connection

@@ -1,4 +1,4 @@
-//! How the file is opened: whose it is, whether it may be read and written, and how durable it is.
+//! Opening the file: ownership, permissions, durability.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,13 +12,13 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::error::Fault;
 use crate::{StoreError, StoreErrorKind, digest, migration};
 
-/// How long a process waits for another's transaction. Ours are short: one trial each.
+/// The longest wait for another process's transaction. Transactions are short: one trial each.
 const BUSY_LIMIT: Duration = Duration::from_secs(30);
-/// Pause between attempts where SQLite does not wait by itself.
+/// Pause between attempts where SQLite itself does not wait.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Opens for reading and writing; makes the folders and the file where they are not there, and
-/// brings an older schema up to date.
+/// Opens for reading and writing; creates the folders and the file if missing, and migrates an
+/// older schema.
 pub(crate) fn open_writable(path: &Path) -> Result<Connection, StoreError> {
     refuse_folder(path)?;
     if let Some(folder) = path
@@ -28,7 +28,7 @@ pub(crate) fn open_writable(path: &Path) -> Result<Connection, StoreError> {
         fs::create_dir_all(folder)
             .map_err(|error| StoreError::io(error, "make the folder of", path))?;
     }
-    // SQLite says only that it cannot open the file; the operating system says why.
+    // SQLite reports only that it cannot open the file; the operating system reports why.
     fs::OpenOptions::new()
         .append(true)
         .create(true)
@@ -42,7 +42,7 @@ pub(crate) fn open_writable(path: &Path) -> Result<Connection, StoreError> {
 
 fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     let mut connection = Connection::open_with_flags(path, flags)?;
-    // SQLite opens a write-protected file for reading, and says nothing.
+    // SQLite silently opens a write-protected file for reading.
     if connection.is_readonly("main")? {
         return Err(StoreErrorKind::Permission.into());
     }
@@ -53,15 +53,15 @@ fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> 
     Ok(connection)
 }
 
-/// Opens an existing store for reading. Also says whether its schema is the current one.
+/// Opens an existing store for reading; also returns whether its schema is the current one.
 pub(crate) fn open_read_only(path: &Path) -> Result<(Connection, bool), StoreError> {
     refuse_folder(path)?;
     fs::metadata(path).map_err(|error| StoreError::io(error, "read", path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     attempt_read_only(path, flags)
         .or_else(|fault| match fault {
-            // A reader, too, has to make the "-shm" file. Where the folder does not let it, and
-            // there is no "-wal" file that it could miss, the store cannot change either.
+            // A reader has to create the "-shm" file, too. If the folder does not allow that, and
+            // there is no "-wal" file that it could miss, the store cannot change.
             Fault::Sqlite(error) if is_refusal(&error) && !beside(path, "-wal").exists() => {
                 let uri = flags | OpenFlags::SQLITE_OPEN_URI;
                 attempt_read_only(Path::new(&immutable_uri(path)), uri)
@@ -83,7 +83,7 @@ fn attempt_read_only(path: &Path, flags: OpenFlags) -> Result<(Connection, bool)
     }
 }
 
-/// How SQLite says that it could not make a file beside the database.
+/// True if SQLite could not create a file beside the database.
 fn is_refusal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -91,22 +91,22 @@ fn is_refusal(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// More than the statements of this crate: each is prepared once.
+/// Larger than the number of this crate's statements, so that each is prepared once.
 const STATEMENTS_KEPT: usize = 128;
 
 fn configure(connection: &Connection) -> Result<(), Fault> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.busy_timeout(BUSY_LIMIT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // A commit is on the disk when it returns: a trial takes minutes, an fsync milliseconds.
+    // A commit is durable when it returns: a trial takes minutes, an fsync milliseconds.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // A store may come from somebody else: its triggers and views call nothing with effects.
+    // A store may come from another user: its triggers and views may call nothing with effects.
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(())
 }
 
-/// Readers and a writer do not wait for each other in this mode. Where the file system has no
-/// shared memory SQLite keeps its rollback journal, which is as durable.
+/// In WAL mode readers and a writer do not wait for each other. On a file system without shared
+/// memory SQLite keeps its rollback journal, which is as durable.
 fn enter_wal(connection: &Connection) -> Result<(), Fault> {
     let deadline = Instant::now() + BUSY_LIMIT;
     loop {
@@ -132,14 +132,14 @@ fn refuse_folder(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The file of SQLite's beside the database.
+/// SQLite's file of that suffix beside the database.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
 }
 
-/// The path as an SQLite URI that promises that the file does not change.
+/// The path as an SQLite URI with `immutable`: the file does not change.
 fn immutable_uri(path: &Path) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_bytes() {

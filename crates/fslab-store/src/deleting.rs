@@ -1,32 +1,31 @@
-//! Deleting runs: a deleted run stays in the store, in no list, until that is undone or it is
-//! removed for good.
+//! Deleting runs: a deleted run stays in the store but in no list, until it is restored or purged.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 
-use crate::digest::{demand_run, read_name, seal_run, with_summary};
+use crate::digest::{ensure_run, read_name, seal_run, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
 use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
-/// A run as it is deleted: whatever its name, and whether its row makes sense or not.
+/// A run to delete; its row may be damaged, and its name may be any text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundRun {
     #[serde(skip)]
     key: i64,
-    /// Its name; that of a damaged run may be any text.
+    /// Its name; any text for a damaged run.
     pub run: String,
-    /// Its trials that have a record.
+    /// Its number of trials with a record.
     pub trials: u64,
 }
 
 impl Store {
-    /// The runs that `text` means among those that are not deleted: `last`, `last~1`, a range of
-    /// them, a name or the beginning of one; and a damaged run by whatever its name is.
+    /// The runs that `text` selects among those not deleted: `last`, `last~1`, a range of them, a
+    /// name or the beginning of one; a damaged run by its exact name.
     ///
     /// # Errors
-    /// As [`Store::select`]; `UnknownRun` where `text` can be the name of no run.
+    /// As [`Store::select`]; `UnknownRun` if `text` cannot be a run's name.
     pub fn find(&self, text: &str) -> Result<Vec<FoundRun>, StoreError> {
         self.reading(|connection| {
             if let Some(found) = exactly(connection, text, false)? {
@@ -67,31 +66,31 @@ impl Store {
     /// All deleted runs.
     ///
     /// # Errors
-    /// Where the database cannot be read.
+    /// If the database cannot be read.
     pub fn deleted(&self) -> Result<Vec<FoundRun>, StoreError> {
         self.reading(all_deleted)
     }
 
-    /// Takes the runs out of every list; their records stay.
+    /// Marks the runs as deleted; their records stay.
     ///
     /// # Errors
-    /// Where the database cannot be written.
+    /// If the database cannot be written.
     pub fn delete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
         self.for_each(runs, |connection, key| mark(connection, key, "unixepoch()"))
     }
 
-    /// Brings deleted runs back.
+    /// Restores deleted runs.
     ///
     /// # Errors
-    /// Where the database cannot be written.
+    /// If the database cannot be written.
     pub fn undelete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
         self.for_each(runs, |connection, key| mark(connection, key, "NULL"))
     }
 
-    /// Removes runs with all their trials, for good. Their room is used for later ones.
+    /// Removes runs with all their trials for good. SQLite reuses their space.
     ///
     /// # Errors
-    /// Where the database cannot be written.
+    /// If the database cannot be written.
     pub fn purge(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
         self.for_each(runs, |connection, key| {
             connection.execute("DELETE FROM runs WHERE key = ?1", [key])?;
@@ -99,7 +98,7 @@ impl Store {
         })
     }
 
-    /// All of them in one transaction, or none.
+    /// Applies `work` to all runs in one transaction.
     fn for_each(
         &mut self,
         runs: &[FoundRun],
@@ -109,9 +108,9 @@ impl Store {
     }
 }
 
-/// Sets when a run was deleted. A damaged run gets no new digest, which would make it a sound one.
+/// Sets when a run was deleted. A damaged run gets no new digest, which would hide the damage.
 fn mark(connection: &Connection, run: i64, time: &str) -> Result<(), Fault> {
-    let is_sound = demand_run(connection, run).is_ok();
+    let is_sound = ensure_run(connection, run).is_ok();
     connection.execute(
         &format!("UPDATE runs SET deleted_unix_s = {time} WHERE key = ?1"),
         [run],

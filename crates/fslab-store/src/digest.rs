@@ -1,15 +1,15 @@
-//! Digests of what is stored: by them a row that was damaged is told from one that was written.
+//! Digests of stored rows, which reveal damage.
 //!
 //! A digest is the SHA-256 of rows as SQLite keeps them. A row is hashed column by column: name,
-//! type and value of each that is not NULL, so that a column which a later version adds changes no
-//! digest of a row that lacks it. Keys, by which SQLite puts rows together, are left out; the
-//! places that they stand for (a phase's ordinal, a trial's run) are in. A digest finds damage, not
-//! a forger, who would write a new digest.
+//! type and value of each that is not NULL, so that a column added by a later version does not
+//! change the digest of a row without it. SQLite's row keys are left out; the references that they
+//! stand for (a phase's ordinal, a trial's run) are included. A digest reveals damage, not forgery,
+//! which would replace the digest, too.
 //!
 //! ```text
 //!     trials.digest          steps, latencies, series, phases, facts and the trial's row
-//!     trials.metrics_digest  phase_metrics and trial_metrics, which were computed of them
-//!     runs.plan_digest       what is large in the run's row: plan, machine, command
+//!     trials.metrics_digest  phase_metrics and trial_metrics, which are derived from them
+//!     runs.plan_digest       the large columns of the run's row: plan, machine, command
 //!     runs.digest            the run's other columns, and plan_digest
 //! ```
 
@@ -26,8 +26,8 @@ use crate::error::Fault;
 /// A SHA-256.
 type Sum = [u8; 32];
 
-/// Columns that no digest is over: keys, which place a row and say nothing of it, and what is
-/// computed from the digest's own rows. `owner` is the key of the trial in our queries.
+/// Columns outside every digest: row keys, and values derived from the digest's own rows. `owner`
+/// is the key of the trial in these queries.
 const LEFT_OUT: [&str; 7] = [
     "key",
     "run",
@@ -37,9 +37,9 @@ const LEFT_OUT: [&str; 7] = [
     "digest",
     "metrics_digest",
 ];
-/// The columns of a run that are large: a list does not read them.
+/// The large columns of a run, which a list does not read.
 const PLAN_COLUMNS: [&str; 3] = ["plan", "machine", "command"];
-/// The counts of a run, which change with its trials; `trials_check` watches over them.
+/// The counts of a run, which change with its trials; `trials_check` verifies them.
 const COUNTS: [&str; 4] = [
     "trials_done",
     "trials_failed",
@@ -47,19 +47,19 @@ const COUNTS: [&str; 4] = [
     "trials_check",
 ];
 
-/// Columns that SQLite computes of others.
+/// Columns that SQLite generates from others.
 const GENERATED: [&str; 4] = ["failure_kind", "failure_message", "kernel", "host"];
 
-/// The trials that a scan is of.
+/// The trials of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Scope {
     /// All of the run with that key.
     Run(i64),
-    /// The one with that key.
+    /// The trial with that key.
     Trial(i64),
 }
 
-/// Rows of trials, in the order in which a digest is over them.
+/// Tables of a trial's rows, in the order of hashing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Steps,
@@ -72,7 +72,7 @@ pub(crate) enum Table {
     TrialMetrics,
 }
 
-/// What `trials.digest` is over.
+/// The tables of `trials.digest`.
 const RECORD: [Table; 6] = [
     Table::Steps,
     Table::Latencies,
@@ -81,7 +81,7 @@ const RECORD: [Table; 6] = [
     Table::Facts,
     Table::Trials,
 ];
-/// What `trials.metrics_digest` is over.
+/// The tables of `trials.metrics_digest`.
 const METRICS: [Table; 2] = [Table::PhaseMetrics, Table::TrialMetrics];
 
 impl Table {
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Columns beyond the table's own, joins, and the order of rows within a trial.
+    /// Additional columns, joins, and the order of rows within a trial.
     fn parts(self) -> [&'static str; 3] {
         const OF_PHASE: &str = ", phases.ordinal AS phase_ordinal";
         match self {
@@ -151,7 +151,7 @@ impl Table {
         let name = self.name();
         let columns: Vec<_> = stored_columns(connection, name)?
             .iter()
-            // The key of a metric differs between stores; its name is hashed.
+            // The key of a metric differs between stores; its name is hashed instead.
             .filter(|column| *column != "metric")
             .map(|column| format!("{name}.{column}"))
             .collect();
@@ -167,22 +167,21 @@ impl Table {
     }
 }
 
-/// The columns that hold something, in their order: what is generated of others is not among them,
-/// and is not computed for a digest.
+/// The stored columns in their order, without generated ones.
 fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, Fault> {
-    // Prepared and never run: the names are those of the schema.
+    // Prepared for its column names, never run.
     let statement = connection.prepare_cached(&format!("SELECT * FROM {table}"))?;
     let names = statement.column_names();
     let stored = names.filter(|name| !GENERATED.contains(name));
     Ok(stored.map(str::to_owned).collect())
 }
 
-/// Digests of the trials of a scope, which grow as their rows are read.
+/// Digests of the trials of a scope, updated row by row.
 #[derive(Default)]
 pub(crate) struct TrialDigests(HashMap<i64, Sha256>);
 
 impl TrialDigests {
-    /// Hands each row of a table to `take`, hashed; those of one trial follow each other.
+    /// Hashes each row of a table and passes it to `take`; rows of one trial are adjacent.
     pub(crate) fn scan(
         &mut self,
         connection: &Connection,
@@ -202,18 +201,18 @@ impl TrialDigests {
         Ok(())
     }
 
-    /// The digest of a trial whose rows have all been read.
+    /// The digest of a trial after its last row.
     pub(crate) fn finish(&mut self, trial: i64) -> Sum {
         self.0.remove(&trial).unwrap_or_default().finalize().into()
     }
 
-    /// Whether every trial of which a row was read was finished: a row without its trial is damage.
+    /// True if every trial with a row was finished: a row without its trial is damage.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The columns of a query that are hashed: their places and names.
+/// The hashed columns of a query: index and name.
 struct Names(Vec<(usize, Box<str>)>);
 
 impl Names {
@@ -224,7 +223,7 @@ impl Names {
     }
 
     fn hash(&self, sum: &mut Sha256, table: &str, row: &Row) -> Result<(), Fault> {
-        // Small parts are collected: the hash function works on blocks.
+        // Small parts are collected, because the hash function works on blocks.
         let mut text = Vec::with_capacity(1024);
         push(&mut text, b'(', table.as_bytes());
         for (place, name) in &self.0 {
@@ -247,14 +246,14 @@ impl Names {
     }
 }
 
-/// A value with its type and length: no two sequences of values have the same bytes.
+/// A value with its type and length, so that different sequences of values differ in bytes.
 fn push(text: &mut Vec<u8>, kind: u8, value: &[u8]) {
     text.push(kind);
     text.extend((value.len() as u64).to_le_bytes());
     text.extend(value);
 }
 
-/// Whether the digest that stands in `column` of the row is `sum`.
+/// True if the digest in `column` of the row equals `sum`.
 pub(crate) fn agrees(row: &Row, column: &'static str, sum: &Sum) -> Result<bool, Fault> {
     let stored: Option<Vec<u8>> = read(row, column)?;
     Ok(stored.is_some_and(|stored| stored == sum))
@@ -273,12 +272,12 @@ pub(crate) fn record_digest(connection: &Connection, trial: i64) -> Result<Sum, 
     digest_of(connection, &RECORD, trial)
 }
 
-/// The digest of what was computed of a trial.
+/// The digest of a trial's derived metrics.
 pub(crate) fn metrics_digest(connection: &Connection, trial: i64) -> Result<Sum, Fault> {
     digest_of(connection, &METRICS, trial)
 }
 
-/// Puts the digests of a trial to it, once all its rows are there.
+/// Stores the digests of a trial, after all its rows.
 pub(crate) fn seal_trial(connection: &Connection, trial: i64) -> Result<(), Fault> {
     let digests = (
         trial,
@@ -291,7 +290,7 @@ pub(crate) fn seal_trial(connection: &Connection, trial: i64) -> Result<(), Faul
     Ok(())
 }
 
-/// Puts the digests of a run's row to it, after each change of it.
+/// Stores the digests of a run's row, after each change of it.
 pub(crate) fn seal_run(connection: &Connection, run: i64) -> Result<(), Fault> {
     let plan = plan_digest(connection, run)?;
     connection
@@ -304,15 +303,14 @@ pub(crate) fn seal_run(connection: &Connection, run: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The columns of a run that a list reads, and over which `runs.digest` is; the counts and the
-/// digest itself besides.
+/// The columns of a run that a list reads and `runs.digest` covers, with the counts and the digest.
 pub(crate) fn summary_columns(connection: &Connection) -> Result<String, Fault> {
     let mut columns = stored_columns(connection, "runs")?;
     columns.retain(|column| !PLAN_COLUMNS.contains(&column.as_str()));
     Ok(columns.join(", "))
 }
 
-/// What `runs.digest` must be, of a row of [`summary_columns`].
+/// The expected `runs.digest` of a row of [`summary_columns`].
 pub(crate) fn summary_digest(row: &Row) -> Result<Sum, Fault> {
     let names = Names::of(row.as_ref(), |name| {
         !LEFT_OUT.contains(&name) && !COUNTS.contains(&name)
@@ -334,7 +332,7 @@ fn plan_digest(connection: &Connection, run: i64) -> Result<Sum, Fault> {
     Ok(sum.finalize().into())
 }
 
-/// Hands the row of [`summary_columns`] of a run to `work`.
+/// Calls `work` with the run's row of [`summary_columns`].
 pub(crate) fn with_summary<T>(
     connection: &Connection,
     run: i64,
@@ -347,8 +345,8 @@ pub(crate) fn with_summary<T>(
     work(rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Refuses a run whose row, plan included, is not as it was written.
-pub(crate) fn demand_run(connection: &Connection, run: i64) -> Result<(), Fault> {
+/// Refuses a run whose row, plan included, does not match its digests.
+pub(crate) fn ensure_run(connection: &Connection, run: i64) -> Result<(), Fault> {
     let plan = plan_digest(connection, run)?;
     with_summary(connection, run, |row| {
         match agrees(row, "runs.plan_digest", &plan)? && summary_agrees(row)? {
@@ -358,7 +356,7 @@ pub(crate) fn demand_run(connection: &Connection, run: i64) -> Result<(), Fault>
     })
 }
 
-/// Whether a row of [`summary_columns`] is as it was written, the counts of its trials included.
+/// True if a row of [`summary_columns`] matches its digest and its counts of trials.
 pub(crate) fn summary_agrees(row: &Row) -> Result<bool, Fault> {
     let count = |what| read::<i64>(row, what).map(i128::from);
     let [done, failed, beyond] = [
@@ -371,7 +369,7 @@ pub(crate) fn summary_agrees(row: &Row) -> Result<bool, Fault> {
     Ok(counted && agrees(row, "runs.digest", &summary_digest(row)?)?)
 }
 
-/// The run's name, whatever it is, for an error.
+/// The run's name for an error; any text.
 pub(crate) fn read_name(row: &Row) -> String {
     let name = row
         .get_ref("id")
@@ -386,17 +384,17 @@ pub(crate) fn damaged_run(run: String) -> Fault {
     StoreErrorKind::DamagedRun { run }.into()
 }
 
-/// Whether a row waits for its digest: an earlier fslab, or another program, has written it.
+/// True if no row lacks its digest; an earlier fslab or another program writes rows without.
 pub(crate) fn is_complete(connection: &Connection) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM trials WHERE digest IS NULL)
                    OR EXISTS (SELECT 1 FROM runs WHERE digest IS NULL)";
     Ok(!connection.query_row(sql, [], |row| row.get::<_, bool>(0))?)
 }
 
-/// Computes the digests that are not there yet.
+/// Computes the missing digests.
 ///
-/// A row that cannot be read stays without one, and is an error where it is asked for: the others
-/// of its store must not be lost with it.
+/// A row that cannot be read stays without one, and is an error when it is requested; the other
+/// rows of the store remain usable.
 pub(crate) fn complete(connection: &Connection) -> Result<(), Fault> {
     type Seal = fn(&Connection, i64) -> Result<(), Fault>;
     let kinds: [(&str, Seal); 2] = [("trials", seal_trial), ("runs", seal_run)];

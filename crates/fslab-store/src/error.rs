@@ -1,4 +1,4 @@
-//! Why the store could not do what it was asked: a kind, the store's path, and the cause.
+//! Errors of the store: a kind, the store's path, and the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 use fslab_model::{RunId, TrialId};
 use rusqlite::ErrorCode;
 
-/// What went wrong, for callers to tell apart.
+/// Kinds of errors, for callers to match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreErrorKind {
     /// There is no file of that name.
     Missing,
     /// The file is another program's database.
     Foreign,
-    /// The file is no database, or one with broken pages.
+    /// The file is not a database, or has broken pages.
     Damaged,
-    /// The run's row, or what leads to its trials, is not as it was written.
+    /// The run's row, or an index of its trials, is damaged.
     DamagedRun {
-        /// Its name, or what is left of it.
+        /// Its name as far as it can be read.
         run: String,
     },
-    /// The trial is not as it was written.
+    /// The trial does not match its digest.
     DamagedTrial {
         /// The run.
         run: String,
@@ -34,65 +34,65 @@ pub enum StoreErrorKind {
         /// Its name.
         run: String,
     },
-    /// The limit of the process on the size of files is too small for the file.
+    /// The process's limit on file sizes is too small (RLIMIT_FSIZE).
     FileSizeLimit,
-    /// A later fslab made the file.
+    /// A later fslab wrote the file.
     Newer {
-        /// The schema version that the file says.
+        /// The file's schema version.
         found: u32,
         /// The latest version that this fslab reads.
         known: u32,
     },
-    /// The file or its folder may not be read or written.
+    /// No permission for the file or its folder.
     Permission,
-    /// No room on the file system of the store.
+    /// The file system of the store is full.
     NoSpace,
-    /// Another process held the store for longer than we wait.
+    /// Another process kept the store locked for too long.
     Busy,
     /// The store has no run at all.
     NoRuns,
-    /// The store has fewer runs than it takes to go back so far.
+    /// The store has too few runs for `last~N`.
     TooFewRuns {
-        /// How many before the last were asked for.
+        /// The N.
         back: u32,
     },
-    /// No run's name is that, or begins with that.
+    /// No run has that name, or one that begins so.
     UnknownRun {
-        /// What was asked for.
+        /// The name given.
         wanted: String,
-        /// The run whose name is nearest to it, where one is near.
+        /// The run with the most similar name, if one is similar.
         nearest: Option<RunId>,
     },
-    /// Several runs' names begin with that.
+    /// Several runs' names begin so.
     AmbiguousRun {
-        /// What was asked for.
+        /// The name given.
         wanted: String,
-        /// The runs, in the order of their names.
+        /// The runs, ordered by name.
         candidates: Vec<RunId>,
     },
-    /// A run of that name is there already.
+    /// A run of that name exists.
     RunExists {
         /// Its name.
         run: RunId,
     },
-    /// The trial has a record without a failure already.
+    /// The trial already has a record without a failure.
     TrialDone {
         /// The run.
         run: RunId,
         /// The trial.
         trial: TrialId,
     },
-    /// A stored value has no meaning for this fslab.
+    /// This fslab cannot interpret a stored value.
     Unreadable {
         /// The value, as `table.column`.
         what: &'static str,
     },
-    /// A number of the record does not fit into the store.
+    /// A number of the record exceeds SQLite's integers.
     Unstorable {
         /// The value, as `table.column`.
         what: &'static str,
     },
-    /// Anything else that SQLite or the operating system reports.
+    /// Any other error of SQLite or the operating system.
     Other,
 }
 
@@ -124,13 +124,13 @@ impl StoreError {
         Self::new(kind_of_io(&error), operation, path).because(error)
     }
 
-    /// What went wrong.
+    /// The kind, for callers to match.
     #[must_use]
     pub fn kind(&self) -> &StoreErrorKind {
         &self.kind
     }
 
-    /// What the user may do.
+    /// What the user can do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         use StoreErrorKind as K;
@@ -148,7 +148,7 @@ impl StoreError {
             K::DeletedRun { run } => {
                 return Some(format!("fslab delete --undo {run} brings it back"));
             }
-            K::FileSizeLimit => "raise the limit on the size of files: ulimit -f unlimited",
+            K::FileSizeLimit => "raise the limit on file sizes: ulimit -f unlimited",
             K::Newer { .. } => "use the fslab that wrote it, or a later one",
             K::Permission => {
                 "check the owner of the file and its folder, or name another with --store"
@@ -186,17 +186,17 @@ impl fmt::Display for StoreError {
             K::Foreign => write!(f, "{path} is not an fslab store"),
             K::Damaged => write!(f, "the store {path} is damaged"),
             K::DamagedRun { run } => {
-                write!(f, "run {run} in the store {path} is not as it was written")
+                write!(f, "run {run} in the store {path} is damaged")
             }
             K::DamagedTrial { run, trial } => write!(
                 f,
-                "trial {trial} of run {run} in the store {path} is not as it was written"
+                "trial {trial} of run {run} in the store {path} does not match its digest"
             ),
             K::DeletedRun { run } => write!(f, "run {run} of the store {path} is deleted"),
             K::FileSizeLimit => {
                 write!(
                     f,
-                    "cannot {operation} the store {path}: it may not grow so large"
+                    "cannot {operation} the store {path}: the limit on file sizes is too small"
                 )
             }
             K::Newer { found, known } => write!(
@@ -212,11 +212,7 @@ impl fmt::Display for StoreError {
             }
             K::UnknownRun { wanted, .. } => write!(f, "the store {path} has no run '{wanted}'"),
             K::AmbiguousRun { wanted, candidates } => {
-                write!(
-                    f,
-                    "'{wanted}' is the beginning of {} runs",
-                    candidates.len()
-                )
+                write!(f, "{} runs begin with '{wanted}'", candidates.len())
             }
             K::RunExists { run } => write!(f, "the store {path} has a run {run} already"),
             K::TrialDone { run, trial } => {
@@ -225,7 +221,7 @@ impl fmt::Display for StoreError {
                     "trial {trial} of run {run} is done and has its record already"
                 )
             }
-            K::Unreadable { what } => write!(f, "cannot make sense of {what} in the store {path}"),
+            K::Unreadable { what } => write!(f, "cannot read {what} in the store {path}"),
             K::Unstorable { what } => {
                 write!(f, "the value for {what} is too large for the store {path}")
             }
@@ -240,12 +236,12 @@ impl Error for StoreError {
     }
 }
 
-/// A failure inside this crate, before the store's path and the operation are put to it.
+/// An error inside this crate, before the store's path and the operation are added.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// SQLite's own.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// Ours, with the cause where there is one.
+    /// An error of this crate, with its cause if known.
     Kind(StoreErrorKind, Option<Box<dyn Error + Send + Sync>>),
 }
 
@@ -279,24 +275,24 @@ impl Fault {
 }
 
 impl Fault {
-    /// What is wrong, in words that stand behind the name of a run.
+    /// The damage, as a fragment to follow the name of a run.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Sqlite(error) => error.to_string(),
             Self::Kind(StoreErrorKind::DamagedTrial { trial, .. }, _) => {
-                format!("trial {trial} is not as it was written")
+                format!("trial {trial} does not match its digest")
             }
             Self::Kind(StoreErrorKind::Unreadable { what }, Some(source)) => {
-                format!("{what} makes no sense: {source}")
+                format!("cannot read {what}: {source}")
             }
             Self::Kind(StoreErrorKind::Unreadable { what }, None) => {
-                format!("{what} makes no sense")
+                format!("cannot read {what}")
             }
-            Self::Kind(..) => "it is not as it was written".to_owned(),
+            Self::Kind(..) => "it does not match its digest or its counts".to_owned(),
         }
     }
 
-    /// Whether what is stored is to blame, and not the disk, a lock or a right.
+    /// True if the stored content is damaged; false for errors of the disk, locks or permissions.
     pub(crate) fn is_of_content(&self) -> bool {
         match self {
             Self::Sqlite(rusqlite::Error::SqliteFailure(error, _)) => matches!(
@@ -326,12 +322,12 @@ fn kind_of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreErrorKind {
         Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
         Some(ErrorCode::DiskFull) => StoreErrorKind::NoSpace,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
-        // SQLite reports EFBIG as it reports a broken disk. Where the process has a limit, it is
-        // the likelier of the two.
+        // SQLite reports EFBIG like a broken disk. If the process has a limit on file sizes, that
+        // is the likelier cause.
         Some(ErrorCode::SystemIoFailure) if is_of_growing(error) && has_size_limit() => {
             StoreErrorKind::FileSizeLimit
         }
-        // SQLite does not say why it cannot open a file; the operating system does.
+        // SQLite does not report why it cannot open a file; the operating system does.
         Some(ErrorCode::CannotOpen) => match std::fs::File::open(path) {
             Ok(_) => StoreErrorKind::Permission,
             Err(error) => kind_of_io(&error),
@@ -351,7 +347,7 @@ fn is_of_growing(error: &rusqlite::Error) -> bool {
     code.is_some_and(|code| growing.contains(&code))
 }
 
-/// Whether the process may not make files of any size: RLIMIT_FSIZE, as proc(5) shows it.
+/// True if the process has a limit on file sizes (RLIMIT_FSIZE in proc(5)).
 fn has_size_limit() -> bool {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits
@@ -403,7 +399,7 @@ mod tests {
             candidates: vec![run("2026a"), run("2026b")],
         };
         let error = StoreError::new(kind, "read", Path::new("a.db"));
-        assert_eq!(error.to_string(), "'2026' is the beginning of 2 runs");
+        assert_eq!(error.to_string(), "2 runs begin with '2026'");
         assert_eq!(
             error.hint().as_deref(),
             Some("give more of the name: 2026a, 2026b")

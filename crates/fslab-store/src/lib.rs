@@ -1,15 +1,15 @@
 //! The SQLite store of runs, trials and metrics: the only place with SQL.
 //!
-//! A run is begun with its header, each trial is one durable transaction, and what was stored reads
-//! back as the same record. Knows nothing of reports: whoever queries by hand finds the tables
-//! described in `schema/v1.sql`, and the views `results` and `failures` to begin with.
+//! A run begins with its header; each trial is one durable transaction and reads back as the same
+//! record. Knows no reports. The tables for queries by hand are described in `schema/v1.sql`; the
+//! views `results` and `failures` are the start.
 //!
 //! ```text
 //!     Store --+-- opening: identity, permissions, schema version
 //!             +-- writing: begin_run, add_trial, add_runs, ask_repeats, delete_run
 //!             +-- deleting: find, delete, undelete, purge
 //!             +-- reading: runs (summaries), count, select (which run), run (all of one)
-//!             '-- checking: what is not as it was written, by run and trial
+//!             '-- checking: damage, by run and trial
 //! ```
 
 mod checking;
@@ -26,7 +26,7 @@ mod selector;
 mod store;
 mod writing;
 
-pub use checking::{Checked, Finding};
+pub use checking::{Checked, StoreDamage};
 pub use deleting::FoundRun;
 pub use error::{StoreError, StoreErrorKind};
 pub use listing::{DamagedRun, ListedRun, RunFilter, RunSummary};

@@ -1,4 +1,4 @@
-//! Which runs there are, in time that does not depend on the number of their trials.
+//! Lists of runs, in time independent of the number of their trials.
 
 use fslab_model::{PlanHash, RunHeader, RunId, Subject, VenueKind, nearest_name};
 use rusqlite::{Connection, Row};
@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
-/// A run on one line.
+/// A run as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
     /// Its name.
@@ -27,42 +27,42 @@ pub struct RunSummary {
     pub plan_hash: PlanHash,
     /// Version of fslab that began it.
     pub fslab: String,
-    /// Seconds since 1970 when it began.
+    /// Start of the run, in seconds since 1970.
     pub started_unix_s: u64,
-    /// Repeats of each subject; with `repeats_max`, the least.
+    /// Repeats of each subject; with `repeats_max`, the minimum.
     pub repeats: u32,
-    /// The most repeats, where subjects are repeated until they are known well enough.
+    /// The maximum of repeats with a target of precision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats_max: Option<u32>,
-    /// Trials that were to run: the repeats of each subject, and those beyond that have a record.
+    /// Trials to run: the repeats of each subject, and further ones with a record.
     pub trials_planned: u64,
-    /// Trials that have a record without a failure.
+    /// Trials with a record without a failure.
     pub trials_done: u64,
-    /// Trials that have a record with a failure.
+    /// Trials with a record with a failure.
     pub trials_failed: u64,
 }
 
-/// A run whose row is not as it was written, or that makes no sense.
+/// A run whose row is damaged or cannot be interpreted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DamagedRun {
-    /// Its name, or what is left of it.
+    /// Its name as far as it can be read.
     pub run: String,
-    /// What is wrong with it.
+    /// The damage.
     pub damaged: String,
 }
 
-/// A run of a list: one that is damaged hides none of the others.
+/// A run of a list; a damaged one does not hide the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum ListedRun {
-    /// As it was written.
+    /// Matches its digest.
     Sound(Box<RunSummary>),
-    /// Not so.
+    /// Damaged.
     Damaged(DamagedRun),
 }
 
 impl ListedRun {
-    /// The run, where it is as it was written.
+    /// The summary of a sound run.
     #[must_use]
     pub fn sound(&self) -> Option<&RunSummary> {
         match self {
@@ -72,20 +72,19 @@ impl ListedRun {
     }
 }
 
-/// Which runs are wanted.
+/// Which runs to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Those that are deleted, instead of the others.
+    /// Deleted ones instead of the others.
     pub deleted: bool,
-    /// Of that study alone.
+    /// Runs of that study.
     pub study: Option<String>,
-    /// With that subject: as it is written, or any of that file system.
+    /// Runs with that subject as written, or with any subject of that file system.
     pub subject: Option<String>,
 }
 
 impl RunFilter {
-    /// The rows of the filter: what it asks is in an index, so that no row is read that is not
-    /// shown.
+    /// The condition of the filter, which indexes answer: only rows that are shown are read.
     fn wanted(&self) -> String {
         let state = if self.deleted { "NOT NULL" } else { "NULL" };
         format!(
@@ -99,11 +98,11 @@ impl RunFilter {
 }
 
 impl Store {
-    /// The newest runs that `filter` wants, newest first; `limit` of them at most. One that is
-    /// damaged is among them, and says so.
+    /// The newest runs of `filter`, newest first, at most `limit`. Damaged ones are included as
+    /// such.
     ///
     /// # Errors
-    /// Where the database cannot be read.
+    /// If the database cannot be read.
     pub fn runs(
         &self,
         filter: &RunFilter,
@@ -116,7 +115,7 @@ impl Store {
                 "SELECT {columns} FROM runs {wanted}
                  ORDER BY started_unix_s DESC, key DESC LIMIT ?3"
             ))?;
-            // Negative: no limit.
+            // -1: no limit.
             let limit = limit.map_or(-1, i64::from);
             let mut rows = statement.query((&filter.study, &filter.subject, limit))?;
             let mut runs = Vec::new();
@@ -127,13 +126,13 @@ impl Store {
         })
     }
 
-    /// How many runs `filter` wants.
+    /// The number of runs of `filter`.
     ///
     /// # Errors
-    /// Where the database cannot be read; `Damaged` where runs are missing from its index.
+    /// If the database cannot be read; `Damaged` if runs are missing from its index.
     pub fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
         self.reading(|connection| {
-            demand_index(connection)?;
+            ensure_index(connection)?;
             let sql = format!("SELECT count(*) AS count FROM runs {}", filter.wanted());
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query((&filter.study, &filter.subject))?;
@@ -142,7 +141,7 @@ impl Store {
         })
     }
 
-    /// The one run that `selector` means.
+    /// The one run of `selector`.
     ///
     /// # Errors
     /// `NoRuns`, `UnknownRun` with the nearest name, `AmbiguousRun` with the candidates.
@@ -150,15 +149,15 @@ impl Store {
         self.reading(|connection| select(connection, selector))
     }
 
-    /// The runs of the plan of `run` that began before it and have a trial without a failure,
-    /// newest first; `limit` of them at most. `run` may be of another store: then those of its own
-    /// second are not before it.
+    /// Earlier runs of the plan of `run` with a trial without a failure, newest first, at most
+    /// `limit`. `run` may be of another store; then runs that began in the same second do not count
+    /// as earlier.
     ///
     /// # Errors
-    /// Where the database cannot be read.
+    /// If the database cannot be read.
     pub fn history(&self, run: &RunHeader, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.reading(|connection| {
-            demand_index(connection)?;
+            ensure_index(connection)?;
             let mut statement = connection.prepare_cached(
                 "SELECT id FROM runs
                  WHERE deleted_unix_s IS NULL AND plan_hash = ?1 AND trials_done > 0 AND started_unix_s <= ?2
@@ -176,10 +175,10 @@ impl Store {
         })
     }
 
-    /// The run of that plan that began last; `None` where there is none. For `--resume`.
+    /// The latest run of that plan, for `--resume`.
     ///
     /// # Errors
-    /// Where the database cannot be read.
+    /// If the database cannot be read.
     pub fn latest_with_hash(&self, hash: &PlanHash) -> Result<Option<RunId>, StoreError> {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(
@@ -194,9 +193,9 @@ impl Store {
     }
 }
 
-/// Refuses a store whose indexes have lost a run, or have one too many: the last run would be
-/// another one, and a history another one, without a word.
-pub(crate) fn demand_index(connection: &Connection) -> Result<(), Fault> {
+/// Refuses a store whose indexes lack a run or have one too many: `last` and a history would
+/// silently select other runs.
+pub(crate) fn ensure_index(connection: &Connection) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT (SELECT count(*) FROM runs INDEXED BY runs_by_start
                  WHERE deleted_unix_s IS NULL) = (SELECT sum(runs) FROM totals)
@@ -219,7 +218,7 @@ fn listed(row: &Row) -> ListedRun {
     };
     match summary_agrees(row).and_then(|agrees| Ok((agrees, summary(row)?))) {
         Ok((true, summary)) => ListedRun::Sound(Box::new(summary)),
-        Ok((false, _)) => damaged("it is not as it was written".to_owned()),
+        Ok((false, _)) => damaged("it does not match its digest".to_owned()),
         Err(fault) => damaged(fault.reason()),
     }
 }
@@ -254,7 +253,7 @@ pub(crate) fn select(connection: &Connection, selector: &RunSelector) -> Result<
 }
 
 fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
-    demand_index(connection)?;
+    ensure_index(connection)?;
     let mut statement = connection.prepare_cached(
         "SELECT id FROM runs WHERE deleted_unix_s IS NULL
          ORDER BY started_unix_s DESC, key DESC LIMIT 1 OFFSET ?1",
@@ -288,7 +287,7 @@ fn named(connection: &Connection, name: &RunId) -> Result<RunId, Fault> {
     }
 }
 
-/// The runs whose names begin with `name`: a range of the index, since no name has a `~`.
+/// The runs whose names begin with `name`: a range of the index, because no name has a `~`.
 fn beginning_with(connection: &Connection, name: &RunId) -> Result<Vec<RunId>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM runs WHERE id >= ?1 AND id < ?2 AND deleted_unix_s IS NULL ORDER BY id",

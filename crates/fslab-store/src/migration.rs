@@ -1,9 +1,8 @@
-//! The versions of the schema: which one a file has, and how an older one becomes the current one.
+//! Schema versions and migrations.
 //!
-//! A version is a file in `schema/` that is never changed after its release. A migration is one
-//! transaction together with the note of its version, so that a file is always of some version.
-//! Rows without digests, which an fslab of an earlier version may add at any time, get theirs in
-//! the same way.
+//! A version is a file in `schema/` that never changes after its release. A migration and the
+//! record of its version are one transaction, so a file always has one version. Missing digests, of
+//! rows written by an earlier fslab, are added in the same way.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -11,7 +10,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::error::Fault;
 use crate::{StoreErrorKind, digest};
 
-/// What makes version `i + 1` of version `i`; version 0 is the empty file.
+/// `MIGRATIONS[i]` migrates version `i` to `i + 1`; version 0 is the empty file.
 const MIGRATIONS: [&str; 7] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
@@ -25,12 +24,12 @@ const MIGRATIONS: [&str; 7] = [
 /// The schema version that this fslab writes, and the latest that it reads.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// "fslb" in the header of the file, by which file(1) and we know it.
+/// "fslb" in the file's header, which identifies a store (also to file(1)).
 const APPLICATION_ID: i32 = 0x6673_6c62;
 
-/// The file's schema version, or `None` where it is empty.
+/// The file's schema version; `None` for an empty file.
 ///
-/// Refuses what another program made and what a later fslab made.
+/// Refuses files of other programs and of a later fslab.
 pub(crate) fn check(connection: &Connection) -> Result<Option<u32>, Fault> {
     check_up_to(connection, SCHEMA_VERSION)
 }
@@ -42,7 +41,7 @@ fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault
         if found > known {
             return Err(StoreErrorKind::Newer { found, known }.into());
         }
-        demand_text(connection)?;
+        ensure_text(connection)?;
         return Ok(Some(found));
     }
     let objects: i64 =
@@ -55,9 +54,8 @@ fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault
     }
 }
 
-/// Demands that the schema is text: names of columns are taken from it, and the library that asks
-/// for them panics where they are none.
-fn demand_text(connection: &Connection) -> Result<(), Fault> {
+/// Checks that the schema is text: SQLite's binding panics on a column name that is not UTF-8.
+fn ensure_text(connection: &Connection) -> Result<(), Fault> {
     let mut statement = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -75,7 +73,7 @@ fn pragma<T: rusqlite::types::FromSql>(connection: &Connection, name: &str) -> R
     Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
 }
 
-/// Brings the file to the current version.
+/// Migrates the file to the current version.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
     migrate_with(connection, &MIGRATIONS)
 }
@@ -86,7 +84,7 @@ fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), 
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been here since; its version counts.
+    // Another process may have migrated it since; read the version again.
     let from = check_up_to(&transaction, target)?.unwrap_or(0);
     for (version, sql) in (1..).zip(migrations).skip(from as usize) {
         apply(&transaction, version, sql)?;
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_with_tables_or_a_version_of_its_own_is_foreign() {
+    fn a_database_with_other_tables_or_its_own_version_is_foreign() {
         for sql in [
             "CREATE TABLE bookmarks (a)",
             "PRAGMA user_version = 3",
@@ -181,9 +179,9 @@ mod tests {
         }
     }
 
-    /// A damaged byte in the name of a column was a panic of the library that asked for the name.
+    /// A damaged byte in the name of a column made the SQLite binding panic.
     #[test]
-    fn a_schema_that_is_no_text_is_damage() {
+    fn a_schema_that_is_not_text_is_damage() {
         let connection = fresh();
         let damage = "PRAGMA writable_schema = ON;
             UPDATE sqlite_schema SET sql = CAST(

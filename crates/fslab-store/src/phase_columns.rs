@@ -1,7 +1,7 @@
-//! The columns of `phases`: which field of a phase's record each holds.
+//! The columns of `phases` and the record's field of each.
 //!
-//! A record is taken apart and put together by its serialised form. A field that has no column here
-//! is kept in `more`, so that a new one needs neither a migration nor a line of this file.
+//! A record is split and joined by its serialised form. Fields without a column are kept in `more`,
+//! so that a new one needs neither a migration nor a change here.
 
 use std::sync::LazyLock;
 
@@ -14,26 +14,26 @@ use crate::StoreErrorKind;
 use crate::codec::{integer, unreadable};
 use crate::error::Fault;
 
-/// What holds the fields that have no column, as a JSON object; NULL where there is none.
+/// The fields without a column, as a JSON object; NULL if there is none.
 const MORE: PhaseColumn = PhaseColumn {
     what: "phases.more",
     path: &[],
     form: Form::Json,
 };
 
-/// Fields with tables of their own.
+/// Fields with separate tables.
 const IN_TABLES: [&str; 2] = ["latencies", "series"];
 
-/// A column, and the field that it holds.
+/// A column and its field.
 struct PhaseColumn {
     /// `phases.NAME`.
     what: &'static str,
-    /// Names of the field and those around it, outermost first.
+    /// Names from the outermost to the field.
     path: &'static [&'static str],
     form: Form,
 }
 
-/// How SQLite keeps a field.
+/// How SQLite stores a field.
 #[derive(Clone, Copy)]
 enum Form {
     Text,
@@ -116,7 +116,7 @@ pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The values of a record, a column each.
+/// The values of a record, one per column.
 pub(crate) fn values(phase: &PhaseRecord) -> Result<Vec<Sql>, Fault> {
     let mut bare = phase.clone();
     bare.latencies.clear();
@@ -137,7 +137,7 @@ fn values_of(mut fields: Map<String, Value>) -> Result<Vec<Sql>, Fault> {
         .map(|column| column.value(taken(&mut fields, column.path)))
         .collect::<Result<Vec<_>, _>>()?;
     fields.retain(|name, _| !IN_TABLES.contains(&name.as_str()));
-    // What is left of a structure whose fields have columns is empty.
+    // A structure whose fields all have columns remains as an empty object.
     fields.retain(|_, value| !value.is_null() && *value != Value::Object(Map::new()));
     let more = match fields.is_empty() {
         true => Value::Null,
@@ -147,7 +147,7 @@ fn values_of(mut fields: Map<String, Value>) -> Result<Vec<Sql>, Fault> {
     Ok(values)
 }
 
-/// Takes the field at `path` out; null where it is not there.
+/// Removes the field at `path` and returns it; null if missing.
 fn taken(fields: &mut Map<String, Value>, path: &[&str]) -> Value {
     match path {
         [] => Value::Null,
@@ -172,14 +172,14 @@ fn put(fields: &mut Map<String, Value>, path: &[&str], value: Value) {
     }
 }
 
-/// Where the columns are in a query's rows.
+/// The indexes of the columns in a query's rows.
 pub(crate) struct PhaseReader {
     columns: Vec<(usize, &'static PhaseColumn)>,
     more: usize,
 }
 
 impl PhaseReader {
-    /// For rows like `row`.
+    /// For rows of the query of `row`.
     pub(crate) fn of(row: &Row) -> Result<Self, Fault> {
         let place = |column: &PhaseColumn| row.as_ref().column_index(column.name());
         let columns = COLUMNS.iter();
@@ -227,7 +227,7 @@ impl PhaseColumn {
         })
     }
 
-    /// `None` where it is NULL.
+    /// `None` for NULL.
     fn read(&self, row: &Row, place: usize) -> Result<Option<Value>, Fault> {
         Ok(match self.form {
             Form::Text => row.get::<_, Option<String>>(place)?.map(Value::String),
@@ -267,11 +267,11 @@ mod tests {
         assert_eq!(values.len(), COLUMNS.len() + 1);
         assert_eq!(values.last(), Some(&Sql::Null));
         let nulls = values.iter().filter(|value| **value == Sql::Null).count();
-        // Name, workload, kind, headline, cache, parameters, outcome and notes are always there.
+        // Name, workload, kind, headline, cache, parameters, outcome and notes are never NULL.
         assert_eq!(nulls, values.len() - 8);
     }
 
-    /// A metric that a later version measures would have needed a migration.
+    /// Each new metric would have needed a migration.
     #[test]
     fn a_field_without_a_column_is_kept_in_more() {
         let mut fields = fields(&record());

@@ -1,8 +1,7 @@
-//! What comes out of the store: the records as they went in.
+//! Reading records back.
 //!
-//! A run is read by one query for each table, and put together in memory; each query is a range
-//! of an index, so that its cost is that of the run and not of the store. What is read is held
-//! against its digests: it comes out as it went in, or not at all.
+//! A run is read by one query per table and joined in memory; each query is a range of an index, so
+//! its cost depends on the run, not the store. What is read is verified against its digests.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,22 +14,22 @@ use rusqlite::{Connection, Row};
 use crate::codec::{
     read, read_histogram, read_integer, read_json, read_optional_json, read_parsed,
 };
-use crate::digest::{Scope, Table, TrialDigests, damaged_run, demand_run, read_name, with_summary};
+use crate::digest::{Scope, Table, TrialDigests, damaged_run, ensure_run, read_name, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
 use crate::phase_columns::PhaseReader;
 use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
-/// Values by the key of the row that they belong to.
+/// Values by the key of their parent row.
 type ByKey<T> = HashMap<i64, T>;
 
 impl Store {
     /// A run with all its trials, in the order of cell and repeat.
     ///
     /// # Errors
-    /// As [`Store::select`]; `DamagedRun` and `DamagedTrial` where something is not as it was
-    /// written, `Unreadable` where a value has no meaning for this fslab.
+    /// As [`Store::select`]; `DamagedRun` and `DamagedTrial` if a digest does not match,
+    /// `Unreadable` if this fslab cannot interpret a value.
     pub fn run(&self, selector: &RunSelector) -> Result<RunRecord, StoreError> {
         self.reading(|connection| {
             let key = run_key(connection, &select(connection, selector)?)?;
@@ -38,18 +37,18 @@ impl Store {
         })
     }
 
-    /// What is known of a run without its trials.
+    /// A run's header, without its trials.
     ///
     /// # Errors
-    /// `UnknownRun`; `run` is a whole name here.
+    /// `UnknownRun`; `run` must be a complete name.
     pub fn header(&self, run: &RunId) -> Result<RunHeader, StoreError> {
         self.reading(|connection| header(connection, run_key(connection, run)?))
     }
 
-    /// The trials that have a record without a failure: what a resumed run leaves alone.
+    /// The trials with a record without a failure, which a resumed run skips.
     ///
     /// # Errors
-    /// `UnknownRun`; `run` is a whole name here.
+    /// `UnknownRun`; `run` must be a complete name.
     pub fn done_trials(&self, run: &RunId) -> Result<BTreeSet<TrialId>, StoreError> {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(
@@ -65,16 +64,16 @@ impl Store {
     }
 }
 
-/// A run whose row and trials are as they were written.
+/// A run, verified against its digests.
 pub(crate) fn record(connection: &Connection, run: i64) -> Result<RunRecord, Fault> {
     let header = header(connection, run)?;
     let trials = trials(connection, run, &header.run)?;
-    demand_all(connection, run, &trials)?;
+    ensure_all(connection, run, &trials)?;
     Ok(RunRecord { header, trials })
 }
 
 fn header(connection: &Connection, run: i64) -> Result<RunHeader, Fault> {
-    demand_run(connection, run)?;
+    ensure_run(connection, run)?;
     let mut statement = connection.prepare_cached(
         "SELECT id, plan, plan_hash, fslab, machine, command, started_unix_s
          FROM runs WHERE key = ?1",
@@ -132,9 +131,8 @@ fn trials(connection: &Connection, run: i64, name: &RunId) -> Result<Vec<TrialRe
     }
 }
 
-/// Refuses a run of which a trial was not found, or was found twice: what leads to the trials, an
-/// index, may be damaged, too.
-fn demand_all(connection: &Connection, run: i64, trials: &[TrialRecord]) -> Result<(), Fault> {
+/// Refuses a run with missing or duplicate trials: the index of trials may be damaged, too.
+fn ensure_all(connection: &Connection, run: i64, trials: &[TrialRecord]) -> Result<(), Fault> {
     let are_in_order = trials.windows(2).all(|pair| pair[0].trial < pair[1].trial);
     let is_done = |trial: &&TrialRecord| trial.outcome == TrialOutcome::Done;
     let done = trials.iter().filter(is_done).count() as u64;

@@ -1,30 +1,31 @@
-//! Which run a person means: `last`, one so many before it, a whole name, or the beginning of one.
+//! Selecting a run: `last`, `last~N`, a complete name, or the beginning of one.
 
 use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::{ParseRunIdError, RunId};
 
-/// What stands between `last` and a number of runs before it.
+/// Prefix of a number of runs before the last.
 const BEFORE: &str = "last~";
 
-/// Which run of a store.
+/// Selects a run of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunSelector {
     /// The run that began last.
     Last,
     /// The run that began so many before the last.
     Before(u32),
-    /// The run of that name, or else the only one whose name begins with it.
+    /// The run of that name, or the only one whose name begins with it.
     Named(RunId),
 }
 
 impl RunSelector {
-    /// The runs of `last~5..last~1`, in their order, the latest last; of any other text the one run
-    /// that it names.
+    /// The runs of `last~5..last~1`, the latest last; of any other text the one run that it
+    /// selects.
     ///
     /// # Errors
-    /// Where it, or an end of it, names no run, or the ends are not counted from the last run.
+    /// If it, or an end of it, cannot be a run's name, or the ends are not counted from the last
+    /// run.
     pub fn range(text: &str) -> Result<Vec<Self>, ParseRunIdError> {
         let Some((from, to)) = text.split_once("..") else {
             return Ok(vec![text.parse()?]);

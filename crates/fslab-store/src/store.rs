@@ -1,4 +1,4 @@
-//! The store itself: one connection to one database file.
+//! The connection to a store's database file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::error::Fault;
 use crate::{StoreError, connection};
 
-/// A database of runs. Several processes may have the same one open and write to it.
+/// A database of runs. Several processes may read and write the same one.
 pub struct Store {
     pub(crate) connection: Connection,
     path: PathBuf,
 }
 
 impl Store {
-    /// Opens for reading and writing. Makes the file and its folders where they are not there, and
-    /// brings a store of an earlier version up to date.
+    /// Opens for reading and writing. Creates the file and its folders if missing, and migrates a
+    /// store of an earlier version.
     ///
     /// # Errors
-    /// `Foreign`, `Damaged`, `Newer`, `Permission`, `NoSpace` and `Busy` are told apart.
+    /// `Foreign`, `Damaged`, `Newer`, `Permission`, `NoSpace` and `Busy` are distinct kinds.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Ok(Self {
             connection: connection::open_writable(path)?,
@@ -27,12 +27,12 @@ impl Store {
         })
     }
 
-    /// Opens an existing store for reading: its writing calls end in `Permission`.
+    /// Opens an existing store for reading; writing fails with `Permission`.
     ///
-    /// A store of an earlier version is brought up to date first, and must be writable for it.
+    /// A store of an earlier version is migrated first, and must be writable for that.
     ///
     /// # Errors
-    /// As [`Store::open`]; and `Missing` where there is no such file.
+    /// As [`Store::open`]; and `Missing` if the file does not exist.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let (mut connection, current) = connection::open_read_only(path)?;
         if !current {
@@ -52,7 +52,7 @@ impl Store {
         &self.path
     }
 
-    /// Runs `work` on one unchanging state of the database.
+    /// Runs `work` on one snapshot of the database.
     pub(crate) fn reading<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -65,7 +65,7 @@ impl Store {
         read().map_err(|fault: Fault| fault.at("read", &self.path))
     }
 
-    /// Runs `work` as one transaction that is on the disk when this returns, or has not been.
+    /// Runs `work` as one transaction, durable when this returns, or rolled back.
     pub(crate) fn writing<T>(
         &mut self,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -97,10 +97,10 @@ mod tests {
     use crate::StoreErrorKind;
 
     #[test]
-    fn a_full_disk_is_told_apart_and_leaves_the_store_as_it_was() {
+    fn a_full_disk_is_reported_and_leaves_the_store_as_it_was() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
-        // SQLite reports its own limit as it reports the disk's.
+        // SQLite reports its own limit like a full disk.
         let pages: i64 = store
             .connection
             .pragma_query_value(None, "page_count", |row| row.get(0))

@@ -1,4 +1,4 @@
-//! What is put into the store: a run's header, then its trials, each in a transaction of its own.
+//! Writing: a run's header, then its trials, each in its own transaction.
 
 use std::collections::HashMap;
 
@@ -31,17 +31,16 @@ impl Store {
     /// Stores a run's header, before its first trial.
     ///
     /// # Errors
-    /// `RunExists` where a run of that name is there.
+    /// `RunExists` if a run of that name exists.
     pub fn begin_run(&mut self, header: &RunHeader) -> Result<(), StoreError> {
         self.writing(|connection| insert_run(connection, header).map(drop))
     }
 
-    /// Stores a trial: when this returns, a crash of the machine does not lose it. Takes the place
-    /// of an earlier record of the same trial where that one failed.
+    /// Stores a trial durably. Replaces an earlier record of the same trial if that one failed.
     ///
     /// # Errors
-    /// `TrialDone` where the trial has a record without a failure, `UnknownRun` where its run was
-    /// not begun.
+    /// `TrialDone` if the trial has a record without a failure, `UnknownRun` if its run was not
+    /// begun.
     pub fn add_trial(&mut self, run: &RunId, trial: &TrialRecord) -> Result<(), StoreError> {
         self.writing(|connection| {
             let key = run_key(connection, run)?;
@@ -50,9 +49,8 @@ impl Store {
         })
     }
 
-    /// Stores whole runs, headers and trials, in one transaction, all or none: for those that were
-    /// made elsewhere, and need not be safe one by one. A kill before it returns leaves none of
-    /// them.
+    /// Stores complete runs, headers and trials, in one transaction, all or none: for imports,
+    /// whose trials need not be durable one by one.
     ///
     /// # Errors
     /// As [`Store::begin_run`] and [`Store::add_trial`].
@@ -70,9 +68,8 @@ impl Store {
         })
     }
 
-    /// Has a resumed run repeat its cells as often as is asked for now. Fewer repeats than its plan
-    /// has leave the number as it is; until when it goes on beyond them is what `adaptive` says,
-    /// though never less than that number.
+    /// Raises the repeats of a resumed run's plan. Fewer repeats than the plan has leave the number
+    /// as it is; `adaptive` sets how far it goes beyond them, though never below that number.
     ///
     /// # Errors
     /// `UnknownRun`.
@@ -103,7 +100,7 @@ impl Store {
         })
     }
 
-    /// Removes a run with all its trials, for good.
+    /// Removes a run with all its trials for good.
     ///
     /// # Errors
     /// `UnknownRun`.
@@ -124,7 +121,7 @@ fn row_of(connection: &Connection, run: &RunId) -> Result<Option<(i64, Option<i6
     Ok(row.optional()?)
 }
 
-/// The run's row.
+/// The key of the run's row.
 pub(crate) fn run_key(connection: &Connection, run: &RunId) -> Result<i64, Fault> {
     match row_of(connection, run)? {
         Some((key, None)) => Ok(key),
@@ -192,7 +189,7 @@ fn insert_run(connection: &Connection, header: &RunHeader) -> Result<i64, Fault>
     Ok(key)
 }
 
-/// Makes room for a trial's record, unless the one that is there is done.
+/// Removes an earlier failed record of the trial; refuses if it is done.
 fn remove_failed(
     connection: &Connection,
     key: i64,
@@ -333,12 +330,12 @@ fn insert_phase(
     Ok(())
 }
 
-/// The rows of `metrics` that this trial has needed so far.
+/// Keys of the rows of `metrics` used so far.
 #[derive(Default)]
 struct MetricKeys(HashMap<&'static str, i64>);
 
 impl MetricKeys {
-    /// The metric's row, made where it is not there yet.
+    /// The key of the metric's row, inserted if missing.
     fn key(&mut self, connection: &Connection, metric: &Metric) -> Result<i64, Fault> {
         let definition = metric.definition;
         if let Some(key) = self.0.get(definition.name) {

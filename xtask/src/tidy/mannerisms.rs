@@ -35,56 +35,18 @@ const EXEMPT: [&str; 4] = ["CHANGELOG.md", "bench/results/", "results/", "fixtur
 const GENERATED: &str = "<!-- Generated from here on";
 const GENERATED_FILES: [&str; 1] = ["docs/commands.md"];
 
-/// Folders whose strings and comments still have such phrases. Only remove lines.
-const TO_DO: [&str; 7] = [
-    "crates/fslab-exchange/",
-    "crates/fslab-format/",
-    "crates/fslab-fs/",
-    "crates/fslab-model/",
-    "crates/fslab-report/",
-    "crates/fslab-stats/",
-    "crates/fslab-store/",
-];
-
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let is_exempt = |file: &&File| EXEMPT.iter().any(|part| file.path.contains(part));
     for file in tree.files.iter().filter(|file| !is_exempt(file)) {
         if let Some(rust) = &file.rust {
-            if !TO_DO.iter().any(|folder| file.path.starts_with(folder)) {
-                findings.extend(in_rust(file, rust));
-            }
+            findings.extend(in_rust(file, rust));
         } else if file.path.ends_with(".md") && !GENERATED_FILES.contains(&file.path.as_str()) {
             let written = file.text.split(GENERATED).next().unwrap_or_default();
             findings.extend(in_text(file, 1, written));
         }
     }
-    findings.extend(clean_folders(tree));
     findings
-}
-
-/// Entries of the list of folders to do that are done.
-fn clean_folders(tree: &Tree) -> Vec<Finding> {
-    let has_one = |folder: &str| {
-        let files = tree
-            .rust()
-            .filter(|(file, _)| file.path.starts_with(folder));
-        files
-            .into_iter()
-            .any(|(file, rust)| !in_rust(file, rust).is_empty())
-    };
-    let exists = |folder: &str| tree.rust().any(|(file, _)| file.path.starts_with(folder));
-    TO_DO
-        .iter()
-        .filter(|folder| exists(folder) && !has_one(folder))
-        .map(|folder| Finding {
-            file: file!().to_owned(),
-            line: 1,
-            rule: "mannerism",
-            message: format!("{folder} has no such phrase any more"),
-            hint: "remove its line from `TO_DO`, so that it stays so",
-        })
-        .collect()
 }
 
 /// The phrases in all comments, and in strings but for those of tests, which may be any data.

@@ -161,7 +161,7 @@ fn refused(error: &MergeError) -> CommandError {
     let hint = match error {
         MergeError::TooFew => "name at least two runs",
         MergeError::Question { .. } => "run the same study at the same scale on each machine",
-        MergeError::Twins { .. } => "rename one with --label RUN=SUBJECT",
+        MergeError::DuplicateSubject { .. } => "rename one with --label RUN=SUBJECT",
         MergeError::Several { .. } => "label runs of one subject each",
     };
     Failure::new(FailureKind::BadInput, error.to_string())

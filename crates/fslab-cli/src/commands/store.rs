@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use fslab_report::{Column, Table, TableCell, Tone};
-use fslab_store::{Checked, Finding, StoreErrorKind};
+use fslab_store::{Checked, StoreDamage, StoreErrorKind};
 
 use super::store_args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -63,7 +63,7 @@ impl CheckArgs {
                 let source = std::error::Error::source(&error);
                 let damage = source.map_or_else(|| error.to_string(), ToString::to_string);
                 Ok(Checked {
-                    findings: vec![Finding {
+                    findings: vec![StoreDamage {
                         run: None,
                         trial: None,
                         damage,

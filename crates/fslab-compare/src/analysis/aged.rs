@@ -1,29 +1,29 @@
-//! What filling and ageing cost: each subject with stages against the same one without.
+//! The cost of filling and ageing: each subject with stages against the same one without.
 
 use fslab_model::Subject;
 use fslab_stats::{CONFIDENCE, Estimate, Verdict, benjamini_hochberg, difference_test_among};
 
 use super::{Analysis, Comparison, EXACT_TOLERANCE, PhaseAnalysis};
 
-/// A subject that was filled or aged, against the fresh one, in one phase.
+/// A filled or aged subject against the fresh one, in one phase.
 #[derive(Clone, Copy, Debug)]
 pub struct AgedContrast<'p> {
-    /// The aged subject, by its place in the plan.
+    /// The aged subject's index in the plan.
     pub aged: usize,
     /// The fresh one.
     pub fresh: usize,
     /// The phase.
     pub phase: &'p PhaseAnalysis<'p>,
-    /// How many times as good the aged one is; `None` where a side has no figure.
+    /// The speed of the aged one relative to the fresh one; `None` if a side has no figure.
     pub speed: Option<Estimate>,
     /// Whether the speed is faster or slower; `None` without a speed.
     pub verdict: Option<Verdict>,
-    /// Whether the interval alone would have decided, and the corrected test does not.
+    /// True if the interval alone would have decided, but the corrected test does not.
     pub is_lost_in_correction: bool,
 }
 
 impl Analysis<'_> {
-    /// The pairs of an aged or filled subject and the same one fresh, by their places.
+    /// Pairs of an aged or filled subject and the same one fresh, by index.
     #[must_use]
     pub fn aged_pairs(&self) -> Vec<(usize, usize)> {
         let subjects: Vec<&Subject> = self.subjects().collect();
@@ -67,7 +67,7 @@ impl Analysis<'_> {
     }
 }
 
-/// The p-value of each; not a number where there are too few repeats, or figures are exact.
+/// The p-values; NaN for too few repeats or exact figures.
 fn p_values(contrasts: &[AgedContrast]) -> Vec<f64> {
     let testable = |it: &&AgedContrast| it.tested().is_some() && it.speed.is_some();
     let family = contrasts.iter().filter(testable).count();

@@ -1,27 +1,27 @@
-//! A run, arranged for comparison.
+//! A run arranged for comparison.
 
 use super::{Comparison, Diagnosis, OverallAnalysis, PhaseAnalysis, correct, phase};
 use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
 use fslab_model::trial_metrics;
 use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord, VenueKind};
 
-/// The metrics that belong to a trial and to none of its phases.
+/// The metrics of a trial outside its phases.
 pub(crate) const STEP_METRICS: [&MetricDefinition; 4] = [&MKFS, &MOUNT, &UNMOUNT, &CHECK];
 
-/// A run, arranged for comparison: subjects in the order of the plan, phases in that of the study.
+/// A run arranged for comparison: subjects in the order of the plan, phases in that of the study.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
     /// The run.
     pub run: &'a RunRecord,
-    /// Its phases; those of a sweep are one.
+    /// Its phases; the points of a sweep are one phase.
     pub phases: Vec<PhaseAnalysis<'a>>,
-    /// mkfs, mount, unmount and check, those that any trial measured.
+    /// mkfs, mount, unmount and check, if any trial measured them.
     pub steps: Vec<Comparison>,
-    /// How many pairs of subjects, over all headline figures, were corrected together.
+    /// The number of pairs of subjects, over all headline figures, that were corrected together.
     pub family: usize,
-    /// All phases in one figure a subject; `None` where there is nothing to compare.
+    /// The mean over all phases; `None` if there is nothing to compare.
     pub overall: Option<OverallAnalysis>,
-    /// What is odd about the repeats.
+    /// The anomalies of the repeats.
     pub diagnosis: Diagnosis,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Analysis<'a> {
         analysis
     }
 
-    /// Arranges `run` for callers that have their own tests: without any, and without a diagnosis.
+    /// As [`Analysis::of`], but without tests and diagnosis, for callers with their own tests.
     #[must_use]
     pub fn uncorrected(run: &'a RunRecord) -> Self {
         let cells: Vec<Vec<&TrialRecord>> = run
@@ -69,12 +69,12 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Every phase as it was run: of a sweep each point.
+    /// Every executed phase: each point of a sweep is one.
     pub fn runs(&self) -> impl Iterator<Item = &PhaseAnalysis<'a>> {
         self.phases.iter().flat_map(PhaseAnalysis::points)
     }
 
-    /// The subjects, each at the place that it has in every comparison.
+    /// The subjects in the order of every comparison.
     pub fn subjects(&self) -> impl ExactSizeIterator<Item = &'a Subject> + use<'a> {
         self.run.header.plan.subjects.iter().map(|s| &s.subject)
     }
@@ -85,8 +85,7 @@ impl<'a> Analysis<'a> {
         self.run.cell(cell)
     }
 
-    /// Whether every figure of the run is the only one that there can be: virtual time, and one
-    /// repeat.
+    /// True if the figures have no variation: virtual time and one repeat.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         let plan = &self.run.header.plan;
@@ -95,8 +94,8 @@ impl<'a> Analysis<'a> {
             && plan.repeats < 2
     }
 
-    /// How many perturbed runs there are of a subject, the unperturbed one included, where repeats
-    /// in virtual time are perturbed and there are several.
+    /// The number of runs of a subject in virtual time, the unperturbed one included; `None` if
+    /// repeats are not perturbed or there is only one.
     #[must_use]
     pub fn perturbed_runs(&self) -> Option<usize> {
         let plan = &self.run.header.plan;
@@ -104,7 +103,7 @@ impl<'a> Analysis<'a> {
         counts.max().filter(|count| plan.perturb && *count > 1)
     }
 
-    /// Whether any comparison of the run has an interval, so that rankings may be stated.
+    /// True if any comparison of the run has an interval, so that rankings may be stated.
     #[must_use]
     pub fn has_intervals(&self) -> bool {
         self.phases

@@ -1,31 +1,31 @@
-//! One metric over all subjects: where each stands, and how certain that is.
+//! One metric over all subjects: standings and their certainty.
 //!
-//! A comparison alone judges by its intervals. Many that are read together are corrected together,
-//! see [`super::correction`]: then a subject is distinguished from the best only where both the
+//! A single comparison is decided by its intervals. Several that are read together are corrected
+//! together, see [`super::correction`]: then a subject differs from the best only if both the
 //! interval and the corrected p-value say so.
 
 use fslab_model::{Better, MetricDefinition};
 use fslab_stats::{CONFIDENCE, Estimate, Interval, RESOLUTION, Summary, Test, Verdict};
 use fslab_stats::{difference_test_among, location, ratio, verdict};
 
-/// The difference that does not matter, for the verdict "the same".
+/// The relative difference that does not matter, for the verdict "the same".
 pub const TOLERANCE: f64 = 0.05;
-/// Single exact figures that differ by less are a tie: a convention, since nothing shows how much
-/// what should not matter moves them.
+/// Single exact figures that differ by less are a tie: a convention, because one figure does not
+/// show its sensitivity.
 pub const EXACT_TOLERANCE: f64 = 0.01;
 
-/// Where a subject stands in a comparison.
+/// The standing of a subject in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Best, and distinguished from every other subject that has values.
+    /// Best, and significantly better than every other subject with values.
     Winner,
-    /// The best, or one that cannot be distinguished from the best.
+    /// The best, or not significantly behind it.
     Tied,
-    /// Distinguished from the best, and behind it.
+    /// Significantly behind the best.
     Behind,
     /// No other subject has values.
     Alone,
-    /// Too few repeats to say.
+    /// Too few repeats to rank.
     Unranked,
     /// It has no values.
     Absent,
@@ -36,22 +36,22 @@ pub enum Standing {
 pub struct Entry {
     /// Every repeat's value, in the metric's unit.
     pub values: Vec<f64>,
-    /// The values in a few figures; `None` where there is none.
+    /// Their descriptive statistics; `None` without values.
     pub summary: Option<Summary>,
-    /// Geometric mean and its interval; `None` where there is none, or a value is not positive.
+    /// Geometric mean and its interval; `None` without values, or if a value is not positive.
     pub location: Option<Estimate>,
-    /// How many times as good as the best subject this one is: at most 1.
+    /// Speed relative to the best subject: at most 1.
     pub to_best: Option<Estimate>,
-    /// How many times as good as the first subject of the plan this one is.
+    /// Speed relative to the first subject of the plan.
     pub to_first: Option<Estimate>,
-    /// How it was tested against the best; `None` for the best itself, where there are too few
-    /// repeats, where figures are exact, and before comparisons are corrected together.
+    /// The test against the best; `None` for the best itself, for too few repeats, for exact
+    /// figures, and before comparisons are corrected together.
     pub test: Option<Test>,
-    /// The test's p-value, corrected for all comparisons that were made together.
+    /// The test's p-value, corrected for all comparisons made together.
     pub p_corrected: Option<f64>,
-    /// Its time in percent of the slowest subject's: that of the loser is 100.
+    /// Its time in percent of the slowest subject's, which has 100.
     pub percent_of_slowest: Option<f64>,
-    /// Where it stands.
+    /// Its standing.
     pub standing: Standing,
 }
 
@@ -60,28 +60,28 @@ pub struct Entry {
 pub struct Comparison {
     /// The metric.
     pub metric: &'static MetricDefinition,
-    /// One entry a subject.
+    /// One entry per subject.
     pub entries: Vec<Entry>,
-    /// The subject with the best geometric mean, which need not be a winner; `None` where the
-    /// metric has no good direction, or no subject has values.
+    /// The subject with the best geometric mean, not necessarily a winner; `None` if the metric has
+    /// no good direction, or no subject has values.
     pub best: Option<usize>,
-    /// Whether every value is the only one that there can be, as with one repeat in virtual time:
-    /// then there is no interval, and every difference is certain.
+    /// True if the figures have no variation, as with one repeat in virtual time: there is no
+    /// interval, and every difference is certain.
     pub exact: bool,
-    /// How much further than its repeats say every interval reaches, as a share of the figure: of
-    /// repeats in virtual time, which may all be equal; 0 in real time.
+    /// The extension of every interval, as a share of the figure, for repeats in virtual time,
+    /// which may all be equal; 0 in real time.
     pub resolution: f64,
 }
 
 impl Comparison {
-    /// Compares `samples`, one a subject.
+    /// Compares `samples`, one per subject.
     #[must_use]
     pub fn of(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
         Self::arrange(metric, samples, (false, 0.0))
     }
 
-    /// Compares `samples` of virtual time. Of several repeats, which are perturbed or differ in
-    /// their seeds, the spread counts; a single one is exact.
+    /// Compares `samples` of virtual time. Several repeats, which are perturbed or differ in their
+    /// seeds, are compared by their spread; a single one is exact.
     #[must_use]
     pub fn of_virtual_time(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
         let exact = samples.iter().all(|values| values.len() < 2);
@@ -109,19 +109,19 @@ impl Comparison {
             entry.to_best = to_best;
             comparison.entries[subject].to_first = comparison.speed(subject, 0);
         }
-        comparison.weigh_against_loser();
+        comparison.set_percent_of_slowest();
         comparison.rank();
         comparison
     }
 
-    /// Puts every subject where it stands.
+    /// Sets the standing of every subject.
     pub(super) fn rank(&mut self) {
         for subject in 0..self.entries.len() {
             self.entries[subject].standing = self.standing(subject);
         }
     }
 
-    /// The subjects that a test can hold against the best.
+    /// The subjects that can be tested against the best.
     pub(super) fn testable(&self) -> Vec<usize> {
         let repeated = |entry: &Entry| entry.values.len() > 1 && entry.location.is_some();
         let Some(best) = self
@@ -140,8 +140,8 @@ impl Comparison {
     pub(super) fn test(&mut self, subject: usize, family: usize) -> Option<f64> {
         let best = &self.entries[self.best?].values;
         let own = &self.entries[subject].values;
-        // Where neither varies under perturbation, a test would give 0 or 1, of which the interval,
-        // as wide as figures are known, says more.
+        // Without variation under perturbation, the p-value would be 0 or 1; the interval, extended
+        // by the resolution, says more.
         let is_idle = self.resolution > 0.0 && is_constant(own) && is_constant(best);
         let test = (!is_idle).then(|| difference_test_among(own, best, family));
         let test = test.flatten();
@@ -149,7 +149,7 @@ impl Comparison {
         test.map(|test| test.p_value)
     }
 
-    fn weigh_against_loser(&mut self) {
+    fn set_percent_of_slowest(&mut self) {
         let speed = |entry: &Entry| entry.to_best.map(|speed| speed.value);
         let slowest = self.entries.iter().filter_map(speed).reduce(f64::min);
         for entry in &mut self.entries {
@@ -160,8 +160,8 @@ impl Comparison {
         }
     }
 
-    /// How many times as good as `other` the subject is, whichever direction is good: above 1 is
-    /// better. `None` where one of them has no values, or the metric has no good direction.
+    /// The speed of the subject relative to `other`, above 1 is better in either direction. `None`
+    /// if one of them has no values, or the metric has no good direction.
     #[must_use]
     pub fn speed(&self, subject: usize, other: usize) -> Option<Estimate> {
         self.known_speed(subject, other).or_else(|| {
@@ -171,7 +171,7 @@ impl Comparison {
         })
     }
 
-    /// The speed, where it was found already: intervals are costly.
+    /// The cached speed, because intervals are costly.
     fn known_speed(&self, subject: usize, other: usize) -> Option<Estimate> {
         let entry = self.entries.get(subject)?;
         if self.best == Some(other) && entry.to_best.is_some() {
@@ -190,8 +190,8 @@ impl Comparison {
         found.map(|speed| speed.widened(self.resolution))
     }
 
-    /// What may be said of `subject` against `other`. Against the best, a difference that did not
-    /// outlast correction is not decided.
+    /// The verdict on `subject` against `other`. Against the best, a difference that is not
+    /// significant after correction is undecided.
     #[must_use]
     pub fn verdict(&self, subject: usize, other: usize) -> Verdict {
         let found = self.interval_verdict(subject, other);
@@ -202,17 +202,20 @@ impl Comparison {
         };
         let certain = matches!(found, Verdict::Faster | Verdict::Slower);
         match against_best {
-            Some(tested) if certain && !self.outlasts(tested) => self.without_difference(tested),
+            Some(tested) if certain && !self.is_significant(tested) => {
+                self.without_difference(tested)
+            }
             _ => found,
         }
     }
 
-    /// What the interval alone permits to say of `subject` against `other`.
+    /// The verdict on `subject` against `other` by the interval alone.
     pub(crate) fn interval_verdict(&self, subject: usize, other: usize) -> Verdict {
         verdict(self.certainty(subject, other), TOLERANCE)
     }
 
-    /// The verdict on one that is not distinguished from the best although its interval excludes 1.
+    /// The verdict on a subject that does not differ from the best after correction, although its
+    /// interval excludes 1.
     fn without_difference(&self, subject: usize) -> Verdict {
         let speed = self.entries[subject].to_best;
         let within = speed
@@ -227,23 +230,22 @@ impl Comparison {
         }
     }
 
-    /// Whether the test against the best, once corrected, allows a difference. Without a test the
+    /// True if the test against the best is significant after correction; without a test the
     /// interval alone decides.
-    fn outlasts(&self, subject: usize) -> bool {
+    fn is_significant(&self, subject: usize) -> bool {
         let corrected = self.entries[subject].p_corrected;
         corrected.is_none_or(|p| p <= 1.0 - CONFIDENCE)
     }
 
-    /// Whether the interval would have distinguished the subject from the best, but not the
-    /// corrected p-value.
+    /// True if the interval alone would have separated the subject from the best, but the corrected
+    /// p-value does not.
     #[must_use]
     pub fn is_lost_in_correction(&self, subject: usize) -> bool {
         let apart = self.best.and_then(|best| self.certainty(best, subject));
-        !self.outlasts(subject) && apart.is_some_and(|interval| interval.low > 1.0)
+        !self.is_significant(subject) && apart.is_some_and(|interval| interval.low > 1.0)
     }
 
-    /// Where the speed of `subject` against `other` lies: in its interval, and an exact one nowhere
-    /// else.
+    /// The interval of the speed of `subject` against `other`; of width zero for an exact one.
     fn certainty(&self, subject: usize, other: usize) -> Option<Interval> {
         let speed = self.speed(subject, other)?;
         let (low, high) = (speed.value, speed.value);
@@ -251,7 +253,7 @@ impl Comparison {
         exact.or(speed.interval)
     }
 
-    /// The subject that is better than every other with certainty.
+    /// The subject that is certainly better than every other.
     #[must_use]
     pub fn winner(&self) -> Option<usize> {
         self.with(Standing::Winner).next()
@@ -266,7 +268,7 @@ impl Comparison {
             .map(|(index, _)| index)
     }
 
-    /// The ranked subjects, best first, by their geometric means.
+    /// The ranked subjects, best first, by geometric mean.
     #[must_use]
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.entries.len())
@@ -277,13 +279,13 @@ impl Comparison {
         order
     }
 
-    /// Whether no subject has a value.
+    /// True if no subject has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.iter().all(|entry| entry.values.is_empty())
     }
 
-    /// Whether any subject has repeats enough for an interval, or needs none.
+    /// True if any subject has enough repeats for an interval, or is exact.
     #[must_use]
     pub fn has_intervals(&self) -> bool {
         self.entries
@@ -298,7 +300,7 @@ impl Comparison {
             Better::Lower => -1.0,
             Better::Neither => return None,
         };
-        // Of equals the first is taken: `max_by` would take the last.
+        // The first of equals; `max_by` would take the last.
         (0..self.entries.len())
             .rev()
             .filter_map(|index| Some((index, sign * self.entries[index].location?.value)))
@@ -335,7 +337,7 @@ impl Comparison {
         }
     }
 
-    /// Where `other` stands against the best.
+    /// The standing of `other` against the best.
     fn against(&self, best: usize, other: usize) -> Standing {
         let least = if self.exact {
             1.0 + EXACT_TOLERANCE
@@ -344,7 +346,9 @@ impl Comparison {
         };
         match self.certainty(best, other) {
             None => Standing::Unranked,
-            Some(interval) if interval.low > least && self.outlasts(other) => Standing::Behind,
+            Some(interval) if interval.low > least && self.is_significant(other) => {
+                Standing::Behind
+            }
             Some(_) => Standing::Tied,
         }
     }
@@ -365,7 +369,7 @@ impl Entry {
         }
     }
 
-    /// The median of the repeats; `None` where there is none.
+    /// The median of the repeats; `None` without values.
     #[must_use]
     pub fn median(&self) -> Option<f64> {
         self.summary.map(|summary| summary.median)
@@ -387,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_winner_is_told_apart_from_every_other() {
+    fn a_winner_differs_from_every_other() {
         let samples = vec![
             vec![100.0, 101.0, 102.0],
             vec![200.0, 201.0, 203.0],
@@ -404,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_cannot_be_told_apart_are_tied() {
+    fn subjects_without_a_significant_difference_are_tied() {
         let samples = vec![
             vec![100.0, 120.0, 110.0],
             vec![105.0, 125.0, 112.0],
@@ -449,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_repeats_of_virtual_time_tell_a_difference_only_beyond_the_resolution() {
+    fn equal_repeats_of_virtual_time_differ_only_beyond_the_resolution() {
         let of = |other: f64| {
             Comparison::of_virtual_time(&THROUGHPUT, vec![vec![100.0; 3], vec![other; 3]])
         };
@@ -459,10 +463,10 @@ mod tests {
         assert_eq!(near.verdict(0, 1), Verdict::Same { within: TOLERANCE });
         let apart = of(100.5);
         assert_eq!(apart.winner(), Some(1));
-        // In real time they are taken at their word.
+        // In real time equal repeats count as exact.
         let real = Comparison::of(&THROUGHPUT, vec![vec![100.0; 3], vec![100.05; 3]]);
         assert_eq!(real.winner(), Some(1));
-        // A test of values that do not vary would be 0 or 1: there is none, and no correction.
+        // A test of constant values would give 0 or 1: there is no test and no correction.
         let mut tested = apart.clone();
         crate::analysis::correct(&mut [&mut tested]);
         assert_eq!(tested.entries[0].test, None);

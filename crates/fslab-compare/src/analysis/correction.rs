@@ -1,17 +1,17 @@
-//! Many comparisons that are read together, corrected together.
+//! Correction of comparisons that are read together.
 
 use fslab_stats::benjamini_hochberg;
 
 use super::Comparison;
 
 /// Tests every subject of every comparison against the best of its comparison, corrects the
-/// p-values for how many they are, and ranks anew.
+/// p-values for their number, and ranks again. Returns the number of pairs.
 ///
-/// The family is all pairs of subjects of all comparisons: a reader who looks through a table for
-/// differences looks at each, and which subject is the best was seen in the same data. To hold all
-/// others against the highest of many is to look for the farthest of all pairs: of 25 equals, one
-/// run in four would have a false difference otherwise. So a p-value among k subjects is first
-/// multiplied by k / 2, as there are k - 1 tests and k (k - 1) / 2 pairs. Gives how many pairs.
+/// The family is all pairs of subjects of all comparisons: a reader looks at each difference in a
+/// table, and the best subject was chosen from the same data. Comparing all others with the best of
+/// many searches for the largest of all differences: of 25 equals, one run in four would have a
+/// false difference. So a p-value among k subjects is first multiplied by k / 2, because there are
+/// k - 1 tests and k (k - 1) / 2 pairs.
 pub(crate) fn correct(comparisons: &mut [&mut Comparison]) -> usize {
     let testable: Vec<Vec<usize>> = comparisons.iter().map(|it| it.testable()).collect();
     let pairs = |tested: &Vec<usize>| tested.len() * (tested.len() + 1) / 2;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::Standing;
 
-    /// Two subjects, the second faster by `times`; the noise is that of the place.
+    /// Two subjects, the second faster by `times`; `place` sets the noise.
     fn pair(place: u32, times: f64) -> Comparison {
         let value = |i: u32| 100.0 + f64::from((i * 7 + place * 3) % 10) - 4.5;
         let first: Vec<f64> = (0..10).map(value).collect();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_difference_among_many_equals_is_not_told() {
+    fn a_narrow_difference_among_many_equals_is_not_reported() {
         let narrow = 1.032;
         let alone = pair(0, narrow);
         assert_eq!(alone.entries[0].standing, Standing::Behind);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_difference_outlasts_correction_and_the_best_has_no_test() {
+    fn a_clear_difference_stays_significant_and_the_best_has_no_test() {
         let mut many: Vec<Comparison> = (0..20).map(|place| pair(place, 1.0)).collect();
         many.push(pair(0, 1.2));
         correct(&mut many.iter_mut().collect::<Vec<_>>());
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_many_equals_is_not_told_apart_from_them() {
+    fn the_best_of_many_equals_does_not_differ_from_them() {
         // Box and Muller, as in the fixtures of the report's tests.
         let mut random = SplitMixRandom::split_mix(5);
         let mut uniform = move || random.open_unit();
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(correct(&mut [&mut comparison]), 190);
             alarms += u32::from(comparison.with(Standing::Behind).next().is_some());
         }
-        // 5 % of 80, and three standard deviations. Without the factor it is one in five.
+        // 5 % of 80, and three standard deviations. Without the factor k / 2 it is one in five.
         assert!(alarms <= 9, "{alarms}");
     }
 

@@ -1,4 +1,4 @@
-//! What is odd about the repeats of a phase and a subject; nothing of it is dropped.
+//! Anomalies in the repeats of a phase and a subject; values are reported, never dropped.
 
 use std::collections::BTreeMap;
 
@@ -7,57 +7,56 @@ use fslab_stats::{benjamini_hochberg, drift, location, modes, outliers, quantile
 
 use super::PhaseAnalysis;
 
-/// The corrected p-value up to which an anomaly is reported: of a hundred, one is expected to be
-/// false. There are four kinds, and frequent false warnings are not read.
+/// The largest corrected p-value of a reported anomaly: of a hundred, one is expected to be false.
+/// There are four kinds, and frequent false warnings are not read.
 const ODD: f64 = 0.01;
 
-/// What is odd.
+/// A kind of anomaly.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Anomaly {
-    /// Values lie apart from all others; the index is that of [`Finding::repeats`].
+    /// Values far from all others; the indexes are those of [`DetectedAnomaly::repeats`].
     Outliers(Vec<Outlier>),
-    /// Values come in two groups.
+    /// Values in two groups.
     TwoModes(Modes),
-    /// Values rise or fall in the order in which the trials ran.
+    /// Values that rise or fall in the order of the trials.
     Drift(Drift),
-    /// The trial that ran first is unlike the others.
+    /// A first trial that differs from the others.
     WarmUp(WarmUp),
 }
 
-/// An anomaly and where it is.
+/// An anomaly and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// The phase, by its place in the run; `None` for the complete run.
+pub struct DetectedAnomaly {
+    /// The phase's index in the run; `None` for the complete run.
     pub phase: Option<usize>,
     /// The subject; `None` for the complete run.
     pub subject: Option<usize>,
-    /// What is odd.
+    /// The anomaly.
     pub anomaly: Anomaly,
-    /// The p-value, corrected for all samples that were looked at in the same way.
+    /// The p-value, corrected for all samples tested for this kind.
     pub p_corrected: f64,
-    /// The repeats in the order in which they ran: places in this list are those that the anomaly
-    /// names.
+    /// The repeats in the order in which they ran; an anomaly's indexes are those of this list.
     pub repeats: Vec<u32>,
 }
 
-/// What is odd about a run.
+/// The anomalies of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
-    /// In the order of phases and subjects; what concerns the complete run comes first.
-    pub findings: Vec<Finding>,
-    /// How many samples were large enough to be looked at for anything.
+    /// In the order of phases and subjects; those of the complete run come first.
+    pub findings: Vec<DetectedAnomaly>,
+    /// The number of samples large enough for any test.
     pub samples: usize,
 }
 
-/// A phase and a subject: values in the order in which the trials ran.
+/// The values of a phase and a subject in the order of the trials.
 struct Sample {
     phase: usize,
     subject: usize,
     repeats: Vec<u32>,
     values: Vec<f64>,
-    /// Where in the run each trial ran.
+    /// The position of each trial in the run.
     positions: Vec<u32>,
-    /// Whether its time is virtual, and knows nothing of the order in which trials ran.
+    /// True for virtual time, which does not depend on the order of trials.
     is_virtual: bool,
 }
 
@@ -78,7 +77,7 @@ impl Diagnosis {
         let apart = tested(&samples, |it| {
             outliers(&it.values).map(|found| (found.p_value, found.found))
         });
-        let mut findings: Vec<Finding> = whole_run(&samples).into_iter().collect();
+        let mut findings: Vec<DetectedAnomaly> = run_drift(&samples).into_iter().collect();
         let mut looked_at = 0;
         let each = samples
             .into_iter()
@@ -97,16 +96,16 @@ impl Diagnosis {
             let modes = certain(modes).map(|(p, it)| (p, Anomaly::TwoModes(it)));
             let warm_up = certain(warm_up).map(|(p, it)| (p, Anomaly::WarmUp(it)));
             let drift = certain(drift).map(|(p, it)| (p, Anomaly::Drift(it)));
-            // A group, or a first trial that was reported already, is not reported again.
-            let is_told = |found: &[Outlier]| {
+            // A group or a first trial that was already reported is not reported again.
+            let is_reported = |found: &[Outlier]| {
                 let first_alone = matches!(found, [only] if only.index == 0);
                 modes.is_some() || (warm_up.is_some() && first_alone)
             };
             let apart = certain(apart)
-                .filter(|(_, found)| !is_told(found))
+                .filter(|(_, found)| !is_reported(found))
                 .map(|(p, it)| (p, Anomaly::Outliers(it)));
             let found = [apart, modes, drift, warm_up].into_iter().flatten();
-            findings.extend(found.map(|(p_corrected, anomaly)| Finding {
+            findings.extend(found.map(|(p_corrected, anomaly)| DetectedAnomaly {
                 phase: Some(sample.phase),
                 subject: Some(sample.subject),
                 anomaly,
@@ -120,9 +119,10 @@ impl Diagnosis {
         }
     }
 
-    /// What is odd about a phase and a subject.
-    pub fn at(&self, phase: usize, subject: usize) -> impl Iterator<Item = &Finding> {
-        let here = move |it: &&Finding| (it.phase, it.subject) == (Some(phase), Some(subject));
+    /// The anomalies of a phase and a subject.
+    pub fn at(&self, phase: usize, subject: usize) -> impl Iterator<Item = &DetectedAnomaly> {
+        let here =
+            move |it: &&DetectedAnomaly| (it.phase, it.subject) == (Some(phase), Some(subject));
         self.findings.iter().filter(here)
     }
 }
@@ -153,7 +153,7 @@ fn samples(phases: &[PhaseAnalysis]) -> Vec<Sample> {
     samples
 }
 
-/// What each sample was found to have, with the p-value corrected over all that could be tested.
+/// The result of each sample, with the p-value corrected over all that could be tested.
 fn tested<T>(
     samples: &[Sample],
     test: impl Fn(&Sample) -> Option<(f64, T)>,
@@ -171,10 +171,10 @@ fn certain<T>(found: Option<(f64, T)>) -> Option<(f64, T)> {
     found.filter(|(p, _)| *p <= ODD)
 }
 
-/// The drift of the run: of each trial the median, over its phases, of how far its figures
-/// are from the geometric means of its subject, in the order in which the trials ran. The median,
-/// since a phase that drifts alone is not the machine.
-fn whole_run(samples: &[Sample]) -> Option<Finding> {
+/// The drift of the run. A trial's value is the median, over its phases, of its figures relative to
+/// the geometric means of their subject, in the order of the trials. The median, because a phase
+/// that drifts alone does not show a drift of the machine.
+fn run_drift(samples: &[Sample]) -> Option<DetectedAnomaly> {
     let mut trials: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let repeated = |sample: &&Sample| sample.values.len() > 1 && !sample.is_virtual;
     for sample in samples.iter().filter(repeated) {
@@ -189,7 +189,7 @@ fn whole_run(samples: &[Sample]) -> Option<Finding> {
     let medians = trials.values().map(|figures| quantile(figures, 0.5));
     let values: Vec<f64> = medians.collect::<Option<_>>()?;
     let found = drift(&values)?;
-    certain(Some((found.p_value, found))).map(|(p_corrected, found)| Finding {
+    certain(Some((found.p_value, found))).map(|(p_corrected, found)| DetectedAnomaly {
         phase: None,
         subject: None,
         anomaly: Anomaly::Drift(found),

@@ -1,9 +1,9 @@
-//! How many repeats were disturbed while they were measured.
+//! Counts of repeats that were disturbed while they were measured.
 
 use super::{PhaseAnalysis, PhaseCell, Repeat};
 
 impl PhaseCell<'_> {
-    /// How many of its repeats were disturbed while they were measured; of a sweep, at any point.
+    /// Repeats disturbed while measured; of a sweep, at any point.
     #[must_use]
     pub fn disturbed(&self) -> usize {
         let of_repeat = |repeat: &&Repeat| repeat.is_disturbed();
@@ -12,7 +12,7 @@ impl PhaseCell<'_> {
 }
 
 impl PhaseAnalysis<'_> {
-    /// How many repeats of a subject were disturbed; of a sweep, those of the point that has most.
+    /// Disturbed repeats of a subject; of a sweep, those of the point with the most.
     #[must_use]
     pub fn disturbed(&self, subject: usize) -> usize {
         let cells = self.points().iter().map(|point| point.cells.get(subject));

@@ -1,11 +1,11 @@
-//! Throughput until the data is on the device, compared over the phases that measure it.
+//! Durable throughput, compared over the phases that measure it.
 
 use fslab_model::definitions::DURABLE_THROUGHPUT;
 
 use super::{Analysis, Comparison, PhaseAnalysis, correct};
 
 impl<'a> Analysis<'a> {
-    /// The durable throughput of each phase that has one, corrected together.
+    /// The durable throughput of each phase that has it, corrected together.
     #[must_use]
     pub fn durable_throughput(&self) -> Vec<(&PhaseAnalysis<'a>, Comparison)> {
         let compared = self.phases.iter().map(|phase| {

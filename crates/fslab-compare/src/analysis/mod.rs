@@ -1,11 +1,10 @@
-//! What a run says, as data: every repeat of every phase and subject, and how subjects compare.
+//! The analysis of a run: every repeat of every phase and subject, and how subjects compare.
 //!
-//! Nothing is dropped: a repeat that failed, was skipped or was never run is there with its reason.
+//! Nothing is dropped: a repeat that failed, was skipped or was not run is included with its
+//! reason.
 
 mod aged;
-mod along;
 mod arrangement;
-mod breadth;
 mod comparison;
 mod correction;
 mod diagnosis;
@@ -13,22 +12,24 @@ mod disturbed;
 mod durable;
 mod overall;
 mod phase;
+mod precision;
 mod rounds;
-mod sensitive;
+mod sensitivity;
+mod spread;
 mod sweep;
 
 pub use aged::AgedContrast;
-pub use along::{Spread, by_value, spread_over};
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
-pub use breadth::{RunPrecision, WideInterval};
 pub use comparison::{Comparison, Entry, Standing};
 pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
-pub use diagnosis::{Anomaly, Diagnosis, Finding};
+pub use diagnosis::{Anomaly, DetectedAnomaly, Diagnosis};
 pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
+pub use precision::{RunPrecision, WideInterval};
 pub use rounds::RepeatRound;
-pub use sensitive::PhaseSensitivity;
+pub use sensitivity::PhaseSensitivity;
+pub use spread::{Spread, by_value, spread_over};
 pub use sweep::point_in_words;
 pub use sweep::{SweepAnalysis, SweepDimension};

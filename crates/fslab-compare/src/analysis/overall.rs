@@ -1,12 +1,12 @@
-//! The geometric mean over phases of each subject, compared.
+//! The comparison of subjects by the geometric mean over phases.
 
 use fslab_model::{Better, MetricDefinition, Unit};
-use fslab_stats::{Overall, TrialValues};
+use fslab_stats::{OverallMeans, TrialValues};
 
 use super::correction::correct;
 use super::{Comparison, PhaseAnalysis};
 
-/// Not a metric of any record: a mean of rates of several units has none.
+/// Not a metric of any record: a mean of rates in several units has no unit.
 static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
     name: "Geometric mean over phases",
     unit: Unit::Ratio,
@@ -14,18 +14,17 @@ static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
     title: "geometric mean of the headline figures",
 };
 
-/// The subjects over all phases that they have in common.
+/// The comparison of subjects over all phases that they share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverallAnalysis {
-    /// The phases that it is over, by their places in the run.
+    /// The indexes of these phases in the run.
     pub phases: Vec<usize>,
-    /// One value a trial: its geometric mean over these phases. Only ratios of them mean anything.
+    /// The geometric mean over these phases of each trial. Only their ratios are meaningful.
     pub comparison: Comparison,
 }
 
 impl OverallAnalysis {
-    /// `None` where there is one subject, or fewer than two phases that all subjects of weight
-    /// have.
+    /// `None` for one subject, or for fewer than two phases that all complete subjects share.
     pub(super) fn of(phases: &[PhaseAnalysis]) -> Option<Self> {
         let compared = || {
             phases
@@ -40,7 +39,7 @@ impl OverallAnalysis {
                 trials(&phases, subject)
             })
             .collect();
-        let overall = Overall::of(&values).filter(|_| subjects > 1)?;
+        let overall = OverallMeans::of(&values).filter(|_| subjects > 1)?;
         let places: Vec<usize> = compared().map(|(place, _)| place).collect();
         let is_virtual = phases.iter().any(|phase| phase.is_virtual);
         let mut comparison = if is_virtual {
@@ -56,7 +55,7 @@ impl OverallAnalysis {
     }
 }
 
-/// The headline figures of a subject by trial and phase, always so that more is better.
+/// The headline figures of a subject by trial and phase, inverted where less is better.
 fn trials(phases: &[&PhaseAnalysis], subject: usize) -> TrialValues {
     let repeats = phases.iter().filter_map(|phase| phase.cells.get(subject));
     let most = repeats

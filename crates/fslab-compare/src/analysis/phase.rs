@@ -14,26 +14,26 @@ use fslab_stats::sensitivity;
 use super::rounds::{RepeatRound, nested, rounds, together};
 use super::{Comparison, SweepAnalysis, sweep};
 
-/// How a phase ended in one repeat.
+/// The result of a phase in one repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RepeatState<'a> {
-    /// It ran to its end; of several rounds, at least one did, and this is the record of the one
-    /// that comes nearest to their mean.
+    /// It completed; of several rounds at least one did, and this is the record nearest to their
+    /// mean.
     Done(&'a PhaseRecord),
-    /// It was not run, for a reason known beforehand.
+    /// Not run, for a reason known beforehand.
     Skipped(&'a str),
     /// It failed.
     Failed(&'a Failure),
-    /// Its trial failed before it came to the phase.
+    /// Its trial failed before the phase.
     Lost(&'a Failure),
-    /// There is no record of it: the run was stopped before this trial, or the trial did not
-    /// report the phase.
+    /// There is no record: the run was stopped before this trial, or the trial did not report the
+    /// phase.
     NotRun,
-    /// It is swept, and ran to its end at some of its points.
+    /// It is a sweep, and completed at some of its points.
     Points {
-        /// At so many.
+        /// The completed points.
         done: usize,
-        /// Of so many.
+        /// All points.
         planned: usize,
     },
 }
@@ -43,22 +43,22 @@ pub enum RepeatState<'a> {
 pub struct Repeat<'a> {
     /// The repeat, from 0.
     pub repeat: u32,
-    /// Its trial; `None` where there is no record.
+    /// Its trial; `None` without a record.
     pub trial: Option<&'a TrialRecord>,
-    /// How the phase ended.
+    /// The result of the phase.
     pub state: RepeatState<'a>,
-    /// Its figures; empty unless done. Of several rounds their mean, and percentiles of all their
-    /// latencies together.
+    /// Its figures; empty unless done. Of several rounds their mean, and percentiles of their
+    /// joined latencies.
     pub metrics: Vec<Metric>,
-    /// Every round of the phase in that trial, whatever its end, in their order; empty where the
-    /// phases run once.
+    /// Every round of the phase in that trial, with any result, in order; empty if the phases run
+    /// once.
     pub rounds: Vec<RepeatRound<'a>>,
 }
 
 /// One phase of one subject: all its repeats.
 #[derive(Clone, Debug)]
 pub struct PhaseCell<'a> {
-    /// As many as the plan asks for, and any beyond.
+    /// As many as the plan has, and any beyond.
     pub repeats: Vec<Repeat<'a>>,
 }
 
@@ -69,35 +69,34 @@ pub struct PhaseAnalysis<'a> {
     pub name: &'a str,
     /// The workload.
     pub workload: &'a str,
-    /// What the caches held.
+    /// The cache policy.
     pub cache: CachePolicy,
     /// All parameters of the workload.
     pub parameters: &'a Parameters,
-    /// What it does; `None` where no trial recorded the phase.
+    /// Its kind; `None` if no trial recorded the phase.
     pub kind: Option<PhaseKind>,
-    /// One a subject, in the order of the plan.
+    /// One per subject, in the order of the plan.
     pub cells: Vec<PhaseCell<'a>>,
-    /// The headline metric compared; `None` where no trial recorded the phase.
+    /// The comparison by the headline metric; `None` if no trial recorded the phase.
     pub comparison: Option<Comparison>,
-    /// Whether its times are virtual.
+    /// True if its times are virtual.
     pub is_virtual: bool,
-    /// Whether its repeats differ by a perturbation of their guest, and in nothing else.
+    /// True if its repeats differ only by a perturbation of their guest.
     pub is_perturbed: bool,
-    /// Where it stands in its sweep; `None` for a phase that runs once, and for a sweep.
+    /// Its point in a sweep; `None` for a phase that runs once, and for a sweep.
     pub point: Option<&'a Point>,
-    /// Its points, where it was run at many: then `cells` and `comparison` are of their geometric
-    /// means.
+    /// The points of a sweep; then `cells` and `comparison` are of their geometric means.
     pub sweep: Option<SweepAnalysis<'a>>,
 }
 
-/// The phases of a trial by their names, of which a sweep has thousands, with all their rounds.
+/// The phases of a trial by name, with all rounds; a sweep has thousands.
 type Index<'a> = BTreeMap<&'a str, Vec<&'a PhaseRecord>>;
 
 /// A subject's trials, each with its phases.
 type Trials<'a> = Vec<(&'a TrialRecord, Index<'a>)>;
 
-/// The phases of `run`: those of the plan in its order, then any that only trials know. The points
-/// of a sweep are one, where the first of them stands.
+/// The phases of `run`: those of the plan in its order, then any others that trials recorded. The
+/// points of a sweep are joined at the place of the first.
 pub(super) fn arrange<'a>(
     run: &'a RunRecord,
     cells: &[Vec<&'a TrialRecord>],
@@ -151,7 +150,7 @@ fn index<'a>(trials: &[&'a TrialRecord]) -> Trials<'a> {
         let mut phases = Index::new();
         for phase in &trial.phases {
             let known = phases.entry(&phase.name).or_default();
-            // Of two records of one name the first counts, and of two of one round.
+            // Of two records of one name and round the first counts.
             if known.iter().all(|earlier| earlier.round != phase.round) {
                 known.push(phase);
             }
@@ -199,7 +198,7 @@ impl<'a> Named<'a> {
 }
 
 impl<'a> PhaseAnalysis<'a> {
-    /// The phase as it was run: itself, or each point of its sweep.
+    /// Itself, or each point of its sweep.
     #[must_use]
     pub fn points(&self) -> &[PhaseAnalysis<'a>] {
         match &self.sweep {
@@ -208,16 +207,14 @@ impl<'a> PhaseAnalysis<'a> {
         }
     }
 
-    /// Whether every figure of the phase is the only one that there can be: virtual time, and one
-    /// repeat.
+    /// True if the figures have no variation: virtual time and one repeat.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_virtual && self.cells.iter().all(|cell| cell.repeats.len() < 2)
     }
 
-    /// How far the headline figure of a further perturbed run may lie from those that were made,
-    /// as a share of it: [`fslab_stats::sensitivity`]. `None` where repeats are not perturbed, or
-    /// fewer than three.
+    /// The sensitivity of the headline figure to perturbation, as a share of it:
+    /// [`fslab_stats::sensitivity`]. `None` if repeats are not perturbed, or fewer than three.
     #[must_use]
     pub fn sensitivity(&self, subject: usize) -> Option<f64> {
         let comparison = self.comparison.as_ref().filter(|_| self.is_perturbed)?;
@@ -257,15 +254,15 @@ impl<'a> PhaseCell<'a> {
             .collect()
     }
 
-    /// The metric's values by trial, mount and iteration, of the trials that have one: what the
-    /// variation of each level is estimated from.
+    /// The metric's values by trial, mount and iteration, for the variance components of each
+    /// level.
     #[must_use]
     pub fn nested(&self, metric: &MetricDefinition) -> Vec<Vec<Vec<f64>>> {
         let trials = self.repeats.iter().map(|repeat| repeat.nested(metric));
         trials.filter(|trial| !trial.is_empty()).collect()
     }
 
-    /// Every record of a phase that was run to its end: of each repeat, all its rounds.
+    /// Every record of a completed phase: all rounds of each repeat.
     pub fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
         self.repeats.iter().flat_map(|repeat| {
             let once = match repeat.state {
@@ -278,7 +275,7 @@ impl<'a> PhaseCell<'a> {
         })
     }
 
-    /// The records of the repeats that are done, one each.
+    /// The record of each completed repeat.
     pub fn done(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
         self.repeats.iter().filter_map(|repeat| match repeat.state {
             RepeatState::Done(record) => Some(record),
@@ -286,8 +283,7 @@ impl<'a> PhaseCell<'a> {
         })
     }
 
-    /// The latencies of all repeats and their rounds in one histogram; percentiles are never
-    /// averaged.
+    /// The latencies of all repeats and rounds in one histogram; percentiles are never averaged.
     #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
         let mut histograms = self.records().filter_map(PhaseRecord::latency);
@@ -296,15 +292,15 @@ impl<'a> PhaseCell<'a> {
         Some(merged)
     }
 
-    /// What the simulated disk did, in the first repeat that knows: in virtual time that is the one
-    /// without perturbation, where it was done.
+    /// The simulated disk's requests in the first repeat that has them; in virtual time that is the
+    /// unperturbed one if it completed.
     #[must_use]
     pub fn insight(&self) -> Option<&'a DeviceInsight> {
         self.done().find_map(|record| record.insight.as_ref())
     }
 
-    /// The verdict of the repeat that the device had least part in: a single repeat from the page
-    /// cache is enough to warn of.
+    /// The cache verdict of the repeat with the least I/O on the device: a single repeat from the
+    /// page cache is worth a warning.
     #[must_use]
     pub fn cache_verdict(&self) -> Option<CacheVerdict> {
         let rank = |verdict: &CacheVerdict| match verdict {
@@ -317,7 +313,7 @@ impl<'a> PhaseCell<'a> {
             .min_by_key(rank)
     }
 
-    /// Why the cell has no figure at all, in one line; `None` where it has one.
+    /// Why the cell has no figure, in one line; `None` if it has one.
     #[must_use]
     pub fn absence(&self) -> Option<String> {
         let mut reasons = self.repeats.iter().map(|repeat| repeat.state.reason());
@@ -354,7 +350,7 @@ impl<'a> Repeat<'a> {
         }
     }
 
-    /// The metric's values by mount and iteration; empty where it was not measured.
+    /// The metric's values by mount and iteration; empty if not measured.
     fn nested(&self, metric: &MetricDefinition) -> Vec<Vec<f64>> {
         if self.rounds.is_empty() {
             return self
@@ -366,7 +362,7 @@ impl<'a> Repeat<'a> {
         nested(&self.rounds, metric)
     }
 
-    /// Whether it has figures, and was disturbed while any of them was measured.
+    /// True if it has figures, and was disturbed while any of them was measured.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         let is_disturbed = |record: &PhaseRecord| !record.disturbances.is_empty();
@@ -379,14 +375,14 @@ impl<'a> Repeat<'a> {
         }
     }
 
-    /// The metric's value; `None` where it was not measured.
+    /// The metric's value; `None` if not measured.
     #[must_use]
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         let found = self.metrics.iter().find(|found| found.definition == metric);
         found.map(|found| found.value)
     }
 
-    /// Whether the phase ran to its end, of a sweep at all points or at enough to be judged by.
+    /// True if the phase completed; of a sweep, at all points or at enough of them.
     fn has_figure(&self) -> bool {
         match self.state {
             RepeatState::Done(_) => true,
@@ -397,7 +393,7 @@ impl<'a> Repeat<'a> {
 }
 
 impl RepeatState<'_> {
-    /// Why there is no figure, in one line; `None` where there is one, or nothing is known.
+    /// Why there is no figure, in one line; `None` if there is one, or the reason is unknown.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {

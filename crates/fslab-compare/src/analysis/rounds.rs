@@ -1,7 +1,7 @@
-//! A phase that ran in several rounds of one trial: one repeat, and the rounds that it is made of.
+//! Joining the rounds of a phase in one trial to one repeat.
 //!
-//! Rounds share a file system and are not independent; a trial's value is their mean, and nothing
-//! of them is dropped.
+//! Rounds share a file system and are not independent; a trial's value is their mean. All rounds
+//! stay in the data.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use fslab_model::{
     phase_metrics,
 };
 
-/// Metrics that are of the latencies of all rounds together: percentiles are never averaged.
+/// Metrics of the joined latencies of all rounds: percentiles are never averaged.
 const POOLED: [&MetricDefinition; 5] = [
     &LATENCY_P50,
     &LATENCY_P95,
@@ -25,16 +25,16 @@ const POOLED: [&MetricDefinition; 5] = [
 /// A phase in one round of a repeat.
 #[derive(Clone, Debug)]
 pub struct RepeatRound<'a> {
-    /// Which round.
+    /// The number of mount and iteration.
     pub round: Round,
-    /// Its record; `None` for a sweep, of which each point has one.
+    /// Its record; `None` for a sweep, where each point has one.
     pub record: Option<&'a PhaseRecord>,
     /// Its figures; empty unless done.
     pub metrics: Vec<Metric>,
 }
 
 impl RepeatRound<'_> {
-    /// The metric's value; `None` where it was not measured.
+    /// The metric's value; `None` if not measured.
     #[must_use]
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         let found = self.metrics.iter().find(|found| found.definition == metric);
@@ -42,7 +42,7 @@ impl RepeatRound<'_> {
     }
 }
 
-/// The rounds of `records`, which are those of one phase in one trial; empty where it ran once.
+/// The rounds of `records`, which are of one phase in one trial; empty if it ran once.
 pub(super) fn rounds<'a>(records: &[&'a PhaseRecord]) -> Vec<RepeatRound<'a>> {
     let round = |record: &&'a PhaseRecord| {
         Some(RepeatRound {
@@ -54,8 +54,8 @@ pub(super) fn rounds<'a>(records: &[&'a PhaseRecord]) -> Vec<RepeatRound<'a>> {
     records.iter().filter_map(round).collect()
 }
 
-/// What stands for all rounds: the figures of the repeat, and the record that comes nearest to
-/// them. `None` where no round was run to its end.
+/// The figures of the repeat, joined over its rounds, and the record nearest to them. `None` if no
+/// round completed.
 pub(super) fn together<'a>(rounds: &[RepeatRound<'a>]) -> Option<(&'a PhaseRecord, Vec<Metric>)> {
     let done: Vec<&PhaseRecord> = rounds
         .iter()
@@ -90,8 +90,8 @@ pub(super) fn together<'a>(rounds: &[RepeatRound<'a>]) -> Option<(&'a PhaseRecor
     Some((typical.record?, metrics))
 }
 
-/// The mean of a metric over rounds: of rates and times the geometric one, where it exists; of
-/// counts, bytes and shares the arithmetic one. `None` where there is no value.
+/// The mean of a metric over rounds: the geometric one for rates and times, if it exists; the
+/// arithmetic one for counts, bytes and shares. `None` without values.
 pub(super) fn mean(definition: &MetricDefinition, values: &[f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -108,7 +108,7 @@ pub(super) fn mean(definition: &MetricDefinition, values: &[f64]) -> Option<f64>
     Some(values.iter().sum::<f64>() / count)
 }
 
-/// The metrics of the latencies of all records together.
+/// The metrics of the joined latencies of all records.
 fn pooled(records: &[&PhaseRecord]) -> Vec<Metric> {
     let Some(first) = records.first() else {
         return Vec::new();
@@ -119,8 +119,8 @@ fn pooled(records: &[&PhaseRecord]) -> Vec<Metric> {
     };
     together.threads.clear();
     if records.len() > 1 {
-        // A percentile that was imported for one round says nothing of all rounds, but the largest
-        // latency does.
+        // An imported percentile of one round does not hold for all rounds, but the largest latency
+        // does.
         together.figures.retain(|name, _| !is_pooled(name));
         let of_rounds = records
             .iter()

@@ -1,5 +1,4 @@
-//! A phase that was run at many points: its points one by one, and the few figures that stand for
-//! all of them.
+//! Sweeps: a phase at many points, and the figures that summarise them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +8,14 @@ use fslab_model::{Headline, Metric, MetricDefinition, Point, PointValue, Round};
 use super::rounds::RepeatRound;
 use super::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 
-/// A subject with less than one in so many of the points that the fullest has is left out of what
-/// stands for all points: the others would be judged by the few that it has.
+/// A subject with less than 1/`FEW_POINTS` of the points that the most complete one has is left out
+/// of the summary, so that its few points do not limit the others.
 const FEW_POINTS: usize = 2;
 
-/// One dimension of a sweep with the values that were run, in rising order.
+/// One dimension of a sweep with its values, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepDimension<'a> {
-    /// Its name: `file_size`.
+    /// Its name, such as `file_size`.
     pub name: &'a str,
     /// At least one.
     pub values: Vec<PointValue>,
@@ -25,11 +24,11 @@ pub struct SweepDimension<'a> {
 /// The points of a phase.
 #[derive(Clone, Debug)]
 pub struct SweepAnalysis<'a> {
-    /// The dimensions; that with the most values first.
+    /// The dimensions; the one with the most values first.
     pub dimensions: Vec<SweepDimension<'a>>,
-    /// The points in the order of the study, each as a separate phase.
+    /// The points in the order of the study, each as a phase.
     pub points: Vec<PhaseAnalysis<'a>>,
-    /// Of how many points the headline figure is the geometric mean.
+    /// The number of points in the geometric mean of the headline figure.
     pub shared: usize,
 }
 
@@ -46,7 +45,7 @@ impl<'a> SweepAnalysis<'a> {
                 values: values.into_iter().collect(),
             })
             .collect();
-        // The sort is stable: of two with as many values, the first by name leads.
+        // The sort is stable: of dimensions with as many values, the first by name leads.
         dimensions.sort_by_key(|dimension| std::cmp::Reverse(dimension.values.len()));
         Self {
             dimensions,
@@ -55,7 +54,7 @@ impl<'a> SweepAnalysis<'a> {
         }
     }
 
-    /// The points at which every subject of weight has the metric, by their places.
+    /// The indexes of the points at which every complete subject has the metric.
     fn shared(&self, metric: &MetricDefinition) -> Vec<usize> {
         let subjects = self.points.first().map_or(0, |point| point.cells.len());
         let has = |place: usize, subject: usize| {
@@ -76,8 +75,8 @@ impl<'a> SweepAnalysis<'a> {
             .collect()
     }
 
-    /// The geometric mean of a metric over `places`, for one repeat of a subject, or for one of its
-    /// rounds; `None` where it lacks one of them.
+    /// The geometric mean of a metric over `places`, for one repeat of a subject or one of its
+    /// rounds; `None` if it lacks one of them.
     fn mean(
         &self,
         metric: &MetricDefinition,
@@ -104,7 +103,7 @@ impl<'a> SweepAnalysis<'a> {
     }
 }
 
-/// Joins the points of a phase; they have one name in the study.
+/// Joins the points of a phase, which have one name in the study.
 pub(super) fn join<'a>(name: &'a str, points: Vec<PhaseAnalysis<'a>>) -> Option<PhaseAnalysis<'a>> {
     let headline = points.iter().find_map(|point| point.comparison.as_ref());
     let headline = headline.map(|comparison| comparison.metric);
@@ -162,7 +161,7 @@ fn summary<'a>(
     let rounds = repeats.iter().flat_map(|repeat| &repeat.rounds);
     let rounds: BTreeSet<Round> = rounds.map(|round| round.round).collect();
     let state = match states.iter().filter(is_done).count() {
-        // Where nothing was measured, the first point says why.
+        // Without measurements, the first point has the reason.
         0 => states.first().map_or(RepeatState::NotRun, |state| **state),
         done => RepeatState::Points {
             done,
@@ -185,7 +184,7 @@ fn summary<'a>(
     }
 }
 
-/// A point in words: `64 KiB, 8 KiB` in the order of `dimensions`.
+/// A point as text: `64 KiB, 8 KiB` in the order of `dimensions`.
 #[must_use]
 pub fn point_in_words(point: &Point, dimensions: &[SweepDimension]) -> String {
     let values = dimensions.iter().filter_map(|d| point.get(d.name));

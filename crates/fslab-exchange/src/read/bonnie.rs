@@ -1,8 +1,8 @@
 //! The CSV of bonnie++: format 1.03 with 27 fields, 1.9x with 48, 1.98 with 50.
 //!
-//! bonnie++ prints its tables before the line of CSV, and more lines where it is told to repeat;
-//! each line is a trial, and the machine's name its subject. `+++++` stands for a phase that took
-//! less than half a second, whose rate bonnie++ withholds; an empty field for one that was not run.
+//! bonnie++ prints its tables before the line of CSV, and several lines with `-x`; each line is a
+//! trial, and the machine's name its subject. `+++++` is a phase of less than half a second, whose
+//! rate bonnie++ does not give; an empty field is a phase that was not run.
 
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX};
 use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
@@ -16,7 +16,7 @@ use crate::error::{Fault, ImportErrorKind};
 use crate::reading::{Draft, Measured, Reading, number};
 
 const KIB: f64 = 1024.0;
-/// A phase of bonnie++: its name in our study, what it does, what it is known by.
+/// A phase of bonnie++: its name in studies, kind and headline.
 type Phase = (&'static str, PhaseKind, Headline);
 
 /// In the order of the columns.
@@ -39,7 +39,7 @@ pub(crate) fn phase_names() -> impl Iterator<Item = &'static str> {
     PHASES.iter().map(|(name, ..)| *name)
 }
 
-/// Reads every line of CSV; what stands around them is bonnie++'s own table, or a comment.
+/// Reads every line of CSV; other lines are bonnie++'s tables, or comments.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();
     let (mut tools, mut others) = (Vec::<String>::new(), 0);
@@ -77,7 +77,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     Ok(reading)
 }
 
-/// Whether the line is one that bonnie++ prints for people.
+/// True for a line of bonnie++'s tables.
 fn is_table(line: &str) -> bool {
     const BEGINNINGS: [&str; 14] = [
         "Version",
@@ -109,7 +109,7 @@ fn is_table(line: &str) -> bool {
         || line.contains("%CP")
 }
 
-/// Whether the line is a row of a table: its first words are a machine's name.
+/// True for a row of a table: its first words are a machine's name.
 fn is_table_row(line: &str) -> bool {
     const FIGURES_MIN: usize = 3;
     let words = line.split_whitespace().rev();
@@ -120,7 +120,7 @@ fn is_table_row(line: &str) -> bool {
 /// One line of CSV.
 struct Line<'t> {
     number: usize,
-    /// The machine's name, which alone may hold commas.
+    /// The machine's name, the only field that may contain commas.
     name: String,
     fields: Vec<&'t str>,
     columns: &'static Columns,
@@ -158,7 +158,7 @@ impl<'t> Line<'t> {
             columns,
         };
         line.fields.drain(columns.name + 1..=columns.name + commas);
-        if commas > 0 && !line.is_whole() {
+        if commas > 0 && !line.is_complete() {
             let kind = ImportErrorKind::Fields {
                 found: columns.fields + commas,
                 wanted: wanted(),
@@ -170,8 +170,8 @@ impl<'t> Line<'t> {
         Ok(line)
     }
 
-    /// Whether every field behind the name could be what it should.
-    fn is_whole(&self) -> bool {
+    /// True if every field after the name has a valid form.
+    fn is_complete(&self) -> bool {
         let columns = self.columns;
         let end = columns.latencies.unwrap_or(columns.fields);
         let files = end - 2 * (PHASES.len() - DATA_PHASES)..end;
@@ -186,7 +186,7 @@ impl<'t> Line<'t> {
             && latencies.all(|field| is_latency(self.fields[field]))
     }
 
-    /// bonnie++ with its version; format 1.03 does not tell it.
+    /// bonnie++ with its version, which format 1.03 lacks.
     fn tool(&self) -> String {
         match self.columns.fields {
             27 => "bonnie++ 1.03".to_owned(),
@@ -230,7 +230,7 @@ impl<'t> Line<'t> {
         facts
     }
 
-    /// A count or a size, where the field is not empty.
+    /// A count or a size; `None` if the field is empty.
     fn size(&self, field: usize, name: &str, unit: u64) -> Result<Option<u64>, Fault> {
         let text = self.fields[field];
         if text.is_empty() {
@@ -283,7 +283,7 @@ impl<'t> Line<'t> {
         Ok(parameters)
     }
 
-    /// The number of files is in units of 1024, and in format 1.03 may bear the sizes, too:
+    /// The number of files is in units of 1024, and in format 1.03 may include the sizes:
     /// `16:1000:10/4`.
     fn file_parameters(&self) -> Result<Parameters, Fault> {
         let mut parameters = Parameters::new();
@@ -340,7 +340,7 @@ impl<'t> Line<'t> {
         let mut record = draft.record();
         let first = match place {
             0..DATA_PHASES => self.columns.data + 2 * place,
-            // Behind the number of files stand four fields on their sizes, since 1.9x.
+            // Since 1.9x, four fields on sizes follow the number of files.
             _ => {
                 let skipped = if self.columns.fields > 27 { 5 } else { 1 };
                 self.columns.files + skipped + 2 * (place - DATA_PHASES)
@@ -423,7 +423,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// What stands in a field of a rate.
+/// The content of a rate's field.
 enum Figure {
     /// The phase was not run.
     NotRun,
@@ -485,7 +485,7 @@ mod tests {
         assert!(shown.contains("26 fields, and not the 27"), "{shown}");
     }
 
-    /// A comma in the name moved every figure into another column, or hid the line.
+    /// A comma in the name shifted every figure by a column, or hid the line.
     #[test]
     fn a_machines_name_may_hold_commas() {
         let old = line(28, &[(0, "rack 3"), (1, "box b"), (2, "300M"), (5, "7")]);

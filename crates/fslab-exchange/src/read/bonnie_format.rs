@@ -1,20 +1,20 @@
-//! The formats of bonnie++'s CSV: which lines are its own, and where their fields are.
+//! The formats of bonnie++'s CSV: recognition of its lines, and positions of fields.
 
 use std::ops::Range;
 
-/// The first phases work on one file, the others on many.
+/// The first phases use one file, the others many.
 pub(super) const DATA_PHASES: usize = 6;
-/// More characters, and it is not a machine's name.
+/// Longest machine's name.
 pub(super) const NAME_LENGTH_MAX: usize = 200;
 
-/// What stands for the size of files that are links to one; the longer words first.
+/// Words for the size of files that are links; the longer words first.
 pub(super) const LINKS: [&str; 3] = ["symlink", "hlink", "link"];
-/// A line of so many fields that are figures from the fourth on is one of 1.03 whatever its first
-/// ones are: a machine's name may hold commas.
+/// A line of at least so many fields that are figures from the fourth on is one of 1.03 whatever
+/// its first fields are, because a machine's name may contain commas.
 pub(super) const LONG: usize = 20;
 pub(super) const NAMED: usize = 4;
 
-/// Where the fields of one format stand.
+/// The positions of the fields of one format.
 pub(super) struct Columns {
     pub(super) fields: usize,
     pub(super) name: usize,
@@ -27,15 +27,15 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Where concurrency and seed stand, where they do.
+    /// Positions of concurrency and seed, if present.
     pub(super) fn run(&self) -> Option<(usize, usize)> {
         (self.size == COLUMNS_19X.size).then_some((3, 4))
     }
 
-    /// Up to 1.96 bonnie++ prints a comma too few in the place of the tests of data that it was
-    /// told to leave out (`-s 0`), 1.91 in that of the tests of files (`-n 0`), so that every
-    /// field behind stands one column before its own. Nothing is put back where a line that is cut
-    /// off could look the same: what was left out must have neither rates nor latencies then.
+    /// Up to 1.96 bonnie++ prints a comma too few for data tests that are left out (`-s 0`), 1.91
+    /// for file tests (`-n 0`), so all later fields are one column early. The comma is restored
+    /// only if a truncated line could not look the same: the tests left out must have neither rates
+    /// nor latencies.
     pub(super) fn put_back_lost_comma(&self, fields: &mut Vec<&str>) {
         let Some(latencies) = self.latencies else {
             return;
@@ -82,13 +82,13 @@ pub(super) const COLUMNS_19X: Columns = Columns {
     latencies: Some(36),
     seeks: None,
 };
-/// How a line of bonnie++ 1.90 begins, which is not read.
+/// The beginning of a line of bonnie++ 1.90, which is not supported.
 pub(crate) const CSV_190: &str = "2,1.90";
 pub(crate) const HINT_190: &str =
     "this is the CSV of bonnie++ 1.90; read is that of 1.00 to 1.04 and of 1.91 to 2.00";
 /// The format of 46 fields.
 pub(super) const VERSION_191: &str = "1.91";
-/// Where it has tests of files alone, 1.91 gives its format the number of 1.90.
+/// With file tests only, 1.91 writes the format number of 1.90.
 pub(super) const FORMAT_191: &str = "2";
 /// The first format of 50 fields; those before have 48.
 pub(super) const COLUMNS_198_VERSION: &str = "1.98";
@@ -102,17 +102,17 @@ pub(super) const COLUMNS_198: Columns = Columns {
     seeks: Some(7),
 };
 
-/// Whether only bonnie++ writes such a line.
+/// True for a line that only bonnie++ writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     line.contains("------Sequential Output------") || is_header(line) || is_data(line)
 }
 
-/// What `-x` prints before its lines; up to 1.03 without versions.
+/// The header that `-x` prints; up to 1.03 without versions.
 pub(super) fn is_header(line: &str) -> bool {
     line.starts_with("format_version,bonnie_version,") || line.starts_with("name,file_size,putc,")
 }
 
-/// Whether the line is one of CSV, whole or not.
+/// True for a line of CSV, complete or not.
 pub(super) fn is_data(line: &str) -> bool {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     if fields.len() < 8 || fields.iter().any(|field| field.len() > NAME_LENGTH_MAX) {
@@ -124,7 +124,7 @@ pub(super) fn is_data(line: &str) -> bool {
         || fields.len() >= LONG && fields[NAMED..].iter().all(|field| is_figure(field))
 }
 
-/// `1.96`, `1.93c`, `1.98`: the formats that begin with their version.
+/// `1.96`, `1.93c`, `1.98`: formats that begin with their version.
 pub(super) fn is_version(field: &str) -> bool {
     let digits = field.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let minor = digits.strip_prefix("1.").or(digits.strip_prefix("2."));
@@ -140,7 +140,7 @@ pub(super) fn is_size(field: &str) -> bool {
     size_bytes(size, 1 << 20).is_some() || field.is_empty()
 }
 
-/// What may stand behind the size in a line of 1.03: rates, counts, nothing.
+/// A valid field after the size in a line of 1.03: rate, count, or empty.
 pub(super) fn is_figure(field: &str) -> bool {
     let plain = |c: char| c.is_ascii_digit() || "+-.:/".contains(c);
     let sizes = LINKS.iter().find_map(|link| field.split_once(*link));

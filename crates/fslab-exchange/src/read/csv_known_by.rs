@@ -1,5 +1,5 @@
-//! By which figure a phase of a table is known: the table says it, or it is told by what figures
-//! the phase has.
+//! The headline of a phase in a table: given by the table, or chosen by the figures that the phase
+//! has.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use fslab_model::{Headline, METRICS, PhaseKind};
 use crate::error::Fault;
 use crate::reading::Measured;
 
-/// What a phase is known by before anything else.
+/// Preferred headlines, in order.
 const FIRST: [&str; 3] = [THROUGHPUT.name, OPERATION_RATE.name, ELAPSED.name];
 
-/// What a row of fslab's own says of its phase: by what it is known, and what it does. `None`
-/// where it says nothing, as do other tools' tables, whatever their columns are called.
+/// The headline and kind given by a row of fslab's own tables. `None` if it has none, and for other
+/// tools' tables, whatever the names of their columns.
 pub(crate) fn named<'r>(
     field: impl Fn(&str) -> Option<&'r str>,
     line: u64,
@@ -42,7 +42,7 @@ pub(crate) fn named<'r>(
     }
 }
 
-/// How often a phase was measured, and how often each of its figures was.
+/// The number of records of a phase, and of each of its figures.
 #[derive(Default)]
 struct Counts {
     records: usize,
@@ -51,7 +51,7 @@ struct Counts {
 
 impl Counts {
     /// The first figure that every record has, else the first that any has: throughput, the rate of
-    /// operations, the time, then whatever has a good direction.
+    /// operations, the time, then any with a good direction.
     fn headline(&self) -> Option<Headline> {
         let others = METRICS.iter().map(|metric| metric.name);
         let names = || FIRST.into_iter().chain(others.clone());
@@ -66,11 +66,11 @@ impl Counts {
     }
 }
 
-/// Decides for each phase, over all trials, what it does and by which figure it is known. Says
-/// which phases have no figure to be compared in.
+/// Sets the kind and headline of each phase, over all trials. Notes phases without a figure to
+/// compare.
 ///
 /// # Errors
-/// Where no phase has one.
+/// If no phase has such a figure.
 pub(crate) fn known_by(
     trials: &mut [Measured],
     named: &BTreeMap<String, (Headline, PhaseKind)>,
@@ -87,8 +87,8 @@ pub(crate) fn known_by(
         }
     }
     let headline = |name: &str| {
-        let told = named.get(name).map(|(headline, _)| *headline);
-        told.or_else(|| found.get(name)?.headline())
+        let given = named.get(name).map(|(headline, _)| *headline);
+        given.or_else(|| found.get(name)?.headline())
     };
     for phase in trials.iter_mut().flat_map(|trial| &mut trial.phases) {
         if let Some(headline) = headline(&phase.name) {

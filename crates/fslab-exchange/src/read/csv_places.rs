@@ -1,7 +1,7 @@
-//! Where in its trial a row of CSV stands: in which round, and at which point of which sweep.
+//! The round and sweep point of a row of CSV.
 //!
-//! Either is told by two columns together. A column `iteration` alone is one of any tool, which
-//! mostly counts repeats, and is passed over like others.
+//! Each requires two columns together. A column `iteration` alone, which in other tools mostly
+//! counts repeats, is ignored.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl Place {
         Ok(Self { round, swept })
     }
 
-    /// What the point says of the phase.
+    /// The point's values as parameters of the phase.
     pub(crate) fn parameters(&self) -> Parameters {
         let point = self.swept.iter().flat_map(|swept| &swept.point);
         point
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// `file_size=65536B processes=2`: a `B` stands behind sizes.
+/// `file_size=65536B processes=2`: sizes end in `B`.
 fn point(text: &str) -> Option<Point> {
     let value = |word: &str| {
         let (name, value) = word.rsplit_once('=')?;
@@ -69,7 +69,7 @@ fn point(text: &str) -> Option<Point> {
     text.split_whitespace().map(value).collect()
 }
 
-/// Has mounts and iterations count from 0 without gaps, wherever their numbers begin.
+/// Renumbers mounts and iterations from 0 without gaps.
 pub(crate) fn number_rounds(trials: &mut [Measured]) {
     let rounds = || trials.iter().flat_map(|trial| &trial.phases);
     let mounts: BTreeSet<u32> = rounds().filter_map(|it| Some(it.round?.mount)).collect();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_and_a_point_are_told_by_two_columns_each() {
+    fn a_round_and_a_point_take_two_columns_each() {
         let place = of(&[("mount", "1"), ("iteration", "2")]).expect("a round");
         let round = place.round.expect("a round");
         assert_eq!((round.mount, round.iteration), (1, 2));

@@ -1,10 +1,9 @@
-//! CSV with a row for each value: fslab's own long CSV, or that of any tool.
+//! CSV with a row for each value: fslab's long CSV, or that of any tool.
 //!
-//! Columns are known by their names: `metric` and `value`, and where there are several of them
-//! `subject`, `phase` and `repeat`; `unit` where a value is not in the metric's own. `mount` and
-//! `iteration` together are a round of a repeat, `sweep` and `point` together a point of a sweep.
-//! Every value is a figure as it stands there: nothing is computed from another, so that what is
-//! exported again is what was read.
+//! Columns are known by name: `metric` and `value`, and optionally `subject`, `phase` and `repeat`;
+//! `unit` if a value is not in the metric's own. `mount` and `iteration` together are a round of a
+//! repeat, `sweep` and `point` together a point of a sweep. Each value is stored as given and none
+//! is computed from others, so that an export equals the import.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ use super::csv_units::{Unknown, resolve};
 use crate::error::{Fault, ImportErrorKind};
 use crate::reading::{Draft, Measured, Reading, number};
 
-/// Metrics of a trial as a whole, and their steps.
+/// Metrics of a trial outside its phases, and their steps.
 const STEPS: [(&str, &str); 4] = [
     ("mkfs_ns", "mkfs"),
     ("mount_ns", "mount"),
@@ -27,7 +26,7 @@ const STEPS: [(&str, &str); 4] = [
     ("check_ns", "check"),
 ];
 
-/// Whether the first line that says anything names columns of ours.
+/// True if the first line with content names known columns.
 pub(crate) fn has_header(text: &str) -> bool {
     let names = text.lines().find(|line| is_row(line)).map(columns);
     names.is_some_and(|names| {
@@ -45,10 +44,10 @@ fn columns(line: &str) -> Vec<String> {
     line.split(char::from(delimiter(line))).map(name).collect()
 }
 
-/// The separator: of these, that with which the line has the most parts.
+/// The separator that splits the line into the most parts.
 fn delimiter(line: &str) -> u8 {
     let parts = |separator: &u8| line.split(char::from(*separator)).count();
-    // The last of several with as many parts is taken: the comma.
+    // `max_by_key` takes the last of equals: the comma.
     [b'\t', b';', b',']
         .into_iter()
         .max_by_key(parts)
@@ -67,7 +66,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         .from_reader(text.as_bytes());
     let mut rows = Rows::default();
     for record in reader.records() {
-        // The text is UTF-8 and its rows may have any length: nothing else goes wrong.
+        // The text is UTF-8 and rows may have any length, so no other error is possible.
         let record = record.map_err(|error| Fault::value("", error.to_string(), "CSV"))?;
         let line = record.position().map_or(0, csv::Position::line);
         if record.len() != table.count {
@@ -82,7 +81,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     rows.finish()
 }
 
-/// Where the columns stand.
+/// The positions of the columns.
 struct Table {
     count: usize,
     names: BTreeMap<String, usize>,
@@ -120,17 +119,17 @@ impl Table {
 /// A subject, and the number of the repeat.
 type Trial = (String, u64);
 
-/// What the rows say so far.
+/// The result of the rows so far.
 #[derive(Default)]
 struct Rows {
     run: Option<String>,
     tool: Option<String>,
     engine: Option<String>,
-    /// In the order in which they came.
+    /// In order of appearance.
     trials: Vec<(Trial, Measured)>,
-    /// How many values of a metric came so far, where repeats have no number.
+    /// Values of a metric so far, for repeats without numbers.
     counts: BTreeMap<(String, String, &'static str, Option<Round>), u64>,
-    /// What the table itself says of its phases, by their names.
+    /// The headlines and kinds given by the table, by phase.
     named: BTreeMap<String, (Headline, PhaseKind)>,
 }
 
@@ -195,7 +194,7 @@ impl Rows {
         match (&self.run, run) {
             (Some(known), Some(run)) if known != run => {
                 let wanted = format!("the run of the lines before, {known:?}");
-                Err(Fault::value(place, run, wanted).hint("import each run as a file of its own"))
+                Err(Fault::value(place, run, wanted).hint("import each run as a separate file"))
             }
             _ => {
                 self.run = self.run.take().or(run.map(str::to_owned));
@@ -205,7 +204,7 @@ impl Rows {
     }
 
     fn trial(&mut self, trial: Trial) -> &mut Measured {
-        // Rows of one trial stand together, mostly.
+        // Rows of one trial are mostly adjacent.
         let place = self.trials.iter().rposition(|(known, _)| *known == trial);
         let place = place.unwrap_or_else(|| {
             let measured = Measured {
@@ -231,7 +230,7 @@ impl Rows {
             ..Reading::default()
         };
         for ((_, repeat), mut measured) in self.trials {
-            // Numbers may begin anywhere and have gaps.
+            // Numbers of repeats may begin anywhere and have gaps.
             let place = numbers.binary_search(&repeat).unwrap_or_default();
             measured.repeat = u32::try_from(place).ok();
             reading.trials.push(measured);
@@ -286,7 +285,7 @@ fn step(
     Ok(())
 }
 
-/// The record of a phase, made where it is not there yet: skipped, until it has a value.
+/// The record of a phase, inserted if missing: skipped until it has a value.
 fn phase_of<'m, 'r>(
     measured: &'m mut Measured,
     (name, at): (&str, &Place),

@@ -1,4 +1,4 @@
-//! Names of metrics and units, as people write them, in fslab's own.
+//! Common names of metrics and units, converted to fslab's.
 
 use fslab_model::definitions::{
     CPU_SHARE, ELAPSED, LATENCY_MAX, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999,
@@ -61,7 +61,7 @@ const BYTES: [Factor; 9] = [
 const COUNTS: [Factor; 1] = [("1", 1.0)];
 const RATIOS: [Factor; 3] = [("1", 1.0), ("%", 0.01), ("x", 1.0)];
 
-/// Other names of metrics. Those that say no unit of their own need one.
+/// Other names of metrics. Those without a unit in the name require one.
 const ALIASES: [(&str, &MetricDefinition); 21] = [
     ("bandwidth", &THROUGHPUT),
     ("bw", &THROUGHPUT),
@@ -89,19 +89,19 @@ const ALIASES: [(&str, &MetricDefinition); 21] = [
 /// Why a metric is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// There is no such metric; perhaps this one was meant.
+    /// Unknown metric; the most similar name, if any.
     Metric(Option<&'static str>),
-    /// Its unit is another's, or none.
+    /// The unit is missing or belongs to another metric.
     Unit {
-        /// The units that there are.
+        /// The metric's units.
         known: String,
     },
 }
 
-/// The metric of that name, and the factor from `unit` to its own unit.
+/// The metric of that name, and the factor from `unit` to its unit.
 pub(crate) fn resolve(name: &str, unit: &str) -> Result<(&'static MetricDefinition, f64), Unknown> {
     if let Some(definition) = MetricDefinition::named(name) {
-        // Its own name says its unit.
+        // The name includes the unit.
         return match unit {
             "" => Ok((definition, 1.0)),
             unit => Ok((definition, factor(definition, unit)?)),
@@ -113,7 +113,7 @@ pub(crate) fn resolve(name: &str, unit: &str) -> Result<(&'static MetricDefiniti
         let names = METRICS.iter().map(|definition| definition.name);
         return Err(Unknown::Metric(nearest_name(&lower, names)));
     };
-    // The constant is a copy of the one in the table, which lives as long as the program.
+    // The constant is a copy; the table's definition is `'static`.
     let definition = MetricDefinition::named(alias.name).ok_or(Unknown::Metric(None))?;
     Ok((definition, factor(definition, unit)?))
 }

@@ -1,10 +1,10 @@
-//! fio's JSON and JSON+, versions 2 and 3: each job a phase, of a job that reads and writes each
-//! direction one.
+//! fio's JSON and JSON+, versions 2 and 3: each job is a phase; a job that reads and writes is one
+//! phase per direction.
 //!
 //! Jobs of one name and one group are the processes of one job (`numjobs` without
-//! `group_reporting`): they are put together, their histograms merged. Several documents are
-//! snapshots of one execution where they began at the same time (`--status-interval`), of which the
-//! last counts; else they are repeats. With `--client` each host is a subject.
+//! `group_reporting`): they are joined, with merged histograms. Documents with the same start time
+//! are snapshots of one execution (`--status-interval`), of which the last counts; others are
+//! repeats. With `--client` each host is a subject.
 
 use fslab_model::{
     Facts, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,
@@ -17,17 +17,17 @@ use super::fio_side::{Side, processor, syncs};
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
-/// What a job may do, and what of fslab's that is.
+/// The directions of a job, with fslab's kinds.
 pub(super) const DIRECTIONS: [(&str, PhaseKind); 4] = [
     ("read", PhaseKind::Read),
     ("write", PhaseKind::Write),
     ("trim", PhaseKind::Mixed),
     (ALL, PhaseKind::Mixed),
 ];
-/// All directions in one (`unified_rw_reporting=mixed`); what is there beside them is their sum
-/// (`both`).
+/// All directions in one (`unified_rw_reporting=mixed`); with `both`, the others are reported, too,
+/// and this is their sum.
 const ALL: &str = "mixed";
-/// Options that say where a job works or what it logs: subjects differ in them, and repeats may.
+/// Options for paths and logs, in which subjects and repeats may differ.
 const PLACES: [&str; 12] = [
     "directory",
     "filename",
@@ -42,10 +42,10 @@ const PLACES: [&str; 12] = [
     "write_lat_log",
     "write_iops_log",
 ];
-/// Operations of this mean size and above are known by their bytes. Between the usual 32 and
-/// 64 KiB: the mean of a snapshot is a little less than the size.
+/// Operations of at least this mean size have the headline throughput. Between the usual 32 and 64
+/// KiB, because the mean of a snapshot is a little less than the size.
 const THROUGHPUT_BYTES_MIN: u64 = 48 << 10;
-/// Documents of one execution agree on when it began to within this.
+/// Largest difference of the start times of one execution's documents.
 const SAME_START_S: f64 = 2.0;
 
 /// Reads every execution.
@@ -83,7 +83,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     Ok(reading)
 }
 
-/// Whether `after` is a later snapshot of the execution that `before` is of.
+/// True if `after` is a later snapshot of the execution of `before`.
 fn is_later(before: &Document, after: &Document) -> bool {
     let (before, after) = (Start::of(&before.value), Start::of(&after.value));
     if before.names != after.names || before.operations > after.operations {
@@ -98,7 +98,7 @@ fn is_later(before: &Document, after: &Document) -> bool {
     starts.is_some_and(|(before, after)| (before - after).abs() <= SAME_START_S)
 }
 
-/// When an execution began, and how far it had come.
+/// The start of an execution, and its progress.
 struct Start {
     names: Vec<String>,
     jobs_ms: Option<u64>,
@@ -144,7 +144,7 @@ struct Execution<'d> {
 
 /// The processes of one job.
 pub(super) struct Job<'d> {
-    /// The client, or what fslab says itself: the subject and its repeat.
+    /// The client, or fslab's own fields: the subject and its repeat.
     host: Option<&'d str>,
     repeat: Option<u64>,
     group: Option<u64>,
@@ -197,7 +197,7 @@ impl<'d> Execution<'d> {
                     engines.push(engine);
                 }
             }
-            tell_twins_apart(&mut measured.phases);
+            number_same_names(&mut measured.phases);
             reading.trials.push(measured);
         }
         Ok(())
@@ -211,7 +211,7 @@ impl<'d> Execution<'d> {
         Ok(facts)
     }
 
-    /// The jobs, each with its processes. The sum over all clients is no job.
+    /// The jobs, each with its processes, without the sum over all clients.
     fn jobs(&self) -> Result<Vec<Job<'d>>, Fault> {
         let list = match self.document.list("jobs")? {
             Some(list) => list,
@@ -250,7 +250,7 @@ impl<'d> Execution<'d> {
         Ok(jobs)
     }
 
-    /// An option of the job, else of all.
+    /// An option of the job, else the global one.
     fn option(&self, job: &Fields<'d>, name: &str) -> Result<Option<String>, Fault> {
         let own = job
             .object("job options")?
@@ -347,7 +347,7 @@ fn draft(
     }
 }
 
-/// What is small and many is known by its operations; what moves no data, too.
+/// Small operations and those without data have the headline operation rate.
 fn headline(record_bytes: Option<u64>) -> Headline {
     if record_bytes.is_some_and(|bytes| bytes >= THROUGHPUT_BYTES_MIN) {
         Headline::Throughput
@@ -356,7 +356,7 @@ fn headline(record_bytes: Option<u64>) -> Headline {
     }
 }
 
-/// What a job was to do, for one that did nothing.
+/// The kind of a job that did nothing, by its options.
 fn kind_of(parameters: &Parameters) -> PhaseKind {
     let option = ["rw", "readwrite"]
         .iter()
@@ -368,8 +368,8 @@ fn kind_of(parameters: &Parameters) -> PhaseKind {
     }
 }
 
-/// Phases of one name are numbered.
-fn tell_twins_apart(phases: &mut [PhaseRecord]) {
+/// Numbers phases of the same name.
+fn number_same_names(phases: &mut [PhaseRecord]) {
     for index in 1..phases.len() {
         let name = phases[index].name.clone();
         let twins = phases[..index]

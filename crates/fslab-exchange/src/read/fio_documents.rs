@@ -1,11 +1,11 @@
-//! The JSON documents in a text that fio wrote: warnings may stand before them, and with
-//! `--status-interval` there are several.
+//! The JSON documents in fio's output: warnings may precede them, and with `--status-interval`
+//! there are several.
 
 use serde_json::{Deserializer, Value};
 
 use crate::error::Fault;
 
-/// A document, and the line on which it begins.
+/// A document and its first line.
 pub(crate) struct Document {
     pub(crate) line: usize,
     pub(crate) value: Value,
@@ -33,7 +33,7 @@ pub(crate) fn documents(text: &str) -> Result<Vec<Document>, Fault> {
         documents.push(Document { line, value });
         line += read.matches('\n').count();
         offset += read.len();
-        // What follows on the last line of a document is not its own.
+        // Text after a document on its last line is not part of it.
         let tail = text[offset..].lines().next().unwrap_or_default();
         if !tail.trim_start().starts_with('{') {
             offset += tail.len() + 1;

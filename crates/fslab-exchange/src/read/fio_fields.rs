@@ -1,11 +1,11 @@
-//! The fields of fio's objects, each demanded to be what it should.
+//! Fields of fio's objects, with checked types.
 
 use serde_json::{Map, Value};
 
 use crate::error::Fault;
 use crate::reading::is_plausible;
 
-/// An object with the path that leads to it.
+/// An object with its path.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'d> {
     pub(crate) place: String,
@@ -33,7 +33,7 @@ impl<'d> Fields<'d> {
         self.object.iter()
     }
 
-    /// An object in this one; `None` where it is not there.
+    /// A nested object; `None` if missing.
     pub(crate) fn object(&self, name: &str) -> Result<Option<Self>, Fault> {
         let found = self.get(name);
         found
@@ -41,7 +41,7 @@ impl<'d> Fields<'d> {
             .transpose()
     }
 
-    /// The elements of a list; `None` where it is not there.
+    /// The elements of a list; `None` if missing.
     pub(crate) fn list(&self, name: &str) -> Result<Option<&'d [Value]>, Fault> {
         match self.get(name) {
             None => Ok(None),
@@ -50,7 +50,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// A text; `None` where it is not there.
+    /// A text; `None` if missing.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&'d str>, Fault> {
         match self.get(name) {
             None => Ok(None),
@@ -59,7 +59,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// A number that is finite and not negative; `None` where it is not there.
+    /// A finite number of at least 0; `None` if missing.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, Fault> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -69,17 +69,17 @@ impl<'d> Fields<'d> {
         number.map(Some).ok_or_else(wrong)
     }
 
-    /// A count; `None` where it is not there.
+    /// A count; `None` if missing.
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, Fault> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        let wrong = || Fault::value(self.path(name), value.to_string(), "a whole number from 0");
+        let wrong = || Fault::value(self.path(name), value.to_string(), "an integer from 0");
         as_count(value).map(Some).ok_or_else(wrong)
     }
 }
 
-/// A whole number that SQLite can hold, too.
+/// An integer that SQLite can store.
 pub(crate) fn as_count(value: &Value) -> Option<u64> {
     value.as_u64().filter(|count| i64::try_from(*count).is_ok())
 }

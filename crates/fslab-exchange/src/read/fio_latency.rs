@@ -1,4 +1,4 @@
-//! Latencies as fio has them: bins (JSON+) as a histogram, else percentiles and the largest.
+//! fio's latencies: bins (JSON+) as a histogram, else percentiles and the maximum.
 
 use fslab_model::definitions::{LATENCY_MAX, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999};
 use fslab_model::{LatencyHistogram, MetricDefinition, OperationLatency, PhaseRecord, ValueList};
@@ -8,7 +8,7 @@ use super::fio_fields::{Fields, as_count};
 use crate::error::Fault;
 use crate::latency_bins;
 
-/// The list in which a phase keeps fio's percentiles.
+/// The name of the list of fio's percentiles in a phase.
 pub(crate) const PERCENTILES: &str = "percentiles";
 /// Percentiles that are metrics.
 const METRICS: [(f64, &MetricDefinition); 4] = [
@@ -21,15 +21,15 @@ const METRICS: [(f64, &MetricDefinition); 4] = [
 /// Latencies of one kind of operation of one job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Latency {
-    /// What fio measured: `clat` from submission to completion, `lat` from before submission.
+    /// What fio timed: `clat` from submission to completion, `lat` from before submission.
     pub(crate) span: &'static str,
     pub(crate) histogram: Option<LatencyHistogram>,
     pub(crate) percentiles: Vec<(f64, f64)>,
     pub(crate) max_ns: Option<f64>,
 }
 
-/// The spans that fio knows, with the nanoseconds of their unit; what is measured by all engines
-/// first. Versions below 3 count in microseconds.
+/// fio's spans, with the nanoseconds of their unit; those of all engines first. Versions below 3
+/// use microseconds.
 const SPANS: [(&str, &str, f64); 4] = [
     ("clat_ns", "clat", 1.0),
     ("lat_ns", "lat", 1.0),
@@ -38,8 +38,8 @@ const SPANS: [(&str, &str, f64); 4] = [
 ];
 
 impl Latency {
-    /// The first span of `direction` that has percentiles (`lat_percentiles` moves them to
-    /// another), else the first that has anything; `None` where fio measured none.
+    /// The first span of `direction` with percentiles (`lat_percentiles` moves them to another),
+    /// else the first with any data; `None` if fio measured none.
     pub(crate) fn of(direction: &Fields) -> Result<Option<Self>, Fault> {
         let mut found: Option<Self> = None;
         for (name, span, unit) in SPANS {
@@ -89,7 +89,7 @@ impl Latency {
         }))
     }
 
-    /// Adds the latencies of another process. Percentiles cannot be put together.
+    /// Adds the latencies of another process. Percentiles cannot be merged.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.histogram = match (self.histogram.take(), &other.histogram) {
             (Some(mut ours), Some(theirs)) => {
@@ -103,7 +103,7 @@ impl Latency {
         self.max_ns = both.map(|(ours, theirs)| ours.max(theirs));
     }
 
-    /// Puts the latencies into a phase.
+    /// Stores the latencies in a phase.
     pub(crate) fn put(&self, record: &mut PhaseRecord, operation: &str) {
         if self.span == "lat" {
             record.notes.push(
@@ -145,8 +145,8 @@ impl Latency {
     }
 }
 
-/// `{"10688": 7}`: the middle of a bin and its count. fio 2 names bins by their numbers, and says
-/// so by keys of capitals.
+/// `{"10688": 7}`: the middle of a bin and its count. fio 2 names bins by their numbers, and has
+/// keys in capitals then.
 fn histogram(
     bins: &Fields,
     unit: f64,
@@ -157,7 +157,7 @@ fn histogram(
     let mut histogram = LatencyHistogram::new();
     for (name, value) in bins.iter() {
         if name.starts_with("FIO_IO_U_PLAT") {
-            demand_known(bins, name, value)?;
+            ensure_known(bins, name, value)?;
             continue;
         }
         let wrong = |wanted| Fault::value(bins.path(name), value.to_string(), wanted);
@@ -173,7 +173,7 @@ fn histogram(
     Ok((histogram.count() > 0).then_some(histogram))
 }
 
-fn demand_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
+fn ensure_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
     let known = [("FIO_IO_U_PLAT_BITS", 6), ("FIO_IO_U_PLAT_VAL", 64)];
     let expected = known.iter().find(|(known, _)| *known == name);
     match expected {
@@ -186,7 +186,7 @@ fn demand_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
     }
 }
 
-/// Counts a bin. Of the first and the last, one latency is known to the digit.
+/// Counts a bin. In the first and the last bin one latency is known exactly.
 fn put_bin(
     histogram: &mut LatencyHistogram,
     (middle, count): (u64, u64),

@@ -1,4 +1,4 @@
-//! What a job of fio did in one direction, all its processes together.
+//! One direction of a fio job, all its processes joined.
 
 use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
 use fslab_model::{OperationLatency, PhaseKind, PhaseRecord, ThreadRecord};
@@ -8,10 +8,10 @@ use super::fio_fields::Fields;
 use super::fio_latency::Latency;
 use crate::error::Fault;
 
-/// A difference of fio's own bandwidth from bytes per time that rounding does not explain.
+/// Largest relative difference of fio's bandwidth from bytes per time that rounding explains.
 const DIFFERENCE_MAX: f64 = 0.02;
 
-/// What a job did in one direction.
+/// One direction of a job.
 pub(super) struct Side {
     pub(super) direction: &'static str,
     pub(super) kind: PhaseKind,
@@ -19,7 +19,7 @@ pub(super) struct Side {
     notes: Vec<String>,
 }
 
-/// What one process did in one direction.
+/// One direction of one process.
 struct Done {
     bytes: u64,
     operations: Option<u64>,
@@ -28,7 +28,7 @@ struct Done {
 }
 
 impl Side {
-    /// `None` where no process did anything.
+    /// `None` if no process did anything.
     pub(super) fn of(
         job: &Job,
         direction: &'static str,
@@ -52,14 +52,14 @@ impl Side {
         }))
     }
 
-    /// How much an operation moved, in the mean; `None` where nothing was moved.
+    /// The mean size of an operation; `None` if no data was moved.
     pub(super) fn record_bytes(&self) -> Option<u64> {
         let bytes: u64 = self.processes.iter().map(|done| done.bytes).sum();
         let operations = self.processes.iter().filter_map(|done| done.operations);
         bytes.checked_div(operations.sum())
     }
 
-    /// Puts what was done into a phase.
+    /// Stores the figures in a phase.
     pub(super) fn put(&self, record: &mut PhaseRecord) {
         let runtime_ms = self.processes.iter().map(|done| done.runtime_ms).max();
         let runtime_ns = runtime_ms
@@ -101,7 +101,7 @@ impl Done {
     fn of(fields: &Fields, notes: &mut Vec<String>) -> Result<Self, Fault> {
         let io_bytes = fields.count("io_bytes")?;
         let io_bytes = io_bytes.ok_or_else(|| Fault::missing(&*fields.place, "io_bytes"))?;
-        // Since io_kbytes is there, io_bytes is in bytes; before, it was in KiB.
+        // With io_kbytes, io_bytes is in bytes; in versions without it, in KiB.
         let unit = if fields.get("io_kbytes").is_some() {
             1
         } else {
@@ -114,17 +114,17 @@ impl Done {
         let bytes = bytes.ok_or_else(wrong)?;
         let runtime_ms = fields.count("runtime")?;
         let runtime_ms = runtime_ms.ok_or_else(|| Fault::missing(&*fields.place, "runtime"))?;
-        let told = match fields.number("bw_bytes")? {
+        let given = match fields.number("bw_bytes")? {
             Some(bytes) => Some(bytes),
             None => fields.number("bw")?.map(|kib| kib * 1024.0),
         };
         fields.number("iops")?;
         let computed = (runtime_ms > 100).then(|| bytes as f64 * 1e3 / runtime_ms as f64);
-        if let Some((told, computed)) = told.zip(computed)
-            && (told - computed).abs() > DIFFERENCE_MAX * computed
+        if let Some((given, computed)) = given.zip(computed)
+            && (given - computed).abs() > DIFFERENCE_MAX * computed
         {
             notes.push(format!(
-                "fio gives {told} bytes a second, and {computed:.0} are its bytes in its time; \
+                "fio gives {given} bytes a second, and {computed:.0} are its bytes in its time; \
                  {} here is the latter.",
                 THROUGHPUT.name
             ));
@@ -156,7 +156,7 @@ impl Done {
     }
 }
 
-/// fio gives the share of the processor over the time of all processes of a job.
+/// fio gives the processor's share over the time of all processes of a job.
 pub(super) fn processor(job: &Job, is_mixed: bool, record: &mut PhaseRecord) -> Result<(), Fault> {
     let mut times: Option<[f64; 2]> = Some([0.0; 2]);
     let mut shares = 0.0;
@@ -187,13 +187,13 @@ pub(super) fn processor(job: &Job, is_mixed: bool, record: &mut PhaseRecord) -> 
         }
     }
     if is_mixed {
-        let note = "Its share of the processor is that of the whole job, all directions.";
+        let note = "Its share of the processor is that of the entire job, all directions.";
         record.notes.push(note.to_owned());
     }
     Ok(())
 }
 
-/// Latencies of fsync(2) and its like, where JSON+ has their bins.
+/// Latencies of fsync(2) and similar calls, if JSON+ has their bins.
 pub(super) fn syncs(job: &Job, record: &mut PhaseRecord) -> Result<(), Fault> {
     let mut merged: Option<Latency> = None;
     for process in &job.processes {

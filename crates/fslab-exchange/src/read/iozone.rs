@@ -1,8 +1,7 @@
 //! The output of Iozone: its reports (`-R`), else its table, or its throughput mode (`-t`, `-l`).
 //!
-//! A rate is in KiB a second unless Iozone was told otherwise, which it says before the figures:
-//! `-O` operations a second, `-N` microseconds an operation. Outputs that stand behind each other
-//! are repeats.
+//! A rate is in KiB a second unless the lines before the figures state another unit: `-O`
+//! operations a second, `-N` microseconds an operation. Several outputs in a file are repeats.
 
 use fslab_model::definitions::{CPU_SHARE, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
@@ -14,20 +13,20 @@ use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
 
 const BANNER: &str = "Iozone: Performance Test of File I/O";
-/// What Iozone says where it is to print reports, and shares of the processor behind them (`-+u`).
+/// Lines that announce reports, and processor shares after them (`-+u`).
 const SHARES: [&str; 2] = [
     "Excel chart generation enabled",
     "CPU utilization Excel chart enabled",
 ];
-/// What Iozone says where it checks every byte (`-+d`).
+/// The line that announces verification of every byte (`-+d`).
 const INVALID: &str = "Performance measurements are invalid in this mode.";
 const KIB: f64 = 1024.0;
 
 /// A kind of test of Iozone.
 pub(crate) struct Test {
-    /// The phase's name in our study.
+    /// The phase's name in studies.
     pub(crate) phase: &'static str,
-    /// What it does.
+    /// Its kind.
     pub(crate) kind: PhaseKind,
     /// The title of its report, without its last word.
     pub(crate) report: &'static str,
@@ -41,7 +40,7 @@ const fn test(phase: &'static str, kind: PhaseKind, report: &'static str) -> Tes
     }
 }
 
-/// In the order of Iozone's columns; the last ones have none.
+/// In the order of Iozone's columns; the last ones have no column.
 pub(crate) const TESTS: [Test; 21] = [
     test("write", PhaseKind::Write, "Writer"),
     test("rewrite", PhaseKind::Write, "Re-writer"),
@@ -66,7 +65,7 @@ pub(crate) const TESTS: [Test; 21] = [
     test("repreadv", PhaseKind::Read, "Re-Preadv"),
 ];
 
-/// Whether only Iozone writes such a line.
+/// True for a line that only Iozone writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     line == BANNER
         || line == "Excel output is below:"
@@ -77,8 +76,7 @@ pub(crate) fn is_mark(line: &str) -> bool {
         || iozone_table::is_head(line)
 }
 
-/// The test of a line like `"Writer report"`; `Some(None)` for a report of a test that we do not
-/// know.
+/// The test of a line such as `"Writer report"`; `Some(None)` for a report of an unknown test.
 fn report_title(line: &str) -> Option<Option<&'static Test>> {
     let title = line.strip_prefix('"')?.strip_suffix(" report\"")?;
     let is_title = title
@@ -90,14 +88,14 @@ fn report_title(line: &str) -> Option<Option<&'static Test>> {
     (known.is_some() || is_title).then_some(known)
 }
 
-/// The test of a line like `"Writer CPU utilization report (Zero values should be ignored)"`, as
-/// [`report_title`] of its rates.
+/// The test of a line such as `"Writer CPU utilization report (Zero values should be ignored)"`;
+/// result as of [`report_title`].
 fn share_title(line: &str) -> Option<Option<&'static Test>> {
     let (title, _) = line.split_once(" CPU utilization report")?;
     report_title(&format!("{title} report\""))
 }
 
-/// What the figures are.
+/// The unit of the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// KiB a second.
@@ -110,7 +108,7 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    /// What Iozone says of it before its figures.
+    /// The unit that a line before the figures states.
     fn of(line: &str) -> Option<Self> {
         let line = line.trim_matches('"').to_ascii_lowercase();
         if line.starts_with("ops mode")
@@ -128,10 +126,10 @@ impl Measure {
     }
 }
 
-/// A size of a file and a size of its records, in KiB.
+/// A file size and a record size, in KiB.
 pub(crate) type Place = (u64, u64);
 
-/// One figure, as it stands there.
+/// One figure, as printed.
 pub(crate) struct Spot {
     pub(crate) phase: String,
     pub(crate) kind: PhaseKind,
@@ -140,7 +138,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// Its share of a processor, in percent.
+    /// Its processor share, in percent.
     fn share(&self, shares: &[Self]) -> Option<f64> {
         let is_of = |it: &&Self| (&it.phase, it.place) == (&self.phase, self.place);
         shares.iter().find(is_of).map(|share| share.value)
@@ -173,12 +171,12 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     Ok(reading)
 }
 
-/// Whose report it is, where fslab wrote it: Iozone knows no subject.
+/// The subject of a report written by fslab; Iozone's own has none.
 fn subject_of(line: &str) -> Option<&str> {
     line.trim().strip_prefix("Subject:").map(str::trim)
 }
 
-/// What Iozone says before its figures.
+/// The lines before the figures.
 #[derive(Default)]
 pub(crate) struct Preamble {
     version: Option<String>,
@@ -206,7 +204,7 @@ impl Preamble {
         preamble
     }
 
-    /// What changes the meaning of a rate.
+    /// Records a switch that changes the meaning of a rate.
     fn switch(&mut self, line: &str) {
         const SWITCHES: [(&str, &str); 8] = [
             ("Include close in write timing", "close"),
@@ -238,8 +236,7 @@ impl Preamble {
         }
     }
 
-    /// Puts a figure into a record; a figure of zero is one that was too large or too small to be
-    /// printed.
+    /// Stores a figure in a record; 0 means that it was too large or too small to print.
     pub(crate) fn put(&self, record: &mut PhaseRecord, value: f64, record_kib: Option<u64>) {
         let record_bytes = record_kib.map(|kib| kib as f64 * KIB);
         if value == 0.0 {
@@ -261,7 +258,7 @@ impl Preamble {
                 set(OPERATION_RATE.name, 1e6 / value);
                 record_bytes.map(|bytes| set(THROUGHPUT.name, bytes * 1e6 / value));
                 let note =
-                    format!("Iozone gives {value} microseconds an operation, in whole ones.");
+                    format!("Iozone gives {value} microseconds an operation, without decimals.");
                 record.notes.push(note);
             }
         }
@@ -311,7 +308,7 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
         }
         let shares = reports(lines, share_title)?;
         if SHARES.into_iter().all(has) {
-            demand_shares(&spots, &shares)?;
+            ensure_shares(&spots, &shares)?;
         }
         matrix(&spots, &shares, &preamble)
     };
@@ -351,14 +348,14 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The figures of the reports, else of the table. Where there are both, the table tells whether the
-/// reports, which stand behind it, are whole.
+/// The figures of the reports, else of the table. With both, the table shows whether the reports,
+/// which follow it, are complete.
 fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
     let reports = reports(lines, report_title)?;
     if reports.is_empty() {
         return iozone_table::spots(lines);
     }
-    // A table that is not certain proves nothing.
+    // An ambiguous table proves nothing.
     for spot in iozone_table::spots(lines).unwrap_or_default() {
         let is_there =
             |it: &Spot| (&it.phase, it.place, it.value) == (&spot.phase, spot.place, spot.value);
@@ -374,8 +371,8 @@ fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
     Ok(reports)
 }
 
-/// The figures as phases, each at its point of the sweep, with the shares of a processor in
-/// percent, of which Iozone gives 0 where it could not tell (`-+u`).
+/// The figures as phases, each at its point of the sweep, with processor shares in percent, of
+/// which Iozone gives 0 for unknown ones (`-+u`).
 fn matrix(spots: &[Spot], shares: &[Spot], preamble: &Preamble) -> Vec<PhaseRecord> {
     let mut phases: Vec<PhaseRecord> = Vec::new();
     for spot in spots.iter().filter(|spot| spot.value > 0.0) {
@@ -397,8 +394,8 @@ fn matrix(spots: &[Spot], shares: &[Spot], preamble: &Preamble) -> Vec<PhaseReco
     phases
 }
 
-/// Iozone prints a share behind its reports for every figure of these, where it prints any.
-fn demand_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
+/// Checks that there is a share for every figure of these if there is any.
+fn ensure_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
     match spots.iter().find(|spot| spot.share(shares).is_none()) {
         None => Ok(()),
         Some(spot) => {
@@ -413,7 +410,7 @@ fn demand_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
     }
 }
 
-/// Puts the share of a processor, in percent, into a phase.
+/// Stores a processor share, in percent, in a phase.
 pub(crate) fn put_share(phase: &mut PhaseRecord, percent: Option<f64>) {
     if let Some(percent) = percent.filter(|percent| *percent > 0.0) {
         let name = CPU_SHARE.name.to_owned();
@@ -421,11 +418,11 @@ pub(crate) fn put_share(phase: &mut PhaseRecord, percent: Option<f64>) {
     }
 }
 
-/// What tells the title of a report, and its test.
+/// Recognises the title of a report, and gives its test.
 type Title = fn(&str) -> Option<Option<&'static Test>>;
 
-/// The figures of all reports of one kind: `"Writer report"`, a row of record sizes, a row a file
-/// size.
+/// The figures of all reports of one kind: `"Writer report"`, a row of record sizes, then a row per
+/// file size.
 fn reports(lines: &[(usize, &str)], title_of: Title) -> Result<Vec<Spot>, Fault> {
     let mut spots = Vec::new();
     let mut lines = lines
@@ -487,9 +484,8 @@ fn sizes(line: &str, number: usize) -> Result<Vec<u64>, Fault> {
     words.map(size).collect()
 }
 
-/// `"256"   1607865  2000242`. A record larger than the file has no cell, or an empty one; those
-/// at the beginning of a row may be left out (`-z` is not given), so that fewer cells than records
-/// are the first ones.
+/// `"256"   1607865  2000242`. A record larger than the file has no cell, or an empty one; leading
+/// cells of a row may be left out (without `-z`), so fewer cells than records are the first ones.
 fn report_row(
     row: &str,
     number: usize,
@@ -570,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_a_second_and_microseconds_are_told_apart_from_rates() {
+    fn operations_a_second_and_microseconds_are_not_read_as_rates() {
         let text = |line: &str| format!("{line}\n{REPORTS}");
         let rate = |line: &str| {
             let reading = read(&text(line)).expect("reports");

@@ -1,33 +1,34 @@
 //! Iozone's table: a row for each file and record size, a column for each test.
 //!
-//! A test that was not selected leaves its column blank, so that a value's test is told by where it
-//! ends. Nothing stands between two values that fill their columns, as all do that are of a fast
-//! cache: they are cut where the column ends. A value that is wider than its column pushes the
-//! others; where it is then not certain whose they are, the row is refused.
+//! A test that was not selected leaves its column blank, so values are assigned to tests by their
+//! right ends. Wide values of a fast cache fill their columns without a space between; they are
+//! split where the column ends. A value wider than its column shifts the others; if the assignment
+//! is then ambiguous, the row is refused.
 
 use super::iozone::{Place, Spot, TESTS};
 use crate::error::Fault;
 use crate::reading::number;
 
-/// The columns of the table by the number of tests that it is of: with `-B`, `-H` and `-k` it has
-/// no test of the library's streams, with `-E` those of pwrite and pread, too.
+/// Possible numbers of tests in the table: with `-B`, `-H` and `-k` it lacks the tests of stdio,
+/// with `-E` it also has pwrite and pread.
 const COLUMNS: [usize; 5] = [4, 9, 13, 17, 21];
-/// How far a value may end from the end of its column's head, where the layout is not known.
+/// Largest distance of a value's end from the end of its column's head, in an unknown layout.
 const REACH: usize = 4;
-/// The most digits of a value that stands in one column.
+/// The most digits of a value in one column.
 const DIGITS_MAX: usize = 9;
-/// Where the columns of values end, which is not everywhere where their heads do: up to 3.4xx, and
-/// since. The first of them tells which it is.
+/// The right ends of values' columns, which differ from those of the heads: up to 3.4xx, and since.
+/// The first one identifies the layout.
 const LAYOUTS: [&[usize]; 2] = [
     &[32, 40, 49, 58, 66, 74, 82, 91, 100, 109, 118, 126, 135],
     &[
         33, 42, 51, 60, 69, 78, 87, 97, 107, 116, 125, 134, 143, 152, 161, 169, 178,
     ],
 ];
-/// How far the head of a known layout may end from its values.
+/// Largest distance of a head's end from its values in a known layout.
 const HEAD_REACH: usize = 1;
 
-/// The heads of the columns; those behind `random`, `bkwd` and so on stand above them.
+/// The heads of the columns; the line above has the first words of those after `random`, `bkwd` and
+/// so on.
 const HEADS: [&str; 21] = [
     "write",
     "rewrite",
@@ -65,7 +66,7 @@ pub(crate) fn is_head(line: &str) -> bool {
     COLUMNS.contains(&heads.len()) && HEADS.starts_with(&heads)
 }
 
-/// The figures of all rows; none where there is no table.
+/// The figures of all rows; none without a table.
 pub(crate) fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
     let mut spots = Vec::new();
     let mut heads: Option<Ends> = None;
@@ -79,7 +80,7 @@ pub(crate) fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
         let sizes = words.get(..2).and_then(sizes);
         match sizes {
             Some(place) => row(&words[2..], ends, (place, *line_number), &mut spots)?,
-            // The table ends with an empty line; warnings may come in between.
+            // The table ends with an empty line; warnings may interrupt it.
             None if line.trim().is_empty() => heads = None,
             None => {}
         }
@@ -87,11 +88,11 @@ pub(crate) fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
     Ok(spots)
 }
 
-/// Where the columns end.
+/// The right ends of the columns.
 enum Ends {
-    /// A known layout: there and nowhere else.
+    /// A known layout: exact ends.
     Values(&'static [usize]),
-    /// Another: near the ends of the heads.
+    /// An unknown layout: near the ends of the heads.
     Heads(Vec<usize>),
 }
 
@@ -112,7 +113,7 @@ impl Ends {
         known.map_or(Self::Heads(ends), Self::Values)
     }
 
-    /// The values of a row with their columns; `None` where that is not certain.
+    /// The values of a row with their columns; `None` if ambiguous.
     fn columns<'r>(&self, values: &[(usize, &'r str)]) -> Option<Vec<(usize, &'r str)>> {
         let all = |count: usize| (values.len() == count).then(|| values.iter().map(|it| it.1));
         let found = match self {
@@ -121,7 +122,7 @@ impl Ends {
                 None => {
                     let mut found = Vec::new();
                     for (end, word) in values {
-                        // Behind tests that were left out columns may be off by a little.
+                        // After tests that were left out columns may be shifted a little.
                         let near = || Some(vec![(nearest(*end, ends)?, *word)]);
                         found.extend(cut(*end, word, ends).or_else(near)?);
                     }
@@ -142,7 +143,7 @@ impl Ends {
     }
 }
 
-/// The values in one word, which ends at `end`, cut at the ends of columns.
+/// The values in one word, which ends at `end`, split at the ends of columns.
 fn cut<'r>(end: usize, word: &'r str, ends: &[usize]) -> Option<Vec<(usize, &'r str)>> {
     let begin = end.checked_sub(word.len())?;
     let mut from = 0;
@@ -157,13 +158,13 @@ fn cut<'r>(end: usize, word: &'r str, ends: &[usize]) -> Option<Vec<(usize, &'r 
     (from == word.len()).then_some(found)
 }
 
-/// The column whose head ends nearest.
+/// The column with the nearest end of its head.
 fn nearest(end: usize, ends: &[usize]) -> Option<usize> {
     let near = (0..ends.len()).filter(|column| ends[*column].abs_diff(end) <= REACH);
     near.min_by_key(|column| ends[*column].abs_diff(end))
 }
 
-/// The words of a line, each with the column behind its end.
+/// The words of a line, each with the column after its end.
 fn words(line: &str) -> Vec<(usize, &str)> {
     let line = line.trim_end();
     let mut words = Vec::new();
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(phases(row).expect("a row"), expected);
     }
 
-    /// Nothing stood between values of eight digits, and the word of both was the rate of one test.
+    /// Adjacent values of eight digits were read as the rate of one test.
     #[test]
     fn values_that_fill_their_columns_are_cut_where_these_end() {
         let head = "              KB  reclen   write rewrite    read    reread    read   write    \

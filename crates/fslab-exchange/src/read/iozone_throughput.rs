@@ -1,7 +1,7 @@
-//! Iozone's throughput mode: several processes at once, a figure for each test and number of them.
+//! Iozone's throughput mode: concurrent processes, a figure for each test and number of processes.
 //!
-//! The figure is the one that the children see: the sum of their rates. With one number of
-//! processes it is a parameter, with several the phases are swept over it.
+//! The figure is the sum of the children's rates ("Children see"). A single number of processes is
+//! a parameter; several are a sweep.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::iozone::{Preamble, put_share};
 use crate::error::Fault;
 use crate::reading::{Draft, number};
 
-/// What Iozone calls its tests here: the processes, the row of the report, our phase.
+/// Iozone's names of the tests in this mode: the processes, the row of the report, the phase here.
 const TESTS: [(&str, &str, &str, PhaseKind); 13] = [
     (
         "initial writers",
@@ -58,7 +58,7 @@ const TESTS: [(&str, &str, &str, PhaseKind); 13] = [
     ("freaders", "Fread", "fread", PhaseKind::Read),
 ];
 
-/// Whether only this mode writes such a line.
+/// True for a line that only this mode writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     line.starts_with("Children see throughput for")
         || line.starts_with("\"Throughput report Y-axis")
@@ -69,12 +69,12 @@ pub(crate) fn is_mark(line: &str) -> bool {
 struct Seen {
     phase: &'static str,
     kind: PhaseKind,
-    /// `None` where the output does not tell it.
+    /// `None` if the output lacks it.
     processes: Option<u64>,
     rate: f64,
-    /// Where some child did nothing meanwhile.
+    /// 0 if some child did nothing meanwhile.
     min_xfer: Option<f64>,
-    /// The share of a processor, in percent (`-+u`).
+    /// The processor share, in percent (`-+u`).
     share: Option<f64>,
 }
 
@@ -209,8 +209,8 @@ fn sizes(line: &str) -> Option<(u64, u64)> {
     Some((file.checked_mul(1024)?, record.checked_mul(1024)?))
 }
 
-/// The report alone, as it is copied into a spreadsheet: of several columns it does not tell how
-/// many processes each is of.
+/// The report alone, as copied into a spreadsheet: with several columns it lacks the number of
+/// processes of each.
 fn report(lines: &[(usize, &str)], parameters: &mut Parameters) -> Result<Vec<Seen>, Fault> {
     let mut seen: Vec<Seen> = Vec::new();
     let mut is_share = false;
@@ -238,7 +238,7 @@ fn report(lines: &[(usize, &str)], parameters: &mut Parameters) -> Result<Vec<Se
         let values: Vec<&str> = values.split_whitespace().collect();
         let [text] = values.as_slice() else {
             let found = format!("{} rates", values.len());
-            let hint = "give the whole output of Iozone, which tells the processes of each";
+            let hint = "give the complete output of Iozone, which has the processes of each";
             return Err(Fault::value(place, found, "one rate").hint(hint));
         };
         let rate = number(text).ok_or_else(|| Fault::value(place, *text, "a rate"))?;

@@ -1,7 +1,7 @@
 //! The summary of mdtest, 1.9 to 4.x: rates and, with `-P` or `-Z`, times.
 //!
-//! mdtest keeps of its iterations only their mean, largest, smallest and deviation: the mean is the
-//! value of one trial, the others are told beside it. It prints 0.000 for what it did not do.
+//! mdtest gives only mean, largest, smallest and deviation of its iterations: the mean is the value
+//! of one trial, the others are noted. It prints 0.000 for what it did not run.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE};
 use fslab_model::{
@@ -11,7 +11,7 @@ use fslab_model::{
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
 
-/// Whether only mdtest writes such a line.
+/// True for a line that only mdtest writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     is_banner(line) || Table::of(line).is_some()
 }
@@ -20,14 +20,14 @@ fn is_banner(line: &str) -> bool {
     line.starts_with("mdtest-") && line.contains("was launched")
 }
 
-/// What a table of the summary is of.
+/// The figure of a table of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Table {
     /// Operations a second.
     Rate,
     /// Milliseconds of one operation.
     MsPerOperation,
-    /// Seconds of the whole phase.
+    /// Seconds of the entire phase.
     Seconds,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     Ok(reading)
 }
 
-/// Whether the line belongs to a table: its head, its rule, or one of its rows.
+/// True for a line of a table: head, rule, or row.
 fn is_row(line: &str) -> bool {
     let line = line.trim();
     let is_end = line.starts_with("-- ") || line.starts_with("SUMMARY") || is_banner(line);
@@ -112,7 +112,7 @@ struct Launch {
     facts: Facts,
     iterations: Option<u64>,
     phases: Vec<PhaseRecord>,
-    /// The phases of smaller numbers of tasks, where it goes through several (`-f`, `-l`).
+    /// The phases of smaller numbers of tasks, if it ran with several (`-f`, `-l`).
     sections: Vec<Vec<PhaseRecord>>,
     summaries: usize,
 }
@@ -131,7 +131,7 @@ impl Launch {
         launch
     }
 
-    /// What stands around the tables.
+    /// Reads a line outside tables.
     fn line(&mut self, line: &str) {
         if let Some(command) = line.strip_prefix("Command line used:") {
             self.facts
@@ -163,7 +163,7 @@ impl Launch {
             if row.starts_with("Operation") {
                 columns = Some(Columns::of(row));
             } else if row.starts_with("---") || row.starts_with("V-") {
-                // The rule below the head, and what mdtest says of its progress.
+                // The rule below the head, and progress messages.
             } else {
                 let place = format!("line {line}");
                 let columns = columns
@@ -183,7 +183,7 @@ impl Launch {
         Ok(())
     }
 
-    /// Whether the line is a row of figures.
+    /// Reads a row; false if the line is not one.
     fn row(
         &mut self,
         table: Table,
@@ -192,7 +192,7 @@ impl Launch {
         place: &str,
     ) -> Result<bool, Fault> {
         let Some((title, values)) = columns.split(row) else {
-            // A warning that came in between.
+            // An interleaved warning.
             let is_warning = ["WARNING", "ERROR", "ior "]
                 .iter()
                 .any(|w| row.starts_with(w));
@@ -205,7 +205,7 @@ impl Launch {
         let mut read = Vec::new();
         for (name, text) in columns.values.iter().zip(&values) {
             let wrong = || Fault::value(format!("{place}, {title}, {name}"), *text, "a rate");
-            // The deviation of one iteration is 0/0 in some versions, and "NA" is none.
+            // The deviation of one iteration is 0/0 in some versions, and "NA" means none.
             let is_none = *text == "NA" || name.starts_with("Std");
             read.push(match number(text) {
                 None if is_none => None,
@@ -228,7 +228,7 @@ impl Launch {
         Ok(true)
     }
 
-    /// The phase of a row's title, made where it is not there yet.
+    /// The index of the phase of a row's title, inserted if missing.
     fn phase(&mut self, title: &str) -> usize {
         let name = plain_name(title);
         if let Some(index) = self.phases.iter().position(|phase| phase.name == name) {
@@ -243,7 +243,7 @@ impl Launch {
             swept: None,
         };
         let mut record = draft.record();
-        // Until a table says otherwise.
+        // Unless a table has a figure.
         record.outcome = PhaseOutcome::Skipped {
             reason: "mdtest gives no rate of it".to_owned(),
         };
@@ -284,7 +284,7 @@ impl Launch {
     }
 }
 
-/// The phase at its point of a sweep over the number of tasks.
+/// The phase as a point of a sweep over the number of tasks.
 fn over_tasks(mut phase: PhaseRecord) -> PhaseRecord {
     let tasks = phase
         .parameters
@@ -300,14 +300,14 @@ fn over_tasks(mut phase: PhaseRecord) -> PhaseRecord {
     phase
 }
 
-/// The columns behind the operation: `Max`, `Min`, `Mean`, `Std Dev`.
+/// The columns after the operation: `Max`, `Min`, `Mean`, `Std Dev`.
 struct Columns {
     values: Vec<String>,
 }
 
 impl Columns {
-    /// With `--showRankStatistics` columns of the ranks stand before those of the iterations:
-    /// `per Rank: Max  Min  Mean  per Iteration: Max  Min  Mean  Std Dev`.
+    /// With `--showRankStatistics` columns of the ranks precede those of the iterations: `per Rank:
+    /// Max  Min  Mean  per Iteration: Max  Min  Mean  Std Dev`.
     fn of(head: &str) -> Self {
         let head = head
             .replace("Std Dev", "Std-Dev")
@@ -325,7 +325,7 @@ impl Columns {
         Self { values }
     }
 
-    /// The operation and its values; `None` where these are too few.
+    /// The operation and its values; `None` if there are too few values.
     fn split<'r>(&self, row: &'r str) -> Option<(&'r str, Vec<&'r str>)> {
         let mut rest = row;
         let mut values = Vec::new();
@@ -371,7 +371,7 @@ impl Figures {
         }
     }
 
-    /// What the iterations were, where there were several.
+    /// A note on the spread of several iterations.
     fn spread(&self, iterations: Option<u64>, unit: &str) -> Option<String> {
         let iterations = iterations.filter(|count| *count > 1)?;
         let (min, max) = self.min.zip(self.max)?;
@@ -396,7 +396,7 @@ impl Figures {
         record.notes.extend(self.spread(iterations, "op/s"));
     }
 
-    /// Seconds of the whole phase, as 3.3 and 4.0 print them.
+    /// Seconds of the entire phase, as 3.3 and 4.0 print them.
     fn seconds(&self, record: &mut PhaseRecord, items: Option<u64>, iterations: Option<u64>) {
         let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
             return;
@@ -416,8 +416,7 @@ impl Figures {
         }
     }
 
-    /// Milliseconds of one operation, to three digits behind the point: of fast ones nothing is
-    /// left.
+    /// Milliseconds of one operation, with three decimals, which leaves nothing of fast ones.
     fn time(&self, record: &mut PhaseRecord, iterations: Option<u64>) {
         let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
             if record.outcome != PhaseOutcome::Done {

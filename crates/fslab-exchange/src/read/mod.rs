@@ -1,4 +1,4 @@
-//! The readers, one format each: a text in, a reading out, or the first thing that makes no sense.
+//! The readers, one per format: from a text to a reading, or the first error.
 
 pub(crate) mod bonnie;
 pub(crate) mod bonnie_format;

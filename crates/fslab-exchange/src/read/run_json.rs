@@ -1,11 +1,11 @@
-//! Runs of fslab as JSON: what `fslab export --format json` wrote, taken as it is.
+//! Runs of fslab as JSON, from `fslab export --format json`, taken unchanged.
 
 use fslab_model::{FORMAT_VERSION, PhaseRecord, RunRecord, phase_metrics};
 use serde_json::Value;
 
 use crate::error::{Fault, ImportErrorKind};
 
-/// Reads a run, and names what of it this fslab does not know and leaves out.
+/// Reads a run, and lists the fields that this fslab does not know and drops.
 pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error))?;
     if value.is_array() {
@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     }
     let record: RunRecord = serde_json::from_str(text)
         .map_err(|error| Fault::value(place(&error), error.to_string(), "a run of fslab"))?;
-    demand_sense(&record)?;
+    ensure_sense(&record)?;
     let again = serde_json::to_value(&record)
         .map_err(|error| Fault::value("", error.to_string(), "a run of fslab"))?;
     let mut value = value;
@@ -42,10 +42,10 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     Ok((record, lost))
 }
 
-/// What an export says beside the record: it was computed of that, and is so anew.
+/// A field that the export adds to the record; derived, so it is computed again.
 const COMPUTED: &str = "sensitivity";
 
-/// The most fields that are named.
+/// Most fields listed.
 const LOST_MAX: usize = 5;
 
 fn place(error: &serde_json::Error) -> String {
@@ -59,8 +59,8 @@ fn syntax(error: &serde_json::Error) -> Fault {
     Fault::value(place(error), error.to_string(), "JSON")
 }
 
-/// What the types cannot demand: trials of cells that there are, each once.
-fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
+/// Checks what the types do not: trials belong to existing cells, each once.
+fn ensure_sense(record: &RunRecord) -> Result<(), Fault> {
     let plan = &record.header.plan;
     let mut seen = std::collections::BTreeSet::new();
     for (index, trial) in record.trials.iter().enumerate() {
@@ -82,7 +82,7 @@ fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
             return Err(Fault::value(place, trial.trial.to_string(), wanted));
         }
         for phase in &trial.phases {
-            demand_sense_of_figures(phase, &format!("{place}, phase {}", phase.name))?;
+            ensure_sense_of_figures(phase, &format!("{place}, phase {}", phase.name))?;
         }
     }
     if record.trials.is_empty() {
@@ -91,9 +91,9 @@ fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Demands that the figures which only the workload knows are numbers, and do not say again what
-/// follows from the rest of the phase.
-fn demand_sense_of_figures(phase: &PhaseRecord, place: &str) -> Result<(), Fault> {
+/// Checks that the figures of the workload are numbers, and do not repeat metrics derived from the
+/// rest of the phase.
+fn ensure_sense_of_figures(phase: &PhaseRecord, place: &str) -> Result<(), Fault> {
     let figures = &phase.figures;
     if let Some((name, value)) = figures.iter().find(|(_, value)| !value.is_finite()) {
         let place = format!("{place}, {name}");
@@ -112,7 +112,7 @@ fn demand_sense_of_figures(phase: &PhaseRecord, place: &str) -> Result<(), Fault
     }
 }
 
-/// The paths of fields that are in `before` and not in `after`.
+/// The paths of fields that are in `before` but not in `after`.
 fn missing(before: &Value, after: &Value, path: &str, lost: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {

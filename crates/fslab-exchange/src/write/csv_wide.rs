@@ -5,11 +5,11 @@ use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
 use fslab_model::{METRICS, RunRecord};
 
 /// A row for each trial, round and phase, with all dimensions of the result and a column for each
-/// metric, in its unit and to its last digit; what was not measured is empty. Figures of a trial as
-/// a whole stand in a row whose phase is empty.
+/// metric, in its unit and with all digits; empty if not measured. Figures of a trial outside its
+/// phases are in a row with an empty phase.
 ///
 /// # Errors
-/// [`ExportError::Csv`], should a row not be written.
+/// [`ExportError::Csv`] if a row cannot be written.
 pub fn csv_wide(run: &RunRecord) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let metrics = METRICS.iter().map(|metric| metric.name);

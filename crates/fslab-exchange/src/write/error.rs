@@ -1,11 +1,11 @@
-//! Why a run could not be written in another tool's format.
+//! Errors of writing a run in another tool's format.
 
 use parquet::errors::ParquetError;
 
 /// Why a run could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The library refused.
+    /// The Parquet library failed.
     #[error("cannot write the run as Parquet")]
     Parquet(#[from] ParquetError),
     /// A row could not be written.
@@ -14,7 +14,7 @@ pub enum ExportError {
     /// A record could not be written as JSON.
     #[error("cannot write the run as JSON")]
     Json(#[from] serde_json::Error),
-    /// The run has nothing that fio's format holds.
+    /// The run has nothing that fio's format can hold.
     #[error("the layout of fio needs phases with a duration and a number of operations")]
     Fio,
 }

@@ -1,7 +1,7 @@
-//! A run in the shape of fio's JSON+: a job for each phase of each trial.
+//! A run in the form of fio's JSON+: a job for each phase of each trial.
 //!
-//! What fio's own scripts read of their files stands there as fio writes it; beside it each job has
-//! an object `fslab` with the subject and the repeat, by which it is read back into the same trial.
+//! Fields that fio's own scripts read are as fio writes them; in addition each job has an object
+//! `fslab` with the subject and the repeat, for reading it back into the same trial.
 
 use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER};
 use fslab_model::{
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use super::ExportError;
 use super::fio_sides::{DIRECTIONS, Side, sides};
 
-/// What fio's errors are where the number of one is not known: EIO.
+/// The error number for failures without one: EIO.
 const UNKNOWN_ERROR: i32 = 5;
 
-/// The run in the shape of fio's JSON+, and what of it that shape does not hold.
+/// The run in the form of fio's JSON+, and a list of what that form cannot hold.
 ///
 /// # Errors
-/// [`ExportError::Fio`], where it holds nothing of the run.
+/// [`ExportError::Fio`] if it can hold nothing of the run.
 pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
     let (mut jobs, mut left_out) = (Vec::new(), Vec::<String>::new());
     for trial in &run.trials {
@@ -56,7 +56,7 @@ pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
     Ok((serde_json::to_string_pretty(&document)? + "\n", left_out))
 }
 
-/// What measured: fio with its version where the run was read from its output.
+/// The measuring program: fio with its version if the run was imported from it.
 fn version(run: &RunRecord) -> String {
     match &run.header.plan.venue {
         VenuePlan::Imported { tool } if tool.starts_with("fio ") => tool.replacen(' ', "-", 1),
@@ -64,7 +64,7 @@ fn version(run: &RunRecord) -> String {
     }
 }
 
-/// Whether two phases are directions of one job of fio.
+/// True if two phases are directions of one fio job.
 fn is_same_job(first: &PhaseRecord, other: &PhaseRecord) -> bool {
     let of = |phase: &PhaseRecord, name: &str| phase.parameters.get(name).cloned();
     first.workload == "fio"
@@ -82,7 +82,7 @@ fn stem(phase: &PhaseRecord) -> &str {
     stem.filter(|stem| !stem.is_empty()).unwrap_or(&phase.name)
 }
 
-/// The job of one phase, or of all directions of one; `None` for one that was not run.
+/// The job of one phase, or of all directions of one; `None` if it was not run.
 fn job(
     number: usize,
     trial: &TrialRecord,
@@ -136,7 +136,7 @@ fn job(
     Ok(Some(job.into()))
 }
 
-/// The parameters as fio has its options: texts.
+/// The parameters as fio's options, which are texts.
 fn options(parameters: &Parameters) -> Value {
     let option = |(name, value): (&String, &Value)| {
         let text = value
@@ -150,7 +150,7 @@ fn options(parameters: &Parameters) -> Value {
     known.map(option).collect::<Map<_, _>>().into()
 }
 
-/// The processor in percent of the job's time; nothing where it was not measured.
+/// The processor's share in percent of the job's time; nothing if not measured.
 fn processor(job: &mut Map<String, Value>, phase: &PhaseRecord, runtime_ms: u64) {
     let figure = |metric: &MetricDefinition| phase.figures.get(metric.name).copied();
     let times = match phase.cpu {
@@ -160,7 +160,7 @@ fn processor(job: &mut Map<String, Value>, phase: &PhaseRecord, runtime_ms: u64)
     let percent = |ns: f64| 100.0 * ns / (runtime_ms.max(1) as f64 * 1e6);
     let shares = match (times, figure(&CPU_SHARE)) {
         (Some((user, system)), _) => Some((percent(user), percent(system))),
-        // How it is divided between them is not known: the sum is what counts.
+        // User and system time are not known separately; only the sum is meaningful.
         (None, Some(share)) => Some((0.0, 100.0 * share)),
         (None, None) => None,
     };

@@ -1,4 +1,4 @@
-//! A phase in fio's terms: what was done in each direction, and its latencies in fio's bins.
+//! A phase in fio's terms: the work in each direction, and its latencies in fio's bins.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 use crate::latency_bins;
 use crate::read::fio_latency;
 
-/// The directions that fio knows.
+/// fio's directions.
 pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
-/// The percentiles that fio prints where nothing else is asked for.
+/// fio's default percentiles.
 const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// What a phase did in one direction.
+/// One direction of a phase.
 pub(super) struct Side {
     pub(super) direction: &'static str,
     bytes: u64,
@@ -26,7 +26,7 @@ pub(super) struct Side {
     latency: Map<String, Value>,
 }
 
-/// The sides of a phase; or why fio's form does not hold it.
+/// The directions of a phase; or why fio's form cannot hold it.
 pub(super) fn sides(phase: &PhaseRecord) -> Result<Vec<Side>, String> {
     let without = |what: &str| format!("it has no {what}, which fio's form needs");
     let runtime_ns = phase.elapsed_ns.ok_or_else(|| without("duration"))?;
@@ -34,8 +34,8 @@ pub(super) fn sides(phase: &PhaseRecord) -> Result<Vec<Side>, String> {
         .operations
         .ok_or_else(|| without("number of operations"))?;
     let direction = phase.parameters.get("direction").and_then(Value::as_str);
-    let told = direction.filter(|_| phase.workload == "fio");
-    let told = told.and_then(|told| DIRECTIONS.into_iter().find(|known| *known == told));
+    let given = direction.filter(|_| phase.workload == "fio");
+    let given = given.and_then(|given| DIRECTIONS.into_iter().find(|known| *known == given));
     let only = |direction| {
         vec![Side {
             direction,
@@ -45,17 +45,17 @@ pub(super) fn sides(phase: &PhaseRecord) -> Result<Vec<Side>, String> {
             latency: latency_of(phase),
         }]
     };
-    match (told, phase.kind) {
+    match (given, phase.kind) {
         (Some(direction), _) => Ok(only(direction)),
-        // fio's own engines for names and attributes count them as reads.
+        // fio's own engines for metadata operations count them as reads.
         (None, PhaseKind::Read | PhaseKind::Metadata) => Ok(only("read")),
         (None, PhaseKind::Write) => Ok(only("write")),
         (None, PhaseKind::Mixed) => mixed(phase, operations, runtime_ns),
     }
 }
 
-/// A phase that reads and writes: how much of each, its latencies tell, and of bytes only where all
-/// operations have one size.
+/// A phase that reads and writes: its latencies give the operations of each direction, and their
+/// bytes if all operations have one size.
 fn mixed(phase: &PhaseRecord, operations: u64, runtime_ns: u64) -> Result<Vec<Side>, String> {
     let mut merged: BTreeMap<&'static str, LatencyHistogram> = BTreeMap::new();
     for latency in &phase.latencies {
@@ -85,7 +85,7 @@ fn mixed(phase: &PhaseRecord, operations: u64, runtime_ns: u64) -> Result<Vec<Si
 }
 
 impl Side {
-    /// The object of this direction.
+    /// The JSON object of this direction.
     pub(super) fn value(&self) -> Value {
         let per_second = |count: u64| match self.runtime_ns {
             0 => 0.0,
@@ -109,7 +109,7 @@ impl Side {
         })
     }
 
-    /// The object of a direction in which nothing was done.
+    /// The JSON object of an idle direction.
     pub(super) fn idle(direction: &'static str) -> Self {
         Self {
             direction,
@@ -125,7 +125,7 @@ impl Side {
     }
 }
 
-/// Latencies of which there is none.
+/// The object of no latencies.
 fn empty() -> Map<String, Value> {
     object(json!({"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}))
 }
@@ -144,7 +144,7 @@ fn latency_of(phase: &PhaseRecord) -> Map<String, Value> {
     }
 }
 
-/// What is known without a histogram: percentiles, and the largest.
+/// The latencies without a histogram: percentiles and the maximum.
 fn of_figures(phase: &PhaseRecord) -> Option<Map<String, Value>> {
     let figure = |metric: &MetricDefinition| phase.figures.get(metric.name).copied();
     let max = figure(&LATENCY_MAX)?;

@@ -1,5 +1,5 @@
-//! The writers: a run in the form of another tool. Those that lay out a figure of the report, the
-//! CSV of bonnie++ and the report of Iozone, stand there.
+//! The writers: a run in another tool's format. The CSV of bonnie++ and the report of Iozone are
+//! figures of a report, so `fslab-report` has their writers.
 
 mod csv_wide;
 mod error;

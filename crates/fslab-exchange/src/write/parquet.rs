@@ -12,10 +12,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-/// Rows that are written at once.
+/// Rows per row group.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// The type of a column: those that are not texts.
+/// The type of a column.
 fn column_type(name: &str) -> &'static str {
     match name {
         "size_bytes" => "optional int64",
@@ -46,10 +46,10 @@ fn schema() -> String {
     )
 }
 
-/// The run as a file of Parquet: the rows of the long CSV.
+/// The run as a Parquet file: the rows of the long CSV.
 ///
 /// # Errors
-/// [`ExportError`], should the library refuse.
+/// [`ExportError`] if the library fails.
 pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
@@ -68,7 +68,7 @@ pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
     Ok(writer.into_inner()?)
 }
 
-/// Which rows have a number in the column `name`, and these numbers.
+/// The rows with a number in the column `name`, and these numbers.
 fn doubles(name: &str, rows: &[Observation]) -> (Vec<i16>, Vec<f64>) {
     let number = |row: &Observation| match name {
         "value" => row.value,
@@ -113,7 +113,7 @@ fn write_column(
                 "repeat" => row.trial.trial.repeat,
                 _ => row.trial.position,
             };
-            // Two's complement, as Parquet wants its unsigned numbers; none is as large.
+            // Parquet stores unsigned numbers in two's complement; none here is so large.
             let values: Vec<i32> = rows.iter().map(|row| value(row).cast_signed()).collect();
             writer
                 .typed::<Int32Type>()

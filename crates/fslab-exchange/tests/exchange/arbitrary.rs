@@ -1,4 +1,4 @@
-//! Whatever comes in: a run whose figures are finite, or an error that names its cause.
+//! Arbitrary input gives a run with finite figures, or an error that names its cause.
 
 use fslab_exchange::{Format, import};
 use fslab_model::phase_metrics;
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::fixture::{content, labels, names, source};
 
-/// Demands that `content` is read or refused, and never half of both.
-fn demand_sense(content: &[u8], format: Option<Format>) {
+/// Checks that `content` is read completely or refused.
+fn ensure_sense(content: &[u8], format: Option<Format>) {
     let sources = [source("any", content)];
     match import(&sources, format, &labels()) {
         Err(error) => assert!(!error.fault.to_string().is_empty()),
@@ -26,7 +26,7 @@ fn demand_sense(content: &[u8], format: Option<Format>) {
     }
 }
 
-/// An output of a real tool with some bytes replaced and its end cut off.
+/// A real tool's output with some bytes replaced and its end cut off.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let names = names();
     let damage = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8);
@@ -40,7 +40,7 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
             let mut content = content(&names[name]);
             for (place, byte) in damage {
                 let place = place.index(content.len());
-                // Letters, digits and signs do more harm than what is refused at once.
+                // Printable characters find more errors than bytes that are refused at once.
                 content[place] = 0x20 + byte % 0x5f;
             }
             if cut {
@@ -50,7 +50,7 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-/// Words that formats are made of, in any order.
+/// Words of the formats, in any order.
 fn words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "1.96",
@@ -109,7 +109,7 @@ proptest! {
         content in prop::collection::vec(any::<u8>(), 0..400),
         format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
     ) {
-        demand_sense(&content, format);
+        ensure_sense(&content, format);
     }
 
     #[test]
@@ -117,11 +117,11 @@ proptest! {
         content in words(),
         format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
     ) {
-        demand_sense(content.as_bytes(), format);
+        ensure_sense(content.as_bytes(), format);
     }
 
     #[test]
     fn no_damage_to_an_output_makes_a_reader_panic_or_a_figure_senseless(content in damaged()) {
-        demand_sense(&content, None);
+        ensure_sense(&content, None);
     }
 }

@@ -8,7 +8,7 @@ use fslab_model::{RunRecord, phase_metrics};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/exchange");
 
-/// Every output, by its file's name.
+/// Every output, by file name.
 pub(crate) fn names() -> Vec<String> {
     let entries = fs::read_dir(FOLDER)
         .expect("the folder of outputs")
@@ -56,8 +56,8 @@ pub(crate) fn run_of(content: impl Into<Vec<u8>>) -> RunRecord {
     imported.runs.remove(0)
 }
 
-/// A run in lines: its tool, then each trial with its phases, and the metrics of these.
-pub(crate) fn told(run: &RunRecord) -> String {
+/// A run as lines: its tool, then each trial with its phases and their metrics.
+pub(crate) fn lines(run: &RunRecord) -> String {
     let mut text = format!("{}\n", run.header.plan.title);
     for trial in &run.trials {
         text.push_str(&format!("{} {}\n", trial.trial, trial.subject));

@@ -1,8 +1,8 @@
-//! Every output of a real tool gives the figures that stand in it.
+//! The figures of every real output are read as printed.
 
 use fslab_model::{PhaseOutcome, PhaseRecord, VenueKind, VenuePlan};
 
-use crate::fixture::{names, read, run_of, source, text, told};
+use crate::fixture::{lines, names, read, run_of, source, text};
 
 #[test]
 fn every_output_is_read_as_it_stands_there() {
@@ -17,7 +17,7 @@ fn every_output_is_read_as_it_stands_there() {
             .iter()
             .map(|note| format!("note: {note}\n"))
             .collect();
-        insta::assert_snapshot!(name.replace('.', "_"), told(run) + &notes);
+        insta::assert_snapshot!(name.replace('.', "_"), lines(run) + &notes);
     }
 }
 
@@ -37,9 +37,9 @@ fn comments_and_prompts_around_an_output_change_no_figure() {
     }
 }
 
-/// A rate that was withheld is no figure, and none is made up.
+/// A rate that bonnie++ does not give is not measured.
 #[test]
-fn what_bonnie_withholds_is_not_measured() {
+fn a_rate_that_bonnie_does_not_give_is_not_measured() {
     let run = run_of(text("bonnie-2.00a.txt"));
     let phases = &run.trials[0].phases;
     let read = phases
@@ -56,10 +56,10 @@ fn what_bonnie_withholds_is_not_measured() {
     assert!(read.notes[0].contains("less than half a second"));
 }
 
-/// Up to 1.96 bonnie++ prints a comma too few for tests that it is told to leave out, and the line
-/// was refused as one that is cut off.
+/// Up to 1.96 bonnie++ prints a comma too few for tests that are left out, and the line was refused
+/// as truncated.
 #[test]
-fn tests_that_bonnie_was_told_to_leave_out_move_no_figure() {
+fn tests_left_out_of_bonnie_move_no_figure() {
     let phase = |file: &str, name: &str| {
         let run = run_of(text(file));
         let mut phases = run.trials[0].phases.iter();
@@ -102,9 +102,9 @@ fn a_table_of_iozone_may_have_other_columns_than_thirteen() {
     }
 }
 
-/// What `-+u` adds was read over; of the report alone it was taken for a rate.
+/// The shares of `-+u` were ignored; in a report alone they were read as rates.
 #[test]
-fn iozone_tells_the_share_of_a_processor() {
+fn iozone_gives_the_share_of_a_processor() {
     for (name, phases) in [
         ("iozone-3.489-processor.txt", 6),
         ("iozone-3.420-processor.txt", 4),
@@ -146,7 +146,7 @@ fn processes_of_one_job_of_fio_are_put_together_and_keep_their_own() {
 }
 
 #[test]
-fn an_output_tells_the_tool_and_its_version() {
+fn an_output_names_the_tool_and_its_version() {
     for (name, tool) in [
         ("bonnie-1.03e.txt", "bonnie++ 1.03"),
         ("bonnie-1.93c.txt", "bonnie++ 1.93c"),

@@ -1,4 +1,4 @@
-//! The exchange with other tools, over outputs that the tools themselves wrote.
+//! The exchange with other tools, over real outputs.
 
 mod arbitrary;
 mod fixture;

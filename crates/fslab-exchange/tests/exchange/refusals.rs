@@ -1,4 +1,4 @@
-//! What is not read, and how that is said.
+//! Refused inputs and their errors.
 
 use fslab_exchange::{ImportError, ImportErrorKind};
 
@@ -60,11 +60,11 @@ fn repeats_that_measured_something_else_are_refused() {
     );
 }
 
-/// Wherever an output is cut off before its last figure, it is refused, or what is left of it is
-/// whole in itself: never is a figure of it another.
+/// An output cut off before its last figure is refused, or the rest of it is complete in itself,
+/// with unchanged figures.
 #[test]
 fn an_output_that_is_cut_off_is_refused_or_has_no_other_figures() {
-    // Between two snapshots of fio the file holds the first of them, whole.
+    // Between two snapshots of fio the file has the complete first one.
     let names = names()
         .into_iter()
         .filter(|name| !name.contains("intervals"));
@@ -160,7 +160,7 @@ fn the_list_of_an_exact_export_is_no_run() {
     ));
 }
 
-/// The store has one value of each metric, and said so in the words of its database.
+/// The store has one value of each metric, and reported a second one as a database error.
 #[test]
 fn a_figure_that_a_run_states_and_has_is_refused_by_name() {
     let run = read(&[source("fio.json", text("fio-3.25-plus.json"))]).expect("a run");

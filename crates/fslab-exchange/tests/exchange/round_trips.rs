@@ -1,4 +1,4 @@
-//! What is imported and exported again is what it was.
+//! Import and export again give the same content.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fixture::{names, run_of, text};
 
-/// The fields of a line of bonnie++ from the rate of putc on, without those on files.
+/// The fields of a line of bonnie++ from the rate of putc on, without those about files.
 fn figures_of(line: &str, first: usize, files: usize) -> Vec<Option<f64>> {
     let fields: Vec<&str> = line.split(',').collect();
     let number = |field: &&str| {
@@ -90,7 +90,7 @@ fn the_reports_of_iozone_have_the_same_numbers_again() {
     }
 }
 
-/// Bytes, operations and bins of each job and direction, processes of one job together.
+/// Bytes, operations and bins of each job and direction, with processes of one job joined.
 type Totals = BTreeMap<String, (u64, u64, BTreeMap<String, u64>)>;
 
 fn totals(text: &str) -> Totals {
@@ -123,8 +123,8 @@ fn the_json_of_fio_has_the_same_totals_and_bins_again() {
         let run = run_of(text(name));
         let (again, left_out) = fio_json(&run).expect("jobs");
         assert_eq!(left_out, Vec::<String>::new());
-        // The latencies of fsync stand beside those of the writes, which are what a job is known
-        // by only where they are more.
+        // The latencies of fsync are beside those of the writes, and are the job's latencies only
+        // if they are more.
         if name != "fio-3.33-fsync.json" {
             assert_eq!(totals(&again), totals(&text(name)), "{name}");
         }
@@ -162,7 +162,7 @@ fn the_long_csv_of_every_run_has_the_same_figures_again() {
     }
 }
 
-/// What each phase that has figures is known by, what it does, and of which sweep it is.
+/// The headline, kind and sweep of each phase that has figures.
 fn known_by(run: &RunRecord) -> BTreeMap<&str, (Headline, PhaseKind, Option<&Swept>)> {
     let phases = run.trials.iter().flat_map(|trial| &trial.phases);
     let measured = phases.filter(|phase| !phase_metrics(phase).is_empty());
@@ -174,7 +174,7 @@ fn known_by(run: &RunRecord) -> BTreeMap<&str, (Headline, PhaseKind, Option<&Swe
         .collect()
 }
 
-/// A trial's rounds were averaged: what varied from mount to mount was lost.
+/// Only the mean of a trial's rounds was exported, so the variation between mounts was lost.
 #[test]
 fn the_long_csv_has_a_row_for_each_round_and_reads_them_back() {
     let mut run = run_of("phase,metric,value,unit\nw,bw,100,B/s\nw,bw,104,B/s\n");
@@ -217,7 +217,7 @@ fn a_run_as_json_is_the_same_to_the_byte_again() {
     }
 }
 
-/// What was computed of a run stands beside it in its JSON, and was said to be lost by an import.
+/// Figures derived from a run are beside it in its JSON, and an import reported them as lost.
 #[test]
 fn the_sensitivity_of_a_perturbed_run_is_no_loss() {
     let mut run = run_of(text("bonnie-1.96-two-machines.csv"));

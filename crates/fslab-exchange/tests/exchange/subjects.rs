@@ -1,4 +1,4 @@
-//! Whose figures they are, and which of them are repeats.
+//! Assignment of figures to subjects and repeats.
 
 use fslab_exchange::Source;
 use fslab_model::Subject;

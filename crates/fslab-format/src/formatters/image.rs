@@ -1,4 +1,4 @@
-//! For tests: a formatted image, read back little-endian, and what other programs say of it.
+//! For tests: a formatted image, read back little-endian, and the output of other programs on it.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use crate::{FormatError, FormatOptions, Formatter, Volume, format};
 pub(super) const CREATED_UNIX_S: u64 = 1_700_000_000;
 pub(super) const IDENTITY: [u8; 16] = *b"0123456789abcdef";
 
-/// Options without a label and with the block size that the formatter chooses.
+/// Options without a label and with the default block size.
 pub(super) fn plain() -> FormatOptions {
     FormatOptions {
         label: None,
@@ -25,7 +25,7 @@ pub(super) fn plain() -> FormatOptions {
     }
 }
 
-/// An image, gone when dropped.
+/// An image, deleted when dropped.
 pub(super) struct Image {
     file: File,
     path: PathBuf,
@@ -42,7 +42,7 @@ impl Image {
         Self::over(formatter, size, options, &[])
     }
 
-    /// The same, over a volume that holds `old` data at these offsets.
+    /// The same on a volume with `old` data at these offsets.
     pub(super) fn over(
         formatter: &dyn Formatter,
         size: u64,
@@ -87,11 +87,11 @@ pub(super) fn little(bytes: &[u8]) -> u64 {
         .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// What `program` says of an image, with `{}` in an argument for its path; `None` where it is not
-/// installed.
+/// The output of `program` on an image, with its path for `{}` in an argument; `None` if the
+/// program is not installed.
 ///
 /// # Panics
-/// Where it fails.
+/// If it fails.
 pub(super) fn ask(
     program: &str,
     package: &str,

@@ -1,4 +1,4 @@
-//! AFFS: what the Amiga kept its files in.
+//! AFFS, the Amiga's Fast File System.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -41,7 +41,7 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         persistent: true,
         permissions: true,
         symlinks: true,
-        // The links of a file are a chain of headers, which nothing limits.
+        // The links of a file are an unlimited chain of headers.
         hard_links_max: u32::MAX as u64,
         case: CaseRule::Preserving,
         sparse_files: false,

@@ -1,4 +1,4 @@
-//! bcachefs: copy on write on the ground of a block cache.
+//! bcachefs: copy on write, derived from a block cache.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -24,7 +24,7 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
     title: "bcachefs",
     history: "Kent Overstreet announced it in 2015, grown out of his block cache bcache, and it \
               entered Linux 6.7 in January 2024. Since 6.18 the kernel is without it again, and \
-              it is built as a module of its own.",
+              it is built as a separate module.",
     class: Class::Native,
     driver: Driver::Kernel(KernelDriver {
         fs_type: "bcachefs",

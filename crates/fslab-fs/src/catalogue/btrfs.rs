@@ -10,7 +10,7 @@ use crate::{
 
 /// `list-all` prints the features and formats nothing.
 const FEATURES: OptionValue = OptionValue::WordsBut(&["list-all"]);
-/// What a trial's one device has room for, the program knows.
+/// The profiles of mkfs.btrfs, which itself refuses those that need several devices.
 const PROFILE: OptionValue = OptionValue::OneOf(&[
     "single", "dup", "raid0", "raid1", "raid1c3", "raid1c4", "raid5", "raid6", "raid10",
 ]);

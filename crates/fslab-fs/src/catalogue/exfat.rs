@@ -105,8 +105,8 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
     deviations: &[],
 };
 
-/// fsck.exfat has no list of its statuses: they were found by damaging images, and are those of
-/// fsck(8). Where it finds damage, it says at the end that the file system is clean nevertheless.
+/// The statuses of fsck.exfat are undocumented; damaged images gave those of fsck(8). Its last line
+/// says that the file system is clean even if it found damage.
 fn judge_fsck_exfat(exit_code: i32, _output: &str) -> CheckVerdict {
     match exit_code {
         0 => CheckVerdict::Clean,

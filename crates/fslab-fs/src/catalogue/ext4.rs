@@ -1,4 +1,4 @@
-//! ext4: extents, delayed allocation and checksums on the ground of ext3.
+//! ext4: ext3 with extents, delayed allocation and checksums.
 
 use fslab_model::{Bytes, Capabilities};
 

@@ -1,4 +1,4 @@
-//! What ext2, ext3 and ext4 share: e2fsprogs, the ext4 driver, and most limits.
+//! Common parts of ext2, ext3 and ext4: e2fsprogs, the ext4 driver, and most limits.
 //!
 //! Limits were measured with e2fsprogs 1.47.0 under Linux 6.18, whose ext4 driver serves all three.
 
@@ -38,7 +38,7 @@ const JOURNAL: &[KeyRule] = &[
     key("location", OptionValue::Number),
     key("size", OptionValue::Number),
 ];
-/// What mke2fs.conf(5) lists; another word would be looked up there, too.
+/// The list in mke2fs.conf(5); another word would be looked up there, too.
 const USAGE_TYPES: OptionValue = OptionValue::WordsBut(&[]);
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -67,7 +67,7 @@ const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-v"], OptionValue::Nothing),
 ];
 
-/// What the ext4 driver, which mounts all three, knows.
+/// The options of the ext4 driver, which mounts all three.
 pub(super) const MOUNT_KEYS: &[KeyRule] = &[
     key("barrier", OptionValue::Number),
     key("commit", OptionValue::Number),
@@ -97,7 +97,7 @@ pub(super) const MOUNT_KEYS: &[KeyRule] = &[
 
 /// 32-bit block numbers, blocks of 4 KiB.
 pub(super) const VOLUME_OF_32_BIT_BLOCKS: Bytes = Bytes(1 << 44);
-/// Where the indirect blocks and the 32-bit count of sectors of ext2 and ext3 end.
+/// The limit of ext2's and ext3's indirect blocks and of their 32-bit count of sectors.
 pub(super) const FILE_OF_INDIRECT_BLOCKS: Bytes = Bytes(2_196_873_666_560);
 
 const fn e2fsprogs(program: &'static str) -> Tool {
@@ -111,7 +111,7 @@ const fn e2fsprogs(program: &'static str) -> Tool {
     }
 }
 
-/// `program` with `arguments`, which must start with what [`MKFS_ARGUMENTS`] holds.
+/// `program` with `arguments`, which must begin with [`MKFS_ARGUMENTS`].
 pub(super) const fn mkfs(program: &'static str, arguments: &'static [&'static str]) -> Mkfs {
     Mkfs {
         tool: e2fsprogs(program),
@@ -123,11 +123,11 @@ pub(super) const fn mkfs(program: &'static str, arguments: &'static [&'static st
     }
 }
 
-/// Quiet, because progress is drawn with backspaces; forced, because an old signature or an image
-/// in place of a device would be asked about.
+/// Quiet, because progress is drawn with backspaces; forced, because it asks about an old signature
+/// or an image in place of a device.
 pub(super) const MKFS_ARGUMENTS: &[&str] = &["-q", "-F"];
 
-/// `-f`, because a clean mark in the superblock would end the check at once; `-n` changes nothing.
+/// `-f`, because a clean mark in the superblock would end the check at once; `-n` is read-only.
 pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: e2fsprogs("e2fsck"),
     arguments: &["-f", "-n"],
@@ -135,7 +135,7 @@ pub(super) const CHECK: CheckCommand = CheckCommand {
     blind_to: None,
 };
 
-/// ext2 and ext3; ext4 says what it has more.
+/// Of ext2 and ext3; ext4 overrides some.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     persistent: true,
     permissions: true,
@@ -154,8 +154,8 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     volume_bytes_max: Some(VOLUME_OF_32_BIT_BLOCKS),
 };
 
-/// e2fsck(8): the status is a sum of bits. 1, 2 and 4 are errors that were found; the higher ones
-/// are the checker's own troubles, and 12 is an error that it could not follow to its end.
+/// e2fsck(8): the status is a sum of bits. 1, 2 and 4 are errors found; higher bits are failures of
+/// the checker, and 12 is an error during which it failed.
 fn judge_e2fsck(exit_code: i32, _output: &str) -> CheckVerdict {
     const FOUND: i32 = 1 | 2 | 4;
     match exit_code {

@@ -106,13 +106,13 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         persistent: true,
         permissions: true,
         symlinks: true,
-        // Measured to 200,000; the driver ends where 32 bits do.
+        // Measured to 200,000; the driver's limit is 32 bits.
         hard_links_max: u32::MAX as u64,
         case: CaseRule::Sensitive,
         sparse_files: true,
         extended_attributes: true,
         reflinks: false,
-        // mkfs must be asked for it: -O extra_attr,compression.
+        // mkfs enables it with -O extra_attr,compression.
         compression: false,
         metadata_checksums: false,
         data_checksums: false,
@@ -128,8 +128,8 @@ pub(crate) static F2FS: FileSystem = FileSystem {
     deviations: &[],
 };
 
-/// fsck.f2fs(8) promises 0 or -1; what damaged images gave was 1, 4 and 255, and 255 also where no
-/// superblock was found. What it found wrong it says in lines of their own.
+/// fsck.f2fs(8) documents 0 or -1; damaged images gave 1, 4 and 255, and 255 is also the status
+/// without a superblock. Errors are printed on separate lines.
 fn judge_fsck_f2fs(exit_code: i32, output: &str) -> CheckVerdict {
     let finds = output.contains("[Fail]") || output.contains("[ASSERT]");
     match exit_code {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_is_told_by_words_and_not_by_the_status_alone() {
+    fn damage_follows_from_the_output_and_not_from_the_status_alone() {
         let failed = "[ASSERT] (check_block_count:2087)  --> Wrong SIT valid blocks";
         assert_eq!(
             judge_fsck_f2fs(0, "[FSCK] SIT types [Ok..]"),

@@ -1,4 +1,4 @@
-//! fake: no file system at all, so that the way from plan to report is tried without one.
+//! fake: no file system, for tests of everything from plan to report.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 

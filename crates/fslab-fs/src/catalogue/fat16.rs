@@ -24,7 +24,7 @@ pub(crate) static FAT16: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        // A file ends with its volume.
+        // Limited by the volume.
         file_bytes_max: VOLUME,
         volume_bytes_max: Some(VOLUME),
         ..fat_family::CAPABILITIES

@@ -1,4 +1,4 @@
-//! What FAT16 and FAT32 share: dosfstools, the vfat driver with its long names, most limits.
+//! Common parts of FAT16 and FAT32: dosfstools, the vfat driver with its long names, most limits.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -53,8 +53,8 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
     ..KernelDriver::PLAIN
 };
 
-/// `-I`, because a device that has partitions would be refused: the user gave it up by its name.
-/// `arguments` hold that and the kind of FAT.
+/// `-I`, because a device with partitions is refused otherwise; the user has named it for
+/// formatting. `arguments` include it and the kind of FAT.
 pub(super) const fn mkfs(arguments: &'static [&'static str]) -> Mkfs {
     Mkfs {
         tool: Tool {
@@ -100,7 +100,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     // 255 units of UTF-16: up to 765 bytes of UTF-8.
     name_bytes_max: 255,
     file_bytes_max: Bytes(u32::MAX as u64),
-    // Sectors of 512 bytes are counted with 32 bits.
+    // 32-bit count of sectors of 512 bytes.
     volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
 };
 

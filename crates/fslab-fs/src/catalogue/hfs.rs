@@ -68,8 +68,8 @@ pub(crate) static HFS: FileSystem = FileSystem {
         },
         KernelBug {
             kernel: "Linux 6.12.95",
-            effect: "A file that is unlinked while it is open loses its data, and whoever writes \
-                     to it then never comes back from the kernel.",
+            effect: "A file that is unlinked while it is open loses its data, and a process that \
+                     writes to it then never comes back from the kernel.",
             message: "",
             avoided_by: None,
         },

@@ -1,7 +1,7 @@
-//! What HFS+ and HFSX share: the driver, and all limits.
+//! Common parts of HFS+ and HFSX: the driver, and all limits.
 //!
-//! Neither has a checker: hpfsck of Debian's hfsplus 1.0.4 never asks for a volume's size, so that
-//! it expects 0 blocks of every volume, and gives up.
+//! Neither has a checker: hpfsck of Debian's hfsplus 1.0.4 does not read the volume's size, expects
+//! 0 blocks of every volume, and fails.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -32,10 +32,10 @@ pub(super) const MINIMUM: MinimumSize = MinimumSize {
     below: "refuses",
 };
 
-/// HFS has it too: its driver takes clumps in the same way.
+/// Also in HFS, whose driver allocates clumps in the same way.
 pub(super) const BUG_OF_CLUMPS: KernelBug = KernelBug {
     kernel: "Linux 6.12.95",
-    effect: "A small file keeps the whole clump that was allocated for its first byte, also after \
+    effect: "A small file keeps the entire clump that was allocated for its first byte, also after \
              another mount: with clumps of 64 KiB, 6,841 files of 4 KiB filled 438 MiB.",
     message: "",
     avoided_by: Some("fslab's formatter makes clumps of one block"),

@@ -1,4 +1,4 @@
-//! HFSX: HFS+ with names that may differ in case alone.
+//! HFSX: HFS+ with case-sensitive names.
 
 use fslab_model::{Capabilities, CaseRule};
 
@@ -8,7 +8,7 @@ use crate::{Class, Driver, FileSystem};
 pub(crate) static HFSX: FileSystem = FileSystem {
     name: "hfsx",
     title: "HFSX",
-    history: "It came with Mac OS X 10.3 in 2003 as the variant of HFS+ that tells names apart \
+    history: "It came with Mac OS X 10.3 in 2003 as the variant of HFS+ that distinguishes names \
               by their case. The iPhone used it until APFS came with iOS 10.3 in 2017.",
     class: Class::ForeignSupported,
     driver: Driver::Kernel(hfs_plus_family::DRIVER),

@@ -1,4 +1,4 @@
-//! HPFS: what OS/2 had in place of FAT.
+//! HPFS, the successor of FAT in OS/2.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -41,7 +41,7 @@ pub(crate) static HPFS: FileSystem = FileSystem {
     },
     capabilities: Capabilities {
         persistent: true,
-        // Owner, mode and the targets of links are kept in OS/2's extended attributes.
+        // Owner, mode and the targets of links are stored in OS/2's extended attributes.
         permissions: true,
         symlinks: true,
         hard_links_max: 1,

@@ -74,7 +74,7 @@ pub(crate) static JFS: FileSystem = FileSystem {
         persistent: true,
         permissions: true,
         symlinks: true,
-        // Measured to 200,000; the driver ends where 32 bits do.
+        // Measured to 200,000; the driver's limit is 32 bits.
         hard_links_max: u32::MAX as u64,
         case: CaseRule::Sensitive,
         sparse_files: true,
@@ -95,8 +95,8 @@ pub(crate) static JFS: FileSystem = FileSystem {
     deviations: &[],
 };
 
-/// jfs_fsck(8): the status is a sum of bits. 1, 2 and 4 are errors that were found; the higher ones
-/// are the checker's own troubles. With -f beside -n it would write to its log on the device.
+/// jfs_fsck(8): the status is a sum of bits. 1, 2 and 4 are errors found; higher bits are failures
+/// of the checker. With -f in addition to -n it would write to its log on the device.
 fn judge_jfs_fsck(exit_code: i32, _output: &str) -> CheckVerdict {
     const FOUND: i32 = 1 | 2 | 4;
     match exit_code {

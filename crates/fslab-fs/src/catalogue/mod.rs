@@ -1,5 +1,5 @@
-//! One file per file system. What several of them share stands beside them: `ext_family` and the
-//! other families, and `own_formatter` for those that fslab formats itself.
+//! One file per file system. Common parts of several are beside them: `ext_family` and the other
+//! families, and `own_formatter` for those that fslab formats itself.
 
 mod affs;
 mod bcachefs;

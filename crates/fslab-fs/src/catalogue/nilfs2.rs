@@ -49,9 +49,9 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
     driver: Driver::Kernel(KernelDriver {
         fs_type: "nilfs2",
         served_by: &["nilfs2"],
-        // The cleaner listens to a message queue, and ends where the kernel has none.
+        // The cleaner needs POSIX message queues.
         config: KernelConfig(&[&["CONFIG_NILFS2_FS", "CONFIG_POSIX_MQUEUE"]]),
-        // mount(8) would start it, and mount(2) does not. Without it what is deleted stays taken.
+        // mount(8) starts the cleaner, mount(2) does not. Without it deleted data is not freed.
         companion: Some(Companion {
             tool: nilfs_tools("nilfs_cleanerd", OutputStream::Output),
             off: "nogc",
@@ -86,7 +86,7 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         extended_attributes: false,
         reflinks: false,
         compression: false,
-        // Each log carries a checksum of itself, data included; only recovery looks at it.
+        // Each log has a checksum over itself and its data; only recovery verifies it.
         metadata_checksums: true,
         data_checksums: true,
         crash_safety: CrashSafety::CopyOnWrite,

@@ -35,7 +35,7 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
     check: Some(ntfs_family::CHECK),
     minimum: ntfs_family::MINIMUM,
     capabilities: Capabilities {
-        // With the mount option sparse, files have holes.
+        // The mount option sparse gives holes.
         sparse_files: false,
         ..ntfs_family::CAPABILITIES
     },

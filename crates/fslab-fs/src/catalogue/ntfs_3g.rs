@@ -1,4 +1,4 @@
-//! ntfs-3g: NTFS under a program of its own, through FUSE.
+//! ntfs-3g: NTFS by a separate program, through FUSE.
 
 use fslab_model::{Bytes, Capabilities};
 
@@ -31,7 +31,7 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
         tool: ntfs_3g("ntfs-3g", OutputStream::Error),
         fs_type: "fuseblk",
         config: KernelConfig(&[&["CONFIG_FUSE_FS"]]),
-        // In the foreground the trial is its parent, and knows when it has ended.
+        // In the foreground it is a child of the trial, which sees its end.
         options: &["no_detach"],
         mount_keys: MOUNT_KEYS,
     }),
@@ -39,9 +39,9 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
     check: Some(ntfs_family::CHECK),
     minimum: ntfs_family::MINIMUM,
     capabilities: Capabilities {
-        // With the mount option permissions they are kept.
+        // The mount option permissions keeps them.
         permissions: false,
-        // The count has 16 bits. Measured to 1,237, which took 90 s: each is slower than the last.
+        // A 16-bit count. Measured to 1,237, which took 90 s: each is slower than the one before.
         hard_links_max: 65_535,
         file_bytes_max: Bytes(9_223_372_036_854_771_712),
         ..ntfs_family::CAPABILITIES

@@ -1,4 +1,4 @@
-//! What both drivers of NTFS share: mkntfs, ntfsfix, the class, most limits.
+//! Common parts of both drivers of NTFS: mkntfs, ntfsfix, the class, most limits.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -36,7 +36,7 @@ pub(super) const fn ntfs_3g(program: &'static str, stream: OutputStream) -> Tool
     }
 }
 
-/// `-f` is the fast way, `-F` takes whatever is named for a device.
+/// `-f` is the fast mode, `-F` accepts a file in place of a device.
 pub(super) const MKFS: Mkfs = Mkfs {
     tool: ntfs_3g("mkntfs", OutputStream::Output),
     subcommand: &[],
@@ -56,7 +56,7 @@ pub(super) const MKFS: Mkfs = Mkfs {
 };
 
 pub(super) const DEVIATIONS: &[&str] = &[
-    "-f: only the metadata is written. By default mkntfs fills the whole device with zeros first, \
+    "-f: only the metadata is written. By default mkntfs fills the entire device with zeros first, \
      which takes as long as the device is large and leaves the same file system.",
 ];
 
@@ -76,10 +76,10 @@ pub(super) const MINIMUM: MinimumSize = MinimumSize {
     below: "refuses",
 };
 
-/// Clusters are numbered with 32 bits.
+/// 32-bit cluster numbers.
 pub(super) const CLUSTERS: u64 = (1 << 32) - 1;
 
-/// What both drivers keep; permissions only the kernel's.
+/// Of both drivers; permissions only with the kernel's.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     persistent: true,
     permissions: true,
@@ -92,7 +92,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     compression: true,
     metadata_checksums: false,
     data_checksums: false,
-    // The format has a journal; neither driver writes it.
+    // The format has a journal, but neither driver writes it.
     crash_safety: CrashSafety::None,
     // 255 units of UTF-16: up to 765 bytes of UTF-8.
     name_bytes_max: 255,
@@ -101,7 +101,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     volume_bytes_max: Some(Bytes(CLUSTERS << 21)),
 };
 
-/// ntfsfix has no list of its statuses: 1 is damage, and also a device that cannot be opened.
+/// The statuses of ntfsfix are undocumented: 1 is damage, and also a device that cannot be opened.
 fn judge_ntfsfix(exit_code: i32, output: &str) -> CheckVerdict {
     match exit_code {
         0 => CheckVerdict::Clean,

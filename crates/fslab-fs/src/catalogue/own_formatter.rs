@@ -1,4 +1,4 @@
-//! What the file systems share that fslab formats itself: the command, its options, its version.
+//! Common parts of the file systems that fslab formats itself: command, options, version.
 
 use crate::option_rule::{OptionRule, OptionValue, option};
 use crate::{Mkfs, Tool};
@@ -9,7 +9,7 @@ const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["--identity"], OptionValue::Text),
 ];
 
-/// The version of the formatters, whose smallest volumes the entries state.
+/// The version of the formatters with which the smallest volumes were measured.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// `fslab mkfs NAME DEVICE`; `words` are the first two of these.
@@ -17,7 +17,7 @@ pub(super) const fn mkfs(words: &'static [&'static str]) -> Mkfs {
     Mkfs {
         tool: Tool::FSLAB,
         subcommand: words,
-        // An old file system may be on the device, and the trial may format it.
+        // Overwrites an old file system, which the trial may do.
         arguments: &["--force"],
         joined: &[],
         options: MKFS_OPTIONS,

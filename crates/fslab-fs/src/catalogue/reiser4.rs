@@ -1,4 +1,4 @@
-//! Reiser4: named, because nothing mounts it.
+//! Reiser4: listed, but no kernel mounts it.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -23,7 +23,7 @@ pub(crate) static REISER4: FileSystem = FileSystem {
         persistent: true,
         permissions: true,
         symlinks: true,
-        // None of this is measured: it is what its authors stated.
+        // Not measured; as stated by its authors.
         hard_links_max: u32::MAX as u64,
         case: CaseRule::Sensitive,
         sparse_files: true,

@@ -21,7 +21,7 @@ pub(crate) static REISERFS_3_5: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        // Measured: what the kernel lets be written before EFBIG.
+        // Measured: the driver gives EFBIG beyond.
         file_bytes_max: Bytes(1 << 31),
         volume_bytes_max: Some(Bytes(8_795_958_804_480)),
         ..reiserfs_family::CAPABILITIES

@@ -32,7 +32,7 @@ pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
     mkfs: Some(Mkfs {
         tool: reiserfsprogs("mkreiserfs"),
         subcommand: &[],
-        // Twice -f, because with one it still asks.
+        // With a single -f it still asks.
         arguments: &["-f", "-f", "-q", "--format=3.6"],
         joined: &[],
         options: MKFS_OPTIONS,

@@ -1,4 +1,4 @@
-//! What ReiserFS 3.5 and 3.6 share: reiserfsprogs, the driver, most limits.
+//! Common parts of ReiserFS 3.5 and 3.6: reiserfsprogs, the driver, most limits.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -47,7 +47,7 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
 };
 
 /// `--yes`, because it asks before it begins. It replays the journal of a volume that was not
-/// unmounted, and notes in the superblock that it was there.
+/// unmounted, and records the check in the superblock.
 pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: reiserfsprogs("reiserfsck"),
     arguments: &["--check", "--yes", "--quiet"],
@@ -71,7 +71,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     hard_links_max: 64_535,
     case: CaseRule::Sensitive,
     sparse_files: true,
-    // With the mount option user_xattr they are kept.
+    // The mount option user_xattr keeps them.
     extended_attributes: false,
     reflinks: false,
     compression: false,
@@ -79,12 +79,12 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     data_checksums: false,
     crash_safety: CrashSafety::Journal,
     name_bytes_max: 255,
-    // Where the driver ends: the format has room for more.
+    // The driver's limit; the format allows more.
     file_bytes_max: Bytes(2_199_023_251_456),
     volume_bytes_max: Some(Bytes(((1 << 32) - 1) << 12)),
 };
 
-/// reiserfsck(8): 0 is clean, 1, 4 and 6 are damage; 8 and 16 are its own troubles.
+/// reiserfsck(8): 0 is clean, 1, 4 and 6 are damage; 8 and 16 are failures of the checker.
 fn judge_reiserfsck(exit_code: i32, _output: &str) -> CheckVerdict {
     match exit_code {
         0 => CheckVerdict::Clean,

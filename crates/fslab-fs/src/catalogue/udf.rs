@@ -1,4 +1,4 @@
-//! UDF: what optical discs carry.
+//! UDF, the file system of optical discs.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -109,7 +109,7 @@ pub(crate) static UDF: FileSystem = FileSystem {
         crash_safety: CrashSafety::None,
         name_bytes_max: 254,
         file_bytes_max: Bytes(1 << 42),
-        // 32-bit block numbers, blocks of 512 bytes as those of the sectors.
+        // 32-bit block numbers, blocks of 512 bytes, as the device's sectors.
         volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
     },
     given_by_options: &[],

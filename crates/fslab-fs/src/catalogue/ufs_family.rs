@@ -1,6 +1,6 @@
-//! What UFS1 and UFS2 share: the driver, its flavours named by an option, and most limits.
+//! Common parts of UFS1 and UFS2: the driver with its option for the variant, and most limits.
 //!
-//! Neither has a checker: no fsck of UFS is packaged for Debian 12.
+//! Neither has a checker: Debian 12 packages no fsck of UFS.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -12,7 +12,7 @@ const MOUNT_KEYS: &[KeyRule] = &[key(
     OptionValue::OneOf(&["lock", "umount", "repair"]),
 )];
 
-/// The kernel guesses no flavour: each mount names it.
+/// The kernel does not detect the variant, so each mount names it.
 pub(super) const DRIVER: KernelDriver = KernelDriver {
     fs_type: "ufs",
     served_by: &["ufs"],

@@ -1,4 +1,4 @@
-//! UFS with soft updates: named, because Linux writes UFS without them.
+//! UFS with soft updates: listed, but Linux has no soft updates.
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
@@ -25,7 +25,7 @@ pub(crate) static UFS_SOFT_UPDATES: FileSystem = FileSystem {
         persistent: true,
         permissions: true,
         symlinks: true,
-        // None of this is measured: it is what FreeBSD states.
+        // Not measured; as documented by FreeBSD.
         hard_links_max: 32_767,
         case: CaseRule::Sensitive,
         sparse_files: true,

@@ -174,8 +174,8 @@ pub(crate) static XFS: FileSystem = FileSystem {
     deviations: &[],
 };
 
-/// xfs_repair(8): 1 is damage, and also what it says of a device that it cannot open; 2 is a log
-/// that must first be replayed by a mount.
+/// xfs_repair(8): 1 is damage, and also a device that cannot be opened; 2 is a log that must first
+/// be replayed by a mount.
 fn judge_xfs_repair(exit_code: i32, _output: &str) -> CheckVerdict {
     match exit_code {
         0 => CheckVerdict::Clean,

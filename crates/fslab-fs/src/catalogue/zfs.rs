@@ -8,7 +8,7 @@ use crate::{
     PoolDriver, Tool, VersionSource,
 };
 
-/// Of the file system that the pool begins with: none that shares it, mounts it or reads a key.
+/// Properties of the pool's file system, except those that share it, mount it or read a key.
 const PROPERTIES: &[KeyRule] = &[
     key("atime", OptionValue::Word),
     key("casesensitivity", OptionValue::Word),
@@ -30,7 +30,7 @@ const PROPERTIES: &[KeyRule] = &[
     key("recordsize", OptionValue::Number),
     key("version", OptionValue::Number),
 ];
-/// Of the pool: none that names a file or a folder.
+/// Properties of the pool, except those that name a file or a folder.
 const POOL_PROPERTIES: &[KeyRule] = &[
     key("ashift", OptionValue::Number),
     key("version", OptionValue::Number),
@@ -107,7 +107,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         hard_links_max: u32::MAX as u64,
         case: CaseRule::Sensitive,
         sparse_files: true,
-        // zfs-fuse keeps them only with its option -x.
+        // Only with zfs-fuse's option -x.
         extended_attributes: false,
         reflinks: false,
         compression: true,
@@ -130,15 +130,14 @@ pub(crate) static ZFS: FileSystem = FileSystem {
     ],
 };
 
-/// zpool(8), `status` behind a finished scrub: a pool that has anything to tell has a paragraph
-/// `status:`.
+/// zpool(8), `status` after a completed scrub: a pool with a problem has a paragraph `status:`.
 fn judge_status(exit_code: i32, output: &str) -> CheckVerdict {
     let mut lines = output.lines().map(str::trim);
     let is_scrubbed = output.contains("with 0 errors");
-    let is_whole = output.contains("errors: No known data errors");
+    let is_intact = output.contains("errors: No known data errors");
     let has_status = lines.any(|line| line.starts_with("status:"));
     match exit_code {
-        0 if is_scrubbed && is_whole && !has_status => CheckVerdict::Clean,
+        0 if is_scrubbed && is_intact && !has_status => CheckVerdict::Clean,
         0 if output.contains("scrub") => CheckVerdict::Errors,
         _ => CheckVerdict::CouldNotRun,
     }

@@ -1,6 +1,6 @@
-//! docs/catalogue.md has every entry as the code has it.
+//! docs/catalogue.md agrees with the entries.
 //!
-//! `UPDATE_DOCS=1 cargo test -p fslab-fs` writes its tables anew.
+//! `UPDATE_DOCS=1 cargo test -p fslab-fs` updates its tables.
 
 use std::fmt::Write;
 use std::fs;
@@ -98,7 +98,7 @@ fn features(entry: &FileSystem) -> Vec<String> {
         it.hard_links_max.to_string(),
         match it.case {
             CaseRule::Sensitive => "sensitive",
-            CaseRule::Preserving => "kept, not told apart",
+            CaseRule::Preserving => "kept, not distinguished",
             CaseRule::Folding => "folded",
         }
         .to_owned(),

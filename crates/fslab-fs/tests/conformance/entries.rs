@@ -1,4 +1,4 @@
-//! Every entry of the catalogue keeps what an entry promises, on paper: texts, names, commands.
+//! Formal requirements of every entry: texts, names, commands.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ fn a_mounted_entry_is_formatted_and_names_its_driver_and_kernel_option() {
         );
         assert_ne!(entry.minimum.mkfs_version.is_empty(), lives_on_a_device);
         assert!(capabilities.name_bytes_max > 0 && capabilities.hard_links_max >= 1);
-        // A file with holes may be larger than what it is on.
+        // A sparse file may be larger than its volume.
         let (file, volume) = (capabilities.file_bytes_max, capabilities.volume_bytes_max);
         assert!(
             file > Bytes(0) && volume > Some(entry.minimum.size),
@@ -313,7 +313,7 @@ fn arguments_that_reach_for_another_device_are_refused_by_every_entry() {
         ("ext4", "/dev/sda"),
         ("ext4", "-J device=LABEL=log"),
         ("ext4", "-t ext2"),
-        // The attacks that a list of what is refused let through: files read, written, made.
+        // Attacks that a list of refused options did not stop: files read, written, created.
         ("ext4", "-z undo.e2undo"),
         ("ext4", "-zundo.e2undo"),
         ("ext2", "-d etc"),
@@ -409,7 +409,7 @@ fn mount_options_that_name_a_file_or_a_device_are_refused_by_every_entry() {
     }
 }
 
-/// Values that are used in earnest, of each shape.
+/// Realistic values, of each form.
 #[test]
 fn options_without_harm_are_passed_on() {
     for (name, words) in [

@@ -1,4 +1,4 @@
-//! One suite over every entry of the catalogue: what it promises on paper, and with real tools.
+//! The conformance suite over every entry of the catalogue, formal and with real tools.
 
 mod document;
 mod entries;

@@ -1,4 +1,4 @@
-//! Every entry against its own tools, on sparse images: no privileges and no mount are needed.
+//! Every entry with its own tools, on sparse images, without privileges or mounts.
 //!
 //! A file system whose programs are not installed is skipped with a line that names the program.
 
@@ -15,7 +15,7 @@ use fslab_fs::{
 use fslab_model::{Bytes, Subject};
 use tempfile::TempDir;
 
-/// Below a minimum, the next size that could be a device's.
+/// The step from a minimum to the next smaller size.
 const SECTOR_BYTES: u64 = 512;
 
 struct Image {
@@ -54,17 +54,17 @@ impl Image {
         }
     }
 
-    /// Makes `entry` without options, and expects that to succeed.
+    /// Makes `entry` without options; must succeed.
     fn make(&self, entry: &FileSystem) {
         let outcome = self.format(entry, &Subject::plain(entry.name));
         assert!(outcome.succeeded, "{}: {}", entry.name, outcome.text);
     }
 
-    /// `None` where there is no checker.
+    /// `None` without a checker.
     fn check(&self, entry: &FileSystem) -> Option<CheckVerdict> {
         let outcome = run(&entry.check_command(self.device())?);
         let judge = |code| entry.judge_check(code, &outcome.text);
-        // Some die of what they find.
+        // Some crash on damage.
         Some(outcome.exit_code.map_or(CheckVerdict::CouldNotRun, judge))
     }
 
@@ -79,7 +79,7 @@ impl Image {
         found.map(|found| found.name)
     }
 
-    /// Overwrites `length` bytes at `offset` with what is in no file system.
+    /// Overwrites `length` bytes at `offset` with a pattern that no file system has.
     fn damage(&self, offset: u64, length: usize) {
         let file = File::options().write(true).open(&self.path);
         let noise: Vec<u8> = (0..length).map(|at| (at * 151 % 251) as u8 | 1).collect();
@@ -113,7 +113,7 @@ fn run(command: &CommandLine) -> Outcome {
     }
 }
 
-/// What `fslab mkfs NAME --force DEVICE` does: the running program is this test, and not fslab.
+/// As `fslab mkfs NAME --force DEVICE`, because the running program is this test, not fslab.
 fn format_by_fslab(command: &CommandLine) -> Outcome {
     let words: Vec<&str> = command.arguments.iter().map(String::as_str).collect();
     let [_, name, "--force", device] = words.as_slice() else {
@@ -152,8 +152,8 @@ fn has_tools(entry: &FileSystem) -> bool {
     missing.is_none()
 }
 
-/// Every entry that is formatted and whose tools are here. A pool is left out: creating one mounts
-/// it, and needs a daemon.
+/// Every entry with a mkfs whose tools are installed. Pools are left out: creating one mounts it,
+/// and needs a daemon.
 fn entries() -> impl Iterator<Item = &'static FileSystem> {
     all()
         .iter()
@@ -179,14 +179,14 @@ fn an_old_file_system_of_any_kind_is_formatted_over() {
     let present: Vec<_> = entries().collect();
     for entry in present.iter().chain(present.iter().rev()) {
         image.make(entry);
-        // Not every mkfs clears what others left in front of it.
+        // Not every mkfs erases signatures at lower offsets.
         assert!(image.signature().is_some(), "{}", entry.name);
         image.expect_clean(entry);
     }
 }
 
 #[test]
-fn the_minimum_is_accepted_and_whole_and_a_sector_less_is_not() {
+fn the_minimum_is_accepted_and_clean_and_a_sector_less_is_not() {
     for entry in entries() {
         let image = Image::of(entry.minimum.size);
         image.make(entry);
@@ -197,7 +197,7 @@ fn the_minimum_is_accepted_and_whole_and_a_sector_less_is_not() {
         }
         let image = Image::of(Bytes(entry.minimum.size.0 - SECTOR_BYTES));
         let outcome = image.format(entry, &Subject::plain(entry.name));
-        // Some are content, and make less than they were asked for, or damage.
+        // Some succeed, and make less than requested, or damage.
         let is_less = ["too small", "WARNING"]
             .iter()
             .any(|&it| outcome.text.contains(it));
@@ -211,7 +211,7 @@ fn the_minimum_is_accepted_and_whole_and_a_sector_less_is_not() {
     }
 }
 
-/// The minimum is a fact about one version of mkfs: others may take less.
+/// The minimum applies to one version of mkfs: others may accept less.
 fn is_measured_version(entry: &FileSystem) -> bool {
     let tool = entry.mkfs.expect("is formatted").tool;
     let program = tool.locate(&SearchPath::from_environment());
@@ -283,7 +283,7 @@ fn a_check_changes_nothing() {
             true => 0,
             false => before.iter().zip(&after).filter(|(a, b)| a != b).count(),
         };
-        // reiserfsck notes in the superblock that it was there.
+        // reiserfsck records the check in the superblock.
         let most = if entry.name.starts_with("reiserfs") {
             4
         } else {
@@ -323,7 +323,7 @@ fn superblock(image: &Path) -> [u8; 1024] {
 }
 
 #[test]
-fn every_tool_tells_its_version() {
+fn every_tool_gives_its_version() {
     for entry in all().iter().filter(|entry| has_tools(entry)) {
         for tool in entry.tools() {
             let program = tool.locate(&SearchPath::from_environment());

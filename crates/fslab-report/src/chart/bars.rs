@@ -1,5 +1,5 @@
-//! Bars in groups: a group for each phase, or for each value of a dimension, a bar for each
-//! subject. A bar beyond the cap ends there and bears its value.
+//! Grouped bars: a group for each phase or value of a dimension, a bar for each subject. A bar
+//! beyond the cap is cut there and labelled with its value.
 
 use fslab_model::MetricDefinition;
 
@@ -11,49 +11,49 @@ use super::svg::{Anchor, Svg, text_width};
 use crate::wording;
 
 const WIDTH: f64 = 760.0;
-/// Where bars begin: behind the longest name, up to a half of the drawing.
+/// The left edge of the bars: right of the longest name, at most half of the drawing.
 const LEFT_MIN: f64 = 150.0;
 const LEFT_MAX: f64 = WIDTH / 2.0;
 const RIGHT: f64 = WIDTH - 92.0;
 const BAR: f64 = 12.0;
 const STEP: f64 = 17.0;
-/// Height of a group's title, and what is left free below its bars.
+/// Height of a group's title, and of the gap below its bars.
 const HEAD: f64 = 22.0;
 const GAP: f64 = 8.0;
 const AXIS: f64 = 38.0;
-/// How far an axis goes beyond its largest figure.
+/// Length of an axis relative to its largest figure.
 const ROOM: f64 = 1.02;
 const TICKS: u32 = 6;
-/// Letters of the reason why there is no bar.
+/// Most letters of the reason for a missing bar.
 const REASON_LETTERS: usize = 76;
 
 /// A bar.
 pub(crate) struct Bar<'a> {
     pub(crate) label: &'a Label,
-    /// The median, and the smallest and the largest of the repeats.
+    /// The median, the smallest and the largest of the repeats.
     pub(crate) value: Option<[f64; 3]>,
-    /// Why there is none.
+    /// Why there is no value.
     pub(crate) absence: String,
-    /// Where the published figure would lie, in the same unit.
+    /// Place of the published figure, in the same unit.
     pub(crate) published: Option<f64>,
 }
 
-/// Bars that stand together.
+/// The bars of a group.
 pub(crate) struct BarGroup<'a> {
     pub(crate) title: String,
     pub(crate) metric: &'static MetricDefinition,
     pub(crate) bars: Vec<Bar<'a>>,
 }
 
-/// Groups to be drawn.
+/// A chart of grouped bars.
 pub(crate) struct GroupedBars<'a> {
     pub(crate) groups: Vec<BarGroup<'a>>,
-    /// No bar is longer.
+    /// The largest figure drawn.
     pub(crate) cap: Option<f64>,
 }
 
 impl GroupedBars<'_> {
-    /// Whether all groups have one scale; else each has its own, as their units differ.
+    /// True if all groups share one scale; otherwise units differ and each group has its own.
     fn is_common(&self) -> bool {
         let metrics = self.groups.windows(2);
         metrics
@@ -61,7 +61,7 @@ impl GroupedBars<'_> {
             .all(|pair| pair[0].metric == pair[1].metric)
     }
 
-    /// The drawing; `None` where there is no bar.
+    /// The drawing; `None` without bars.
     pub(crate) fn draw(&self) -> Option<Drawing> {
         let high = self
             .groups
@@ -116,7 +116,7 @@ impl GroupedBars<'_> {
         Scale::from_zero(high, self.left(), RIGHT)
     }
 
-    /// `None` where bars are cut: their ends are not where their figures are.
+    /// `None` if bars are cut, because their ends are not at their figures.
     fn rule(&self, scale: Scale, group: &BarGroup) -> Option<Rule> {
         self.cap.is_none().then(|| Rule {
             scale,
@@ -184,7 +184,7 @@ fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), t
         let (from, to) = (scale.at(0.0), scale.at(median));
         svg.rectangle("bar", (from, top), (to.max(from + 1.0), top + BAR));
         if scale.is_beyond(median) {
-            // Two slashes say that the bar goes on.
+            // Two slashes mark a cut bar.
             for slash in [to - 13.0, to - 8.0] {
                 svg.line(
                     "cut",

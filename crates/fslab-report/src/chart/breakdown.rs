@@ -1,8 +1,7 @@
-//! Where the time of a disk went: two stacked bars a subject, what its requests took and what the
-//! media did.
+//! The time of a disk by part: two stacked bars per subject, for its requests and for the media.
 //!
-//! They need not be alike: a write that ends in the cache takes no time of the media, and what is
-//! written back later takes none of a request.
+//! They may differ: a write that ends in the cache takes no time of the media, and a later
+//! write-back takes none of a request.
 
 use fslab_model::definitions::ELAPSED;
 use fslab_model::{DeviceInsight, TimeParts, format_ns};
@@ -14,13 +13,13 @@ use super::scale::{AxisUnit, Rule, Scale};
 use super::svg::{Anchor, Svg};
 use crate::wording;
 
-/// Twice as wide as other charts: it stands alone in its row.
+/// Twice as wide as other charts, because it is alone in its row.
 const WIDTH: f64 = 760.0;
-/// Left of a bar is its name, right of it what it adds up to.
+/// Left of a bar is its name, right of it the total.
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = WIDTH - 66.0;
 const BAR: f64 = 11.0;
-/// From one bar to the next of a subject.
+/// Distance between the bars of a subject.
 const STEP: f64 = 15.0;
 /// Height of a subject's name above its bars.
 const HEAD: f64 = 18.0;
@@ -29,7 +28,7 @@ const GAP: f64 = 7.0;
 const AXIS: f64 = 36.0;
 const TICKS: u32 = 6;
 
-/// Class and name of each part, in their order in a bar.
+/// Class and name of each part, in the order of a bar.
 pub(crate) const PARTS: [(&str, &str); 6] = [
     ("p-command", "command"),
     ("p-seek", "seek"),
@@ -41,14 +40,14 @@ pub(crate) const PARTS: [(&str, &str); 6] = [
 
 /// A subject's bars.
 pub(crate) struct Bars<'a> {
-    /// Whose they are.
+    /// The subject.
     label: &'a Label,
-    /// Name and length of each.
+    /// Name and length of each bar.
     bars: [(&'static str, TimeParts); 2],
 }
 
 impl<'a> Bars<'a> {
-    /// What the disk did under a subject.
+    /// The bars of a subject.
     pub(crate) fn of(label: &'a Label, insight: &DeviceInsight) -> Self {
         Self {
             label,
@@ -71,7 +70,7 @@ fn parts(time: &TimeParts) -> [u64; 6] {
     ]
 }
 
-/// Draws the bars; `None` where there is none.
+/// Draws the bars; `None` if there are none.
 pub(crate) fn breakdown(subjects: &[Bars]) -> Option<Drawing> {
     let lengths = subjects.iter().flat_map(|subject| &subject.bars);
     let high = lengths.map(|(_, time)| time.service_ns()).max()?;
@@ -140,7 +139,7 @@ fn draw(svg: &mut Svg, x: Scale, subject: &Bars, top: f64) {
 }
 
 fn description(subjects: &[Bars]) -> String {
-    let told = |(bar, time): &(&str, TimeParts)| {
+    let described = |(bar, time): &(&str, TimeParts)| {
         let parts = parts(time).into_iter().zip(PARTS);
         let parts: Vec<String> = parts
             .filter(|(ns, _)| *ns > 0)
@@ -153,7 +152,7 @@ fn description(subjects: &[Bars]) -> String {
         format!("{bar}: {parts}")
     };
     let line = |subject: &Bars| {
-        let bars: Vec<String> = subject.bars.iter().map(told).collect();
+        let bars: Vec<String> = subject.bars.iter().map(described).collect();
         format!("{}, {}.", subject.label.name, bars.join("; "))
     };
     subjects.iter().map(line).collect::<Vec<_>>().join(" ")

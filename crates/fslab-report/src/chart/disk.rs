@@ -1,8 +1,7 @@
-//! Which part of a disk was read and written when: addresses from bottom to top, time from left to
-//! right.
+//! The picture of a disk: addresses from bottom to top, time from left to right.
 //!
-//! Each layer is a grey image that lets the layer's colour through where something happened, so
-//! that the colours are the page's, by day, by night and on paper.
+//! Each layer is a grey image used as a mask for the layer's colour, so that the colours follow the
+//! page: light, dark or paper.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,10 +22,10 @@ const BOTTOM: f64 = HEIGHT - 36.0;
 const SECTOR_BYTES: f64 = 512.0;
 /// The brightest of sixteen shades.
 const SHADE_MAX: u8 = 15;
-/// The shade of a pixel with a single sector, and one less: single blocks must be seen.
+/// Added to the level of a pixel with requests, less one, so that single blocks are visible.
 const SHADE_MIN: u8 = 6;
 
-/// Draws what the disk did. `id` is unique on the page: masks have names.
+/// Draws the picture. `id` must be unique on the page, because masks have names.
 pub(crate) fn disk(id: &str, insight: &DeviceInsight) -> Result<Drawing, PictureError> {
     let mut svg = Svg::new(HEIGHT);
     let length_ns = insight.window.length_ns().max(1) as f64;
@@ -34,7 +33,7 @@ pub(crate) fn disk(id: &str, insight: &DeviceInsight) -> Result<Drawing, Picture
     let capacity = insight.capacity_sectors as f64 * SECTOR_BYTES;
     svg.rectangle("field", (LEFT, TOP), (RIGHT, BOTTOM));
     let picture = &insight.picture;
-    // The last slice may reach beyond the end: what the image has there is outside its field.
+    // The last slice may extend beyond the end; the field clips it.
     let width = picture.columns as f64 * picture.slice_ns as f64 / length_ns * (RIGHT - LEFT);
     for layer in PictureLayer::ALL
         .into_iter()
@@ -52,7 +51,7 @@ pub(crate) fn disk(id: &str, insight: &DeviceInsight) -> Result<Drawing, Picture
     Ok(svg.into_drawing(&description(insight)))
 }
 
-/// The class of a layer, by which the page gives it its colour.
+/// The class of a layer, which selects its colour on the page.
 pub(crate) const fn class(layer: PictureLayer) -> &'static str {
     match layer {
         PictureLayer::Read => "data-read",
@@ -62,12 +61,12 @@ pub(crate) const fn class(layer: PictureLayer) -> &'static str {
     }
 }
 
-/// A layer's shades from the top of the disk to its beginning. What happened is drawn two bands
-/// high and two slices wide, or a journal's single block would not be seen.
+/// A layer's shades from the top of the disk to its beginning. Each pixel is drawn two bands high
+/// and two slices wide, so that a journal's single block is visible.
 fn shades(picture: &Picture, layer: PictureLayer) -> Result<Vec<u8>, PictureError> {
     let shade = |level: u8| match level {
         0 => 0,
-        // Small requests are faint but seen, and a pixel is full a little before its highest level.
+        // Small requests are faint but visible; the shade saturates below the highest level.
         level => (level.min(PICTURE_LEVEL_MAX) + SHADE_MIN - 1).min(SHADE_MAX),
     };
     let (levels, columns) = (picture.levels(layer)?, picture.columns);

@@ -1,5 +1,5 @@
-//! Every repeat as a point, with the median and the 95 % interval, one line a subject. An exact
-//! figure is a point alone.
+//! Every repeat as a point, with the median and the 95 % interval, one row per subject. An exact
+//! figure is a single point.
 
 use fslab_stats::Interval;
 
@@ -14,27 +14,26 @@ use fslab_compare::{Comparison, Entry};
 
 const LEFT: f64 = 6.0;
 const RIGHT: f64 = WIDTH - 14.0;
-/// Height of a row where subjects are many; few have more room, up to `ROW_MAX`.
+/// Height of a row with many subjects; with few, up to `ROW_MAX`.
 const ROW: f64 = 42.0;
 const ROW_MAX: f64 = 62.0;
-/// Height that the rows of few subjects share.
+/// Height shared by the rows of few subjects.
 const ROWS: f64 = 190.0;
 const AXIS: f64 = 36.0;
-/// Where figures differ by more than this factor, the axis is logarithmic.
+/// A larger ratio of figures makes the axis logarithmic.
 const LINEAR_FACTOR_MAX: f64 = 30.0;
-/// How far the axis goes beyond the largest figure, and on both sides where it is logarithmic.
+/// Length of the axis relative to the largest figure: linear; and logarithmic, on both sides.
 const ROOM: (f64, f64) = (1.06, 1.5);
 const TICKS: u32 = 4;
-/// Letters of a name that fit beside its figure, on a small telephone too, and from one of its
-/// lines to the next.
+/// Letters of a name that fit beside its figure on a small telephone, and the height of a line.
 const NAME_LETTERS: usize = 28;
 const LINE: f64 = 14.0;
-/// Letters of the reason why there is no figure.
+/// Most letters of the reason for a missing figure.
 const REASON_LETTERS: usize = 41;
 
-/// A comparison to be drawn.
+/// A comparison to draw.
 pub(crate) struct Dots<'a> {
-    /// What is compared.
+    /// The comparison.
     pub(crate) comparison: &'a Comparison,
     /// The subjects' names.
     pub(crate) subjects: &'a [Label],
@@ -61,7 +60,7 @@ impl Dots<'_> {
         usual + self.more_lines()
     }
 
-    /// What the longest name needs beyond its first line: all rows are of one height.
+    /// Height of the longest name beyond its first line; all rows have the same height.
     fn more_lines(&self) -> f64 {
         let counts = self.subjects.iter().map(|label| name_lines(label).len());
         LINE * (counts.max().unwrap_or(1) - 1) as f64
@@ -90,7 +89,7 @@ impl Dots<'_> {
         }
         let intervals = self.comparison.entries.iter().filter_map(interval);
         let reach = intervals.map(|interval| interval.high).fold(0.0, f64::max);
-        // A wide interval shall not press the points together: it is cut, with an arrow.
+        // A very wide interval is cut, with an arrow, so that it does not compress the points.
         Scale::from_zero((high * ROOM.0).max(reach.min(high * 1.4)), LEFT, RIGHT)
     }
 
@@ -139,7 +138,7 @@ impl Dots<'_> {
                 svg.line("median", (x, strip - 9.0), (x, strip + 9.0));
             }
             let place = |(index, value): (usize, &f64)| {
-                // Fixed offsets, so that equal repeats do not hide one another.
+                // Fixed offsets, so that equal repeats do not cover one another.
                 let offset = [0.0, -4.0, 4.0][index % 3];
                 (scale.at(*value), strip + offset)
             };
@@ -150,7 +149,7 @@ impl Dots<'_> {
         } else {
             let why = self.absences.get(subject).cloned().flatten();
             let why = why.unwrap_or_else(|| "no figure".to_owned());
-            // All of it is below the phase's table.
+            // The full reason is below the phase's table.
             let mut short: String = why.chars().take(REASON_LETTERS).collect();
             if short.len() < why.len() {
                 short.push('…');
@@ -187,7 +186,7 @@ fn name_lines(label: &Label) -> Vec<String> {
     lines(&label.name, NAME_LETTERS)
 }
 
-/// How much larger the subject may be drawn once the others are hidden.
+/// The enlargement of the subject when the others are hidden.
 fn zoom(scale: Scale, entry: &Entry) -> Zoom {
     let values = || entry.values.iter().copied();
     let (low, high) = (

@@ -1,5 +1,5 @@
-//! A finished chart: as a part of the page, whose style it takes, or as a document of its own, with
-//! title, legend and colours.
+//! A finished chart: part of a page, in its style, or a separate document with title, legend and
+//! colours.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ const MARGIN: f64 = 14.0;
 /// Height of the title, and of a line of the legend or of the notes.
 const HEAD: f64 = 30.0;
 const LINE: f64 = 18.0;
-/// Letters of a note's line for each 100 pixels.
+/// Letters of a line of notes per 100 pixels.
 const LETTERS: f64 = 17.0;
 
-/// What the classes of charts mean outside a page: as in `templates/report.css`.
+/// The style of charts outside a page, equivalent to `templates/report.css`.
 const STYLE: &str = include_str!("../../templates/figure.css");
 const DARK: &str = include_str!("../../templates/figure-dark.css");
 const WHITE: &str = ".paper { fill: #fff; }\n.dot, .cut { stroke: #fff; }\n";
@@ -29,23 +29,23 @@ pub(crate) struct Drawing {
     pub(super) description: String,
 }
 
-/// What a chart needs to be understood outside a page.
+/// What a chart needs outside a page.
 pub(crate) struct Frame<'a> {
     pub(crate) title: &'a str,
-    /// Whose colours there are.
+    /// The subjects with their colours.
     pub(crate) labels: &'a [Label],
-    /// Whether the chart does not name them itself.
+    /// True if the chart itself does not name them.
     pub(crate) needs_legend: bool,
-    /// Classes and names of what else has a colour.
+    /// Classes and names of other colours.
     pub(crate) key: &'a [(&'static str, &'static str)],
     pub(crate) notes: &'a [String],
 }
 
 impl Drawing {
-    /// As an element of a page.
+    /// The chart as an element of a page.
     pub(crate) fn on_page(&self, names: &Names) -> String {
         let id = names.id;
-        // Paper may need its height to make letters larger where it is shrunk.
+        // On paper, the height of a row is needed to enlarge letters of a shrunk chart.
         let row = self.row.map_or_else(String::new, |row| {
             let (row, high) = (super::svg::at(row), super::svg::at(self.height));
             format!(" data-row=\"{row}\" style=\"--high: {high};\"")
@@ -61,7 +61,7 @@ impl Drawing {
         )
     }
 
-    /// Several below one another, each under its title; one alone needs none. `None` for none.
+    /// Stacks charts, each under its title; a single one has none. `None` if there are none.
     pub(crate) fn stacked(mut drawings: Vec<(String, Self)>) -> Option<Self> {
         if drawings.len() < 2 {
             return drawings.pop().map(|(_, drawing)| drawing);
@@ -91,14 +91,14 @@ impl Drawing {
         })
     }
 
-    /// As a file of its own, in the colours of the day or of the night.
+    /// The chart as a separate file, in light or dark colours.
     pub(crate) fn alone(&self, frame: &Frame) -> String {
         let looks = frame.labels.iter().map(|label| label.look);
         let colours = format!("{STYLE}{DARK}{}", palette::fixed_rules(looks));
         self.document(frame, &colours)
     }
 
-    /// As a file of its own on white paper, whoever looks at it.
+    /// The chart as a separate file on white paper, regardless of the colour scheme.
     pub(crate) fn alone_on_white(&self, frame: &Frame) -> String {
         let looks = frame.labels.iter().map(|label| label.look);
         let colours = format!("{STYLE}{WHITE}{}", palette::light_rules(looks));
@@ -154,7 +154,7 @@ impl Drawing {
     }
 }
 
-/// Marks and names in as many lines as they take, and how many these are.
+/// Marks and names in lines that fit, and the number of lines.
 fn legend(labels: &[Label], key: &[(&str, &str)], width: f64) -> (String, u32) {
     const SQUARE: &str = "m-4-4h8v8h-8z";
     let (mut text, mut lines, mut x) = (String::new(), 0, width);
@@ -187,7 +187,7 @@ fn legend(labels: &[Label], key: &[(&str, &str)], width: f64) -> (String, u32) {
     (text, lines)
 }
 
-/// Notes broken into lines that fit.
+/// Notes in lines that fit.
 fn notes(notes: &[String], width: f64) -> Vec<String> {
     let letters = (width / 100.0 * LETTERS) as usize;
     let mut lines = Vec::new();

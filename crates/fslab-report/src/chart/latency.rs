@@ -1,4 +1,5 @@
-//! The latency of each percentile, both axes logarithmic: the tail has as much room as the middle.
+//! The latency of each percentile on two logarithmic axes, which give the tail as much space as the
+//! middle.
 
 use fslab_model::definitions::LATENCY_MAX;
 use fslab_model::{LatencyHistogram, format_ns};
@@ -13,11 +14,11 @@ const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 54.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
-/// Where 99.99 % stands; the maximum has its own place to the right.
+/// The place of 99.99 %; the maximum is right of it.
 const RIGHT: f64 = WIDTH - 54.0;
 const MAX_AT: f64 = WIDTH - 14.0;
-/// Percentiles with a tick. From 90 on, each is one nine, one unit of the axis, after the one
-/// before, as plots of HdrHistogram have it.
+/// Percentiles with a tick. From 90 on, each nine is one unit of the axis, as in plots of
+/// HdrHistogram.
 const TICKS: [(f64, &str); 6] = [
     (0.0, "0"),
     (50.0, "50"),
@@ -29,21 +30,21 @@ const TICKS: [(f64, &str); 6] = [
 /// Steps of the curve between two ticks.
 const STEPS: u32 = 12;
 
-/// One subject's latencies, those of all repeats merged.
+/// One subject's latencies over all repeats.
 pub(crate) struct Curve<'a> {
-    /// Whose they are.
+    /// The subject.
     pub(crate) label: &'a Label,
     /// Its latencies; not empty.
     pub(crate) histogram: &'a LatencyHistogram,
 }
 
-/// Draws the curves; `None` where there is none.
+/// Draws the curves; `None` if there are none.
 pub(crate) fn latency(curves: &[Curve]) -> Option<Drawing> {
     let low = curves.iter().filter_map(|c| c.histogram.min_ns()).min()?;
     let high = curves.iter().filter_map(|c| c.histogram.max_ns()).max()?;
     let y = Scale::logarithmic(low as f64, high as f64, BOTTOM, TOP);
     let mut svg = Svg::new(HEIGHT);
-    // The unit of a time: each tick bears its own.
+    // Each tick has its own unit of time.
     svg.along(
         None,
         Some(&Rule {
@@ -101,7 +102,7 @@ fn axes(svg: &mut Svg, y: Scale) {
     );
 }
 
-/// How many nines a percentile has: 2 for 99 %.
+/// The number of nines of a percentile: 2 for 99 %.
 fn nines(percentile: f64) -> f64 {
     -(1.0 - percentile / 100.0).log10()
 }
@@ -111,7 +112,7 @@ fn x_of(nines: f64) -> f64 {
     LEFT + 8.0 + nines / 4.0 * (RIGHT - LEFT - 8.0)
 }
 
-/// Whether so many operations were counted that a tail of that many nines has one in it.
+/// True if enough operations were counted for one in a tail of that many nines.
 fn supports(histogram: &LatencyHistogram, nines: f64) -> bool {
     histogram.count() as f64 >= 10_f64.powf(nines)
 }
@@ -128,10 +129,10 @@ fn points(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Where the subject's mark stands: at each percentile with a tick, and at the maximum.
+/// The subject's marks: at each percentile with a tick, and at the maximum.
 fn marks(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
     let at = |percentile: f64| {
-        // A hair less, since the nines of 99.9 % come out as a little more than 3.
+        // Slightly less, because the nines of 99.9 % compute to a little more than 3.
         let nines = nines(percentile);
         supports(histogram, nines - 1e-9)
             .then(|| histogram.percentile_ns(percentile))

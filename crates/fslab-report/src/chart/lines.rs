@@ -1,10 +1,10 @@
-//! Names in as many lines as they need: a name that is cut would need a pointer to be read.
+//! Names broken into lines, instead of cut.
 
-/// Where a name is best broken.
+/// Preferred places to break a name.
 const JOINTS: [char; 4] = [' ', ',', ':', '/'];
 
-/// `name` in lines of at most `letters`, broken behind a joint where one is in the second half of a
-/// line.
+/// `name` in lines of at most `letters`, broken after a joint in the second half of a line if there
+/// is one.
 pub(super) fn lines(name: &str, letters: usize) -> Vec<String> {
     let mut rest: Vec<char> = name.chars().collect();
     let mut lines = Vec::new();

@@ -1,9 +1,8 @@
-//! Charts as inline SVG: one file a kind, and what they share.
+//! Charts as inline SVG, one file per kind.
 //!
-//! Owns geometry alone. Colours, fonts and strokes are the page's, through classes: `s3` is the
-//! fourth subject, `of` what belongs to any subject and fades while another is chosen. All charts
-//! are drawn at one width that a telephone shows at its natural size; the page sets several in a
-//! row where there is room.
+//! Owns geometry only. Colours, fonts and strokes are set by the page through classes: `s3` is the
+//! fourth subject, `of` is any element of a subject, which fades while another one is selected. All
+//! charts have the same width, which fits a telephone; wider pages have several in a row.
 
 mod bars;
 mod breakdown;
@@ -31,7 +30,7 @@ pub(crate) use plot::{Line, NARROW, Plot, Quantity, Spot};
 pub(crate) use series::{Course, Series};
 pub(crate) use sheet::sheet;
 pub(crate) use svg::escape;
-pub(crate) use winners::{Victory, winners};
+pub(crate) use winners::{Leader, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.
 const WIDTH: f64 = 340.0;
@@ -41,14 +40,14 @@ const WIDTH: f64 = 340.0;
 pub(crate) struct Label {
     /// Its name.
     pub(crate) name: String,
-    /// The number that decides its colour and shape.
+    /// The number of its colour and shape.
     pub(crate) look: usize,
 }
 
-/// What names a chart, on the page and to a screen reader.
+/// The name of a chart, on the page and for screen readers.
 pub(crate) struct Names<'a> {
     /// Unique on the page.
     pub(crate) id: &'a str,
-    /// What it shows.
+    /// Its content.
     pub(crate) title: &'a str,
 }

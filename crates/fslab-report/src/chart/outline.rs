@@ -1,39 +1,39 @@
-//! The data of an SVG path in few bytes: steps from point to point in tenths of a pixel, and lines
-//! without the points that nobody would miss. What a page may enlarge has more digits.
+//! Compact SVG path data: relative steps in tenths of a pixel, and lines without imperceptible
+//! points. Drawings that a page may enlarge have more digits.
 
 use std::fmt::Write;
 
 /// A point in pixels.
 pub(super) type Point = (f64, f64);
 
-/// Pixels that a line may pass a point by that is left out.
+/// Largest distance in pixels between a line and a point that is left out.
 const TOLERANCE: f64 = 0.35;
 
-/// Most digits behind the point of a coordinate.
+/// Most decimals of a coordinate.
 const DIGITS_MAX: u32 = 4;
 
-/// How many times as large a drawing may become across and upwards, once others are hidden.
+/// Possible enlargement across and upwards, when other subjects are hidden.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Zoom(pub(super) f64, pub(super) f64);
 
 impl Zoom {
-    /// It stays as it is.
+    /// No enlargement.
     pub(super) const NONE: Self = Self(1.0, 1.0);
 
-    /// Digits behind the point with which it is still true to a tenth of a pixel.
+    /// Decimals for an accuracy of a tenth of a pixel after enlargement.
     fn digits(self) -> u32 {
         let most = self.0.max(self.1);
         let extra = (0..DIGITS_MAX - 1).find(|digits| 10_f64.powi(*digits as i32) >= most);
         1 + extra.unwrap_or(DIGITS_MAX - 1)
     }
 
-    /// A point as it would be.
+    /// A point after enlargement.
     fn of(self, (x, y): Point) -> Point {
         (x * self.0, y * self.1)
     }
 }
 
-/// A path that grows. Places are kept as whole numbers of the smallest step, so that steps add up
+/// A path under construction. Coordinates are integers in the smallest step, so that steps add up
 /// exactly.
 pub(super) struct Outline {
     data: String,
@@ -42,7 +42,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// An outline that is still true to a tenth of a pixel when it is enlarged.
+    /// An outline accurate to a tenth of a pixel after enlargement.
     pub(super) fn new(zoom: Zoom) -> Self {
         Self {
             data: String::new(),
@@ -51,9 +51,9 @@ impl Outline {
         }
     }
 
-    /// Begins anew at a point.
+    /// Begins a new line at a point.
     pub(super) fn start(&mut self, point: Point) {
-        self.at = self.whole(point);
+        self.at = self.steps_of(point);
         self.data.push('M');
         self.push(self.at.0);
         self.next(self.at.1);
@@ -62,7 +62,7 @@ impl Outline {
     /// A single straight line.
     pub(super) fn segment(&mut self, from: Point, to: Point) {
         self.start(from);
-        let to = self.whole(to);
+        let to = self.steps_of(to);
         if to.0 == self.at.0 {
             self.data.push('V');
             self.push(to.1);
@@ -75,26 +75,26 @@ impl Outline {
         self.at = to;
     }
 
-    /// A line through points, broken nowhere.
+    /// A connected line through points.
     pub(super) fn line(&mut self, points: &[Point]) {
         let Some((first, rest)) = points.split_first() else {
             return;
         };
         self.start(*first);
-        let rest: Vec<(i64, i64)> = rest.iter().map(|point| self.whole(*point)).collect();
+        let rest: Vec<(i64, i64)> = rest.iter().map(|point| self.steps_of(*point)).collect();
         self.steps(&rest);
     }
 
-    /// A shape, given as a path whose steps are all relative, around a point.
+    /// A shape of relative steps around a point.
     pub(super) fn shape(&mut self, center: Point, shape: &str) {
         self.start(center);
         self.data.push_str(shape);
     }
 
-    /// A rectangle between two of its corners.
+    /// A rectangle between two opposite corners.
     pub(super) fn rectangle(&mut self, from: Point, to: Point) {
         self.start(from);
-        let to = self.whole(to);
+        let to = self.steps_of(to);
         for (letter, place) in [('H', to.0), ('V', to.1), ('H', self.at.0)] {
             self.data.push(letter);
             self.push(place);
@@ -120,7 +120,7 @@ impl Outline {
         }
     }
 
-    /// A number after another one: its minus sign tells them apart.
+    /// The next number; a minus sign needs no separator.
     fn next(&mut self, steps: i64) {
         if steps >= 0 {
             self.data.push(' ');
@@ -128,31 +128,32 @@ impl Outline {
         self.push(steps);
     }
 
-    /// A number without a needless zero.
+    /// A number without superfluous zeros.
     fn push(&mut self, steps: i64) {
         let unit = 10_u64.pow(self.digits);
         let sign = if steps < 0 { "-" } else { "" };
-        let (whole, rest) = (steps.unsigned_abs() / unit, steps.unsigned_abs() % unit);
+        let (integer, rest) = (steps.unsigned_abs() / unit, steps.unsigned_abs() % unit);
         let digits = self.digits as usize;
         let rest = format!("{rest:0digits$}");
-        match (whole, rest.trim_end_matches('0')) {
+        match (integer, rest.trim_end_matches('0')) {
             (0, "") => self.data.push('0'),
-            (whole, "") => write!(self.data, "{sign}{whole}").expect("writes to memory"),
+            (integer, "") => write!(self.data, "{sign}{integer}").expect("writes to memory"),
             (0, rest) => write!(self.data, "{sign}.{rest}").expect("writes to memory"),
-            (whole, rest) => write!(self.data, "{sign}{whole}.{rest}").expect("writes to memory"),
+            (integer, rest) => {
+                write!(self.data, "{sign}{integer}.{rest}").expect("writes to memory");
+            }
         }
     }
 
-    fn whole(&self, (x, y): Point) -> (i64, i64) {
-        // Drawings are of some thousand pixels; a cast saturates.
+    fn steps_of(&self, (x, y): Point) -> (i64, i64) {
+        // Drawings have some thousand pixels; a cast saturates.
         let unit = 10_f64.powi(self.digits as i32);
         ((x * unit).round() as i64, (y * unit).round() as i64)
     }
 }
 
-/// The points of a line without those that lie less than [`TOLERANCE`] beside it (Ramer, "An
-/// iterative procedure for the polygonal approximation of plane curves", 1972; Douglas and Peucker,
-/// 1973), however much it is enlarged.
+/// A line without the points within [`TOLERANCE`] of it after enlargement (Ramer, "An iterative
+/// procedure for the polygonal approximation of plane curves", 1972; Douglas and Peucker, 1973).
 pub(super) fn simplified(points: &[Point], zoom: Zoom) -> Vec<Point> {
     if points.len() < 3 {
         return points.to_vec();
@@ -179,7 +180,7 @@ pub(super) fn simplified(points: &[Point], zoom: Zoom) -> Vec<Point> {
     pairs.filter(|(_, kept)| *kept).map(|(p, _)| *p).collect()
 }
 
-/// How far a point lies from the stretch between two others.
+/// The distance of a point from a segment.
 fn distance(point: Point, from: Point, to: Point) -> f64 {
     let (along, across) = (to.0 - from.0, to.1 - from.1);
     let (x, y) = (point.0 - from.0, point.1 - from.1);

@@ -1,4 +1,4 @@
-//! Lines over an axis of sizes, counts or plain numbers: a figure over a dimension of a sweep, and
+//! Lines over an axis of sizes, counts or plain numbers: a figure over a dimension of a sweep, or
 //! the values of a list.
 
 use fslab_model::{Bytes, MetricDefinition, Unit};
@@ -14,17 +14,17 @@ const TOP: f64 = 26.0;
 const LEFT: f64 = 48.0;
 /// Below the field: ticks and the axis' title.
 const BELOW: f64 = 42.0;
-/// Where figures differ by more than this factor, their axis is logarithmic.
+/// A larger ratio of figures makes their axis logarithmic.
 const LINEAR_FACTOR_MAX: f64 = 10.0;
-/// How far the upright axis goes beyond its figures where it is linear, and logarithmic.
+/// Length of the vertical axis relative to its figures: linear, and logarithmic.
 const ROOM: (f64, f64) = (1.06, 1.25);
 const TICKS: u32 = 5;
-/// The least room of a tick's label.
+/// Smallest width of a tick's label.
 const LABEL_ROOM: f64 = 48.0;
-/// From this width on a plot is a figure of its own, and higher.
+/// A plot of at least this width is a separate figure, and higher.
 const WIDE: f64 = 600.0;
 
-/// What stands along an axis.
+/// The quantity of an axis.
 #[derive(Clone, Debug)]
 pub(crate) enum Quantity {
     /// A metric.
@@ -35,11 +35,11 @@ pub(crate) enum Quantity {
     Plain(String),
 }
 
-/// One value of a line.
+/// One point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spot {
     pub(crate) x: f64,
-    /// The median, and the smallest and the largest of the repeats; `None` breaks the line.
+    /// The median, the smallest and the largest of the repeats; `None` breaks the line.
     pub(crate) y: Option<[f64; 3]>,
 }
 
@@ -49,20 +49,20 @@ pub(crate) struct Line<'a> {
     pub(crate) spots: Vec<Spot>,
 }
 
-/// Lines to be drawn.
+/// Lines to draw.
 pub(crate) struct Plot<'a> {
     pub(crate) width: f64,
     pub(crate) x: Quantity,
     pub(crate) y: Quantity,
     pub(crate) lines: Vec<Line<'a>>,
-    /// Places along the horizontal axis that mean something: the size of a memory.
+    /// Marked places on the horizontal axis, such as the size of memory.
     pub(crate) marks: Vec<(f64, String)>,
 }
 
 impl Plot<'_> {
-    /// The drawing; `None` where there is no value.
+    /// The drawing; `None` without values.
     pub(crate) fn draw(&self) -> Option<Drawing> {
-        // Where there is no value, too: a curve begins where its figure does.
+        // Spots without a value included, so that the axis covers the entire dimension.
         let spots = self.lines.iter().flat_map(|line| &line.spots);
         let xs: Vec<f64> = sorted(spots.map(|spot| spot.x));
         let values: Vec<f64> = self.spots().flat_map(|spot| spot.y).flatten().collect();
@@ -138,7 +138,7 @@ impl Plot<'_> {
         (right, bottom): (f64, f64),
     ) {
         let room = (right - LEFT) / LABEL_ROOM;
-        // Sizes and counts of a sweep are their own ticks, as many as have room.
+        // The sizes and counts of a sweep are the ticks, as many as fit.
         let few = values.len() <= 24 || matches!(self.x, Quantity::Bytes(_));
         let (ticks, step) = match few && x.is_logarithmic() || values.len() <= 8 {
             true => (values.to_vec(), (values.len() as f64 / room).ceil()),
@@ -176,7 +176,7 @@ impl Plot<'_> {
     }
 
     fn description(&self) -> String {
-        let told = |value: f64| match &self.y {
+        let described = |value: f64| match &self.y {
             Quantity::Metric(metric) => wording::figure(metric, value),
             Quantity::Bytes(_) => bytes(value),
             Quantity::Plain(_) => plain(value),
@@ -195,9 +195,9 @@ impl Plot<'_> {
                 (Some((from, first)), Some((to, last))) => format!(
                     "{}: {} at {}, {} at {}.",
                     line.label.name,
-                    told(first),
+                    described(first),
                     at(from),
-                    told(last),
+                    described(last),
                     at(to)
                 ),
                 _ => format!("{}: no figure.", line.label.name),
@@ -207,7 +207,7 @@ impl Plot<'_> {
     }
 }
 
-/// Width of a plot that stands beside others.
+/// Width of a plot beside others.
 pub(crate) const NARROW: f64 = WIDTH;
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -236,7 +236,7 @@ fn upwards(values: &[f64], bottom: f64) -> Option<Scale> {
 }
 
 fn bytes(value: f64) -> String {
-    // Ticks are whole bytes, far below what a float holds exactly.
+    // Ticks are integral bytes, far below the exact range of a float.
     Bytes(value.round() as u64).to_string()
 }
 
@@ -271,7 +271,7 @@ fn draw_line(svg: &mut Svg, (x, y): (Scale, Scale), line: &Line) {
         (high > low).then(|| ((at, y.at(low)), (at, y.at(high))))
     });
     svg.lines("cap", &spread.collect::<Vec<_>>());
-    // Where spots are many, the line is what is seen.
+    // With many spots only the line is drawn.
     if line.spots.len() <= 64 {
         svg.marks("dot", line.label.look, &places(&line.spots));
     }

@@ -1,11 +1,11 @@
-//! Grey images of sixteen shades as PNG, small enough to stand in a page.
+//! Grey images of sixteen shades as PNG, small enough to embed in a page.
 
 use png::{BitDepth, ColorType, Compression, Encoder, Filter};
 
 /// An image of `shades`, 0 to 15, row by row from the top.
 ///
 /// # Panics
-/// Where the shades do not fill their last row.
+/// If the shades do not fill their last row.
 pub(super) fn png(shades: &[u8], width: usize) -> Vec<u8> {
     assert!(
         width > 0 && shades.len().is_multiple_of(width),

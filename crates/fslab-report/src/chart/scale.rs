@@ -1,11 +1,11 @@
-//! From figures to pixels: linear and logarithmic scales with ticks that people like to read.
+//! Linear and logarithmic scales with round ticks.
 
 use std::fmt;
 
 use fslab_model::{Better, MetricDefinition, Unit};
 use fslab_stats::Interval;
 
-/// A range of figures and the pixels that it covers.
+/// A range of figures and its range of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
     low: f64,
@@ -16,7 +16,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// From 0 to `high`, which is widened where it is not above 0.
+    /// From 0 to `high`, which is widened if not above 0.
     pub(super) fn from_zero(high: f64, from: f64, to: f64) -> Self {
         let high = if high > 0.0 && high.is_finite() {
             high
@@ -32,7 +32,7 @@ impl Scale {
         }
     }
 
-    /// From `low` to `high`; one figure alone stands in the middle.
+    /// From `low` to `high`; a single figure is in the middle.
     pub(super) fn between(low: f64, high: f64, from: f64, to: f64) -> Self {
         let room = if high > low { 0.0 } else { 1.0 };
         Self {
@@ -66,7 +66,7 @@ impl Scale {
         self.logarithmic
     }
 
-    /// The pixel of a figure; one outside the range is at its end.
+    /// The pixel of a figure, clamped to the range.
     pub(super) fn at(self, value: f64) -> f64 {
         let share = if self.logarithmic {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -76,17 +76,17 @@ impl Scale {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Whether all of an interval has its place.
+    /// True if the entire interval is within the range.
     pub(super) fn has(self, interval: Interval) -> bool {
         self.low <= interval.low && interval.high <= self.high
     }
 
-    /// Whether a figure lies beyond the upper end.
+    /// True if a figure is above the range.
     pub(super) fn is_beyond(self, value: f64) -> bool {
         value > self.high
     }
 
-    /// Round figures inside the range, about `count` of them on a linear scale.
+    /// Round figures inside the range, about `count` on a linear scale.
     pub(super) fn ticks(self, count: u32) -> Vec<f64> {
         if self.logarithmic {
             return self.logarithmic_ticks();
@@ -114,7 +114,7 @@ impl Scale {
         let decades = ticks(&[1.0]);
         match decades.len() {
             0 | 1 => match ticks(&[1.0, 2.0, 5.0]) {
-                // One tick alone tells no scale.
+                // A single tick does not show a scale.
                 few if few.len() < 2 => ticks(&[1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]),
                 some => some,
             },
@@ -126,7 +126,7 @@ impl Scale {
 }
 
 impl Scale {
-    /// How many times as long the stretch between two figures would be on an axis for it alone.
+    /// The enlargement if the axis covered only the range between two figures.
     pub(super) fn zoom(self, low: f64, high: f64) -> f64 {
         let zoom = if self.logarithmic {
             let room = (high / low).max(2.0);
@@ -138,16 +138,16 @@ impl Scale {
     }
 }
 
-/// How an axis follows from its figures, as the page's script needs it to draw the chart again for
-/// some of the subjects: `templates/report.js` has the same rules.
+/// The derivation of an axis from its figures, for the page's script, which redraws charts for some
+/// of the subjects with the same rules (`templates/report.js`).
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) scale: Scale,
-    /// About how many ticks a linear one has.
+    /// Approximate number of ticks of a linear axis.
     pub(super) ticks: u32,
-    /// It is logarithmic where figures differ by more than this factor; infinite for never.
+    /// Largest ratio of figures on a linear axis; infinite for always linear.
     pub(super) linear_factor_max: f64,
-    /// By what factor it goes beyond its figures where it is linear, and logarithmic.
+    /// Length of the axis relative to its figures: linear, and logarithmic.
     pub(super) room: (f64, f64),
     /// Base of the unit of its ticks: `B/s`, `ns`; `KiB` for sizes.
     pub(super) unit: &'static str,
@@ -162,7 +162,7 @@ impl fmt::Display for Rule {
             to,
             logarithmic,
         } = self.scale;
-        // Eight digits place a figure to far less than a pixel.
+        // Eight digits are accurate to far less than a pixel.
         let short = |value: f64| {
             let text = format!("{value:.7e}");
             text.parse().unwrap_or(value)
@@ -195,7 +195,7 @@ fn nice_step(rough: f64) -> f64 {
     found.unwrap_or(10.0) * power
 }
 
-/// Which way a metric is good, as it stands at an axis.
+/// The better direction of a metric, as an axis label.
 pub(super) fn direction(metric: &MetricDefinition) -> &'static str {
     match metric.better {
         Better::Higher => "more is better",
@@ -204,7 +204,7 @@ pub(super) fn direction(metric: &MetricDefinition) -> &'static str {
     }
 }
 
-/// The unit in which an axis is written, once for all of its ticks.
+/// The common unit of an axis's ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AxisUnit {
     divisor: f64,
@@ -236,7 +236,7 @@ impl AxisUnit {
         Self { divisor, name }
     }
 
-    /// The unit that prefixes stand before; empty for plain numbers.
+    /// The unit that takes a prefix; empty for plain numbers.
     pub(super) fn base(metric: &MetricDefinition) -> &'static str {
         match metric.unit {
             Unit::Nanoseconds => "ns",

@@ -1,4 +1,4 @@
-//! The rate over time, one thin line a repeat.
+//! The rate over time, one thin line per repeat.
 
 use fslab_model::definitions::ELAPSED;
 use fslab_model::{MetricDefinition, PhaseRecord, TimeSeries, Unit};
@@ -15,21 +15,21 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
-/// How far the rates' axis goes beyond the largest.
+/// Length of the rates' axis relative to the largest rate.
 const ROOM: f64 = 1.05;
 const TICKS: u32 = 5;
-/// Points of a line; a longer series is joined into as many intervals.
+/// Most points of a line; a longer series is joined into as many intervals.
 const POINTS_MAX: usize = 80;
-/// Of fewer points the last stands so far from the end by its own width.
+/// An early end is only seen in series of more points.
 const ENDING_MIN: usize = 4;
-/// Of each course at most one point in so many may lie beyond the axis,
+/// At most one point in so many of each course may be beyond the axis,
 const BEYOND_SHARE: usize = 8;
-/// and only where the axis is shorter by more than this factor without.
+/// if that shortens the axis by more than this factor.
 const BEYOND_FACTOR: f64 = 3.0;
 
 /// The course of one repeat.
 pub(crate) struct Course {
-    /// The subject's place among the labels.
+    /// The subject's index among the labels.
     subject: usize,
     /// Middle of each interval in nanoseconds, and the rate in it.
     points: Vec<(f64, f64)>,
@@ -37,8 +37,8 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// The rate over time of a phase, in the unit of its headline; `None` where it has no series of
-    /// two intervals.
+    /// The rate over time of a phase, in the unit of its headline; `None` without a series of two
+    /// intervals.
     pub(crate) fn of(
         subject: usize,
         record: &PhaseRecord,
@@ -57,15 +57,15 @@ impl Course {
         })
     }
 
-    /// Whether nothing was done in the last fifth of the phase, as where a closing fsync waits.
+    /// True if nothing was done in the last fifth of the phase, as during a final fsync.
     pub(crate) fn ends_before_its_phase(&self) -> bool {
         let last = self.points.last();
         last.is_some_and(|(ns, _)| *ns < 0.8 * self.end_ns) && self.points.len() > ENDING_MIN
     }
 }
 
-/// Rates per interval. The last interval is divided by what the phase used of it; what is shorter
-/// than a third of an interval is joined to the one before, since its rate would be chance.
+/// Rates per interval. The last interval is divided by the part of it that the phase used; if that
+/// is less than a third, it is joined to the one before, because its rate would be noise.
 fn rates(series: &TimeSeries, counts: &[u64], elapsed_ns: Option<u64>) -> Vec<(f64, f64)> {
     let width = series.interval_ns as f64;
     if width <= 0.0 {
@@ -94,19 +94,19 @@ fn rates(series: &TimeSeries, counts: &[u64], elapsed_ns: Option<u64>) -> Vec<(f
 
 /// Courses to be drawn.
 pub(crate) struct Series<'a> {
-    /// What they show.
+    /// Their metric.
     pub(crate) metric: &'static MetricDefinition,
     /// The subjects' names.
     pub(crate) subjects: &'a [Label],
     /// The courses.
     pub(crate) courses: &'a [Course],
-    /// Whether a few rates that dwarf all others may lie beyond the axis, each with an arrow. In
-    /// virtual time what goes into the page cache takes none, and its rate is boundless.
+    /// Whether a few rates far above all others may be beyond the axis, each with an arrow. In
+    /// virtual time writing to the page cache takes no time, so its rate is unbounded.
     pub(crate) cut: bool,
 }
 
 impl Series<'_> {
-    /// The drawing; `None` where there is no course.
+    /// The drawing; `None` without courses.
     pub(crate) fn draw(&self) -> Option<Drawing> {
         let high = self.rates().fold(0.0, f64::max);
         let ends = self.courses.iter().map(|course| course.end_ns);
@@ -169,9 +169,9 @@ fn draw(svg: &mut Svg, (x, y): (Scale, Scale), course: &Course, look: usize) {
     svg.close();
 }
 
-/// How far an axis goes that leaves out what dwarfs all others: up to the lower side of the widest
-/// gap between two rates that has at most an eighth of each course above it. `None` where little is
-/// gained by it.
+/// The end of an axis that leaves out rates far above all others: the lower side of the widest gap
+/// between two rates with at most an eighth of each course above it. `None` if that shortens the
+/// axis little.
 fn reach(courses: &[Course]) -> Option<f64> {
     let points = courses.iter().flat_map(|course| &course.points);
     let mut rates: Vec<f64> = points.map(|(_, rate)| *rate).collect();
@@ -294,7 +294,7 @@ mod tests {
             None,
             "as if there were little to gain"
         );
-        // A subject that is fast all the time is shown.
+        // A subject that is fast throughout is shown.
         let fast = course(&[900.0, 0.0, 910.0]);
         assert_eq!(reach(&[burst(41.0), fast]), None);
         assert_eq!(reach(&[course(&[0.0; 9])]), None);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_axis_has_an_arrow_and_is_told() {
+    fn rates_beyond_the_axis_have_an_arrow_and_a_note() {
         let mut rates = [40e6; 16];
         rates[0] = 1_500e6;
         let (courses, subjects) = (
@@ -322,10 +322,10 @@ mod tests {
             let drawing = series.draw().expect("a course");
             drawing.body + &drawing.description
         };
-        let (cut, whole) = (draw(true), draw(false));
+        let (cut, full) = (draw(true), draw(false));
         assert_eq!(cut.matches("m-4 1l4-5 4 5").count(), 1);
         assert!(cut.contains("↑ beyond, up to 1.50 GB/s") && cut.contains(">MB/s<"));
-        assert!(!whole.contains("beyond") && whole.contains(">GB/s<"));
+        assert!(!full.contains("beyond") && full.contains(">GB/s<"));
         assert!(cut.contains("ext4: between 40.0 MB/s and 1.50 GB/s."));
     }
 }

@@ -1,4 +1,4 @@
-//! A table set as a drawing, for those who want a picture of it.
+//! A table as a drawing.
 
 use super::drawing::Drawing;
 use super::svg::{Anchor, Svg, text_width};
@@ -6,10 +6,10 @@ use crate::{Align, Column, Table, TableCell, Tone};
 
 const ROW: f64 = 20.0;
 const PAD: f64 = 9.0;
-/// Rows that are drawn; a picture of more is not one that anybody reads.
+/// Most rows that are drawn.
 const ROWS_MAX: usize = 400;
 
-/// Sets `table`; `None` where it has no row, or too many.
+/// Draws `table`; `None` if it has no rows, or too many.
 pub(crate) fn sheet(table: &Table) -> Option<Drawing> {
     if table.rows.is_empty() || table.rows.len() > ROWS_MAX {
         return None;

@@ -1,4 +1,4 @@
-//! The SVG document of a chart: marks with classes, numbers to a tenth of a pixel, text escaped.
+//! SVG output of a chart: marks with classes, numbers to a tenth of a pixel, escaped text.
 
 use std::fmt::Write;
 
@@ -10,18 +10,18 @@ use super::outline::{Outline, Point, Zoom, simplified};
 use super::scale::Rule;
 use crate::palette;
 
-/// A drawing, [`WIDTH`] wide unless told otherwise.
+/// A drawing, by default [`WIDTH`] wide.
 pub(super) struct Svg {
     width: f64,
     height: f64,
-    /// Height of each subject's row, where subjects stand below one another.
+    /// Height of each subject's row, if subjects have rows.
     row: Option<f64>,
-    /// How much larger what is drawn now may become.
+    /// Possible enlargement of the current group.
     zoom: Zoom,
     body: String,
 }
 
-/// How text stands at its point.
+/// Alignment of text at its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -44,8 +44,8 @@ impl Svg {
         }
     }
 
-    /// Says that each subject has a row of that height, in their order, above what [`Self::foot`]
-    /// begins: a page that hides subjects closes the gaps.
+    /// Declares that each subject has a row of that height, in order, above the [`Self::foot`]: a
+    /// page that hides subjects removes their rows.
     pub(super) fn in_rows(mut self, height: f64) -> Self {
         self.row = Some(height);
         self
@@ -55,7 +55,7 @@ impl Svg {
         self.lines(class, &[(from, to)]);
     }
 
-    /// Straight lines of one class; nothing where there is none.
+    /// Straight lines of one class; nothing if empty.
     pub(super) fn lines(&mut self, class: &str, lines: &[(Point, Point)]) {
         let mut outline = Outline::new(self.zoom);
         for (from, to) in lines {
@@ -75,14 +75,14 @@ impl Svg {
         }
     }
 
-    /// A line through `points`, broken nowhere.
+    /// A connected line through `points`.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         let mut outline = Outline::new(self.zoom);
         outline.line(points);
         self.outline(class, outline);
     }
 
-    /// Lines without the points that nobody would see.
+    /// Lines without imperceptible points.
     pub(super) fn curves(&mut self, class: &str, lines: &[Vec<(f64, f64)>]) {
         let mut outline = Outline::new(self.zoom);
         for points in lines {
@@ -95,7 +95,7 @@ impl Svg {
         self.rectangles(class, &[(from, to)]);
     }
 
-    /// Rectangles of one class; nothing where there is none.
+    /// Rectangles of one class; nothing if empty.
     pub(super) fn rectangles(&mut self, class: &str, rectangles: &[(Point, Point)]) {
         let mut outline = Outline::new(self.zoom);
         for (from, to) in rectangles {
@@ -104,8 +104,8 @@ impl Svg {
         self.outline(class, outline);
     }
 
-    /// A field that shows its colour where an image, PNG in base64, is bright. The image begins at
-    /// the field's left edge, is as high as the field and `width` wide.
+    /// A field masked by an image, PNG in base64: its colour shows where the image is bright. The
+    /// image begins at the field's left edge, is as high as the field and `width` wide.
     pub(super) fn stencil(
         &mut self,
         id: &str,
@@ -159,8 +159,7 @@ impl Svg {
         ));
     }
 
-    /// Begins what is drawn along scales: a page that hides subjects draws it again for those that
-    /// are left.
+    /// Begins a group drawn along scales, which a page redraws when it hides subjects.
     pub(super) fn along(&mut self, x: Option<&Rule>, y: Option<&Rule>) {
         self.body.push_str("<g");
         for (name, rule) in [("x", x), ("y", y)] {
@@ -171,12 +170,12 @@ impl Svg {
         self.body.push('>');
     }
 
-    /// Begins what belongs to one subject.
+    /// Begins a subject's group.
     pub(super) fn open(&mut self, subject: usize) {
         self.open_large(subject, Zoom::NONE, None);
     }
 
-    /// The same where it may be enlarged. `interval` is one that reaches beyond the axis.
+    /// Begins a subject's group that may be enlarged. `interval` is one that exceeds the axis.
     pub(super) fn open_large(&mut self, subject: usize, zoom: Zoom, interval: Option<Interval>) {
         let class = palette::class(subject);
         let interval = interval.map_or_else(String::new, |interval| {
@@ -187,18 +186,18 @@ impl Svg {
         self.zoom = zoom;
     }
 
-    /// Begins what stands below the rows of the subjects.
+    /// Begins what is below the rows of the subjects.
     pub(super) fn foot(&mut self) {
         self.body.push_str("<g class=\"foot\">");
     }
 
-    /// Ends what was begun last.
+    /// Ends the innermost group.
     pub(super) fn close(&mut self) {
         self.zoom = Zoom::NONE;
         self.body.push_str("</g>");
     }
 
-    /// The drawing, to be shown wherever it is wanted.
+    /// The finished drawing.
     pub(super) fn into_drawing(self, description: &str) -> Drawing {
         Drawing {
             width: self.width,
@@ -214,7 +213,7 @@ impl Svg {
     }
 }
 
-/// About how wide a text is in the size of labels.
+/// The approximate width of a text in the size of labels.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * 6.9
 }
@@ -230,7 +229,7 @@ pub(super) fn at(value: f64) -> String {
     }
 }
 
-/// Text as it may stand in HTML and SVG, attributes included.
+/// Text escaped for HTML and SVG, attributes included.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Who is fastest at each point of a sweep of one or two dimensions, in the colour of the subject.
+//! The fastest subject at each point of a sweep of one or two dimensions, by colour.
 
 use fslab_model::PointValue;
 
@@ -12,24 +12,24 @@ const TOP: f64 = 8.0;
 const CELL_MAX: f64 = 26.0;
 const BELOW: f64 = 40.0;
 
-/// Who is fastest at a point.
-pub(crate) struct Victory {
-    /// Along the first dimension and, where there is one, the second.
+/// The fastest subject at a point.
+pub(crate) struct Leader {
+    /// Value of the first dimension and, if any, of the second.
     pub(crate) place: (PointValue, Option<PointValue>),
-    /// The best subject, by its place among the labels.
+    /// The best subject's index among the labels.
     pub(crate) best: usize,
-    /// Whether it is told apart from every other.
+    /// True if it is significantly better than every other.
     pub(crate) certain: bool,
 }
 
-/// Draws the victories; `None` where there is none.
+/// Draws the map; `None` without points.
 pub(crate) fn winners(
     labels: &[Label],
     across: &SweepDimension,
     upwards: Option<&SweepDimension>,
-    victories: &[Victory],
+    leaders: &[Leader],
 ) -> Option<Drawing> {
-    if victories.is_empty() {
+    if leaders.is_empty() {
         return None;
     }
     let columns = across.values.len();
@@ -39,9 +39,9 @@ pub(crate) fn winners(
     let bottom = TOP + height;
     let mut svg = Svg::new(bottom + BELOW);
     let mut squares = Vec::new();
-    for victory in victories {
-        let column = across.values.iter().position(|v| *v == victory.place.0)?;
-        let row = match (upwards, victory.place.1) {
+    for leader in leaders {
+        let column = across.values.iter().position(|v| *v == leader.place.0)?;
+        let row = match (upwards, leader.place.1) {
             (Some(dimension), Some(value)) => dimension.values.iter().position(|v| *v == value)?,
             _ => 0,
         };
@@ -51,17 +51,17 @@ pub(crate) fn winners(
             (left + 0.5, top + 0.5),
             (left + side - 0.5, top + side - 0.5),
         );
-        let look = labels.get(victory.best)?.look;
+        let look = labels.get(leader.best)?.look;
         svg.open(look);
-        let class = if victory.certain { "bar" } else { "bar tie" };
+        let class = if leader.certain { "bar" } else { "bar tie" };
         svg.rectangle(class, square.0, square.1);
         svg.close();
         squares.push(square);
     }
-    // What is left of a square whose subject a page does not show.
+    // The empty square of a hidden subject.
     svg.rectangles("hole", &squares);
     ticks(&mut svg, (across, upwards), side, bottom);
-    Some(svg.into_drawing(&description(labels, victories)))
+    Some(svg.into_drawing(&description(labels, leaders)))
 }
 
 fn ticks(
@@ -92,20 +92,20 @@ fn ticks(
     svg.text("axis", Anchor::Start, (0.0, bottom + 31.0), &title);
 }
 
-fn description(labels: &[Label], victories: &[Victory]) -> String {
-    let told = |(place, label): (usize, &Label)| {
-        let best = victories.iter().filter(|victory| victory.best == place);
-        let (all, certain) = best.fold((0, 0), |(all, certain), victory| {
-            (all + 1, certain + usize::from(victory.certain))
+fn description(labels: &[Label], leaders: &[Leader]) -> String {
+    let described = |(place, label): (usize, &Label)| {
+        let best = leaders.iter().filter(|leader| leader.best == place);
+        let (all, certain) = best.fold((0, 0), |(all, certain), leader| {
+            (all + 1, certain + usize::from(leader.certain))
         });
         (all > 0).then(|| {
             format!(
                 "{}: best at {all} of {}, {certain} with certainty.",
                 label.name,
-                victories.len()
+                leaders.len()
             )
         })
     };
-    let lines: Vec<String> = labels.iter().enumerate().filter_map(told).collect();
+    let lines: Vec<String> = labels.iter().enumerate().filter_map(described).collect();
     lines.join(" ")
 }

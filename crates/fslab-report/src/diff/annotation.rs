@@ -1,12 +1,12 @@
-//! A gate as workflow commands, which GitHub Actions and its kin show beside a change.
+//! A gate as workflow commands for GitHub Actions and compatible systems.
 //!
-//! `::error title=TITLE::MESSAGE`, with what the syntax needs for itself percent-encoded (GitHub,
-//! "Workflow commands", and its toolkit's `command.ts`).
+//! `::error title=TITLE::MESSAGE`, percent-encoded where the syntax requires it (GitHub, "Workflow
+//! commands", and its toolkit's `command.ts`).
 
 use super::junit::message;
 use fslab_compare::{Check, Gate, GateOutcome, Ruling};
 
-/// A line for each check that fails or is undecided, and one that sums up.
+/// A line for each check that fails or is undecided, and a summary line.
 #[must_use]
 pub fn annotations(gate: &Gate) -> String {
     let mut lines = String::new();

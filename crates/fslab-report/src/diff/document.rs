@@ -1,4 +1,4 @@
-//! A diff and a gate as documents for other programs.
+//! A diff and a gate as JSON documents.
 
 use fslab_model::Better;
 use fslab_stats::{Interval, Verdict};
@@ -10,14 +10,14 @@ use fslab_compare::{Check, Gate};
 use fslab_compare::{Contrast, Side};
 use fslab_compare::{Diff, Overall};
 
-/// A diff; every figure of it has its place.
+/// A diff with all its figures.
 #[derive(Debug, Serialize)]
 pub struct DiffDocument<'a> {
     base: String,
     new: String,
     differences: &'a [Difference],
     unpaired: &'a [String],
-    /// Metrics that were asked for and are in neither run.
+    /// Requested metrics that neither run has.
     not_measured: Vec<&'static str>,
     not_compared: Vec<NotCompared<'a>>,
     tolerance: f64,
@@ -26,7 +26,7 @@ pub struct DiffDocument<'a> {
     overall: Vec<OverallDocument<'a>>,
 }
 
-/// A gate; every check of it has its place.
+/// A gate with all its checks.
 #[derive(Debug, Serialize)]
 pub struct GateDocument<'a> {
     base: String,
@@ -37,10 +37,10 @@ pub struct GateDocument<'a> {
     summary: String,
     max_slowdown: f64,
     confidence: f64,
-    /// The share of gates that fail at most where nothing is slower than the limit.
+    /// The largest share of gates that fail although nothing is slower than the limit.
     false_alarms: f64,
     intervals_together: usize,
-    /// How many measurements of both sides were disturbed, over all checks.
+    /// The number of disturbed measurements of both sides, over all checks.
     disturbed: usize,
     checks: Vec<CheckDocument<'a>>,
 }
@@ -63,7 +63,7 @@ struct OverallDocument<'a> {
 struct CheckDocument<'a> {
     ruling: &'static str,
     fails: bool,
-    /// The loss of speed from which on the check would be more likely to fail than not.
+    /// The loss of speed that the check would more likely detect than miss.
     sees_from: Option<f64>,
     interval: Option<[f64; 2]>,
     #[serde(flatten)]
@@ -91,13 +91,13 @@ struct ContrastDocument<'a> {
 #[derive(Debug, Serialize)]
 struct SideDocument<'a> {
     values: Vec<f64>,
-    /// How many of the values each run has.
+    /// The number of values of each run.
     runs: Vec<usize>,
     median: Option<f64>,
     mean: Option<f64>,
     sd: Option<f64>,
     absence: Option<&'a str>,
-    /// How many of the values were disturbed while they were measured.
+    /// The number of values disturbed while measured.
     disturbed: usize,
 }
 

@@ -1,5 +1,5 @@
-//! A gate as JUnit XML: a suite a subject, a case a phase. What the intervals do not decide is
-//! skipped there, with the reason: it was not shown to pass.
+//! A gate as JUnit XML: a suite per subject, a case per phase. Undecided checks are skipped with
+//! the reason, because they were not shown to pass.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use fslab_compare::{Contrast, Side};
 /// The gate as one document.
 ///
 /// # Errors
-/// [`ReportError::Xml`], should the document not be written.
+/// [`ReportError::Xml`] if the document cannot be written.
 pub fn junit(gate: &Gate) -> Result<String, ReportError> {
     let mut report = Report::new("fslab gate");
     let mut suites: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
@@ -69,14 +69,14 @@ fn case(gate: &Gate, check: &Check) -> TestCase {
     case
 }
 
-/// What is said of a check: the figures, the interval and the limit.
+/// A check as a message: figures, interval and limit.
 pub(crate) fn message(gate: &Gate, check: &Check) -> String {
     let contrast = &check.contrast;
     let title = contrast.title();
     let limit = ratio(gate.rule.limit());
     let Some(speed) = contrast.speed else {
         return match check.ruling {
-            Ruling::Lost if contrast.is_at_rest() => {
+            Ruling::Lost if contrast.is_total_loss() => {
                 format!("{title} has come to nothing: {}", figures(contrast))
             }
             Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),

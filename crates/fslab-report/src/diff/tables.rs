@@ -10,10 +10,10 @@ use fslab_compare::{Check, Gate, NEARLY_ALL, Ruling};
 use fslab_compare::{Contrast, Side};
 use fslab_compare::{Diff, FALSE_DISCOVERIES, Overall, named};
 
-/// Every contrast of a diff, a row each.
+/// A table with a row for every contrast of a diff.
 #[must_use]
 pub fn diff_table(diff: &Diff) -> Table {
-    // Of exact figures alone nothing is tested.
+    // Exact figures are not tested.
     let is_tested = diff.contrasts.iter().any(|contrast| !contrast.exact);
     let rows = diff.contrasts.iter().map(|contrast| {
         let mut row = heads(contrast);
@@ -44,7 +44,7 @@ pub fn diff_table(diff: &Diff) -> Table {
     }
 }
 
-/// Every check of a gate, a row each.
+/// A table with a row for every check of a gate.
 #[must_use]
 pub fn gate_table(gate: &Gate) -> Table {
     let rows = gate.checks.iter().map(|check| {
@@ -90,7 +90,7 @@ fn heads(contrast: &Contrast) -> Vec<TableCell> {
     ]
 }
 
-/// The median, with the number of repeats; or why there is none.
+/// The median with the number of repeats; or why there is none.
 fn side(contrast: &Contrast, side: &Side) -> TableCell {
     match (&side.summary, &side.absence) {
         (Some(summary), _) => {
@@ -179,7 +179,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
         notes.push(format!(
             "Speed is new over base, above 1 is better, with its 95 % interval. Faster and slower \
              are stated where the interval excludes 1 and {p} is at most {FALSE_DISCOVERIES}; the \
-             same within {} where the whole interval is.",
+             same within {} where the complete interval is.",
             share(diff.tolerance.share())
         ));
     } else if exact < diff.contrasts.len() {
@@ -212,7 +212,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
     notes
 }
 
-/// On what the intervals of figures rest, where that is no matter of course.
+/// What the intervals are based on, if not on the repeats of single runs.
 fn of_runs<'a>(
     base: &[String],
     new: &[String],
@@ -225,7 +225,7 @@ fn of_runs<'a>(
                 .to_owned(),
         );
     }
-    // Subjects of one run were measured by turns.
+    // Subjects of one run were measured in turn.
     (base != new).then(|| {
         "Each side is one run: this holds for a machine in one state, since how much runs differ \
          where nothing has changed is not in the intervals. Several runs tell: RUN,RUN,RUN."
@@ -247,7 +247,7 @@ fn over_all(overall: &Overall) -> String {
 
 fn gate_notes(gate: &Gate) -> Vec<String> {
     let mut notes = vec![format!(
-        "A check fails where the whole interval of the speed is below {}.",
+        "A check fails where the complete interval of the speed is below {}.",
         ratio(gate.rule.limit())
     )];
     if gate.family > 0 {
@@ -266,18 +266,18 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
     notes.extend(of_runs(&gate.base, &gate.new, judged));
     notes.extend(between_steps(gate.checks.iter().map(|it| &it.contrast)));
     notes.extend(disturbed(gate.checks.iter().map(|it| &it.contrast)));
-    notes.extend(sight(gate));
+    notes.extend(detectable_losses(gate));
     notes.extend(gate.unmeasured.iter().map(|it| not_measured(it)));
     notes
 }
 
-/// On which figures disturbed measurements bear.
+/// The figures that include disturbed measurements.
 fn disturbed<'a>(contrasts: impl Iterator<Item = &'a Contrast>) -> Option<String> {
     let found: Vec<String> = contrasts.filter_map(disturbed_sides).collect();
     (!found.is_empty()).then(|| format!("† Disturbed while measured: {}.", found.join("; ")))
 }
 
-/// `write of ext4 (2 of 5 in the base, 1 of 5 in the new)`; `None` where no value was disturbed.
+/// `write of ext4 (2 of 5 in the base, 1 of 5 in the new)`; `None` if no value was disturbed.
 pub(crate) fn disturbed_sides(contrast: &Contrast) -> Option<String> {
     let of = |side: &Side, name: &str| {
         let (disturbed, all) = (side.disturbed, side.values().count());
@@ -288,7 +288,7 @@ pub(crate) fn disturbed_sides(contrast: &Contrast) -> Option<String> {
     (!sides.is_empty()).then(|| format!("{} ({})", contrast.title(), sides.join(", ")))
 }
 
-/// What a reader should know of figures that do not vary.
+/// A caveat for figures that do not vary.
 fn between_steps<'a>(contrasts: impl Iterator<Item = &'a Contrast>) -> Option<String> {
     let found = contrasts.filter(|contrast| contrast.is_between_steps());
     let titles: Vec<String> = found.map(Contrast::title).collect();
@@ -307,25 +307,25 @@ fn not_measured(metric: &MetricDefinition) -> String {
     format!("{} is in neither run: it is not compared.", metric.name)
 }
 
-/// What a gate could have seen.
-fn sight(gate: &Gate) -> Option<String> {
-    let [(least, keen), (most, blind)] = gate.sight()?;
-    let (keen, blind) = (keen.contrast.title(), blind.contrast.title());
+/// The losses that a gate could have detected.
+fn detectable_losses(gate: &Gate) -> Option<String> {
+    let [(least, finest), (most, worst)] = gate.detectable_losses()?;
+    let (finest, worst) = (finest.contrast.title(), worst.contrast.title());
     let allowed = gate.rule.max_slowdown.share();
     Some(if least >= NEARLY_ALL {
         "No loss in any figure would be more likely seen than not: more repeats tell more."
             .to_owned()
     } else if most >= NEARLY_ALL {
         format!(
-            "No loss in {blind} would be more likely seen than not: more repeats tell more. In \
-             {keen} a loss of {} would be.",
+            "No loss in {worst} would be more likely seen than not: more repeats tell more. In \
+             {finest} a loss of {} would be.",
             percent(least)
         )
     } else if most <= allowed + f64::EPSILON {
         "Any loss beyond the limit would be seen: the figures do not vary.".to_owned()
     } else {
         format!(
-            "A loss of {} in any figure would be more likely seen than not; the widest is {blind}.",
+            "A loss of {} in any figure would be more likely seen than not; the widest is {worst}.",
             percent(most)
         )
     })

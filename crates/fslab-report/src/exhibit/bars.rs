@@ -3,14 +3,14 @@
 use fslab_model::{Better, PhaseRecord};
 
 use super::exhibited::{Content, Value, phase_title};
+use super::published::{NOTE, PublishedFigures};
 use super::selection::{Selected, Selection};
-use super::then::{NOTE, Then};
 use crate::chart::{Bar, BarGroup, GroupedBars};
 use crate::{Column, Table, TableCell, wording};
 use fslab_compare::{PhaseAnalysis, PhaseCell};
 use fslab_compare::{Spread, by_value, spread_over};
 
-pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
+pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Result<Content, String> {
     let mut chart = GroupedBars {
         groups: Vec::new(),
         cap: selection.cap()?,
@@ -36,9 +36,13 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
                 });
             }
             rows.push(row);
-            chart
-                .groups
-                .push(group(selection, selected, (title, &points), &spreads, then));
+            chart.groups.push(group(
+                selection,
+                selected,
+                (title, &points),
+                &spreads,
+                originals,
+            ));
         }
     }
     let few = selection.phases.len() == 1 && selection.spec.over.is_none();
@@ -64,7 +68,7 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
     Ok(content)
 }
 
-/// The groups of a phase: where, their title, their points.
+/// The groups of a phase: place, title, points.
 fn groups<'s, 'a>(
     selection: &Selection,
     selected: &Selected<'s, 'a>,
@@ -93,16 +97,16 @@ pub(super) fn group<'s>(
     selected: &Selected,
     (title, points): (String, &[&PhaseAnalysis]),
     spreads: &[Option<Spread>],
-    then: &Then,
+    originals: &PublishedFigures,
 ) -> BarGroup<'s> {
     let metric = selected.metric;
     let published = selection.analysis.subjects();
-    let published = published.map(|s| then.value(s, selected.phase.name, metric));
+    let published = published.map(|s| originals.value(s, selected.phase.name, metric));
     let pairs: Vec<_> = published
         .zip(spreads)
         .map(|(then, now)| (then, now.map(|[median, ..]| median)))
         .collect();
-    let places = Then::scaled(&pairs, metric.better == Better::Lower);
+    let places = PublishedFigures::scaled(&pairs, metric.better == Better::Lower);
     let absence = |subject: usize| {
         let cell = points.first().and_then(|point| point.cells.get(subject));
         let idle =
@@ -130,7 +134,7 @@ pub(super) fn group<'s>(
     }
 }
 
-/// The best first; bars without a value last.
+/// Sorts by value, the best first; bars without a value last.
 pub(super) fn sort(group: &mut BarGroup) {
     let sign = match group.metric.better {
         Better::Lower => 1.0,
@@ -143,7 +147,7 @@ pub(super) fn sort(group: &mut BarGroup) {
     group.bars.sort_by(|a, b| key(a).total_cmp(&key(b)));
 }
 
-/// What a reader of the bars must know.
+/// The notes below the bars.
 pub(super) fn notes(chart: &GroupedBars) -> Vec<String> {
     let mut notes = Vec::new();
     let mut bars = chart.groups.iter().flat_map(|group| &group.bars);

@@ -1,5 +1,5 @@
-//! The columns of bonnie++: of each of its phases the rate, the share of a processor, and the
-//! largest latency; as a table and in its own CSV.
+//! The columns of bonnie++: rate, processor share and largest latency of each of its phases; as a
+//! table and in its CSV format.
 
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{MetricDefinition, PhaseRecord, RunRecord, Unit, VenuePlan};
@@ -7,14 +7,14 @@ use fslab_stats::Summary;
 
 use super::bars;
 use super::exhibited::{Content, Value, phase_title};
+use super::published::PublishedFigures;
 use super::selection::{Selected, Selection};
-use super::then::Then;
 use crate::chart::GroupedBars;
 use crate::{Column, ReportError, Table, TableCell, Tone};
 use fslab_compare::spread_over;
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, RepeatState};
 
-/// The phases of bonnie++ in the order of its columns, by their names in our study.
+/// The phases of bonnie++ in the order of its columns, by their names in the study.
 const PHASES: [&str; 12] = [
     "per-char-write",
     "block-write",
@@ -29,14 +29,14 @@ const PHASES: [&str; 12] = [
     "read-rand",
     "delete-rand",
 ];
-/// The first of them that works on files as wholes, and the first whose rate is of operations.
+/// The first phase on files as units, and the first whose rate is of operations.
 const FILES_FROM: usize = 6;
 const OPERATIONS_FROM: usize = 5;
-/// What bonnie++ prints for a figure that it could not take.
+/// What bonnie++ prints for a figure that it could not measure.
 const NO_RATE: &str = "+++++";
 const NO_SHARE: &str = "+++";
 
-pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
+pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Result<Content, String> {
     let mut content = Content::default();
     let is_data = |selected: &&Selected| {
         let place = PHASES.iter().position(|name| *name == selected.phase.name);
@@ -61,7 +61,7 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
         let spreads = spread_over(&selected.points, selected.metric, selection.labels.len());
         let title = phase_title(selected.phase.name);
         let points = &selected.points;
-        let mut group = bars::group(selection, selected, (title, points), &spreads, then);
+        let mut group = bars::group(selection, selected, (title, points), &spreads, originals);
         bars::sort(&mut group);
         chart.groups.push(group);
         content.values.extend(values(selection, selected));
@@ -91,7 +91,7 @@ fn median(cell: &PhaseCell, metric: &MetricDefinition) -> Option<f64> {
     Summary::of(&cell.values(metric)).map(|summary| summary.median)
 }
 
-/// Two rows a subject: rates with shares, and latencies.
+/// Two rows per subject: rates with shares, and latencies.
 fn table(selection: &Selection, caption: &str, phases: &[&Selected]) -> Table {
     let mut columns = vec![Column::left("")];
     columns.extend(phases.iter().map(|selected| {
@@ -128,7 +128,7 @@ fn unit(metric: &MetricDefinition) -> &'static str {
     }
 }
 
-/// A rate and the share of a processor.
+/// A rate and a processor share.
 fn rate(cell: &PhaseCell, metric: &MetricDefinition) -> TableCell {
     if let Some(reason) = cell.absence() {
         return TableCell::new(crate::tables::absence_word(&reason)).tone(Tone::Bad);
@@ -148,8 +148,7 @@ fn rate(cell: &PhaseCell, metric: &MetricDefinition) -> TableCell {
     TableCell::new(format!("{text} {share:>3}")).tone(tone)
 }
 
-/// As bonnie++ writes it: KiB a second, or operations with a digit behind the point where they are
-/// few.
+/// In the format of bonnie++: KiB a second, or operations with a decimal if they are few.
 fn rate_text(metric: &MetricDefinition, value: f64) -> String {
     match metric.unit {
         Unit::BytesPerSecond => format!("{:.0}", value / 1024.0),
@@ -158,7 +157,7 @@ fn rate_text(metric: &MetricDefinition, value: f64) -> String {
     }
 }
 
-/// As bonnie++ writes it: microseconds while they have five digits, then milliseconds, seconds.
+/// In the format of bonnie++: microseconds up to five digits, then milliseconds, then seconds.
 fn latency(ns: f64) -> String {
     let us = ns / 1e3;
     if us < 99_999.5 {
@@ -170,11 +169,11 @@ fn latency(ns: f64) -> String {
     }
 }
 
-/// The run in the CSV of bonnie++, format 1.98: a line for each subject and repeat, the subject in
-/// the place of the machine's name. Its `bon_csv2html` and `bon_csv2txt` read it.
+/// The run in the CSV of bonnie++, format 1.98: a line for each subject and repeat, with the
+/// subject as the machine's name. `bon_csv2html` and `bon_csv2txt` read it.
 ///
 /// # Errors
-/// [`ReportError::Layout`], where the run has none of bonnie++'s phases.
+/// [`ReportError::Layout`] if the run has none of bonnie++'s phases.
 pub fn bonnie_csv(run: &RunRecord) -> Result<String, ReportError> {
     let analysis = Analysis::of(run);
     let find = |name: &&str| analysis.phases.iter().find(|phase| phase.name == *name);
@@ -191,7 +190,7 @@ pub fn bonnie_csv(run: &RunRecord) -> Result<String, ReportError> {
     for (subject, name) in analysis.subjects().enumerate() {
         for trial in analysis.trials_of(subject) {
             let repeat = trial.trial.repeat;
-            // A comma would end the name: it cannot be quoted in this format.
+            // The format cannot quote, so a comma would end the name.
             let name = name.to_string().replace([',', '"'], ";");
             let line = Line::of(run, &phases, (subject, repeat));
             writer.write_record(line.fields(run, &name))?;
@@ -200,15 +199,15 @@ pub fn bonnie_csv(run: &RunRecord) -> Result<String, ReportError> {
     crate::export::into_text(writer)
 }
 
-/// The figures of one repeat: rate, share and latency of each phase; and what was set.
+/// The figures of one repeat (rate, share and latency of each phase) and its settings.
 struct Line<'a> {
     figures: Vec<[String; 3]>,
     data: Option<&'a PhaseRecord>,
     seeks: Option<&'a PhaseRecord>,
     created: Option<&'a PhaseRecord>,
-    /// Whether bonnie++ itself measured it: then its settings are parameters of the phases.
+    /// True if bonnie++ itself measured it: then its settings are parameters of the phases.
     is_own: bool,
-    /// Its seed then.
+    /// Its seed in that case.
     seed: Option<String>,
 }
 
@@ -262,7 +261,7 @@ impl<'a> Line<'a> {
                 .and_then(|it| Some(it.bytes? / it.operations?.max(1)))
         };
         let chunk = self.set(self.data, "record").or_else(issued);
-        // bonnie++ counts files in units of 1024; fewer are told as they are.
+        // bonnie++ counts files in units of 1024; fewer are written with decimals.
         let made = || self.created.and_then(|record| record.operations);
         let files = self.set(self.created, "files").or_else(made);
         let files = files.map(|files| match files % 1024 {
@@ -308,7 +307,7 @@ fn figures(
     (subject, repeat): (usize, u32),
     (of_data, is_own): (bool, bool),
 ) -> [String; 3] {
-    // A phase that did not run at all has empty fields.
+    // A phase that did not run has empty fields.
     let nothing = || std::array::from_fn(|_| String::new());
     let repeats = phase
         .and_then(|phase| phase.cells.get(subject))
@@ -324,7 +323,7 @@ fn figures(
         &OPERATION_RATE
     };
     let rate = value(known_by).map(|rate| match is_own {
-        // To the digit: it was read from such a line.
+        // Exact, because it was read from such a line.
         true if of_data => (rate / 1024.0).to_string(),
         true => rate.to_string(),
         false => rate_text(known_by, rate),

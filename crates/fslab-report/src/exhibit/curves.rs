@@ -9,7 +9,7 @@ use crate::{Column, Table, TableCell, Tone, curves, wording};
 use fslab_compare::PhaseCell;
 use fslab_compare::{by_value, spread_over};
 
-/// Width of a plot that stands alone.
+/// Width of a plot alone in its row.
 const WIDTH: f64 = 760.0;
 
 pub(super) fn draw(selection: &Selection) -> Result<Content, String> {
@@ -60,7 +60,7 @@ fn over<'s>(selection: &Selection<'s, '_>) -> Result<&'s str, String> {
     }
 }
 
-/// What a curve is where points differ in more than the axis.
+/// The note if points differ in other dimensions than the axis.
 fn mean_note(selection: &Selection, over: &str) -> Option<String> {
     let several = |selected: &&Selected| {
         let columns = by_value(&selected.points, over);
@@ -72,7 +72,7 @@ fn mean_note(selection: &Selection, over: &str) -> Option<String> {
     })
 }
 
-/// What it means that a curve begins late.
+/// The note on curves that begin late.
 fn idle_note(selection: &Selection) -> Option<String> {
     let points = selection
         .phases

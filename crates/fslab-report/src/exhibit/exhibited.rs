@@ -1,62 +1,61 @@
-//! A figure or table of a study, ready to be shown.
+//! A figure or table of a study, ready to render.
 
 use fslab_claims::Original;
 use fslab_model::{FigureLayout, FigureSpec, MetricDefinition};
 
+use super::published::PublishedFigures;
 use super::selection::Selection;
-use super::then::Then;
 use super::{bars, bonnie, curves, iozone, lists, loser};
 use crate::chart::{Drawing, Frame, Label, Names, sheet};
 use crate::{ReportError, Table, wording};
 use fslab_compare::Analysis;
 
-/// A figure or table that a study asks for.
+/// A figure or table that a study defines.
 #[derive(Clone, Debug)]
 pub struct Exhibit {
     /// Its short name, unique in the study.
     pub id: String,
-    /// What stands above it.
+    /// Its title.
     pub title: String,
-    /// What it shows, as text; more than one where subjects or phases have each their own.
+    /// Its content as text; several tables if subjects or phases have separate ones.
     pub tables: Vec<Table>,
-    /// Why there is nothing to show.
+    /// Why it is empty.
     pub absence: Option<String>,
-    /// What a reader must know.
+    /// Its notes.
     pub notes: Vec<String>,
     pub(crate) values: Vec<Value>,
     pub(crate) drawing: Option<Drawing>,
-    /// The subjects, and whether the drawing tells them apart by colour alone.
+    /// The subjects, and whether the drawing distinguishes them by colour alone.
     pub(crate) labels: Vec<Label>,
     pub(crate) needs_legend: bool,
-    /// Whether the text is the figure, and the drawing stands beside it.
+    /// True if the table is the figure, and the drawing an addition.
     pub(crate) is_table: bool,
 }
 
-/// One number of a figure, for other programs.
+/// One number of a figure, for its CSV.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Value {
     pub(crate) phase: String,
     pub(crate) subject: String,
-    /// Where on the horizontal axis, or which part of the phase; empty where there is one.
+    /// Its place on the horizontal axis, or the part of the phase; empty if there is only one.
     pub(crate) x: String,
     pub(crate) what: String,
     pub(crate) value: Option<f64>,
     pub(crate) unit: &'static str,
 }
 
-/// What a layout makes of a selection.
+/// The result of a layout.
 #[derive(Default)]
 pub(super) struct Content {
     pub(super) tables: Vec<Table>,
     pub(super) values: Vec<Value>,
     pub(super) drawing: Option<Drawing>,
-    /// Whether the drawing tells subjects apart by colour alone.
+    /// True if the drawing distinguishes subjects by colour alone.
     pub(super) needs_legend: bool,
     pub(super) notes: Vec<String>,
 }
 
-/// All that a study asks for, in its order. `original` puts published values beside the measured
-/// ones.
+/// All figures of the study, in its order. `original` adds published values.
 #[must_use]
 pub fn exhibits(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit> {
     let looks: Vec<Label> = analysis
@@ -70,7 +69,7 @@ pub fn exhibits(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit
     with_looks(analysis, original, &looks)
 }
 
-/// The same with the looks that subjects have on a page.
+/// As [`exhibits`], with the subjects' looks on a page.
 pub(crate) fn with_looks(
     analysis: &Analysis,
     original: Option<&Original>,
@@ -89,7 +88,7 @@ impl Exhibit {
         original: Option<&Original>,
         labels: &[Label],
     ) -> Self {
-        let then = Then { original };
+        let originals = PublishedFigures { original };
         let mut exhibit = Self {
             id: spec.id.clone(),
             title: spec.title.clone(),
@@ -110,10 +109,10 @@ impl Exhibit {
             exhibit.notes.clone_from(&selection.notes);
             match spec.layout {
                 FigureLayout::Curves => curves::draw(&selection),
-                FigureLayout::Bars => bars::draw(&selection, &then),
+                FigureLayout::Bars => bars::draw(&selection, &originals),
                 FigureLayout::Lists => lists::draw(&selection),
-                FigureLayout::LoserTable => loser::draw(&selection, &then),
-                FigureLayout::BonnieTable => bonnie::draw(&selection, &then),
+                FigureLayout::LoserTable => loser::draw(&selection, &originals),
+                FigureLayout::BonnieTable => bonnie::draw(&selection, &originals),
                 FigureLayout::IozoneTable => iozone::draw(&selection),
             }
         });
@@ -130,10 +129,10 @@ impl Exhibit {
         exhibit
     }
 
-    /// Its numbers, one a row, in base units.
+    /// Its numbers, one per row, in base units.
     ///
     /// # Errors
-    /// [`ReportError::Csv`], should a row not be written.
+    /// [`ReportError::Csv`] if a row cannot be written.
     pub fn csv(&self) -> Result<String, ReportError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(["figure", "phase", "subject", "x", "what", "value", "unit"])?;
@@ -154,15 +153,15 @@ impl Exhibit {
         crate::export::into_text(writer)
     }
 
-    /// The drawing as a document of its own. A table without a drawing is set as one; `None` where
-    /// there is nothing to draw.
+    /// The drawing as a separate document. A table without a drawing is drawn; `None` if there is
+    /// nothing to draw.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         let drawing = self.drawn()?;
         Some(drawing.alone(&self.frame()))
     }
 
-    /// The same on white paper, whoever looks at it.
+    /// The same on white paper, regardless of the colour scheme.
     pub(crate) fn svg_on_white(&self) -> Option<String> {
         let drawing = self.drawn()?;
         Some(drawing.alone_on_white(&self.frame()))
@@ -214,7 +213,7 @@ impl Value {
     }
 }
 
-/// A figure's title where it shows several phases.
+/// A phase's title in a figure of several phases.
 pub(super) fn phase_title(name: &str) -> String {
     wording::heading(name)
 }

@@ -1,5 +1,5 @@
 //! The columns of Iozone: a row for each file size and record size, a column for each phase, rates
-//! in KiB a second; and its own report.
+//! in KiB a second; and Iozone's report format.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 
 const FILE_SIZE: &str = "file_size";
 const RECORD: &str = "record";
-/// Iozone's own titles of its reports, by the names of phases.
+/// Iozone's titles of its reports, by the names of phases.
 const TITLES: [(&str, &str); 14] = [
     ("write", "Writer report"),
     ("rewrite", "Re-writer report"),
@@ -66,7 +66,7 @@ pub(super) fn draw(selection: &Selection) -> Result<Content, String> {
     Ok(content)
 }
 
-/// File sizes and record sizes of `points`, in rising order.
+/// File sizes and record sizes of `points`, sorted.
 fn places(points: &[&PhaseAnalysis]) -> Vec<Place> {
     let place =
         |phase: &&PhaseAnalysis| Some((value_of(phase, FILE_SIZE)?, value_of(phase, RECORD)?));
@@ -129,7 +129,7 @@ fn cell(phase: &PhaseAnalysis, place: Place, subject: usize) -> TableCell {
 /// of file sizes by record sizes. A point without a rate is an empty cell.
 ///
 /// # Errors
-/// [`ReportError::Layout`], where no phase of the run is swept over file and record sizes.
+/// [`ReportError::Layout`] if no phase of the run is swept over file and record sizes.
 pub fn iozone_report(run: &RunRecord) -> Result<String, ReportError> {
     let analysis = Analysis::of(run);
     let is_swept = |phase: &&PhaseAnalysis| {
@@ -188,7 +188,7 @@ fn matrix(text: &mut String, phase: &PhaseAnalysis, places: &[Place], subject: u
     writeln!(text, "\n\"{title}\"\n        {}", heads.trim_start()).expect("writes to memory");
     for row in places.chunk_by(|a, b| a.0 == b.0) {
         write!(text, "\"{}\"  ", size(row[0].0)).expect("writes to memory");
-        // Behind the last point of a row there is nothing; a gap before it keeps its place.
+        // A gap inside a row keeps its place; none is written after the last point.
         let last = row.iter().map(|place| place.1).max();
         for record in records.iter().filter(|record| Some(**record) <= last) {
             let found = row.iter().find(|place| place.1 == *record);

@@ -1,4 +1,4 @@
-//! Lists: the values of one of the phases' own lists, a line for each subject.
+//! Lists: the values of a list of the phases, a line for each subject.
 
 use fslab_model::ValueList;
 
@@ -52,7 +52,7 @@ pub(super) fn draw(selection: &Selection) -> Result<Content, String> {
     Ok(content)
 }
 
-/// The list of that name of each subject, from its first repeat that has one.
+/// Each subject's list of that name, from its first repeat that has one.
 pub(crate) fn lists_of<'a>(phase: &PhaseAnalysis<'a>, name: &str) -> Vec<Option<&'a ValueList>> {
     let of = |lists: &'a [ValueList]| lists.iter().find(|list| list.name == name);
     let cells = phase.cells.iter();

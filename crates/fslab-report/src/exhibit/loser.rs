@@ -1,14 +1,13 @@
 //! The loser table: for each subject the mean, its percent of the slowest subject's (the loser's),
-//! the standard deviation and its percent of the largest, for a phase, its unmount and both
-//! together.
+//! the standard deviation and its percent of the largest; for a phase, its unmount and their sum.
 
 use fslab_model::MetricDefinition;
 use fslab_model::definitions::{ELAPSED, SETTLE_SYNC, SETTLE_UNMOUNT, TOTAL};
 use fslab_stats::Summary;
 
 use super::exhibited::{Content, Value, phase_title};
+use super::published::{NOTE, PublishedFigures};
 use super::selection::{Selected, Selection};
-use super::then::{NOTE, Then};
 use crate::chart::{Bar, BarGroup, GroupedBars};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Repeat, RepeatState};
@@ -16,18 +15,18 @@ use fslab_compare::{Repeat, RepeatState};
 /// The parts of a phase's time.
 const PARTS: [&str; 3] = ["run", "unmount", "total"];
 
-pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
+pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Result<Content, String> {
     let mut content = Content::default();
-    let whole = Whole::of(selection);
+    let complete = CompleteRepeats::of(selection);
     let mut chart = GroupedBars {
         groups: Vec::new(),
         cap: selection.cap()?,
     };
     for selected in &selection.phases {
         let summaries: Vec<[Option<Summary>; 3]> = (0..selection.labels.len())
-            .map(|subject| PARTS.map(|part| whole.summary(selected, subject, part)))
+            .map(|subject| PARTS.map(|part| complete.summary(selected, subject, part)))
             .collect();
-        let table = table(selection, &whole, selected, &summaries);
+        let table = table(selection, &complete, selected, &summaries);
         content.tables.push(table);
         for (name, parts) in selection.names().zip(&summaries) {
             for (part, summary) in PARTS.iter().zip(parts) {
@@ -48,7 +47,7 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
         }
         chart
             .groups
-            .push(group(selection, selected, &summaries, then));
+            .push(group(selection, selected, &summaries, originals));
     }
     if chart
         .groups
@@ -67,10 +66,10 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
     Ok(content)
 }
 
-/// Which repeats of a subject came through all phases.
-struct Whole(Vec<Vec<u32>>);
+/// The repeats of each subject that completed all phases.
+struct CompleteRepeats(Vec<Vec<u32>>);
 
-impl Whole {
+impl CompleteRepeats {
     fn of(selection: &Selection) -> Self {
         let is_done = |subject: usize, repeat: u32| {
             selection
@@ -98,10 +97,10 @@ impl Whole {
 
     fn summary(&self, selected: &Selected, subject: usize, part: &str) -> Option<Summary> {
         let repeats = &selected.points.first()?.cells.get(subject)?.repeats;
-        let whole = repeats
+        let complete = repeats
             .iter()
             .filter(|repeat| self.0[subject].contains(&repeat.repeat));
-        let values: Vec<f64> = whole.filter_map(|repeat| time(repeat, part)).collect();
+        let values: Vec<f64> = complete.filter_map(|repeat| time(repeat, part)).collect();
         Summary::of(&values)
     }
 }
@@ -120,18 +119,18 @@ fn group<'s>(
     selection: &Selection<'s, '_>,
     selected: &Selected,
     summaries: &[[Option<Summary>; 3]],
-    then: &Then,
+    originals: &PublishedFigures,
 ) -> BarGroup<'s> {
     // A phase that does not settle has no total.
     let settles = summaries.iter().any(|parts| parts[2].is_some());
     let (part, metric) = if settles { (2, &TOTAL) } else { (0, &ELAPSED) };
     let published = selection.analysis.subjects();
-    let published = published.map(|s| then.value(s, selected.phase.name, metric));
+    let published = published.map(|s| originals.value(s, selected.phase.name, metric));
     let pairs: Vec<_> = published
         .zip(summaries)
         .map(|(then, now)| (then, now[part].map(|summary| summary.mean)))
         .collect();
-    let places = Then::scaled(&pairs, true);
+    let places = PublishedFigures::scaled(&pairs, true);
     let bar = |(subject, label)| {
         let summary = summaries
             .get(subject)
@@ -152,7 +151,7 @@ fn group<'s>(
 
 fn table(
     selection: &Selection,
-    whole: &Whole,
+    complete: &CompleteRepeats,
     selected: &Selected,
     summaries: &[[Option<Summary>; 3]],
 ) -> Table {
@@ -180,7 +179,7 @@ fn table(
             })
             .collect()
     };
-    // Small scales are quick: where no mean reaches a second, hundredths would say nothing.
+    // Small scales are fast: if no mean reaches a second, more decimals are shown.
     let means = summaries
         .iter()
         .flatten()
@@ -194,7 +193,7 @@ fn table(
     let all: Vec<Vec<[Option<f64>; 4]>> = summaries.iter().map(figures).collect();
     let mut rows = Vec::new();
     for (subject, (name, figures)) in selection.names().zip(&all).enumerate() {
-        let done = whole.count(subject);
+        let done = complete.count(subject);
         let runs = TableCell::new(format!("{done} of {planned}"));
         let tone = if done < planned as usize {
             Tone::Bad
@@ -243,9 +242,10 @@ fn mean_of(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// A time as `mm:ss.hh`, with so many digits behind the point.
+/// A time as `mm:ss.hh`, with so many decimals.
 fn minutes(ns: f64, digits: usize) -> String {
-    // Rounded before it is cut into minutes and seconds, or 59.999 s would read 00:60.00.
+    // Rounded before it is split into minutes and seconds; otherwise 59.999 s would become
+    // 00:60.00.
     let steps = 10_f64.powi(i32::try_from(digits).unwrap_or_default());
     let rounded = (ns / 1e9 * steps).round() / steps;
     let minutes = (rounded / 60.0).floor();

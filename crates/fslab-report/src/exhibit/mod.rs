@@ -1,4 +1,4 @@
-//! The figures and tables that a study asks for, in the shape of its original's.
+//! The figures and tables that a study defines, in the form of its original's.
 //!
 //! ```text
 //!     FigureSpec --Selection--> phases and points --layout--> Exhibit: table, values, drawing
@@ -11,8 +11,8 @@ mod exhibited;
 mod iozone;
 mod lists;
 mod loser;
+mod published;
 mod selection;
-mod then;
 
 pub use bonnie::bonnie_csv;
 pub(crate) use exhibited::with_looks;

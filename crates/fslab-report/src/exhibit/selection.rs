@@ -1,4 +1,4 @@
-//! Which phases and points of a run a figure shows.
+//! The phases and points of a run that a figure shows.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::chart::Label;
 use crate::wording;
 use fslab_compare::{Analysis, PhaseAnalysis};
 
-/// What a figure shows.
+/// The content of a figure.
 pub(super) struct Selection<'s, 'a> {
     pub(super) spec: &'s FigureSpec,
     pub(super) analysis: &'s Analysis<'a>,
@@ -23,14 +23,14 @@ pub(super) struct Selection<'s, 'a> {
 /// A phase of a figure.
 pub(super) struct Selected<'s, 'a> {
     pub(super) phase: &'s PhaseAnalysis<'a>,
-    /// The points that are shown; the phase itself where it runs once.
+    /// The points shown; the phase itself if it is no sweep.
     pub(super) points: Vec<&'s PhaseAnalysis<'a>>,
-    /// What is drawn of it.
+    /// The metric drawn.
     pub(super) metric: &'static MetricDefinition,
 }
 
 impl<'s, 'a> Selection<'s, 'a> {
-    /// Selects, or says why nothing can be shown.
+    /// Selects the content, or returns why there is none.
     pub(super) fn of(
         spec: &'s FigureSpec,
         analysis: &'s Analysis<'a>,
@@ -84,8 +84,8 @@ impl<'s, 'a> Selection<'s, 'a> {
         }
     }
 
-    /// The points of `phase` that are asked for. Where a smaller scale has cut off what is asked
-    /// for, the largest that is left stands for it. A note says what the largest is.
+    /// The requested points of `phase`. If a smaller scale lacks the requested ones, the largest
+    /// one present replaces them. A note gives the largest.
     fn points(
         &mut self,
         phase: &'s PhaseAnalysis<'a>,
@@ -157,7 +157,7 @@ fn only(value: PointValue) -> PointRange {
     }
 }
 
-/// What a figure asks of a dimension.
+/// A condition on a dimension.
 enum Condition {
     /// Its largest value.
     Largest,
@@ -165,7 +165,7 @@ enum Condition {
     Range(PointRange),
 }
 
-/// What a figure asks of the dimensions of a sweep.
+/// The conditions of a figure on the dimensions of a sweep.
 type Conditions = BTreeMap<String, Condition>;
 
 fn read_conditions(spec: &FigureSpec) -> Result<Conditions, String> {
@@ -212,7 +212,7 @@ fn read_quantity(text: &str) -> Option<f64> {
     Some(number * factor).filter(|value| value.is_finite() && *value > 0.0)
 }
 
-/// The value of a dimension where a point has it.
+/// The point's value of a dimension.
 pub(super) fn value_of(phase: &PhaseAnalysis, dimension: &str) -> Option<PointValue> {
     phase.point?.get(dimension).copied()
 }

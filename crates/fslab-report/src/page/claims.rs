@@ -1,4 +1,4 @@
-//! What the study's original claims, as a scorecard, and its figures beside the run's.
+//! The claims of the study's original as a scorecard, and its figures beside the run's.
 
 use fslab_claims::{evaluate, then_and_now};
 
@@ -7,11 +7,11 @@ use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::{Chapter, ReportError, tables};
 
-/// The part of a run whose study repeats an original.
+/// The page's part on a study's original.
 pub(super) struct ClaimsPart {
     pub(super) scorecard: Option<CardPart>,
     pub(super) agreement: String,
-    /// The figures of both, a table for each kind.
+    /// Published and measured figures, a table for each kind.
     pub(super) beside: Vec<Sheet>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct CardPart {
 }
 
 impl PageContext<'_> {
-    /// `None` for a run whose study repeats nothing.
+    /// `None` for a run whose study has no original.
     pub(super) fn claims(&self, chapter: &Chapter) -> Result<Option<ClaimsPart>, ReportError> {
         let Some(original) = chapter.original else {
             return Ok(None);
@@ -33,7 +33,7 @@ impl PageContext<'_> {
             None
         } else {
             let mut table = tables::claims(&card);
-            // They stand above the table.
+            // The notes are above the table.
             table.notes.clear();
             Some(CardPart {
                 counts: tables::counts(&card),

@@ -1,4 +1,4 @@
-//! Under which conditions a run was made: machine, plan, versions, facts.
+//! The conditions of a run: machine, plan, versions, facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use fslab_compare::Analysis;
 /// Named values under a title.
 pub(super) struct Facts {
     pub(super) title: &'static str,
-    /// Name and value; whether the value is a machine's word.
+    /// Name, value, and whether the value is code.
     pub(super) entries: Vec<(String, String, bool)>,
 }
 
@@ -104,7 +104,7 @@ fn plan(run: &RunRecord) -> Facts {
     if !layers.is_empty() {
         entries.push(words("layers over the guest's root", layers.join(", ")));
     }
-    // Of a run that another tool made, nothing else was planned.
+    // An imported run has no other plan.
     if plan.venue.kind() != VenueKind::Imported {
         entries.extend([
             words("size", plan.size_bytes.to_string()),
@@ -162,7 +162,7 @@ fn machine(run: &RunRecord) -> Facts {
     }
 }
 
-/// Facts that trials reported: once where all agree, else with the subjects that they hold for.
+/// Facts reported by trials: one entry if all agree, else one per value with its subjects.
 fn versions(analysis: &Analysis) -> Facts {
     let mut found: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for trial in &analysis.run.trials {

@@ -41,7 +41,7 @@ pub(super) fn parts() -> Vec<Part> {
     parts
 }
 
-/// The two marks that docs/figures.md uses inside a line, `code` and *emphasis*, as HTML.
+/// Converts the two marks used in lines of docs/figures.md, `code` and *emphasis*, to HTML.
 fn inline(text: &str) -> String {
     let marked = |text: &str, mark: char, tag: &str| -> String {
         let pieces: Vec<&str> = text.split(mark).collect();

@@ -1,4 +1,4 @@
-//! What a simulated disk did: its pictures, where the time went, its table.
+//! The page's part on a simulated disk: pictures, time by part, table.
 
 use fslab_model::{DeviceInsight, PictureLayer};
 
@@ -21,11 +21,11 @@ const LEGEND: [(&str, &str); 4] = [
     ),
 ];
 
-/// The parts of a page that tell of a disk, in a phase or over the whole trial.
+/// The page's part on a simulated disk, for a phase or an entire trial.
 pub(super) struct DiskPart {
     /// Classes and names of the layers of a picture.
     pub(super) legend: [(&'static str, &'static str); 4],
-    pub(super) pictures: Vec<Portrait>,
+    pub(super) pictures: Vec<DiskPicture>,
     /// Classes and names of the parts of a bar.
     pub(super) parts: [(&'static str, &'static str); 6],
     pub(super) panels: Vec<Panel>,
@@ -41,15 +41,15 @@ impl DiskPart {
 }
 
 /// One subject's picture.
-pub(super) struct Portrait {
+pub(super) struct DiskPicture {
     pub(super) class: String,
     pub(super) name: String,
-    /// Its caption is what the picture does not show.
+    /// Its caption has the figures that the picture does not show.
     pub(super) panel: Panel,
 }
 
 impl PageContext<'_> {
-    /// What the disk did in a phase; `None` where no subject's disk was simulated.
+    /// The part for a phase; `None` if no subject's disk was simulated.
     pub(super) fn disk(
         &self,
         phase: &PhaseAnalysis,
@@ -67,14 +67,14 @@ impl PageContext<'_> {
         } else {
             &[]
         };
-        let mut part = self.portraits(shown, id)?;
+        let mut part = self.disk_part(shown, id)?;
         part.panels.extend(self.breakdown(&insights, id));
         part.table = Some(table);
         Ok(Some(part))
     }
 
-    /// What the disk did from the first request of a trial to its last.
-    pub(super) fn whole_disk(&self) -> Result<Option<DiskPart>, ReportError> {
+    /// The part from the first request of a trial to its last.
+    pub(super) fn disk_of_trial(&self) -> Result<Option<DiskPart>, ReportError> {
         let insights: Vec<_> = (0..self.labels.len())
             .map(|subject| {
                 let mut trials = self.analysis.trials_of(subject);
@@ -84,11 +84,11 @@ impl PageContext<'_> {
         if insights.iter().all(Option::is_none) {
             return Ok(None);
         }
-        let id = format!("{}whole", self.prefix);
-        self.portraits(&insights, &id).map(Some)
+        let id = format!("{}trial-disk", self.prefix);
+        self.disk_part(&insights, &id).map(Some)
     }
 
-    fn portraits(
+    fn disk_part(
         &self,
         insights: &[Option<&DeviceInsight>],
         id: &str,
@@ -100,7 +100,7 @@ impl PageContext<'_> {
             };
             let kind = format!("disk-{}", slug(&label.name));
             let id = format!("{id}.{kind}");
-            pictures.push(Portrait {
+            pictures.push(DiskPicture {
                 class: palette::class(label.look),
                 name: label.name.clone(),
                 panel: Panel {
@@ -143,7 +143,7 @@ impl PageContext<'_> {
     }
 }
 
-/// The few figures that a picture does not show.
+/// Figures that a picture does not show.
 fn caption(insight: &DeviceInsight) -> String {
     let moved = insight.moved();
     let requests = usize::try_from(moved.requests).unwrap_or(usize::MAX);

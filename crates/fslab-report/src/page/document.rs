@@ -1,4 +1,4 @@
-//! The document as a whole: title, style, choice of subject, the runs, definitions.
+//! The HTML document: title, style, choice of subject, the runs, definitions.
 
 use askama::Template;
 use fslab_model::{RunRecord, Subject};
@@ -11,7 +11,7 @@ use fslab_compare::Analysis;
 /// Renders the report of `runs` as one self-contained HTML document.
 ///
 /// # Errors
-/// [`ReportError::NoRun`] for an empty slice, [`ReportError::Template`] should a template fail.
+/// [`ReportError::NoRun`] for an empty slice, [`ReportError::Template`] if a template fails.
 pub fn html(runs: &[RunRecord]) -> Result<String, ReportError> {
     let chapters: Vec<Chapter> = runs.iter().map(Chapter::of).collect();
     html_of(&chapters)
@@ -64,14 +64,14 @@ struct Page {
     version: &'static str,
 }
 
-/// A subject in the bar that names the colours.
+/// A subject in the bar of subjects.
 struct Chip {
     class: String,
     name: String,
 }
 
-/// All subjects of a report in the order in which they first appear: a subject has one look in
-/// every run.
+/// All subjects of a report in the order of their first appearance, so that a subject has the same
+/// look in every run.
 pub(super) struct SubjectNames<'a>(Vec<&'a Subject>);
 
 impl<'a> SubjectNames<'a> {
@@ -85,7 +85,7 @@ impl<'a> SubjectNames<'a> {
         Self(subjects)
     }
 
-    /// The subject's number; it decides its look.
+    /// The subject's number, which selects its look.
     pub(super) fn number(&self, subject: &Subject) -> usize {
         let found = self.0.iter().position(|known| *known == subject);
         found.unwrap_or_default()
@@ -107,7 +107,7 @@ impl<'a> SubjectNames<'a> {
     }
 }
 
-/// An id that any text may be made of: letters, digits and hyphens stay, all else is spelled out.
+/// Converts any text to an id: letters, digits and hyphens stay, other characters are encoded.
 pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for letter in text.chars() {
@@ -120,7 +120,7 @@ pub(super) fn slug(text: &str) -> String {
     slug
 }
 
-/// The subjects of a run as a title: "ext4, XFS and Btrfs"; a number where they are many.
+/// The subjects of a run as a title: "ext4, XFS and Btrfs"; their number if they are many.
 pub(super) fn subjects_in_words(run: &RunRecord) -> String {
     let names: Vec<String> = run
         .header

@@ -1,4 +1,4 @@
-//! The figures and tables that the study asks for.
+//! The figures and tables that the study defines.
 
 use super::document::slug;
 use super::phase::PageContext;
@@ -12,7 +12,7 @@ pub(super) struct ExhibitPart {
     pub(super) absence: Option<String>,
     pub(super) svg: Option<String>,
     pub(super) tables: Vec<Sheet>,
-    /// Whether the tables are the figure, and not merely its numbers.
+    /// True if the tables are the figure, not only its numbers.
     pub(super) is_table: bool,
     pub(super) notes: Vec<String>,
 }
@@ -21,11 +21,11 @@ pub(super) struct ExhibitPart {
 pub(super) struct Sheet {
     pub(super) caption: String,
     pub(super) html: String,
-    /// Whether it is so long that it is shown when asked for.
+    /// True if it is so long that it is collapsed.
     pub(super) is_long: bool,
 }
 
-/// Rows of a table that is shown unasked.
+/// Most rows of a table that is not collapsed.
 const ROWS_MAX: usize = 48;
 
 impl PageContext<'_> {

@@ -1,11 +1,10 @@
-//! The charts and tables of a report as files of their own.
+//! The charts and tables of a report as separate files.
 //!
-//! What the page shows is what is written: both take the charts from the same parts, and the tables
-//! from the same functions.
+//! Page and files have the same content: both use the same parts and the same functions for tables.
 
 use super::document::SubjectNames;
 use super::panel::Panel;
-use super::run::{Run, doubts, winners_first};
+use super::run::{Run, confidence, winners_first};
 use crate::chart::Label;
 use crate::{Chapter, ReportError, Table, exhibit, tables, wording};
 use fslab_compare::Analysis;
@@ -13,11 +12,11 @@ use fslab_compare::Analysis;
 /// A chart of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartFile {
-    /// The phase that it tells of; `None` where it is of the whole run.
+    /// Its phase; `None` if it is about the run.
     pub phase: Option<String>,
-    /// What it shows, in a word: `rate`, `latency`, `series`.
+    /// Its kind in a word: `rate`, `latency`, `series`.
     pub kind: String,
-    /// What stands above it.
+    /// Its title.
     pub title: String,
     /// An SVG document on white paper.
     pub svg: String,
@@ -26,9 +25,9 @@ pub struct ChartFile {
 /// A table of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableFile {
-    /// The phase that it tells of; `None` where it is of the whole run.
+    /// Its phase; `None` if it is about the run.
     pub phase: Option<String>,
-    /// What it shows, in a word: `overview`, `figures`, `trials`.
+    /// Its kind in a word: `overview`, `figures`, `trials`.
     pub kind: String,
     /// The table.
     pub table: Table,
@@ -37,7 +36,7 @@ pub struct TableFile {
 /// All charts of a run, in the order of the page.
 ///
 /// # Errors
-/// [`ReportError::Picture`] where the picture of a disk is damaged.
+/// [`ReportError::Picture`] if the picture of a disk is damaged.
 pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
     let analysis = Analysis::of(chapter.run);
     let cast = SubjectNames::of(std::iter::once(chapter.run));
@@ -75,8 +74,8 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
             chart
         }));
     }
-    let whole = run.disk.iter().flat_map(super::disk::DiskPart::charts);
-    files.extend(whole.map(|panel| file(None, panel)));
+    let of_run = run.disk.iter().flat_map(super::disk::DiskPart::charts);
+    files.extend(of_run.map(|panel| file(None, panel)));
     files.extend(run.steps.iter().map(|panel| {
         let title = wording::heading(&panel.title);
         ChartFile {
@@ -93,22 +92,25 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
 #[must_use]
 pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
     let analysis = &Analysis::of(chapter.run);
-    let whole = |kind: &str, table: Table| TableFile {
+    let of_run = |kind: &str, table: Table| TableFile {
         phase: None,
         kind: kind.to_owned(),
         table,
     };
-    let mut files = vec![whole("overview", winners_first(tables::overview(analysis)))];
-    files.extend(tables::overall(analysis).map(|table| whole("overall", table)));
+    let mut files = vec![of_run(
+        "overview",
+        winners_first(tables::overview(analysis)),
+    )];
+    files.extend(tables::overall(analysis).map(|table| of_run("overall", table)));
     files.extend(
-        doubts(analysis)
+        confidence(analysis)
             .into_iter()
-            .map(|(kind, table)| whole(kind, table)),
+            .map(|(kind, table)| of_run(kind, table)),
     );
-    files.extend(tables::aged(analysis).map(|table| whole("aged", table)));
+    files.extend(tables::aged(analysis).map(|table| of_run("aged", table)));
     for exhibit in exhibit::exhibits(analysis, chapter.original) {
         for (index, table) in exhibit.tables.into_iter().enumerate() {
-            files.push(whole(
+            files.push(of_run(
                 &format!("figure-{}-{}", exhibit.id, index + 1),
                 table,
             ));
@@ -117,9 +119,9 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
     files.extend(
         of_claims(chapter)
             .into_iter()
-            .map(|(kind, table)| whole(&kind, table)),
+            .map(|(kind, table)| of_run(&kind, table)),
     );
-    files.extend(tables::failures(analysis).map(|table| whole("failures", table)));
+    files.extend(tables::failures(analysis).map(|table| of_run("failures", table)));
     for phase in &analysis.phases {
         let mut of_phase = |kind: &str, table: Table| {
             files.push(TableFile {
@@ -139,14 +141,14 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
             of_phase("disk", table);
         }
     }
-    files.extend(tables::durable(analysis).map(|table| whole("durable", table)));
-    files.extend(tables::steps(analysis).map(|table| whole("steps", table)));
-    files.push(whole("commands", tables::commands(analysis)));
-    files.push(whole("trials", tables::trials(analysis)));
+    files.extend(tables::durable(analysis).map(|table| of_run("durable", table)));
+    files.extend(tables::steps(analysis).map(|table| of_run("steps", table)));
+    files.push(of_run("commands", tables::commands(analysis)));
+    files.push(of_run("trials", tables::trials(analysis)));
     files
 }
 
-/// The scorecard of what an original claims, and its figures beside the run's.
+/// The scorecard of an original's claims, and its figures beside the run's.
 fn of_claims(chapter: &Chapter) -> Vec<(String, Table)> {
     let Some(original) = chapter.original else {
         return Vec::new();

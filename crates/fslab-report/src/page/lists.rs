@@ -1,4 +1,4 @@
-//! The lists that a phase's workload keeps: many values of one figure, a line for each subject.
+//! Lists recorded by a phase's workload: many values of one figure, a line for each subject.
 
 use super::document::slug;
 use super::panel::Panel;
@@ -7,11 +7,11 @@ use crate::chart::NARROW;
 use crate::exhibit::{list_plot, lists_of};
 use fslab_compare::{PhaseAnalysis, PhaseCell};
 
-/// Points of a sweep whose lists are drawn; the others are in the export.
+/// Most points of a sweep whose lists are drawn; the others are in the export.
 const POINTS_MAX: usize = 12;
 
 impl PageContext<'_> {
-    /// A chart for each list of the phase, and what is not drawn.
+    /// A chart for each list of the phase, and a note on those not drawn.
     pub(super) fn lists(&self, phase: &PhaseAnalysis, id: &str) -> (Vec<Panel>, Option<String>) {
         let mut panels = Vec::new();
         let with_lists: Vec<&PhaseAnalysis> = phase
@@ -51,7 +51,7 @@ impl PageContext<'_> {
     }
 }
 
-/// The names of the lists that any subject has, in the order in which they came.
+/// The names of all subjects' lists, in order of appearance.
 fn names<'a>(point: &PhaseAnalysis<'a>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     let records = point.cells.iter().flat_map(PhaseCell::done);

@@ -1,15 +1,15 @@
-//! The report as one HTML file: no network, no font, no script that it could not do without.
+//! The report as one HTML file, without network access or fonts; its scripts are optional.
 //!
-//! Templates own the markup, `templates/report.css` the look; this module turns an [`Analysis`]
-//! into what the templates show.
+//! Templates own the markup, `templates/report.css` the style; this module converts an [`Analysis`]
+//! to the templates' data.
 //!
 //! ```text
 //!     Page                   title, style, choice of subject, definitions
 //!       Run                  header, summary, overview, conditions
-//!         ExhibitPart        a figure that the study asks for
-//!         ClaimsPart         what the study's original claims, and its figures beside the run's
-//!         PhasePart          sentence, charts, table, and what a simulated disk did
-//!           SweepPart        curves, winners and all points, where it was run at many
+//!         ExhibitPart        a figure that the study defines
+//!         ClaimsPart         claims of the study's original, and its figures beside the run's
+//!         PhasePart          sentence, charts, table, and the simulated disk
+//!           SweepPart        curves, winners and all points of a sweep
 //! ```
 
 mod claims;

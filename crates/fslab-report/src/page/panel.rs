@@ -1,4 +1,4 @@
-//! A chart with its caption, for the page and as a file.
+//! Charts with captions, for the page and as files.
 
 use crate::chart::{Drawing, Frame, Label, Names};
 
@@ -6,19 +6,19 @@ use crate::chart::{Drawing, Frame, Label, Names};
 pub(super) struct Panel {
     /// Unique on the page.
     pub(super) id: String,
-    /// What it shows, in a word that a file may be named after.
+    /// Its kind, in a word used in file names.
     pub(super) kind: String,
     pub(super) title: String,
     pub(super) caption: String,
     pub(super) drawing: Drawing,
-    /// Whether the drawing names its subjects itself, or shows them by colour and mark alone.
+    /// True if the drawing shows its subjects by colour and mark alone.
     pub(super) needs_legend: bool,
-    /// Classes and names of what else has a colour.
+    /// Classes and names of other colours.
     pub(super) key: &'static [(&'static str, &'static str)],
 }
 
 impl Panel {
-    /// The part of the page that the chart tells of.
+    /// The id of the part of the page with the chart.
     pub(super) fn owner(&self) -> &str {
         self.id.split('.').next().unwrap_or_default()
     }
@@ -31,7 +31,7 @@ impl Panel {
         })
     }
 
-    /// The drawing as a document of its own, under `title`.
+    /// The drawing as a separate document, under `title`.
     pub(super) fn document(&self, title: &str, labels: &[Label]) -> String {
         self.drawing.alone_on_white(&Frame {
             title,

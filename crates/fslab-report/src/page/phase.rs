@@ -1,4 +1,4 @@
-//! One phase's part of the page: a sentence, its charts, its table.
+//! One phase's part of the page: a sentence, charts and tables.
 
 use fslab_model::definitions::DURABLE_THROUGHPUT;
 use fslab_model::{CachePolicy, LatencyHistogram, PhaseKind, VenueKind};
@@ -14,37 +14,37 @@ use crate::chart::{Course, Curve, Dots, Label, Series, latency};
 use crate::{sentences, tables, wording};
 use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, SweepDimension};
 
-/// Most lines of a chart over time; beyond, only the median repeat of a subject is drawn.
+/// Most lines of a chart over time; beyond, only the median repeat of each subject is drawn.
 const COURSES_MAX: usize = 24;
 
 /// A phase.
 pub(super) struct PhasePart {
     pub(super) id: String,
-    /// As the study has it.
+    /// Its name in the study.
     pub(super) name: String,
     pub(super) title: String,
     pub(super) workload: String,
-    /// What the caches held, in a word.
+    /// The cache policy, in a word.
     pub(super) cache: &'static str,
-    /// What it does, in a word; empty where no trial recorded it.
+    /// Its kind, in a word; empty if no trial recorded it.
     pub(super) kind: &'static str,
-    /// What the caches held, the workload and its parameters.
+    /// The cache policy, the workload and its parameters.
     pub(super) setting: Vec<(String, String)>,
     pub(super) cold: bool,
     pub(super) sentence: Option<String>,
     pub(super) panels: Vec<Panel>,
-    /// `None` for a swept phase, whose points are in its sweep's.
+    /// `None` for a sweep, whose points are in its part.
     pub(super) table: Option<String>,
     /// Means, deviations and tests; `None` for exact figures.
     pub(super) certainty: Option<String>,
     pub(super) sweep: Option<SweepPart>,
-    /// What is not drawn.
+    /// A note on what is not drawn.
     pub(super) note: Option<String>,
     pub(super) disk: Option<DiskPart>,
 }
 
 impl PhasePart {
-    /// All of its charts, in their order.
+    /// All of its charts, in order.
     pub(super) fn charts(&self) -> impl Iterator<Item = &Panel> {
         let sweep = self.sweep.iter().flat_map(|sweep| {
             let curves = sweep.curves.options.iter().map(|option| &option.panel);
@@ -55,15 +55,15 @@ impl PhasePart {
     }
 }
 
-/// Parameters of workloads that are sizes, though their names do not say so.
+/// Parameters of workloads that are sizes, although their names do not end in `_bytes`.
 const SIZES: [&str; 5] = ["file_size", "sizes", "record", "segment", "buffer"];
 
-/// What all charts of a run need.
+/// Common data of a run's parts.
 pub(super) struct PageContext<'a> {
     pub(super) analysis: &'a Analysis<'a>,
     pub(super) looks: &'a Looks,
     pub(super) labels: &'a [Label],
-    /// Before every id of the run.
+    /// Prefix of every id of the run.
     pub(super) prefix: &'a str,
 }
 
@@ -82,7 +82,7 @@ impl PageContext<'_> {
             let id = format!("{}.table", slug(&tables::phase_target(phase.name)));
             render(&table, Style::Sheet, self.looks, &id)
         };
-        // What the caches held, another tool does not tell.
+        // The cache policy of an imported run is unknown.
         let is_known = self.analysis.run.header.plan.venue.kind() != VenueKind::Imported;
         Ok(PhasePart {
             name: phase.name.to_owned(),
@@ -164,7 +164,7 @@ impl PageContext<'_> {
         Some(self.dots(comparison, &absences, (id, "rate", &title)))
     }
 
-    /// Durable throughput of one phase; `None` where it does not settle.
+    /// Durable throughput of one phase; `None` if it does not settle.
     pub(super) fn durable(&self, phase: &PhaseAnalysis) -> Option<Panel> {
         let comparison = phase.compare(&DURABLE_THROUGHPUT);
         if comparison.is_empty() {
@@ -252,7 +252,7 @@ impl PageContext<'_> {
     }
 }
 
-/// What is said of the phase; of a sweep, what it is said of.
+/// The sentence on the phase; on a sweep, with its number of points.
 fn sentence(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<String> {
     let sentence = sentences::on_phase(analysis, phase)?;
     let text = match &phase.sweep {
@@ -267,7 +267,7 @@ fn sentence(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<String> {
     Some(unbroken(&text))
 }
 
-/// The index, among the repeats that are done, of the one whose headline value is closest to the
+/// The index, among the completed repeats, of the one with the headline value nearest to the
 /// median.
 fn median_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> Option<usize> {
     let median = comparison.entries.get(subject)?.median()?;

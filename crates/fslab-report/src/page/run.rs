@@ -16,16 +16,16 @@ use crate::wording::count;
 use crate::{Chapter, ReportError, Table, tables};
 use fslab_compare::Analysis;
 
-/// The title of the column of the overview that names the winners.
+/// The title of the overview's column of winners.
 const FASTEST: &str = "Fastest";
 
 /// A run.
 pub(super) struct Run {
-    /// Before every id of the run.
+    /// Prefix of every id of the run.
     pub(super) prefix: String,
     pub(super) title: String,
     pub(super) study: String,
-    /// The few facts that stand under the title.
+    /// The facts below the title.
     pub(super) brief: Vec<(&'static str, String)>,
     pub(super) outcome: String,
     pub(super) lead: Vec<String>,
@@ -33,8 +33,8 @@ pub(super) struct Run {
     pub(super) overview: String,
     /// The geometric mean over all phases.
     pub(super) overall: Option<String>,
-    /// What is not known well enough, what is odd, and where the variance arises.
-    pub(super) doubts: Vec<String>,
+    /// Wide intervals, anomalies, and variance components.
+    pub(super) confidence: Vec<String>,
     pub(super) exhibits: Vec<ExhibitPart>,
     pub(super) claims: Option<ClaimsPart>,
     pub(super) aged: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct Run {
     pub(super) facts: Vec<Facts>,
 }
 
-/// A sentence whose percent signs stay with their numbers.
+/// A sentence with no-break spaces before percent signs.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
@@ -80,9 +80,9 @@ impl Run {
         let sheet = |table: &Table, id: &str| render(table, Style::Sheet, &looks, id);
         let optional =
             |table: Option<Table>, id| table.as_ref().map(|table| sheet(table, id)).transpose();
-        let told = sentences(analysis);
+        let summary = sentences(analysis);
         let of_kind = |wanted: &dyn Fn(SentenceKind) -> bool| -> Vec<String> {
-            let found = told.iter().filter(|sentence| wanted(sentence.kind));
+            let found = summary.iter().filter(|sentence| wanted(sentence.kind));
             found.map(|sentence| unbroken(&sentence.text)).collect()
         };
         let run = analysis.run;
@@ -108,7 +108,7 @@ impl Run {
                 render(&table, Style::Heat, &looks, "overview.table")?
             },
             overall: optional(tables::overall(analysis), "overall.table")?,
-            doubts: doubts(analysis)
+            confidence: confidence(analysis)
                 .iter()
                 .map(|(kind, table)| sheet(table, &format!("certainty.{kind}")))
                 .collect::<Result<_, _>>()?,
@@ -121,7 +121,7 @@ impl Run {
                 .iter()
                 .map(|phase| stage.phase(phase))
                 .collect::<Result<_, _>>()?,
-            disk: stage.whole_disk()?,
+            disk: stage.disk_of_trial()?,
             durable: analysis
                 .phases
                 .iter()
@@ -140,11 +140,11 @@ impl Run {
 }
 
 impl Run {
-    /// The parts that the run has, by the end of their ids and their titles.
+    /// The parts that the run has, by the suffix of their ids and title.
     pub(super) fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let parts = [
             (true, ("overview", "Overview")),
-            (!self.doubts.is_empty(), ("certainty", "Confidence")),
+            (!self.confidence.is_empty(), ("certainty", "Confidence")),
             (self.aged.is_some(), ("aged", "Fresh and aged")),
             (
                 !self.exhibits.is_empty(),
@@ -161,7 +161,7 @@ impl Run {
             (!self.phases.is_empty(), ("phases", "Phase by phase")),
             (
                 self.disk.is_some(),
-                ("disk", "The disk over the whole trial"),
+                ("disk", "The disk over the entire trial"),
             ),
             (
                 self.durable_table.is_some(),
@@ -175,8 +175,8 @@ impl Run {
     }
 }
 
-/// What speaks against the figures, by kind.
-pub(super) fn doubts(analysis: &Analysis) -> Vec<(&'static str, Table)> {
+/// The tables that qualify the figures, by kind.
+pub(super) fn confidence(analysis: &Analysis) -> Vec<(&'static str, Table)> {
     let found = [
         ("sensitivity", tables::sensitivity(analysis)),
         ("spread", tables::spread(analysis)),
@@ -191,8 +191,7 @@ pub(super) fn doubts(analysis: &Analysis) -> Vec<(&'static str, Table)> {
         .collect()
 }
 
-/// The overview with the column of the winners beside the phases: where subjects are many, it would
-/// be out of sight at the end.
+/// The overview with the column of winners first, so that it is visible with many subjects.
 pub(super) fn winners_first(mut table: Table) -> Table {
     let found = table
         .columns
@@ -215,7 +214,7 @@ fn place(plan: &Plan) -> String {
     }
 }
 
-/// How many repeats a cell has, or may have where it is repeated until it is known.
+/// The repeats of a cell, or their range if the run has a target of precision.
 fn repeats(plan: &Plan) -> String {
     match &plan.adaptive {
         Some(adaptive) => format!("{} to {}", plan.repeats, adaptive.repeats_max),
@@ -255,7 +254,7 @@ fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
     brief
 }
 
-/// The release of the kernel that the trials ran on: in a guest, that of the guest.
+/// The kernel release that the trials ran on: in a guest, the guest's.
 fn kernel(run: &RunRecord) -> Option<String> {
     match &run.header.plan.venue {
         VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => {
@@ -277,7 +276,7 @@ fn steps(stage: &PageContext) -> Vec<Panel> {
         .collect()
 }
 
-/// What failed trials printed on standard error.
+/// Standard error of failed trials.
 fn consoles(run: &RunRecord) -> Vec<(String, String)> {
     run.trials
         .iter()

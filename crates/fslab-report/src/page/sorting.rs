@@ -1,6 +1,6 @@
-//! What a figure in a table is worth, so that a column is sorted by value and not by its text.
+//! The numeric value of a table's text, for sorting columns.
 
-/// What the units that figures are written in are worth, within a column of one kind.
+/// Factors of the units of figures, within a column of one kind.
 const UNITS: [(&str, f64); 19] = [
     ("ns", 1.0),
     ("µs", 1e3),
@@ -23,12 +23,12 @@ const UNITS: [(&str, f64); 19] = [
     ("TB/s", 1e12),
 ];
 
-/// The number that a cell is sorted by: of `≈ 0.97` 0.97, of `421–440 MB/s` 421 million, of
-/// `3 of 9` 3. `None` for what is no figure.
+/// The number to sort a cell by: 0.97 for `≈ 0.97`, 421 million for `421–440 MB/s`, 3 for `3 of 9`.
+/// `None` if the text is no figure.
 pub(super) fn sort_value(text: &str) -> Option<f64> {
     let begin = text.find(|letter: char| letter.is_ascii_digit())?;
     let (before, rest) = text.split_at(begin);
-    // A name may have a digit in it; before a figure there are only marks.
+    // Names may contain digits; before a figure there are only marks.
     if before.chars().any(char::is_alphabetic) {
         return None;
     }
@@ -45,7 +45,7 @@ pub(super) fn sort_value(text: &str) -> Option<f64> {
     } else {
         1.0
     };
-    // An interval has its unit once, at its end, where both ends have the same.
+    // An interval has one unit at its end if both ends share it.
     let own = after
         .split(['–', ' ', '\u{a0}'])
         .find(|word| !word.is_empty());
@@ -54,7 +54,7 @@ pub(super) fn sort_value(text: &str) -> Option<f64> {
     Some(sign * number * unit.unwrap_or(1.0))
 }
 
-/// How many letters of `e18` or `e-5` stand at the beginning.
+/// The length of an exponent such as `e18` or `e-5` at the beginning.
 fn exponent(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('e')?;
     let digits = rest.strip_prefix('-').unwrap_or(rest);
@@ -67,7 +67,7 @@ fn worth(unit: &str) -> Option<f64> {
     found.map(|(_, worth)| *worth)
 }
 
-/// A value in few letters: `429e6`.
+/// A value in few characters: `429e6`.
 pub(super) fn short(value: f64) -> String {
     let plain = value.to_string();
     let scientific = format!("{value:e}");

@@ -1,5 +1,5 @@
-//! A swept phase's part of the page: curves over one dimension, a choice among the others, who is
-//! fastest where, and every point in a table.
+//! A sweep's part of the page: curves over one dimension, with a choice among the others, the
+//! fastest subjects, and a table of all points.
 
 use fslab_model::{MetricDefinition, PointValue};
 
@@ -8,19 +8,19 @@ use super::panel::Panel;
 use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::ReportError;
-use crate::chart::{NARROW, Victory, winners};
+use crate::chart::{Leader, NARROW, winners};
 use crate::{curves, tables, wording};
 use fslab_compare::point_in_words;
 use fslab_compare::{PhaseAnalysis, Standing, SweepAnalysis, SweepDimension};
 
-/// The most charts that one chooses among; beyond, they are of one dimension's values alone.
+/// Most charts to choose among; beyond, the choice is among one dimension's values.
 const CHOICES_MAX: usize = 40;
 
-/// Charts of which one is seen at a time.
+/// Charts of which one is shown at a time.
 pub(super) struct Choice {
-    /// What is chosen.
+    /// The title of the choice.
     pub(super) title: String,
-    /// Of its controls.
+    /// The name of its controls.
     pub(super) name: String,
     pub(super) options: Vec<Choosable>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Choosable {
     pub(super) panel: Panel,
 }
 
-/// What a swept phase has instead of charts of one point.
+/// The additional parts of a sweep.
 pub(super) struct SweepPart {
     pub(super) count: usize,
     pub(super) curves: Choice,
@@ -125,30 +125,30 @@ impl PageContext<'_> {
         if self.labels.len() < 2 {
             return None;
         }
-        let victory = |point: &PhaseAnalysis| {
+        let leader = |point: &PhaseAnalysis| {
             let comparison = point.comparison.as_ref()?;
             let best = comparison.best?;
             let value = |d: &SweepDimension| point.point?.get(d.name).copied();
-            Some(Victory {
+            Some(Leader {
                 place: (value(across)?, upwards.and_then(value)),
                 best,
                 certain: comparison.entries[best].standing == Standing::Winner,
             })
         };
-        let victories: Vec<Victory> = sweep.points.iter().filter_map(victory).collect();
+        let leaders: Vec<Leader> = sweep.points.iter().filter_map(leader).collect();
         Some(Panel {
             id: format!("{id}.winners"),
             kind: "winners".to_owned(),
-            title: "Who is fastest where".to_owned(),
-            caption: "the colour of the best subject · pale: not told apart".to_owned(),
-            drawing: winners(self.labels, across, upwards, &victories)?,
+            title: "The fastest subject at each point".to_owned(),
+            caption: "the colour of the best subject · pale: not certain".to_owned(),
+            drawing: winners(self.labels, across, upwards, &leaders)?,
             needs_legend: true,
             key: &[],
         })
     }
 }
 
-/// The values of `others` with the points that have them.
+/// The values of `others` with their points.
 fn choices<'p, 'a>(
     sweep: &'p SweepAnalysis<'a>,
     others: &[SweepDimension],

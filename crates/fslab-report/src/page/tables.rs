@@ -6,14 +6,14 @@ use super::document::{SubjectNames, slug};
 use super::sorting::{short, sort_value};
 use crate::{Align, Column, ReportError, Table, TableCell, Tone, palette};
 
-/// Text of more letters gets room for a few words a line.
+/// Longer text is given a wider column.
 const LONG_LETTERS: usize = 24;
-/// A table of more rows is moved about under its head.
+/// A table with more rows scrolls under its head.
 const TALL_ROWS: usize = 24;
-/// The column whose cells say whose row it is.
+/// The column that names the row's subject.
 const SUBJECT: &str = "Subject";
 
-/// How a table shall look.
+/// The style of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// Dense rows of figures or words.
@@ -58,7 +58,7 @@ pub(super) fn render(
     Ok(view.render()?)
 }
 
-/// The class of each subject of a run, by its place in the plan, and what its ids begin with.
+/// The class of each subject of a run, by index in the plan, and the prefix of its ids.
 pub(super) struct Looks {
     numbers: Vec<usize>,
     prefix: String,
@@ -77,7 +77,7 @@ impl Looks {
         }
     }
 
-    /// Every subject has the look of its place, as in a report of one run.
+    /// Each subject has the look of its index, as in a report of one run.
     fn class(&self, place: usize) -> String {
         palette::class(self.numbers.get(place).copied().unwrap_or(place))
     }
@@ -104,15 +104,15 @@ struct Group {
 struct Head {
     title: String,
     class: String,
-    /// Whether the subject's mark stands before the title.
+    /// True if the subject's mark precedes the title.
     marked: bool,
     definition: Option<String>,
 }
 
 struct Row {
-    /// Of the subject that the row is about.
+    /// Of the row's subject.
     class: Option<String>,
-    /// The part of the page that tells of the row's phase.
+    /// The id of the page's part on the row's phase.
     phase: Option<String>,
     cells: Vec<Cell>,
 }
@@ -123,9 +123,9 @@ struct Cell {
     class: String,
     code: bool,
     badge: bool,
-    /// Whether the cell names a subject, whose mark stands before it.
+    /// True if the cell names a subject, whose mark precedes it.
     marked: bool,
-    /// What the cell is sorted by, where that is not its text.
+    /// The cell's sort value, if not its text.
     value: Option<String>,
     /// The ratio to the best, with more digits than the text has.
     ratio: Option<String>,
@@ -134,7 +134,7 @@ struct Cell {
     target: Option<String>,
 }
 
-/// Neighbouring columns of one group under one title.
+/// Adjacent columns of a group, under one title.
 fn groups(columns: &[Column]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut last: Option<&Option<String>> = None;
@@ -190,7 +190,7 @@ impl Row {
 impl Cell {
     fn of(cell: &TableCell, column: &Column, looks: &Looks) -> Self {
         let mut class: Vec<String> = Vec::new();
-        // First, for the style asks what a class begins with.
+        // First, because the style matches the beginning of the class.
         class.extend(cell.heat.map(|heat| format!("h{heat}")));
         class.extend(align(column));
         class.extend(match cell.tone {
@@ -201,7 +201,8 @@ impl Cell {
         });
         class.extend((cell.text.chars().count() > LONG_LETTERS).then(|| "long".to_owned()));
         class.extend(cell.badge.then(|| "label".to_owned()));
-        // What a cell names has a colour; what a column is about also fades and is hidden.
+        // A cell that names a subject has its colour; a cell about a subject also fades and is
+        // hidden with it.
         class.extend(cell.subject.map(|place| looks.class(place)));
         class.extend(
             column
@@ -231,7 +232,7 @@ impl Cell {
         .valued(column)
     }
 
-    /// In a heat map the ratio is what is compared: it stands first.
+    /// In a heat map the ratio comes first, because it is compared.
     fn styled(mut self, style: Style, cell: &TableCell) -> Self {
         if style == Style::Heat
             && cell.heat.is_some()
@@ -251,7 +252,7 @@ impl Cell {
     }
 }
 
-/// What a text is sorted by; `None` where its text is a plain number, or none at all.
+/// The sort value of a text; `None` if the text is a plain number, or has none.
 fn value_of(text: &str) -> Option<String> {
     if text.parse::<f64>().is_ok() {
         return None;
@@ -259,7 +260,7 @@ fn value_of(text: &str) -> Option<String> {
     sort_value(text).map(short)
 }
 
-/// Numbers stand to the right, unasked.
+/// Numbers are right-aligned by default.
 fn align(column: &Column) -> Option<String> {
     match column.align {
         Align::Left => Some("left".to_owned()),

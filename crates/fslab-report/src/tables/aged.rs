@@ -1,4 +1,4 @@
-//! What filling and ageing cost: each subject with stages beside the same one without.
+//! The cost of filling and ageing: each subject with stages beside the same one without.
 
 use fslab_compare::{AgedContrast, Analysis, PhaseCell};
 use fslab_model::Subject;
@@ -8,7 +8,7 @@ use super::cells::{absence_word, median, subject_cell};
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 
-/// What a stage reports of itself, by the end of the fact's name.
+/// The facts that a stage reports, by suffix.
 const FACTS: [(&str, &str, &str); 6] = [
     ("", "fullness_percent", " % full"),
     ("", "files", " files"),
@@ -19,7 +19,7 @@ const FACTS: [(&str, &str, &str); 6] = [
 ];
 
 /// For each phase the speed of an aged or filled subject relative to the fresh one, with interval
-/// and verdict, and what the stages left behind; `None` where the run has no such pair.
+/// and verdict, and the facts of the stages; `None` if the run has no such pair.
 #[must_use]
 pub fn aged(analysis: &Analysis) -> Option<Table> {
     let pairs = analysis.aged_pairs();
@@ -57,7 +57,7 @@ fn row(contrast: &AgedContrast, subject: &Subject) -> Vec<TableCell> {
         let comparison = phase.comparison.as_ref();
         let found = comparison.and_then(|c| Some((c, c.entries.get(place)?)));
         match found.filter(|(_, entry)| entry.summary.is_some()) {
-            // Who is the best of all subjects is not the question here.
+            // The best of all subjects is not marked here.
             Some((comparison, entry)) => median(comparison, entry).tone(Tone::Plain),
             None => {
                 let reason = phase.cells.get(place).and_then(PhaseCell::absence);
@@ -104,9 +104,9 @@ fn against(contrast: &AgedContrast) -> [TableCell; 3] {
     ]
 }
 
-/// What the stages of a subject left behind, from the least to the most of its repeats.
+/// The facts of a subject's stages, as a range over its repeats.
 fn left_behind(analysis: &Analysis, subject: usize) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for (before, name, behind) in FACTS {
         let values: Vec<f64> = analysis
             .trials_of(subject)
@@ -125,9 +125,9 @@ fn left_behind(analysis: &Analysis, subject: usize) -> Vec<String> {
             (low, high) if low == high => low,
             (low, high) => format!("{low} to {high}"),
         };
-        told.push(format!("{before}{text}{behind}"));
+        found.push(format!("{before}{text}{behind}"));
     }
-    told
+    found
 }
 
 fn number(value: f64) -> String {

@@ -1,19 +1,19 @@
-//! Cells that several tables have.
+//! Cells shared by several tables.
 
 use fslab_model::Subject;
 
 use crate::{TableCell, Tone, wording};
 use fslab_compare::{Comparison, Entry, Standing};
 
-/// Below a table whose figures are the only ones that there can be.
+/// The note below a table of exact figures.
 pub(super) const EXACT: &str = "Figures of virtual time are exact.";
 
-/// The title of a column of medians. A single repeat in virtual time has none.
+/// The title of a column of medians; "value" for a single repeat in virtual time.
 pub(super) fn middle(exact: bool) -> &'static str {
     if exact { "value" } else { "median" }
 }
 
-/// A median of a comparison; bold for a certain winner.
+/// A median of a comparison; strong for a certain winner.
 pub(super) fn median(comparison: &Comparison, entry: &Entry) -> TableCell {
     let Some(median) = entry.median() else {
         return TableCell::nothing();
@@ -36,7 +36,7 @@ pub(super) fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
     }
 }
 
-/// The speed relative to the best, `≈` before it where the two cannot be told apart.
+/// The speed relative to the best, with `≈` if the difference is not significant.
 pub(super) fn against_best(entry: &Entry) -> Option<String> {
     let speed = wording::ratio(entry.to_best?.value);
     Some(match entry.standing {

@@ -1,4 +1,4 @@
-//! How certain the order of a phase is: spread, tests and verdicts, subjects as rows.
+//! The statistics of a phase: spread, tests and verdicts, subjects as rows.
 
 use fslab_model::Subject;
 use fslab_stats::{IntervalMethod, TestMethod, interval_method};
@@ -9,10 +9,10 @@ use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Comparison, Entry, PhaseAnalysis, Standing};
 
 /// Repeats, mean, standard deviation and coefficient of variation of each subject's headline
-/// figure, and how it compares with the best: ratio with interval, percent of the loser, p-value,
-/// corrected p-value and verdict. `family` is how many pairs of subjects were corrected together.
+/// figure, and its comparison with the best: ratio with interval, percent of the loser, p-value,
+/// corrected p-value and verdict. `family` is the number of pairs of subjects corrected together.
 ///
-/// `None` where nothing was measured, and for exact figures, which need no test.
+/// `None` without measurements, and for exact figures, which need no test.
 #[must_use]
 pub fn certainty<'a>(
     phase: &PhaseAnalysis,
@@ -123,7 +123,7 @@ fn against(comparison: &Comparison, subject: usize) -> [TableCell; 6] {
     ]
 }
 
-/// Which methods were used, as sizes and family demanded.
+/// The methods used, which depend on sizes and family.
 fn notes(comparison: &Comparison, family: usize) -> Vec<String> {
     let tests: Vec<TestMethod> = comparison
         .entries

@@ -1,10 +1,10 @@
-//! What an original claims, and its figures beside the run's.
+//! Claims of an original, and its figures beside the run's.
 
 use fslab_claims::{Outcome, Scorecard, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, Verdict};
 
 use crate::{Column, Table, TableCell, Tone, wording};
 
-/// One row a claim: what the original says, what the run says of that, and the numbers.
+/// One row per claim: the original's statement, the run's result, and the numbers.
 #[must_use]
 pub fn claims(card: &Scorecard) -> Table {
     Table {
@@ -19,7 +19,7 @@ pub fn claims(card: &Scorecard) -> Table {
     }
 }
 
-/// How many claims hold, fail, and stay open.
+/// The number of claims that hold, fail and are open.
 #[must_use]
 pub fn counts(card: &Scorecard) -> String {
     let counts =
@@ -54,12 +54,12 @@ fn row(verdict: &Verdict) -> Vec<TableCell> {
     vec![claim, outcome, TableCell::new(&verdict.sentence)]
 }
 
-/// Whether the run has any figure of the group.
+/// True if the run has any figure of the group.
 fn is_measured(group: &&ThenAndNowGroup) -> bool {
     group.rows.iter().any(|row| row.now.is_some())
 }
 
-/// One row a figure: whether the order of the subjects is still the original's.
+/// One row per figure: the rank correlation with the original.
 #[must_use]
 pub fn agreement(both: &ThenAndNow) -> Table {
     let measured = both.groups.iter().filter(is_measured);
@@ -109,7 +109,7 @@ pub fn agreement(both: &ThenAndNow) -> Table {
     }
 }
 
-/// The figures of the original of which the run has none.
+/// Published figures that the run does not have.
 fn not_measured(both: &ThenAndNow) -> Option<String> {
     let groups = both.groups.iter().filter(|group| !is_measured(group));
     let names: Vec<String> = groups
@@ -125,7 +125,7 @@ fn figure(group: &ThenAndNowGroup) -> String {
     }
 }
 
-/// Figures of one kind stand in one table, by these titles.
+/// Tables of figures by kind, with their titles.
 const KINDS: [(&str, Option<&str>, &str); 9] = [
     ("rate", None, "Rates"),
     ("operations", None, "Rates"),
@@ -170,7 +170,7 @@ fn title_of(group: &ThenAndNowGroup) -> &'static str {
 fn beside(title: &str, groups: &[&ThenAndNowGroup]) -> Table {
     let mut subjects: Vec<&ThenAndNowRow> = Vec::new();
     for row in groups.iter().flat_map(|group| &group.rows) {
-        // Whom the run does not have, it has nothing to say of.
+        // A subject that the run lacks has no row.
         if row.measured_as.is_some() && !subjects.iter().any(|known| known.subject == row.subject) {
             subjects.push(row);
         }
@@ -224,7 +224,7 @@ fn ratio(ratio: Option<f64>) -> String {
     }
 }
 
-/// One row a figure, with its values: for other programs.
+/// One row per figure, with its values, for other programs.
 #[must_use]
 pub fn then_and_now_list(both: &ThenAndNow) -> Table {
     let mut rows = Vec::new();

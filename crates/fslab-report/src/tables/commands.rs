@@ -1,4 +1,4 @@
-//! The exact commands: what the plan asked for, and what was executed.
+//! The exact commands: as planned and as executed.
 
 use fslab_model::{StepRecord, SubjectPlan, format_ns};
 use fslab_stats::quantile;
@@ -8,8 +8,8 @@ use crate::wording::{command_line, count};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::Analysis;
 
-/// For each subject the planned commands, and every different command that a trial executed for
-/// it, with how often, its median duration and its exit codes.
+/// For each subject the planned commands, and every distinct command that its trials executed, with
+/// count, median duration and exit codes.
 #[must_use]
 pub fn commands(analysis: &Analysis) -> Table {
     let mut rows = Vec::new();

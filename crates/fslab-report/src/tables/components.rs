@@ -1,4 +1,4 @@
-//! Where the variance arises, for runs whose phases ran in several rounds.
+//! Variance components of runs with several rounds.
 
 use fslab_stats::{Component, Components};
 
@@ -7,8 +7,8 @@ use crate::wording::{self, NOTHING};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::Analysis;
 
-/// What each level of repeats adds to the relative standard deviation of each phase and subject:
-/// trial, mount, iteration; `None` where no phase ran in several rounds.
+/// The relative standard deviation from each level of repeats (trial, mount, iteration) for each
+/// phase and subject; `None` if no phase ran in several rounds.
 #[must_use]
 pub fn components(analysis: &Analysis) -> Option<Table> {
     if analysis.run.header.plan.rounds.is_one() {
@@ -47,8 +47,8 @@ pub fn components(analysis: &Analysis) -> Option<Table> {
             .of("Variance components")
     };
     let mut notes = vec![
-        "In brackets the level's share of the variance. A level that is not repeated has none of \
-         its own: what it adds is in that of the level above."
+        "In brackets the level's share of the variance. A level that is not repeated has no \
+         separate share: what it adds is in that of the level above."
             .to_owned(),
     ];
     if negative {

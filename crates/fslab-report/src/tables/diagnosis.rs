@@ -5,15 +5,15 @@ use fslab_stats::Outlier;
 use super::overview::phase_target;
 use crate::wording;
 use crate::{Column, Table, TableCell};
-use fslab_compare::{Analysis, Anomaly, Finding};
+use fslab_compare::{Analysis, Anomaly, DetectedAnomaly};
 
-/// Oddities that are listed one by one; more are counted.
+/// Most anomalies listed; more are counted.
 const ROWS_MAX: usize = 60;
-/// Outliers that are told one by one.
+/// Most outliers listed in a row.
 const OUTLIERS_MAX: usize = 4;
 
-/// The anomalies of each phase and subject, with figures and corrected p-value; `None` where
-/// nothing was.
+/// The anomalies of each phase and subject, with figures and corrected p-value; `None` if there is
+/// none.
 #[must_use]
 pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
     let found = &analysis.diagnosis.findings;
@@ -21,11 +21,11 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
         return None;
     }
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
-    let row = |finding: &Finding| {
+    let row = |finding: &DetectedAnomaly| {
         let phase = finding.phase.map(|place| analysis.phases[place].name);
-        let whole = || TableCell::new("the whole run");
+        let run = || TableCell::new("the entire run");
         vec![
-            phase.map_or_else(whole, |name| {
+            phase.map_or_else(run, |name| {
                 TableCell::new(wording::heading(name)).leads_to(phase_target(name))
             }),
             finding.subject.map_or_else(TableCell::nothing, |subject| {
@@ -62,7 +62,7 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// The kind by the name that docs/figures.md defines.
+/// The kind as named in docs/figures.md.
 pub(crate) fn kind(anomaly: &Anomaly) -> &'static str {
     match anomaly {
         Anomaly::Outliers(_) => "Outlier",
@@ -72,17 +72,20 @@ pub(crate) fn kind(anomaly: &Anomaly) -> &'static str {
     }
 }
 
-fn details(analysis: &Analysis, finding: &Finding) -> String {
+fn details(analysis: &Analysis, finding: &DetectedAnomaly) -> String {
     let repeat = |index: usize| finding.repeats.get(index).map_or(index, |r| *r as usize) + 1;
     match &finding.anomaly {
         Anomaly::Outliers(found) => {
-            let tell =
+            let outlier =
                 |it: &Outlier| format!("repeat {} {}", repeat(it.index), wording::away(it.times));
-            let mut told: Vec<String> = found.iter().take(OUTLIERS_MAX).map(tell).collect();
+            let mut outliers: Vec<String> = found.iter().take(OUTLIERS_MAX).map(outlier).collect();
             if found.len() > OUTLIERS_MAX {
-                told.push(format!("{} more", found.len() - OUTLIERS_MAX));
+                outliers.push(format!("{} more", found.len() - OUTLIERS_MAX));
             }
-            format!("{} the geometric mean of the others", wording::list(&told))
+            format!(
+                "{} the geometric mean of the others",
+                wording::list(&outliers)
+            )
         }
         Anomaly::TwoModes(modes) => {
             let phase = finding

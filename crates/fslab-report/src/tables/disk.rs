@@ -1,4 +1,4 @@
-//! What a simulated disk did in a phase, subjects as rows.
+//! The simulated disk's work in a phase, subjects as rows.
 
 use fslab_model::definitions as d;
 use fslab_model::{Bytes, MetricDefinition, PhaseRecord, Subject, TimeParts, format_ns};
@@ -8,14 +8,14 @@ use crate::wording;
 use crate::{Column, Table, TableCell};
 use fslab_compare::{PhaseAnalysis, PhaseCell};
 
-/// How a column's figure is written.
+/// The format of a column's figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Figure,
     Percent,
 }
 
-/// The metrics that are shown, by group and short title.
+/// The metrics shown, by group and short title.
 const METRICS: [(&str, &str, &MetricDefinition, Style); 11] = [
     ("Access", "seeks", &d::SEEKS, Style::Figure),
     (
@@ -48,7 +48,7 @@ const METRICS: [(&str, &str, &MetricDefinition, Style); 11] = [
 /// One of the parts of a time.
 type Part = fn(&TimeParts) -> u64;
 
-/// What the media's time is spent with, by short title.
+/// The parts of the media's time, by short title.
 const MEDIA: [(&str, Part); 3] = [
     ("seek", |time| time.seek_ns),
     ("rotation", |time| time.rotation_ns),
@@ -56,10 +56,10 @@ const MEDIA: [(&str, Part); 3] = [
 ];
 
 /// Seeks, sequential share, queue, the media's time, write amplification and the two clocks of each
-/// subject; `None` where no subject's disk was simulated.
+/// subject; `None` if no subject's disk was simulated.
 ///
-/// `subjects` are those of the run, in the order of the plan. Columns that no subject has a value
-/// for are left out.
+/// `subjects` are those of the run, in the order of the plan. Columns without any value are left
+/// out.
 #[must_use]
 pub fn disk<'a>(
     phase: &PhaseAnalysis,
@@ -124,7 +124,7 @@ fn medians(
     cells.collect()
 }
 
-/// A part of the media's time; none at all where it is 0 for every subject, as are seeks of chips.
+/// A part of the media's time; none if it is 0 for every subject, such as seeks of an SSD.
 fn media(phase: &PhaseAnalysis, part: Part) -> Vec<Option<String>> {
     let times = phase.cells.iter().map(|cell| {
         let insight = cell.insight()?;
@@ -132,11 +132,11 @@ fn media(phase: &PhaseAnalysis, part: Part) -> Vec<Option<String>> {
     });
     let times: Vec<Option<u64>> = times.collect();
     let nowhere = times.iter().flatten().all(|ns| *ns == 0);
-    let told = times.into_iter().map(|ns| {
+    let texts = times.into_iter().map(|ns| {
         let ns = ns.filter(|_| !nowhere)?;
         Some(format_ns(ns as f64))
     });
-    told.collect()
+    texts.collect()
 }
 
 fn deepest(cell: &PhaseCell) -> Option<String> {
@@ -144,7 +144,7 @@ fn deepest(cell: &PhaseCell) -> Option<String> {
     Some(wording::thousands(depth as f64))
 }
 
-/// What the sync and the unmount after the phase wrote.
+/// Bytes written by the sync and the unmount after the phase.
 fn written_after(cell: &PhaseCell) -> Option<String> {
     let settled = |record: &'_ PhaseRecord| {
         let insight = record.settle_insight.as_ref()?;
@@ -175,7 +175,7 @@ fn notes(phase: &PhaseAnalysis, subjects: &[&Subject]) -> Vec<String> {
         .collect();
     if !unmarked.is_empty() {
         notes.push(format!(
-            "Not one request of {} was marked as metadata in the whole trial: what is shown as \
+            "Not one request of {} was marked as metadata in the entire trial: what is shown as \
              data holds it.",
             wording::list(&unmarked)
         ));
@@ -183,9 +183,9 @@ fn notes(phase: &PhaseAnalysis, subjects: &[&Subject]) -> Vec<String> {
     notes
 }
 
-/// Whether a whole trial went by in which the file system marked nothing as metadata.
+/// True if the file system marked nothing as metadata in an entire trial.
 fn marks_nothing(cell: &PhaseCell) -> bool {
     let trials = cell.repeats.iter().filter_map(|repeat| repeat.trial);
-    let mut wholes = trials.filter_map(|trial| trial.insight.as_ref());
-    wholes.any(|whole| whole.metadata_share() == Some(0.0))
+    let mut insights = trials.filter_map(|trial| trial.insight.as_ref());
+    insights.any(|insight| insight.metadata_share() == Some(0.0))
 }

@@ -1,4 +1,4 @@
-//! What disturbed the measurements, and what the kernel said of their devices.
+//! Disturbances of the measurements, and kernel messages about their devices.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::cells::subject_cell;
 use crate::{Column, Table, TableCell, Tone, wording};
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 
-/// What stands behind a figure of which at least one repeat was disturbed.
+/// The mark of a figure with at least one disturbed repeat.
 pub(crate) const MARK: &str = " †";
-/// Rows that are shown.
+/// Most rows shown.
 const ROWS_MAX: usize = 60;
 
-/// The figure with a mark where it rests on disturbed repeats.
+/// Adds the mark if repeats were disturbed.
 pub(super) fn marked(cell: TableCell, disturbed: usize) -> TableCell {
     match disturbed {
         0 => cell,
@@ -24,7 +24,7 @@ pub(super) fn marked(cell: TableCell, disturbed: usize) -> TableCell {
     }
 }
 
-/// What the mark means; `None` where no figure has it.
+/// The meaning of the mark; `None` if no figure has it.
 pub(super) fn mark_note<'a>(
     phases: impl IntoIterator<Item = &'a PhaseAnalysis<'a>>,
 ) -> Option<String> {
@@ -42,8 +42,8 @@ pub(super) fn mark_note<'a>(
     })
 }
 
-/// Every disturbance of a measurement, those of one kind in one phase of a subject in one row;
-/// `None` where there was none.
+/// Every disturbance, with those of one kind in one phase of a subject in one row; `None` if there
+/// was none.
 #[must_use]
 pub fn disturbances(analysis: &Analysis) -> Option<Table> {
     let mut rows = Vec::new();
@@ -80,7 +80,7 @@ pub fn disturbances(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// The sentences of each kind with their shares, one a record.
+/// The messages of each kind with their shares, one per record.
 fn by_kind<'a>(cell: &PhaseCell<'a>) -> BTreeMap<DisturbanceKind, Vec<(&'a str, f64)>> {
     let mut kinds: BTreeMap<DisturbanceKind, Vec<(&str, f64)>> = BTreeMap::new();
     for found in cell.records().flat_map(|record| &record.disturbances) {
@@ -101,7 +101,7 @@ fn title(kind: DisturbanceKind) -> &'static str {
     }
 }
 
-/// What the kernel said of the devices, message by message; `None` where it said nothing.
+/// Kernel messages about the devices; `None` if there are none.
 #[must_use]
 pub fn kernel_log(analysis: &Analysis) -> Option<Table> {
     let trials = analysis.run.trials.iter();

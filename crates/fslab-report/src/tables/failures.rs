@@ -1,4 +1,4 @@
-//! What has no figure, and why.
+//! Missing figures and the reasons.
 
 use fslab_model::{CellId, Failure, PhaseOutcome, Subject, TrialOutcome};
 
@@ -6,22 +6,22 @@ use super::cells::subject_cell;
 use crate::{Column, Table, TableCell, Tone, wording};
 use fslab_compare::{Analysis, RepeatState};
 
-/// Every trial and phase that failed, was skipped or has no record, with its reason; `None` where
+/// Every trial and phase that failed, was skipped or has no record, with its reason; `None` if
 /// there is none.
 ///
-/// Repeats and phases of one subject that have the same fate share a row.
+/// Repeats and phases of a subject with the same result share a row.
 #[must_use]
 pub fn failures(analysis: &Analysis) -> Option<Table> {
-    let mut fates: Vec<Fate> = Vec::new();
+    let mut found: Vec<MissingFigure> = Vec::new();
     for (index, subject) in analysis.subjects().enumerate() {
-        let of_subject = fates_of(analysis, index, subject);
-        let by_place = merge(of_subject, |known, fate| {
-            let same = known.places == fate.places;
-            same.then(|| known.repeats.extend(&fate.repeats)).is_some()
+        let of_subject = missing_of(analysis, index, subject);
+        let by_place = merge(of_subject, |known, item| {
+            let same = known.places == item.places;
+            same.then(|| known.repeats.extend(&item.repeats)).is_some()
         });
-        fates.extend(merge(by_place, |known, fate| {
-            let same = known.repeats == fate.repeats;
-            same.then(|| known.places.extend(fate.places.iter().cloned()))
+        found.extend(merge(by_place, |known, item| {
+            let same = known.repeats == item.repeats;
+            same.then(|| known.places.extend(item.places.iter().cloned()))
                 .is_some()
         }));
     }
@@ -33,15 +33,15 @@ pub fn failures(analysis: &Analysis) -> Option<Table> {
         Column::left("Reason"),
         Column::left("Hint"),
     ];
-    (!fates.is_empty()).then(|| Table {
+    (!found.is_empty()).then(|| Table {
         caption: "What has no figure, and why".to_owned(),
         columns,
-        rows: fates.into_iter().map(Fate::row).collect(),
+        rows: found.into_iter().map(MissingFigure::row).collect(),
         notes: Vec::new(),
     })
 }
 
-struct Fate<'a> {
+struct MissingFigure<'a> {
     index: usize,
     subject: &'a Subject,
     repeats: Vec<u32>,
@@ -60,20 +60,20 @@ struct Place {
     point: Option<String>,
 }
 
-/// Points of a phase that are named one by one, and phases whose points are told apart.
+/// Most points of a phase listed one by one, and most phases listed with their points.
 const POINTS_MAX: usize = 4;
 const SWEEPS_MAX: usize = 3;
 
 /// `write, read at 3 points (read 64 KiB to read 2 GiB)`.
 fn in_words(places: &[Place]) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let swept: Vec<&Place> = places
         .iter()
         .filter(|place| place.point.is_some())
         .collect();
     let sweeps = swept.chunk_by(|a, b| a.name == b.name).count();
     if sweeps > SWEEPS_MAX && swept.len() > POINTS_MAX {
-        told.extend(
+        texts.extend(
             places
                 .iter()
                 .filter(|p| p.point.is_none())
@@ -82,47 +82,51 @@ fn in_words(places: &[Place]) -> String {
         let ends = swept.first().zip(swept.last());
         let ends = ends.map(|(first, last)| (first.point.as_deref(), last.point.as_deref()));
         let (first, last) = ends.unwrap_or_default();
-        told.push(format!(
+        texts.push(format!(
             "{} points of {sweeps} phases, from {} to {}",
             swept.len(),
             first.unwrap_or_default(),
             last.unwrap_or_default()
         ));
-        return told.join(", ");
+        return texts.join(", ");
     }
     for group in places.chunk_by(|a, b| a.name == b.name && a.point.is_some()) {
         let points: Vec<&str> = group.iter().filter_map(|p| p.point.as_deref()).collect();
         match points.as_slice() {
-            [] => told.push(group[0].name.clone()),
-            few if few.len() <= POINTS_MAX => told.extend(few.iter().map(|p| (*p).to_owned())),
-            [first, .., last] => told.push(format!(
+            [] => texts.push(group[0].name.clone()),
+            few if few.len() <= POINTS_MAX => texts.extend(few.iter().map(|p| (*p).to_owned())),
+            [first, .., last] => texts.push(format!(
                 "{} at {} points, from {first} to {last}",
                 group[0].name,
                 points.len()
             )),
-            [only] => told.push((*only).to_owned()),
+            [only] => texts.push((*only).to_owned()),
         }
     }
-    told.join(", ")
+    texts.join(", ")
 }
 
-/// Joins fates of one kind and reason wherever `join` takes one into another.
+/// Merges figures of one kind and reason where `join` accepts it.
 fn merge<'a>(
-    fates: Vec<Fate<'a>>,
-    join: impl Fn(&mut Fate<'a>, &Fate<'a>) -> bool,
-) -> Vec<Fate<'a>> {
-    let mut merged: Vec<Fate> = Vec::new();
-    for fate in fates {
-        let mut alike = merged.iter_mut().filter(|known| known.is_like(&fate));
-        if !alike.any(|known| join(known, &fate)) {
-            merged.push(fate);
+    found: Vec<MissingFigure<'a>>,
+    join: impl Fn(&mut MissingFigure<'a>, &MissingFigure<'a>) -> bool,
+) -> Vec<MissingFigure<'a>> {
+    let mut merged: Vec<MissingFigure> = Vec::new();
+    for item in found {
+        let mut alike = merged.iter_mut().filter(|known| known.is_like(&item));
+        if !alike.any(|known| join(known, &item)) {
+            merged.push(item);
         }
     }
     merged
 }
 
-fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<Fate<'a>> {
-    let fate = |repeat, place: &str, what, tone| Fate {
+fn missing_of<'a>(
+    analysis: &Analysis,
+    index: usize,
+    subject: &'a Subject,
+) -> Vec<MissingFigure<'a>> {
+    let item = |repeat, place: &str, what, tone| MissingFigure {
         index,
         subject,
         repeats: vec![repeat],
@@ -136,10 +140,10 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
         hint: String::new(),
     };
     let cell = CellId(u32::try_from(index).unwrap_or(u32::MAX));
-    let mut fates = Vec::new();
+    let mut found = Vec::new();
     for repeat in 0..analysis.run.header.plan.repeats {
         let Some(trial) = analysis.run.cell(cell).find(|t| t.trial.repeat == repeat) else {
-            fates.push(fate(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
+            found.push(item(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
             continue;
         };
         let in_phase = |failure: &Failure| {
@@ -151,7 +155,7 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
         if let TrialOutcome::Failed { failure } = &trial.outcome
             && !in_phase(failure)
         {
-            fates.push(fate(repeat, "trial", "failed", Tone::Bad).failed(failure));
+            found.push(item(repeat, "trial", "failed", Tone::Bad).failed(failure));
         }
     }
     let runs = analysis.phases.iter().flat_map(|phase| {
@@ -161,33 +165,33 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
     for (name, point) in runs {
         let of_subject = point.cells.get(index);
         for repeat in of_subject.into_iter().flat_map(|cell| &cell.repeats) {
-            let at = |what, tone| Fate {
+            let at = |what, tone| MissingFigure {
                 places: vec![Place {
                     name: wording::phase(name),
                     point: point.point.map(|_| point.name.to_owned()),
                 }],
-                ..fate(repeat.repeat, name, what, tone)
+                ..item(repeat.repeat, name, what, tone)
             };
             match repeat.state {
                 RepeatState::Done(_) => {}
                 RepeatState::Skipped(reason) => {
-                    fates.push(at("skipped", Tone::Weak).because(reason));
+                    found.push(at("skipped", Tone::Weak).because(reason));
                 }
-                RepeatState::Failed(failure) => fates.push(at("failed", Tone::Bad).failed(failure)),
+                RepeatState::Failed(failure) => found.push(at("failed", Tone::Bad).failed(failure)),
                 RepeatState::Lost(_) => {
-                    fates.push(at("not run", Tone::Weak).because("its trial failed before it"));
+                    found.push(at("not run", Tone::Weak).because("its trial failed before it"));
                 }
                 RepeatState::NotRun if repeat.trial.is_some() => {
-                    fates.push(at("not run", Tone::Weak).because("its trial did not report it"));
+                    found.push(at("not run", Tone::Weak).because("its trial did not report it"));
                 }
                 RepeatState::NotRun | RepeatState::Points { .. } => {}
             }
         }
     }
-    fates
+    found
 }
 
-impl Fate<'_> {
+impl MissingFigure<'_> {
     fn because(mut self, reason: &str) -> Self {
         self.reason = reason.to_owned();
         self

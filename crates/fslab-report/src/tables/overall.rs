@@ -1,13 +1,13 @@
-//! All phases in one figure a subject: the geometric mean of its ratios.
+//! The geometric mean over all phases, per subject.
 
 use super::cells::{EXACT, against_best, subject_cell};
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, Comparison, Standing};
 
-/// The geometric mean over phases of each subject's speed relative to the subject that is best by
-/// it, and to the first of the plan, with intervals, p-value and verdict; `None` where fewer than
-/// two subjects or two phases can be compared.
+/// The geometric mean over phases of each subject's speed relative to the best subject and to the
+/// first of the plan, with intervals, p-value and verdict; `None` if fewer than two subjects or two
+/// phases can be compared.
 #[must_use]
 pub fn overall(analysis: &Analysis) -> Option<Table> {
     let overall = analysis.overall.as_ref()?;

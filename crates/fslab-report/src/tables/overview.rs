@@ -1,4 +1,4 @@
-//! Phases by subjects: the one table that a reader in a hurry wants.
+//! The overview: phases by subjects.
 
 use fslab_model::{Headline, MetricDefinition};
 
@@ -8,13 +8,13 @@ use crate::wording::{self, NOTHING};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, Standing};
 
-/// Tied subjects that are named; more are counted.
+/// Most tied subjects named; more are counted.
 const TIED_NAMES_MAX: usize = 4;
-/// Phases that are named in the note on correction; more are counted.
+/// Most phases named in the note on correction; more are counted.
 const LOST_MAX: usize = 6;
 
 /// The median of the headline figure for each phase and subject, with its ratio to the best of the
-/// phase as detail and heat, and the winner where there is one.
+/// phase as detail and heat, and the winner if there is one.
 #[must_use]
 pub fn overview(analysis: &Analysis) -> Table {
     let mut columns = vec![Column::left("Phase")];
@@ -45,11 +45,11 @@ pub fn overview(analysis: &Analysis) -> Table {
     }
 }
 
-/// The same with a subject a row, for runs of many subjects: as many tables as it takes with
-/// `phases_max` phases each. Ratios are left out; the best of a phase are told by their tone.
+/// The overview with a row per subject, for many subjects, in tables of `phases_max` phases each.
+/// Ratios are left out; the best of a phase has the strong tone.
 ///
 /// # Panics
-/// Where `phases_max` is 0.
+/// If `phases_max` is 0.
 #[must_use]
 pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table> {
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
@@ -108,7 +108,7 @@ fn caption(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// The id of a phase's part of a page, where `place` is its place in the run.
+/// The id of a phase's part of the page, `place` being its name.
 pub(crate) fn phase_target(place: &str) -> String {
     format!("phase-{place}")
 }
@@ -203,7 +203,7 @@ fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     notes
 }
 
-/// Which subjects the interval alone would tell apart from the best.
+/// Subjects that differ from the best only without correction.
 fn lost(analysis: &Analysis) -> Option<String> {
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
     let of_phase = |phase: &PhaseAnalysis| {
@@ -239,7 +239,7 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         notes.push(format!(
             "The ratio is the speed relative to the best of the phase{means}; 1.00 is the best."
         ));
-        // Where nobody has a figure, none is exact.
+        // A phase without any figure is not exact.
         let is_exact = |phase: &PhaseAnalysis| {
             let comparison = phase.comparison.as_ref();
             comparison.is_some_and(|it| it.exact && !it.is_empty())
@@ -254,7 +254,7 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
             notes.push(
                 "A winner is named only where the 95 % interval of its ratio to every other \
                  subject excludes 1, and the test does so too, corrected for all pairs of \
-                 subjects in this table; ≈ cannot be told apart from the best."
+                 subjects in this table; ≈ cannot be distinguished from the best."
                     .to_owned(),
             );
             notes.extend(lost(analysis));

@@ -12,7 +12,7 @@ use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Entry, PhaseAnalysis, PhaseCell};
 
-/// Counters whose median over the repeats is shown, by group and short title.
+/// Counters shown by their median over the repeats, by group and short title.
 const COUNTERS: [(&str, &str, &MetricDefinition); 13] = [
     ("CPU", "user", &d::CPU_USER),
     ("CPU", "system", &d::CPU_SYSTEM),
@@ -29,7 +29,7 @@ const COUNTERS: [(&str, &str, &MetricDefinition); 13] = [
     ("Device", "amplif.", &d::READ_AMPLIFICATION),
 ];
 
-/// Latencies that are shown, by title, metric and percentile; they are those of all repeats merged.
+/// Latencies shown, by title, metric and percentile, of all repeats together.
 const LATENCIES: [(&str, &MetricDefinition, f64); 5] = [
     ("p50", &d::LATENCY_P50, 50.0),
     ("p95", &d::LATENCY_P95, 95.0),
@@ -40,8 +40,8 @@ const LATENCIES: [(&str, &MetricDefinition, f64); 5] = [
 
 /// Rate with its interval, latencies, processor, device and cache verdict of each subject.
 ///
-/// `subjects` are those of the run, in the order of the plan. Columns that no subject has a value
-/// for are left out and named in a note.
+/// `subjects` are those of the run, in the order of the plan. Columns without any value are left
+/// out and named in a note.
 #[must_use]
 pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a Subject>) -> Table {
     let subjects: Vec<&Subject> = subjects.into_iter().collect();
@@ -104,11 +104,11 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
     }
 }
 
-/// The figures that only the phase's workload has.
+/// The figures of the phase's workload alone.
 fn own_metrics(phase: &PhaseAnalysis) -> Vec<&'static MetricDefinition> {
     let records = || phase.cells.iter().flat_map(PhaseCell::records);
     let has = |metric: &&MetricDefinition| records().any(|r| r.figures.contains_key(metric.name));
-    // What the phase is known by stands in front.
+    // The headline comes first.
     let known_by = phase
         .comparison
         .as_ref()
@@ -117,7 +117,7 @@ fn own_metrics(phase: &PhaseAnalysis) -> Vec<&'static MetricDefinition> {
     METRICS.iter().filter(has).filter(is_other).collect()
 }
 
-/// The head of the figure that a phase is known by.
+/// The head of the headline's column.
 fn headline_title(metric: &MetricDefinition) -> String {
     match Headline::of(metric) {
         Some(Headline::Throughput) => "Throughput".to_owned(),
@@ -227,22 +227,22 @@ impl Sheet {
         title: &str,
         metric: &'static MetricDefinition,
     ) {
-        // Medians alone: ratios of counters are shown nowhere, and would cost a bootstrap each.
+        // Medians only: ratios of counters are not shown, and each would cost a bootstrap.
         let medians: Vec<Option<f64>> = phase
             .cells
             .iter()
             .map(|cell| Summary::of(&cell.values(metric)).map(|summary| summary.median))
             .collect();
         if medians.iter().all(Option::is_none) {
-            // Amplification has one side by nature: the other is not missing.
-            // In virtual time the host's processor is shown with the disk.
+            // A phase has either read or write amplification, so the other one is not missing. In
+            // virtual time the host's processor is in the table of the disk.
             let elsewhere = phase.is_virtual && matches!(group, "CPU" | "Switches");
             if metric.unit != Unit::Ratio && !elsewhere {
                 self.missing.push(metric.title.to_owned());
             }
             return;
         }
-        // What the processor and the device did is compared at a glance, where there is another.
+        // Bars only if there are several values to compare.
         let many = medians.iter().flatten().count() > 1;
         let high = medians.iter().flatten().copied().fold(0.0, f64::max);
         let is_counted = many && high > 0.0 && metric.unit != Unit::Ratio;

@@ -1,15 +1,14 @@
-//! How sensitive figures of virtual time are to what should not matter.
+//! The sensitivity of figures in virtual time.
 
 use super::overview::phase_target;
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, PhaseAnalysis};
 
-/// Figures that are named as the most sensitive ones.
+/// Most figures named as the most sensitive ones.
 const NAMED_MAX: usize = 3;
 
-/// The sensitivity of each phase's headline figure by subject; `None` where repeats are not
-/// perturbed.
+/// The sensitivity of each phase's headline figure by subject; `None` if repeats are not perturbed.
 #[must_use]
 pub fn sensitivity(analysis: &Analysis) -> Option<Table> {
     let runs = analysis.perturbed_runs()?;
@@ -30,7 +29,7 @@ pub fn sensitivity(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// "± 6.1 %", "not known" of too few runs, and nothing of what has no figure.
+/// "± 6.1 %"; "not known" for too few runs; empty without a figure.
 pub(super) fn cell(phase: &PhaseAnalysis, subject: usize) -> TableCell {
     let has_figure = phase
         .comparison

@@ -1,4 +1,4 @@
-//! What is not known well enough, and why.
+//! Wide intervals and their reasons.
 
 use fslab_model::Plan;
 
@@ -9,11 +9,11 @@ use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, PhaseAnalysis, RepeatState};
 use fslab_compare::{RunPrecision, WideInterval};
 
-/// Cells that are listed; more are counted.
+/// Most cells listed; more are counted.
 const ROWS_MAX: usize = 30;
 
-/// The phases and subjects whose 95 % interval reaches further from the figure than the target, the
-/// widest first, with the reason; `None` where all are known well enough, or figures are exact.
+/// The phases and subjects whose 95 % interval is wider than the target, the widest first, with the
+/// reason; `None` if there is none, or figures are exact.
 ///
 /// The target is that of the run's adaptive repeats, else 5 %.
 #[must_use]
@@ -74,7 +74,7 @@ pub fn spread(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// How many repeats have a value.
+/// The number of repeats with a value.
 fn values(phase: &PhaseAnalysis, subject: usize) -> usize {
     let comparison = phase.comparison.as_ref();
     comparison.map_or(0, |it| it.entries[subject].values.len())

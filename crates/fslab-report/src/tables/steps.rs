@@ -1,4 +1,4 @@
-//! What surrounds the phases: mkfs, mount, unmount, check, and the way of writes to the device.
+//! Steps around the phases (mkfs, mount, unmount, check), and durable throughput.
 
 use fslab_model::definitions::{DURABLE_THROUGHPUT, SETTLE_SYNC, SETTLE_UNMOUNT, THROUGHPUT};
 
@@ -12,7 +12,7 @@ fn exact_note(analysis: &Analysis) -> Vec<String> {
 }
 
 /// The median duration of mkfs, the first mount, the last unmount and the check, with intervals;
-/// `None` where nothing was formatted or mounted.
+/// `None` if there was no mkfs or mount.
 #[must_use]
 pub fn steps(analysis: &Analysis) -> Option<Table> {
     if analysis.steps.is_empty() {
@@ -48,7 +48,7 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
 }
 
 /// Durable throughput, bytes / (write + fsync + sync + unmount), of each phase that settles, beside
-/// what the application saw; `None` where no phase does.
+/// the throughput that the application saw; `None` if no phase settles.
 #[must_use]
 pub fn durable(analysis: &Analysis) -> Option<Table> {
     let settled = analysis.durable_throughput();

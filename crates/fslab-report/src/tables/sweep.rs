@@ -1,4 +1,4 @@
-//! All points of a swept phase: a row a point, a column a subject.
+//! All points of a sweep: a row per point, a column per subject.
 
 use fslab_model::Subject;
 
@@ -7,7 +7,7 @@ use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Comparison, PhaseAnalysis, PhaseCell, Standing};
 
-/// The headline figure at every point of a sweep, and who is fastest there; `None` for a phase that
+/// The headline figure at every point of a sweep, and the fastest subject; `None` for a phase that
 /// runs once.
 #[must_use]
 pub fn sweep<'a>(

@@ -1,4 +1,4 @@
-//! The trials in the order in which they ran.
+//! The trials in the order of execution.
 
 use fslab_model::{Perturbation, TrialOutcome, TrialRecord, format_ns};
 use jiff::Timestamp;
@@ -7,8 +7,8 @@ use super::cells::subject_cell;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::Analysis;
 
-/// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record. Where
-/// a repeat would give the same, it has no column.
+/// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record. Exact
+/// runs have no column of repeats.
 #[must_use]
 pub fn trials(analysis: &Analysis) -> Table {
     let mut trials: Vec<&TrialRecord> = analysis.run.trials.iter().collect();
@@ -51,7 +51,8 @@ pub fn trials(analysis: &Analysis) -> Table {
     }
 }
 
-/// "431 pages, 4.36 ms, 22 process ids, seed 17013508179702705179"; the unperturbed one has none.
+/// "431 pages, 4.36 ms, 22 process ids, seed 17013508179702705179"; a weak cell for the unperturbed
+/// one.
 fn perturbation(of: &Perturbation) -> TableCell {
     if of.is_none() {
         return TableCell::new("not at all").tone(Tone::Weak);

@@ -1,12 +1,12 @@
-//! Seeded chance, so that each test has one outcome.
+//! A seeded source of values, so that each test has one outcome.
 
 use fslab_stats::SplitMixRandom;
 
-/// Seeded chance.
+/// A seeded source of values.
 pub(crate) struct Chance(SplitMixRandom);
 
 impl Chance {
-    /// The chance of that seed, by which each test has one outcome.
+    /// The source for a seed.
     pub(crate) fn of(seed: u64) -> Self {
         Self(SplitMixRandom::split_mix(seed))
     }
@@ -17,7 +17,7 @@ impl Chance {
         each.collect()
     }
 
-    /// As [`Chance::rates`], but each third value comes from a slower mode.
+    /// As [`Chance::rates`], with a third of the values from a slower mode.
     pub(crate) fn rates_of_two_modes(&mut self, count: usize, centre: f64) -> Vec<f64> {
         let mut rate = |_| {
             let mode = if self.0.open_unit() < 0.3 { 0.7 } else { 1.0 };

@@ -1,4 +1,4 @@
-//! Which runs are compared at all, and what of them.
+//! Which runs and phases are compared.
 
 use fslab_compare::{Diff, DiffError, Dimension, Question};
 use fslab_model::{Bytes, DiskQueue, RunRecord, SimulatedDisk, VenuePlan, definitions};
@@ -80,7 +80,7 @@ fn virtual_and_real_time_never_compare() {
     assert!(matches!(error, DiffError::Question { .. }), "{error}");
 }
 
-/// Two runs with other compilers were compared as if the file system alone had changed.
+/// Two runs with different compilers were compared as if only the file system had changed.
 #[test]
 fn another_layer_over_a_guests_root_is_another_tool_where_the_lab_is_the_same() {
     let (mut base, mut new) = pair();
@@ -107,7 +107,7 @@ fn another_layer_over_a_guests_root_is_another_tool_where_the_lab_is_the_same() 
         dimensions(&new),
         Some((Dimension::Tools, compile("a"), compile("b")))
     );
-    // A layer leaves out what its lab has: with another lab that alone is what differs.
+    // A layer lacks what its lab has, so with another lab only the lab counts as different.
     new.header.plan.venue = guest("two", "b");
     let differs = dimensions(&new).expect("another lab");
     assert_eq!(differs.0, Dimension::Lab);

@@ -1,4 +1,4 @@
-//! The gate asked the same question again and again: it must not cry wolf, and it must not sleep.
+//! False alarms and misses of the gate over many repetitions.
 
 use fslab_compare::{Contrast, Diff, Gate, GateRule, Question, Side};
 use fslab_model::Percent;
@@ -9,7 +9,7 @@ use crate::story::run;
 const GATES: u32 = 10_000;
 const PHASES: usize = 20;
 
-/// Share of gates that fail, each with fresh figures from `rates(phase)` for base and new.
+/// Share of gates that fail, each with new figures from `rates(phase)` for base and new.
 fn failing(limit: f64, mut rates: impl FnMut(usize) -> (Vec<f64>, Vec<f64>)) -> f64 {
     let mut diff = diff();
     let rule = GateRule::of(Percent::of_share(limit));
@@ -24,7 +24,7 @@ fn failing(limit: f64, mut rates: impl FnMut(usize) -> (Vec<f64>, Vec<f64>)) -> 
     f64::from(fails) / f64::from(GATES)
 }
 
-/// A diff of as many phases as a gate has here.
+/// A diff with the gate's number of phases.
 fn diff() -> Diff {
     let names: Vec<String> = (0..PHASES)
         .map(|number| format!("phase {number}"))
@@ -50,7 +50,8 @@ fn with(contrast: &Contrast, base: Vec<f64>, new: Vec<f64>) -> Contrast {
     }
 }
 
-/// The stated rate is 2.5 %; of 10,000 gates at just that rate, more than 3 % fail in 1 of 1,000.
+/// The stated rate is 2.5 %; of 10,000 gates at exactly that rate, more than 3 % fail in 1 of 1,000
+/// cases.
 const STATED: f64 = 0.03;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a gate lets through.
+//! The rulings and outcomes of a gate.
 
 use fslab_compare::{Diff, Gate, GateOutcome, GateRule, Question, Ruling};
 use fslab_model::{
@@ -24,7 +24,7 @@ fn rulings(gate: &Gate) -> Vec<Ruling> {
 }
 
 #[test]
-fn it_fails_only_where_the_whole_interval_is_past_the_limit() {
+fn it_fails_only_where_the_complete_interval_is_past_the_limit() {
     let mut chance = Chance::of(21);
     let base = of(
         "base",
@@ -41,7 +41,7 @@ fn it_fails_only_where_the_whole_interval_is_past_the_limit() {
     assert!(!found.passes());
     let check = &found.checks[0];
     assert!(check.interval.expect("repeats").high < 0.95);
-    // A fifth is lost: a limit of 15 % is passed by the whole interval, one of 20 % is not.
+    // A fifth is lost: the complete interval is past a limit of 15 %, but not past one of 20 %.
     assert_eq!(rulings(&gate(&base, &new, "15%"))[0], Ruling::Slower);
     assert_eq!(rulings(&gate(&base, &new, "20%"))[0], Ruling::Undecided);
     assert!(gate(&base, &new, "25%").passes());
@@ -97,7 +97,7 @@ fn a_figure_that_is_lost_fails_unless_it_is_let_through() {
         ..found.rule
     };
     assert!(Gate::judge(&diff, lenient).passes());
-    // The other way about there is nothing to be slower than.
+    // With base and new exchanged there is nothing to compare with.
     assert_eq!(rulings(&gate(&new, &base, "50%"))[1], Ruling::NotJudged);
 }
 
@@ -140,7 +140,7 @@ fn single_repeats_are_not_judged_and_strict_lets_nothing_undecided_through() {
 }
 
 #[test]
-fn what_it_does_not_see_is_told() {
+fn the_losses_that_it_would_miss_are_reported() {
     let mut chance = Chance::of(23);
     let base = of(
         "base",
@@ -153,9 +153,9 @@ fn what_it_does_not_see_is_told() {
         chance.rates(4, 2e8, 0.15),
     );
     let found = gate(&base, &new, "5%");
-    let [(least, keen), (most, blind)] = found.sight().expect("intervals");
+    let [(least, finest), (most, coarsest)] = found.detectable_losses().expect("intervals");
     assert_eq!(
-        (&*keen.contrast.phase, &*blind.contrast.phase),
+        (&*finest.contrast.phase, &*coarsest.contrast.phase),
         ("read", "write")
     );
     assert!(least < 0.1 && most > 0.15 && most < 1.0, "{least} {most}");
@@ -165,7 +165,7 @@ fn what_it_does_not_see_is_told() {
 }
 
 #[test]
-fn a_gate_that_decides_nothing_is_undecided_and_tells_what_it_could_have_seen() {
+fn a_gate_that_decides_nothing_is_undecided_and_reports_what_it_could_have_seen() {
     let mut chance = Chance::of(26);
     let mut loud = |name| {
         let (reads, writes) = (chance.rates(3, 4e8, 0.2), chance.rates(3, 2e8, 0.2));
@@ -177,7 +177,7 @@ fn a_gate_that_decides_nothing_is_undecided_and_tells_what_it_could_have_seen() 
         (found.passes(), found.outcome()),
         (true, GateOutcome::Undecided)
     );
-    let [(least, _), _] = found.sight().expect("intervals");
+    let [(least, _), _] = found.detectable_losses().expect("intervals");
     let told = format!("a loss of less than {:.1} % was", least * 100.0);
     assert!(found.summary().contains(&told), "{}", found.summary());
     let text = annotations(&found);
@@ -189,7 +189,7 @@ fn a_gate_that_decides_nothing_is_undecided_and_tells_what_it_could_have_seen() 
 }
 
 #[test]
-fn figures_without_spread_are_taken_at_their_word_and_a_coarse_clock_is_named() {
+fn figures_without_spread_are_exact_and_a_coarse_clock_is_named() {
     let base = of("base", vec![7e8; 3], vec![7e8; 3]);
     let new = of("new", vec![6e8; 3], vec![5e8; 3]);
     let found = gate(&base, &new, "5%");
@@ -207,7 +207,7 @@ fn an_interval_as_wide_as_all_figures_is_any() {
 }
 
 #[test]
-fn junit_has_a_case_for_each_figure_and_tells_what_failed() {
+fn junit_has_a_case_for_each_figure_and_names_what_failed() {
     let mut chance = Chance::of(24);
     let base = of(
         "base",
@@ -276,7 +276,7 @@ fn the_document_carries_every_figure() {
     assert!((false_alarms - 0.025).abs() < 1e-12);
 }
 
-/// A stopped trial counted like any other: the gate did not say that it rests on disturbed repeats.
+/// A stopped trial counted like any other: the gate did not report its disturbed repeats.
 #[test]
 fn it_says_how_many_of_the_measurements_that_it_rests_on_were_disturbed() {
     let mut chance = Chance::of(31);

@@ -1,4 +1,4 @@
-//! One run against another, on runs with a known answer.
+//! Diffs and gates of runs with known truth.
 
 mod chance;
 mod comparable;

@@ -1,4 +1,4 @@
-//! Sides that are several runs: what differs from run to run counts.
+//! Sides of several runs: the spread between runs counts.
 
 use fslab_compare::{Diff, DiffError, Dimension, Gate, GateRule, Question, Ruling};
 use fslab_model::{Percent, RunRecord};
@@ -7,7 +7,7 @@ use fslab_report::GateDocument;
 use crate::chance::Chance;
 use crate::story::run;
 
-/// A run of `ext4` in which each phase has five repeats about its rate, all of them times `state`.
+/// A run of `ext4` in which each phase has five repeats about its rate, all multiplied by `state`.
 fn of_state(chance: &mut Chance, name: &str, state: f64) -> RunRecord {
     let phase = |rate: f64, chance: &mut Chance| chance.rates(5, rate * state, 0.02);
     let phases = vec![("read", phase(4e8, chance)), ("write", phase(2e8, chance))];
@@ -29,8 +29,8 @@ fn gate(base: &[RunRecord], new: &[RunRecord], percent: &str) -> Gate {
     Gate::judge(&diff, GateRule::of(limit))
 }
 
-/// The share of gates that fail of `gates`, with base runs and one new run, of which every state is
-/// times `change`.
+/// The share of `gates` that fail, with `base` runs on one side and one new run, whose states are
+/// multiplied by `change`.
 fn failing(gates: u32, base: usize, change: f64) -> f64 {
     let mut chance = Chance::of(61);
     let mut fails = 0;
@@ -58,7 +58,7 @@ fn a_machine_in_another_state_alarms_a_gate_of_single_runs_and_none_of_several()
         100.0 * seen
     );
     assert!(single > 0.2, "{single}");
-    // Of 400 gates at just the stated 2.5 %, 20 or more fail in 1 of 200.
+    // Of 400 gates at exactly the stated 2.5 %, 20 or more fail in 1 of 200 cases.
     assert!(several < 0.05, "{several}");
     assert!(seen > 0.9, "{seen}");
 }
@@ -144,7 +144,7 @@ fn a_run_without_the_subject_or_the_figure_is_one_less() {
         document["checks"][0]["base"]["runs"],
         serde_json::json!([3, 3])
     );
-    // With the subject in one run of each side alone, its repeats are all there is.
+    // With the subject in one run of each side only, its repeats decide.
     let base = [
         both(&mut chance, "a"),
         run("b", &[("xfs", phases(&mut chance))]),

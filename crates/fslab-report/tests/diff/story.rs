@@ -1,4 +1,4 @@
-//! Runs whose rates are given.
+//! Runs with given rates.
 
 use fslab_model::{
     Bytes, CellId, ColdMethod, Headline, MachineFacts, Parameters, PhaseKind, PhaseOutcome,
@@ -6,7 +6,7 @@ use fslab_model::{
     TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
 
-/// The rates of one phase, one a repeat.
+/// The rates of one phase, one per repeat.
 pub(crate) type Phase<'a> = (&'a str, Vec<f64>);
 
 /// A run of `subjects`, each with its phases.

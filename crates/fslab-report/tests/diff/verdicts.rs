@@ -1,4 +1,4 @@
-//! What a diff says of figures whose truth is known.
+//! Verdicts of a diff on figures with known truth.
 
 use fslab_compare::{Diff, Question};
 use fslab_model::MetricDefinition;
@@ -45,7 +45,7 @@ fn a_spread_of_zero_is_no_special_case() {
 }
 
 #[test]
-fn of_values_that_a_coarse_clock_may_have_made_a_reader_is_told() {
+fn values_that_a_coarse_clock_may_have_made_have_a_note() {
     let told = |base: Vec<f64>, new: Vec<f64>| {
         let found = diff_of(base, new);
         assert_eq!(found.contrasts[0].verdict, Verdict::Faster);
@@ -87,7 +87,7 @@ fn a_single_repeat_decides_nothing() {
 
 #[test]
 fn a_chance_find_among_many_is_not_stated() {
-    // One of forty equal phases is off by what chance does once in forty.
+    // One of forty equal phases differs by as much as one in forty does by chance.
     let mut chance = Chance::of(5);
     let names: Vec<String> = (0..40).map(|number| format!("phase {number}")).collect();
     let mut phases = || -> Vec<(&str, Vec<f64>)> {
@@ -112,7 +112,7 @@ fn a_chance_find_among_many_is_not_stated() {
 }
 
 #[test]
-fn a_subject_over_all_its_phases_is_told_with_its_interval() {
+fn a_subject_over_all_its_phases_is_reported_with_its_interval() {
     let mut chance = Chance::of(14);
     let mut phases = |factor: f64| {
         vec![

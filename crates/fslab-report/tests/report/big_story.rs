@@ -1,5 +1,4 @@
-//! A run as large as they come: 25 subjects, 40 phases, 10 repeats, with latencies, series and
-//! counters.
+//! A very large run: 25 subjects, 40 phases, 10 repeats, with latencies, series and counters.
 
 use fslab_model::{PhaseRecord, PhaseSpec, RunRecord};
 
@@ -35,8 +34,8 @@ const SUBJECTS: [&str; 25] = [
 const PHASES: usize = 40;
 const REPEATS: u32 = 10;
 
-/// The run: the phases of the usual story several times over, each time with other rates and with
-/// the latencies of another subject.
+/// The run: the phases of the usual story several times, each time with other rates and another
+/// subject's latencies.
 pub(crate) fn big() -> RunRecord {
     let mut run = run_of(&SUBJECTS, REPEATS);
     let first = run.header.plan.phases.clone();

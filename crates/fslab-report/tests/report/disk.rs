@@ -1,4 +1,4 @@
-//! What a report shows of a simulated disk.
+//! The report of a simulated disk.
 
 use fslab_compare::Analysis;
 use fslab_model::PictureLayer;
@@ -34,7 +34,7 @@ fn the_table_of_a_disk_has_both_clocks_and_no_empty_column() {
 fn every_phase_has_a_picture_of_each_subject_and_its_bars() {
     let run = simulated();
     let page = html(std::slice::from_ref(&run)).expect("a report");
-    // Eight phases and the whole trial; one phase has no request, hence no bars either.
+    // Eight phases and the trial; one phase has no request, hence no bars either.
     assert_eq!(page.matches("class=\"field\"").count(), 3 * (8 + 1));
     assert_eq!(
         page.matches(".breakdown-t\">Where the time goes").count(),

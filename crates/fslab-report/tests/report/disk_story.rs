@@ -1,5 +1,5 @@
-//! Runs on simulated disks that never were: traces in which three file systems lay out their data
-//! each in its own way, written and read as the driver's are.
+//! Invented runs on simulated disks: traces of three file systems with different layouts, written
+//! and read like the driver's.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use crate::fixture::{self, Chance};
 /// An 8 GiB disk.
 const CAPACITY: u64 = 1 << 24;
 const MIB: u64 = 2048;
-/// Sectors a second that the media move.
+/// Sectors per second of the media.
 const RATE: u64 = 180_000;
 
-/// Where a file system keeps what, in sectors.
+/// The layout of a file system, in sectors.
 struct Layout {
-    /// Begin and length of the journal; none for a file system that copies on write.
+    /// Begin and length of the journal; `None` for copy on write.
     journal: Option<(u64, u64)>,
-    /// Distance between one inode table and the next, and the size of one.
+    /// Distance between inode tables, and the size of one.
     tables: (u64, u64),
-    /// Where data goes first, and how far it jumps after each stretch of so many sectors.
+    /// Begin of the data, and its jump after each stretch of so many sectors.
     data: u64,
     stretch: (u64, u64),
 }
@@ -40,7 +40,7 @@ const LAYOUTS: [Layout; 3] = [
         data: 64 * MIB,
         stretch: (32 * MIB, CAPACITY / 4 - 24 * MIB),
     },
-    // Copies on write: metadata in two chunks, data wherever it is free.
+    // Copy on write: metadata in two chunks, data in free space.
     Layout {
         journal: None,
         tables: (1_024 * MIB, 256 * MIB),
@@ -49,7 +49,7 @@ const LAYOUTS: [Layout; 3] = [
     },
 ];
 
-/// A hard disk that does one thing after another.
+/// A hard disk that serves one request at a time.
 struct Disk {
     now_ns: u64,
     head: u64,
@@ -62,7 +62,7 @@ impl Disk {
         self.batch(op, flags, &[place]);
     }
 
-    /// Requests that all come at once, and are served one after another.
+    /// Requests that arrive together and are served in order.
     fn batch(&mut self, op: Op, flags: Flags, places: &[(u64, u64)]) {
         let submit_ns = self.now_ns;
         for (depth, place) in (1..).zip(places) {
@@ -102,8 +102,8 @@ impl Disk {
         });
     }
 
-    /// A commit of so many sectors: to the journal, or twice to where metadata goes next, with a
-    /// block that points there.
+    /// A commit of so many sectors: to the journal, or in two copies to the next free metadata,
+    /// with a block that points there.
     fn commit(&mut self, layout: &Layout, at: &mut u64, sectors: u64) {
         let flags = Flags::METADATA | Flags::SYNC;
         let last = flags | Flags::FUA;
@@ -122,7 +122,7 @@ impl Disk {
         }
     }
 
-    /// Writes inodes back, or reads them.
+    /// Writes or reads inodes.
     fn tables(&mut self, layout: &Layout, op: Op, count: u64) {
         let (apart, size) = layout.tables;
         let tables = CAPACITY / apart;
@@ -138,7 +138,7 @@ impl Disk {
     }
 }
 
-/// Where the sector `offset` of a file lies.
+/// The place of a file's sector `offset`.
 fn place(layout: &Layout, offset: u64) -> u64 {
     let (stretch, jump) = layout.stretch;
     (layout.data + offset + offset / stretch * jump) % (CAPACITY - 2 * MIB)
@@ -215,7 +215,7 @@ fn simulate(trial: &mut TrialRecord) {
             cpu_ns: 31_000_000 + 4_000_000 * u64::from(trial.trial.repeat),
             real_ns: 52_000_000,
         });
-        // What is written back afterwards belongs to no phase.
+        // Later write-back belongs to no phase.
         disk.tables(layout, Op::Write, 32);
     }
     let mut trace = Writer::new(Vec::new()).expect("memory");
@@ -231,7 +231,7 @@ fn simulate(trial: &mut TrialRecord) {
     }
 }
 
-/// The usual subjects on a simulated hard disk, two repeats that are alike. Worked out once.
+/// The usual subjects on a simulated hard disk, with two equal repeats. Computed once.
 pub(crate) fn simulated() -> RunRecord {
     static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
         let mut run = fixture::run_of(&["ext4", "xfs", "btrfs"], 2);

@@ -1,4 +1,4 @@
-//! What disturbed a measurement, and what the kernel said, stands beside the figures.
+//! Disturbances and kernel messages in a report.
 
 use fslab_compare::Analysis;
 use fslab_model::{Disturbance, DisturbanceKind, KernelMessage, RunRecord};
@@ -25,7 +25,7 @@ fn disturbed() -> RunRecord {
     run
 }
 
-/// A trial that was stopped for three seconds had a figure like any other.
+/// The figure of a trial that was stopped for three seconds looked like any other.
 #[test]
 fn a_figure_that_rests_on_a_disturbed_repeat_has_a_mark_and_a_note_and_no_other_has() {
     let run = disturbed();

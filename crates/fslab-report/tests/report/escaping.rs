@@ -1,4 +1,4 @@
-//! Names and messages come from anywhere: none may become markup.
+//! Untrusted names and messages must not become markup.
 
 use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, PhaseOutcome, TrialOutcome};

@@ -1,5 +1,5 @@
-//! A run in virtual time with one repeat: every figure is the only one that there can be, and
-//! nothing is said of repeats, medians and intervals.
+//! A run in virtual time with one repeat: figures are exact, and the report does not mention
+//! repeats, medians or intervals.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use fslab_report::{Table, html, tables};
 use crate::disk_story::simulated;
 use crate::fixture;
 
-/// The first repeats of the simulated run, said to be in virtual time, where the cpu and the
-/// switches of the guest are not measured.
+/// The first repeats of the simulated run, declared as virtual time, where the cpu and the switches
+/// of the guest are not measured.
 fn exact() -> RunRecord {
     static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
         let mut run = several();
@@ -49,7 +49,7 @@ pub(crate) fn several() -> RunRecord {
     run
 }
 
-/// All tables of a run that the terminal shows too.
+/// All tables that the terminal shows, too.
 fn all_tables(analysis: &Analysis) -> Vec<Table> {
     let phases = analysis.phases.iter();
     let mut all: Vec<Table> = phases
@@ -75,7 +75,7 @@ fn no_table_of_an_exact_run_speaks_of_repeats_medians_or_intervals() {
         assert!(!exact.contains(word), "{word} in {exact}");
     }
     assert!(exact.contains("figures of virtual time are exact."));
-    // Seeds differ from repeat to repeat: their spread is told as it is of real time.
+    // Seeds differ between repeats, so their spread is reported as in real time.
     for word in ["repeats", "median", "95 % interval"] {
         assert!(several.contains(word), "{word} in {several}");
     }
@@ -196,7 +196,7 @@ fn a_disk_without_heads_has_no_columns_of_seek_and_rotation() {
     );
 }
 
-/// The host's kernel, which the head of the page named, had no part in it.
+/// The head of the page named the host's kernel, which does not affect the figures.
 #[test]
 fn the_head_of_the_page_names_the_kernel_and_the_disk_of_the_trials() {
     let page = html(&[exact()]).expect("a page");

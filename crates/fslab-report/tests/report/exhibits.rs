@@ -14,7 +14,7 @@ fn shown(run: &RunRecord) -> Vec<Exhibit> {
     exhibits(&Analysis::of(run), None)
 }
 
-/// What one figure of a run shows.
+/// The exhibit of one figure.
 fn only(run: &mut RunRecord, spec: FigureSpec) -> Exhibit {
     run.header.plan.figures = vec![spec];
     shown(run).remove(0)
@@ -73,7 +73,7 @@ fn a_curve_shows_the_points_that_its_figure_names() {
     let csv = exhibit.csv().expect("numbers");
     assert_eq!(csv.lines().count(), 1 + 2 * 4);
     assert!(csv.contains("f,read,ext3,262144,throughput,"));
-    // Without a record size, the mean over all is drawn, and the figure says so.
+    // Without a record size, the mean over all is drawn, with a note.
     let spec = FigureSpec {
         over: Some("file_size".into()),
         ..figure("f", FigureLayout::Curves, &["read"])
@@ -97,7 +97,7 @@ fn a_bar_beyond_the_cap_ends_there_and_bears_its_value() {
 }
 
 #[test]
-fn the_loser_table_counts_whole_repeats_and_leaves_out_the_others() {
+fn the_loser_table_counts_complete_repeats_and_leaves_out_the_others() {
     let exhibit = shown(&home_usb()).remove(0);
     let table = &exhibit.tables[0];
     let row = |index: usize| -> Vec<&str> {
@@ -113,7 +113,7 @@ fn the_loser_table_counts_whole_repeats_and_leaves_out_the_others() {
     );
     assert_eq!(row(0)[6..8], ["00:04.50", "100.00"]);
     assert_eq!(row(0)[10], "00:48.12");
-    // Of nilfs2 the last three repeats are left.
+    // Three of the repeats of nilfs2 are complete.
     assert_eq!(row(2)[..4], ["nilfs2", "3 of 9", "02:08.77", "100.00"]);
     assert_eq!(row(3)[..3], ["mean", "", "01:25.98"]);
     let csv = exhibit.csv().expect("numbers");
@@ -256,7 +256,7 @@ fn what_cannot_be_shown_says_why() {
         ..figure("f", FigureLayout::Lists, &["read"])
     };
     assert_eq!(why(list), "no phase has a list 'guests'");
-    // A phase that is there is shown without the one that is not.
+    // A missing phase does not hide the others.
     let half = only(
         &mut run,
         figure("f", FigureLayout::Curves, &["read", "sing"]),

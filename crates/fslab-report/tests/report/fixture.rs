@@ -1,4 +1,4 @@
-//! Runs that never were: records with known figures, built as a story.
+//! Invented runs: records with known figures.
 //!
 //! Shared by the tests and by `examples/sample_report.rs`. Seeded: one story gives one record.
 
@@ -12,11 +12,11 @@ use fslab_stats::SplitMixRandom;
 
 const START_UNIX_S: u64 = 1_795_000_000;
 
-/// Seeded chance.
+/// A seeded source of values.
 pub(crate) struct Chance(SplitMixRandom);
 
 impl Chance {
-    /// The chance of that seed, by which each test has one outcome.
+    /// The source for a seed.
     pub(crate) fn of(seed: u64) -> Self {
         Self(SplitMixRandom::split_mix(seed))
     }
@@ -42,7 +42,7 @@ struct Scene {
     /// Bytes an operation moves; 0 for metadata.
     record: u64,
     operations: u64,
-    /// Seconds for the first, second, third subject, before chance.
+    /// Seconds for the first, second and third subject, before noise.
     seconds: [f64; 3],
     /// Device bytes over application bytes.
     device_share: f64,
@@ -172,7 +172,7 @@ pub(crate) fn usual() -> RunRecord {
     run
 }
 
-/// Lets one trial die in its fifth phase.
+/// Lets one trial fail in its fifth phase.
 pub(crate) fn fail_trial(run: &mut RunRecord, cell: u32, repeat: u32) {
     let trial = trial_mut(run, cell, repeat);
     let mut failure = Failure::new(

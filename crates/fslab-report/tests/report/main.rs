@@ -1,4 +1,4 @@
-//! What the report says of runs with a known story, through the crate's public face alone.
+//! Reports of runs with a known story, through the crate's public interface.
 
 mod ageing;
 mod big_story;

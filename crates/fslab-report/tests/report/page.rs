@@ -1,4 +1,4 @@
-//! The HTML page as a whole.
+//! The HTML page.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn page(run: RunRecord) -> String {
     html(&[run]).expect("a report")
 }
 
-/// The values of an attribute, wherever it stands.
+/// All values of an attribute.
 fn attribute<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let needle = format!(" {name}=\"");
     page.match_indices(&needle)
@@ -50,7 +50,7 @@ fn the_same_record_gives_the_same_bytes_and_few_of_them() {
 }
 
 #[test]
-fn of_an_imported_run_nothing_is_said_that_nobody_knows() {
+fn unknown_facts_of_an_imported_run_are_left_out() {
     let (own, mut imported) = (usual(), usual());
     imported.header.plan.venue = VenuePlan::Imported {
         tool: "fio 3.33".into(),
@@ -193,7 +193,7 @@ fn runs_without_trials_phases_or_subjects_have_a_page() {
     assert!(page(run_of(&["xfs"], 1)).contains("There is one subject"));
 }
 
-/// The bytes that the largest report may have, with room for what is yet to come.
+/// The largest allowed size of the largest report, with a margin.
 const BYTES_MAX: usize = 5_000_000;
 
 #[test]

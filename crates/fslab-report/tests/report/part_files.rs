@@ -14,7 +14,7 @@ fn every_chart_and_every_table_of_the_page_is_a_file() {
         let chapter = Chapter::of(&run);
         let page = html(std::slice::from_ref(&run)).expect("a report");
         let charts = charts(&chapter).expect("charts");
-        // A table that the study asks for is a picture too, and on the page it is none.
+        // A table of the study is also drawn as a file, but not on the page.
         let is_on_page = |svg: &str| {
             page.contains(
                 svg.split("<desc>")
@@ -77,7 +77,7 @@ fn a_chart_alone_is_on_white_paper_with_its_own_colours_and_says_whose_lines_the
     );
 }
 
-/// Classes that a drawing alone needs no rule for.
+/// Classes that need no rule in a separate drawing.
 const SILENT: [&str; 11] = [
     "of", "foot", "label", "over", "small", "bar", "x", "y", "end", "beyond", "",
 ];

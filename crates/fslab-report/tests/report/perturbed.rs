@@ -1,4 +1,4 @@
-//! A run in virtual time whose repeats are perturbed: how sensitive each figure is.
+//! A run in virtual time with perturbed repeats: the sensitivity of each figure.
 
 use fslab_compare::Analysis;
 use fslab_model::{Perturbation, RunRecord};
@@ -9,7 +9,7 @@ use crate::exact::several;
 fn perturbed() -> RunRecord {
     let mut run = several();
     run.header.plan.perturb = true;
-    // A third repeat: the second, in which every phase takes a little longer.
+    // A third repeat: the second with slightly longer phases.
     let mut third: Vec<_> = run.trials.clone();
     third.retain(|trial| trial.trial.repeat == 1);
     for (trial, cell) in third.iter_mut().zip(1..) {
@@ -37,9 +37,9 @@ fn of(count: u32) -> RunRecord {
     run
 }
 
-fn told(run: &RunRecord) -> String {
-    let told = sentences(&Analysis::of(run)).into_iter();
-    told.map(|sentence| sentence.text + "\n").collect()
+fn summary(run: &RunRecord) -> String {
+    let text = sentences(&Analysis::of(run)).into_iter();
+    text.map(|sentence| sentence.text + "\n").collect()
 }
 
 #[test]
@@ -52,15 +52,15 @@ fn the_most_sensitive_figure_is_named_and_every_one_is_in_the_table() {
     assert_eq!(values.len(), 3);
     assert_eq!(Some(most.share), fslab_stats::sensitivity(&values));
     let percent = format!("± {:.1} %", 100.0 * most.share);
-    let told = told(&run);
-    let line = told.lines().find(|line| line.starts_with("Most sensitive"));
+    let text = summary(&run);
+    let line = text.lines().find(|line| line.starts_with("Most sensitive"));
     let line = line.expect("a line");
     assert!(
         line.contains("over 3 perturbed runs in virtual time"),
         "{line}"
     );
     assert!(line.contains(&percent), "{line}");
-    assert_eq!(told.matches("ensitive").count(), 1, "{told}");
+    assert_eq!(text.matches("ensitive").count(), 1, "{text}");
     let table = tables::sensitivity(&analysis).expect("a table");
     assert_eq!(table.rows.len(), analysis.phases.len());
     assert_eq!(table.rows[most.phase][most.subject + 1].text, percent);
@@ -78,7 +78,7 @@ fn of_two_runs_and_of_runs_with_other_data_it_is_not_known() {
     let two = of(2);
     let analysis = Analysis::of(&two);
     assert!(analysis.sensitive().is_empty());
-    assert!(told(&two).contains("it takes three perturbed runs, and there are 2"));
+    assert!(summary(&two).contains("it takes three perturbed runs, and there are 2"));
     let table = tables::sensitivity(&analysis).expect("a table");
     assert_eq!(table.rows[0][1].text, "not known");
     let mut seeds = of(3);
@@ -86,14 +86,14 @@ fn of_two_runs_and_of_runs_with_other_data_it_is_not_known() {
     let analysis = Analysis::of(&seeds);
     assert!(analysis.sensitive().is_empty());
     assert_eq!(tables::sensitivity(&analysis), None);
-    assert!(!told(&seeds).contains("ensitive"));
-    // A single point: its sensitivity is not known, and what counts as a tie is a convention.
-    let told = told(&of(1));
+    assert!(!summary(&seeds).contains("ensitive"));
+    // With one run the sensitivity is unknown, and a tie is a convention.
+    let text = summary(&of(1));
     assert!(
-        told.contains("how sensitive they are is not known"),
-        "{told}"
+        text.contains("how sensitive they are is not known"),
+        "{text}"
     );
-    assert!(told.contains("By convention"), "{told}");
+    assert!(text.contains("By convention"), "{text}");
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn repeats_that_are_equal_to_the_last_digit_are_not_sensitive_and_have_no_nonsen
             trial.steps.clone_from(&first.steps);
         }
     }
-    let told = told(&run);
-    assert!(told.contains("No figure is sensitive"), "{told}");
+    let text = summary(&run);
+    assert!(text.contains("No figure is sensitive"), "{text}");
     let page = html(std::slice::from_ref(&run)).expect("a page");
     for nonsense in [">NaN", "NaN %", "NaN to", "inf ", "∞"] {
         assert!(!page.contains(nonsense), "{nonsense}");

@@ -1,13 +1,13 @@
-//! Runs with a known answer: what is told apart, what is not, and what is found odd.
+//! Runs with known truth: differences found and not found, and anomalies.
 
-use fslab_compare::{Analysis, Anomaly, Finding, Standing};
+use fslab_compare::{Analysis, Anomaly, DetectedAnomaly, Standing};
 use fslab_model::{Adaptive, Percent, Round, Rounds, RunRecord};
 use fslab_report::{Table, figures, sentences, tables};
 use fslab_stats::TestMethod;
 
 use crate::fixture::{Chance, fail_trial, run_of, trial_mut};
 
-/// Two subjects that do not differ, with noise of 3 % and nothing but the clock measured.
+/// Two equal subjects with noise of 3 %, measured by elapsed time only.
 #[derive(Clone)]
 struct Story {
     run: RunRecord,
@@ -33,8 +33,8 @@ impl Story {
         self
     }
 
-    /// Lets one subject be `times` as fast in the phases of that name, "" for all, in the trial
-    /// with that rank in the order of the run.
+    /// Multiplies the speed of one subject by `times` in the phases of that name, "" for all, by
+    /// the trial's rank in the order of the run.
     fn faster(mut self, cell: u32, phase: &str, times: impl Fn(usize) -> f64) -> Self {
         let mut order: Vec<(u32, u32)> = self
             .run
@@ -55,7 +55,7 @@ impl Story {
         self
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<DetectedAnomaly> {
         Analysis::of(&self.run).diagnosis.findings
     }
 }
@@ -120,7 +120,7 @@ fn the_interval_of_a_known_ratio_holds_it_in_most_phases() {
 }
 
 #[test]
-fn equals_are_told_apart_in_one_run_of_twenty_at_most() {
+fn equals_differ_in_one_run_of_twenty_at_most() {
     let mut alarms = 0;
     for (repeats, runs) in [(3, 60), (10, 60)] {
         let mut story = Story::new(repeats, 3);
@@ -140,8 +140,8 @@ fn equals_are_told_apart_in_one_run_of_twenty_at_most() {
 }
 
 #[test]
-fn what_the_interval_alone_would_tell_is_said_to_be_lost_in_correction() {
-    // A difference that nine comparisons make doubtful.
+fn a_difference_by_the_interval_alone_is_reported_as_lost_in_correction() {
+    // A difference that correction for nine comparisons makes insignificant.
     let mut story = Story::new(10, 100);
     let lost = (0..60).find_map(|seed| {
         story = story.clone().noisy(100 + seed);
@@ -181,7 +181,7 @@ fn with_ten_repeats_every_arrangement_is_counted() {
     let test = comparison.entries[0].test.expect("repeats");
     let arrangements = 184_756;
     assert_eq!(test.method, TestMethod::PermutationExact { arrangements });
-    // Entirely apart: two of the arrangements, one for each direction.
+    // Separate groups: two of the arrangements, one for each direction.
     assert!((test.p_value - 2.0 / 184_756.0).abs() < 1e-12);
     let table = tables::certainty(&analysis.phases[0], analysis.subjects(), analysis.family);
     let table = text(&table.expect("repeats"));
@@ -207,19 +207,19 @@ fn with_three_repeats_the_test_is_welchs_and_says_so() {
 }
 
 #[test]
-fn a_quiet_run_has_no_oddities() {
+fn a_quiet_run_has_no_anomalies() {
     let mut story = Story::new(10, 5);
     let mut found = Vec::new();
     for seed in 0..30 {
         story = story.noisy(20_000 + seed);
         found.extend(story.findings());
     }
-    // Five looks at each of 30 runs (four kinds, and the run as a whole), of which one in a hundred
-    // may alarm.
+    // Five tests of each of 30 runs (four kinds, and the drift of the run), each of which may alarm
+    // in one of a hundred.
     assert!(found.len() <= 6, "{} {found:#?}", found.len());
 }
 
-fn only(story: &Story, phase: &str) -> Finding {
+fn only(story: &Story, phase: &str) -> DetectedAnomaly {
     let analysis = Analysis::of(&story.run);
     let found = &analysis.diagnosis.findings;
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -249,7 +249,7 @@ fn a_planted_outlier_is_found_and_nothing_else_is() {
         table.contains("% below the geometric mean of the others"),
         "{table}"
     );
-    // It is still in the figures.
+    // The outlier is still in the figures.
     let read = analysis
         .phases
         .iter()
@@ -291,7 +291,7 @@ fn a_planted_warm_up_is_found_and_nothing_else_is() {
 }
 
 #[test]
-fn a_machine_that_becomes_slower_is_told_of_the_whole_run() {
+fn a_machine_that_becomes_slower_is_a_drift_of_the_run() {
     let slower = |rank: usize| 1.0 / (1.0 + 0.01 * rank as f64);
     let story = Story::new(10, 10)
         .faster(0, "", slower)
@@ -309,7 +309,7 @@ fn a_machine_that_becomes_slower_is_told_of_the_whole_run() {
 }
 
 #[test]
-fn what_stayed_wide_is_told_with_its_reason() {
+fn wide_intervals_are_listed_with_their_reason() {
     let mut story = Story::new(4, 11).faster(1, "create", |rank| [1.0, 1.6][rank % 2]);
     let fixed = tables::spread(&Analysis::of(&story.run)).expect("noise of 3 %");
     assert!(
@@ -344,7 +344,7 @@ fn what_stayed_wide_is_told_with_its_reason() {
 }
 
 #[test]
-fn the_level_at_which_the_spread_arises_is_told() {
+fn the_level_at_which_the_spread_arises_is_reported() {
     let mut story = Story::new(6, 12);
     let rounds = Rounds {
         mounts: 3,

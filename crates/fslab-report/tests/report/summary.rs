@@ -5,20 +5,20 @@ use fslab_report::sentences;
 
 use crate::fixture::{run_of, usual};
 
-fn told(run: &fslab_model::RunRecord) -> String {
-    let told = sentences(&Analysis::of(run));
-    told.iter().map(|s| format!("{s}\n")).collect()
+fn summary(run: &fslab_model::RunRecord) -> String {
+    let text = sentences(&Analysis::of(run));
+    text.iter().map(|s| format!("{s}\n")).collect()
 }
 
 #[test]
-fn the_usual_run_is_told_with_intervals_and_ties() {
-    insta::assert_snapshot!("summary_of_the_usual_run", told(&usual()));
+fn the_summary_of_the_usual_run_has_intervals_and_ties() {
+    insta::assert_snapshot!("summary_of_the_usual_run", summary(&usual()));
 }
 
 #[test]
 fn with_one_repeat_no_ranking_is_claimed() {
     let run = run_of(&["ext4", "xfs"], 1);
-    insta::assert_snapshot!(told(&run), @r"
+    insta::assert_snapshot!(summary(&run), @r"
     All 2 trials ran to the end.
     Each subject has a single repeat: no interval can be given, so no ranking is stated.
     The figures of reread come from the page cache: the device moved less than a tenth of the bytes.
@@ -27,7 +27,7 @@ fn with_one_repeat_no_ranking_is_claimed() {
 
 #[test]
 fn one_subject_is_compared_with_none() {
-    insta::assert_snapshot!(told(&run_of(&["xfs"], 3)), @r"
+    insta::assert_snapshot!(summary(&run_of(&["xfs"], 3)), @r"
     All 3 trials ran to the end.
     There is one subject, hence no comparison.
     4 of 9 figures of a phase and a subject are known no better than ± 5.0 %.
@@ -39,14 +39,14 @@ fn one_subject_is_compared_with_none() {
 fn an_empty_run_says_so() {
     let mut run = run_of(&["ext4", "xfs"], 3);
     run.trials.clear();
-    insta::assert_snapshot!(told(&run), @"No trial of this run has a record yet.");
+    insta::assert_snapshot!(summary(&run), @"No trial of this run has a record yet.");
 }
 
 #[test]
 fn a_run_that_was_stopped_says_how_much_is_missing() {
     let mut run = run_of(&["ext4", "xfs"], 3);
     run.trials.truncate(4);
-    let first = told(&run).lines().next().map(str::to_owned);
+    let first = summary(&run).lines().next().map(str::to_owned);
     assert_eq!(
         first.as_deref(),
         Some("4 of 6 trials ran to the end; 2 not run yet.")
@@ -54,7 +54,7 @@ fn a_run_that_was_stopped_says_how_much_is_missing() {
 }
 
 #[test]
-fn repeats_without_any_spread_are_told_like_others() {
+fn repeats_without_any_spread_are_reported_like_others() {
     let mut run = run_of(&["ext4", "xfs"], 3);
     let seconds = [2_000_000_000, 1_000_000_000];
     for trial in &mut run.trials {
@@ -62,12 +62,12 @@ fn repeats_without_any_spread_are_told_like_others() {
             phase.elapsed_ns = Some(seconds[trial.trial.cell.0 as usize]);
         }
     }
-    let told = told(&run);
+    let text = summary(&run);
     assert!(
-        told.contains(
+        text.contains(
             "XFS writes sequentially 2.00 times as fast as ext4 (95 % interval 2.00 to 2.00)"
         ),
-        "{told}"
+        "{text}"
     );
-    assert!(!told.contains("NaN"), "{told}");
+    assert!(!text.contains("NaN"), "{text}");
 }

@@ -1,5 +1,5 @@
-//! Sweeps that never were: seven phases of six file systems over file size and record size, with a
-//! cliff where the file outgrows the memory; and the phases of two other studies.
+//! Invented sweeps: seven phases of six file systems over file size and record size, with a cliff
+//! where the file exceeds the memory; and the phases of two other studies.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use fslab_model::{
 
 use crate::fixture::{self, Chance};
 
-/// The subjects of the story; the first is the best at most.
+/// The subjects of the story; the first is the best at most points.
 pub(crate) const SUBJECTS: [&str; 6] = ["ext2", "ext3", "reiserfs-3.6", "ntfs3", "fat32", "ufs1"];
 pub(crate) const MEMORY: u64 = 512 << 20;
 
@@ -28,8 +28,8 @@ const PHASES: [(&str, &str, PhaseKind, f64); 7] = [
 /// Rate of data in the page cache.
 const CACHED: f64 = 900e6;
 
-/// A run of seven phases over `sizes` file sizes from 64 KiB on and `records` record sizes from
-/// 8 KiB on, a record never larger than its file.
+/// A run of seven phases over `sizes` file sizes from 64 KiB on and `records` record sizes from 8
+/// KiB on; records are never larger than their file.
 pub(crate) fn swept(subjects: &[&str], (sizes, records): (u32, u32), repeats: u32) -> RunRecord {
     let mut run = fixture::run_of(subjects, repeats);
     let points: Vec<(u64, u64)> = (0..sizes)
@@ -149,7 +149,7 @@ fn figures() -> Vec<FigureSpec> {
     ]
 }
 
-/// Phases that run once, by name, kind and rate of the first subject; a rate of 0 takes no time.
+/// Phases that run once, by name, kind and rate of the first subject; a rate of 0 means no time.
 pub(crate) fn plain(
     subjects: &[&str],
     repeats: u32,
@@ -222,7 +222,7 @@ fn once(spec: &PhaseSpec, (_, kind, rate): &(&str, PhaseKind, f64), slower: f64)
     phase
 }
 
-/// The phases of bonnie++ but those by character.
+/// The phases of bonnie++ except those by character.
 pub(crate) fn bonnie() -> RunRecord {
     use PhaseKind::{Metadata, Mixed, Read, Write};
     let mut run = plain(
@@ -258,7 +258,7 @@ pub(crate) fn bonnie() -> RunRecord {
     run
 }
 
-/// The phases of home-usb: nine repeats, of which the third subject loses six.
+/// The phases of home-usb: nine repeats, of which the third subject has three.
 pub(crate) fn home_usb() -> RunRecord {
     use PhaseKind::{Metadata, Read, Write};
     let mut run = plain(

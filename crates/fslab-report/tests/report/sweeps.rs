@@ -1,4 +1,4 @@
-//! Phases that were run at many points: one part each, of which nothing is lost.
+//! Sweeps: one part of the page for all points, without loss.
 
 use fslab_compare::Analysis;
 use fslab_model::{CachePolicy, FailureKind, METRICS, PhaseOutcome, RunRecord};
@@ -122,7 +122,7 @@ fn every_point_is_in_the_table_and_every_figure_in_the_export() {
 }
 
 #[test]
-fn points_that_failed_alike_are_told_together_and_counted() {
+fn points_that_failed_alike_are_joined_and_counted() {
     let mut run = swept(&["ext2", "ext3"], (4, 3), 1);
     let failure = fslab_model::Failure::new(FailureKind::NoSpace, "the disk is full");
     for phase in &mut fixture::trial_mut(&mut run, 1, 0).phases {
@@ -240,7 +240,7 @@ fn in_the_map_of_the_fastest_a_square_stays_where_its_subject_is_hidden_and_word
     let (_, hole) = map.split_once("class=\"hole\" d=\"").expect("squares");
     let (hole, _) = hole.split_once('"').expect("an end");
     assert_eq!(hole.matches('M').count(), 6, "{hole}");
-    // They are no subject's, so that they stay.
+    // They belong to no subject, so they stay.
     assert!(
         !map.rsplit("</g><path")
             .next()

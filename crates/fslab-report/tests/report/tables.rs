@@ -1,4 +1,4 @@
-//! Tables as Markdown and CSV, and what stands where there is no figure.
+//! Tables as Markdown and CSV, and missing figures.
 
 use fslab_compare::Analysis;
 use fslab_report::{Table, Tone, tables};

@@ -1,4 +1,4 @@
-//! Whether values rise or fall in the order in which they were measured.
+//! Drift: values that rise or fall in the order of measurement.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -6,33 +6,32 @@ use super::MATTERS;
 use crate::logs::logarithms;
 use crate::quantile;
 
-/// Up to so many values without ties, every order is counted.
+/// Most values, without ties, for which every order is counted.
 const COUNTED_MOST: usize = 60;
 
-/// The least size of a sample that is looked at: with fewer, no order is improbable enough.
+/// The smallest sample that is tested; with fewer values no order is improbable enough.
 const SIZE_LEAST: usize = 5;
 
 /// A rise or fall over a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// Kendall's coefficient: 1 where every value is above the one before, -1 where each is below.
+    /// Kendall's tau: 1 if every value is above the one before, -1 if each is below.
     pub tau: f64,
-    /// The last value over the first, by the slope of the whole.
+    /// The last value over the first, by the median slope.
     pub times: f64,
-    /// The probability that a sample without a drift has a coefficient as far from 0; 1 where the
-    /// change is less than 1 %.
+    /// The probability of a coefficient at least as far from 0 without a drift; 1 if the change is
+    /// below 1 %.
     pub p_value: f64,
 }
 
-/// The drift of `sample`, whose values stand in the order in which they were measured: Mann's test
-/// of Kendall's coefficient ("Nonparametric tests against trend", Econometrica 13, 1945),
-/// two-sided, exact up to 60 values without ties, else by the normal approximation with corrections
-/// for ties and continuity; and the median slope of all pairs of logarithms, after Theil ("A
-/// rank-invariant method of linear and polynomial regression analysis", 1950) and Sen ("Estimates
-/// of the regression coefficient based on Kendall's tau", Journal of the American Statistical
-/// Association 63, 1968).
+/// Tests the values of `sample`, in the order of measurement, for a drift: Mann's test of Kendall's
+/// tau ("Nonparametric tests against trend", Econometrica 13, 1945), two-sided, exact up to 60
+/// values without ties, else by the normal approximation with corrections for ties and continuity.
+/// The change is the median slope of all pairs of logarithms (Theil, "A rank-invariant method of
+/// linear and polynomial regression analysis", 1950; Sen, "Estimates of the regression coefficient
+/// based on Kendall's tau", Journal of the American Statistical Association 63, 1968).
 ///
-/// `None` below five values, or where a value is not positive.
+/// `None` below five values, or if a value is not positive.
 #[must_use]
 pub fn drift(sample: &[f64]) -> Option<Drift> {
     let logs = logarithms(sample)?;
@@ -63,10 +62,9 @@ pub fn drift(sample: &[f64]) -> Option<Drift> {
     })
 }
 
-/// The share of all orders of `count` values whose score is as far from 0.
+/// The share of all orders of `count` values whose score is at least as far from 0.
 fn counted(count: usize, score: i64) -> f64 {
-    // Shares of the orders by their number of inversions: each further value adds none to as many
-    // as there are before it.
+    // Shares of the orders by number of inversions: value number k adds 0 to k - 1 of them.
     let mut shares = vec![1.0_f64];
     for values in 2..=count {
         let mut more = vec![0.0; shares.len() + values - 1];
@@ -79,7 +77,7 @@ fn counted(count: usize, score: i64) -> f64 {
     }
     let pairs = (count * (count - 1) / 2) as i64;
     let reached = shares.iter().enumerate().filter(|(inversions, _)| {
-        // Fewer inversions than pairs, so that the cast is exact.
+        // There are fewer inversions than pairs, so the cast is exact.
         (pairs - 2 * *inversions as i64).abs() >= score.abs()
     });
     reached.map(|(_, share)| share).sum::<f64>().min(1.0)
@@ -106,7 +104,8 @@ mod tests {
 
     #[test]
     fn every_order_is_counted() {
-        // Of the 120 orders of five values two are monotone, and 8 have one inversion or lack one.
+        // Of the 120 orders of five values two are monotone, and 8 have one inversion or one less
+        // than all.
         let rising = drift(&[1.0, 1.1, 1.2, 1.3, 1.4]).expect("five");
         assert!((rising.p_value - 2.0 / 120.0).abs() < 1e-12);
         assert!((rising.tau - 1.0).abs() < 1e-12);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_change_is_that_of_the_whole() {
+    fn the_change_is_that_of_the_median_slope() {
         let sample: Vec<f64> = (0..11).map(|i| (0.02 * f64::from(i)).exp()).collect();
         let found = drift(&sample).expect("eleven");
         assert!((found.times.ln() - 0.2).abs() < 1e-9, "{found:?}");

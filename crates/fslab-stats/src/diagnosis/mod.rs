@@ -1,8 +1,8 @@
-//! What is odd about a sample: outliers, two modes, a drift, a warm-up. Nothing is ever dropped.
+//! Anomalies of a sample: outliers, two modes, drift, warm-up. Values are reported, never dropped.
 //!
-//! Each gives a p-value, its rate of false alarms where nothing is odd, so that whoever looks at
-//! many samples can correct for that. Each also needs a difference that matters: a sample that
-//! hardly varies has no oddities.
+//! Each test gives a p-value, its rate of false alarms, so that a caller with many samples can
+//! correct for their number. Each also requires a difference of at least 1 %, so a sample that
+//! hardly varies has no anomaly.
 
 mod drift;
 mod modes;
@@ -15,8 +15,9 @@ pub use modes::{Modes, modes};
 pub use outliers::{Outlier, Outliers, outliers};
 pub use warm_up::{WarmUp, warm_up};
 
-/// The least difference of logarithms that matters: 1 %. Below it nobody chooses a file system.
+/// The smallest difference of logarithms that is reported: 1 %, too little to choose a file system
+/// by.
 pub(crate) const MATTERS: f64 = 0.01;
 
-/// No spread of logarithms is taken to be less: nothing that is measured repeats better.
+/// The smallest spread of logarithms that is assumed: no measurement repeats better.
 const SPREAD_LEAST: f64 = 1e-3;

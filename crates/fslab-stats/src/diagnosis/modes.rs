@@ -4,10 +4,11 @@ use super::MATTERS;
 use super::resolution::step;
 use crate::logs::logarithms;
 
-/// The least size of a sample that is looked at: below, two heaps are as likely as not.
+/// The smallest sample that is tested; below, two groups often appear by chance.
 const SIZE_LEAST: usize = 8;
 
-/// A group has so many values at least, and one in [`GROUP_SHARE`]: fewer are outliers.
+/// The fewest values of a group, which also has at least one in [`GROUP_SHARE`]; fewer are
+/// outliers.
 const GROUP_LEAST: usize = 3;
 
 /// See [`GROUP_LEAST`].
@@ -18,22 +19,22 @@ const GROUP_SHARE: usize = 5;
 pub struct Modes {
     /// Geometric mean of the lower group.
     pub low: f64,
-    /// How many values are in it.
+    /// Its number of values.
     pub low_count: usize,
     /// Geometric mean of the upper group.
     pub high: f64,
-    /// How many values are in it.
+    /// Its number of values.
     pub high_count: usize,
-    /// The probability that a sample with one mode falls into two groups as clearly, at most, see
-    /// [`modes`]; 1 where the groups are less than 1 % apart.
+    /// An upper bound of the probability that a sample with one mode falls into two groups as
+    /// clearly, see [`modes`]; 1 if the groups are less than 1 % apart.
     pub p_value: f64,
 }
 
-/// The logarithms of the sum of squares over what is left of it within two groups, that samples of
-/// n values with one mode exceed with a probability of 0.5, 0.1, 0.05, 0.01, 0.001 and 0.0001: the
-/// largest of those of uniform, exponential, triangular and log-normal values (a deviation of 1,
-/// the logarithms not taken). From 400,000 samples of each, for n = 50 and 100 from 120,000; a test
-/// draws some again. Uniform ones decide nearly everywhere.
+/// Critical values of the logarithm of (sum of squares / sum of squares within two groups): samples
+/// of n values with one mode exceed them with a probability of 0.5, 0.1, 0.05, 0.01, 0.001 and
+/// 0.0001. Each is the largest of those of uniform, exponential, triangular and log-normal values
+/// (deviation 1, logarithms not taken); nearly everywhere that is the uniform one. From 400,000
+/// samples of each, for n = 50 and 100 from 120,000; a test draws some again.
 const CRITICAL: [(f64, [f64; 6]); 9] = [
     (8.0, [1.5108, 2.2599, 2.5417, 3.1889, 4.0514, 4.8768]),
     (9.0, [1.5415, 2.2008, 2.4472, 3.0125, 3.7885, 4.5843]),
@@ -49,24 +50,25 @@ const CRITICAL: [(f64, [f64; 6]); 9] = [
 /// The probabilities of [`CRITICAL`].
 const PROBABILITIES: [f64; 6] = [0.5, 0.1, 0.05, 0.01, 0.001, 0.0001];
 
-/// No p-value is said to be less: the table's last two columns carry no further.
+/// The smallest p-value that is reported; the table's last two columns extrapolate no further.
 const P_VALUE_LEAST: f64 = 1e-6;
 
-/// Whether the logarithms of `sample` have two modes: by the two groups whose values are nearest to
-/// their means (Fisher, "On grouping for maximum homogeneity", Journal of the American Statistical
-/// Association 53, 1958), and how much of the sum of squares they leave (the likelihood ratio of
-/// two normal groups against one: Engelman and Hartigan, "Percentage points of a test for
-/// clusters", Journal of the American Statistical Association 64, 1969). A group has three values
-/// and a fifth of all at least.
+/// Tests whether the logarithms of `sample` have two modes. The sample is split into the two groups
+/// with the smallest sum of squares within them (Fisher, "On grouping for maximum homogeneity",
+/// Journal of the American Statistical Association 53, 1958); the test statistic is the share of
+/// the sum of squares that remains (the likelihood ratio of two normal groups against one: Engelman
+/// and Hartigan, "Percentage points of a test for clusters", Journal of the American Statistical
+/// Association 64, 1969). A group has at least three values and a fifth of all.
 ///
-/// The p-value is not that of a normal sample, as there, but of the worst of several with one mode,
-/// mostly a uniform one: skewed and heavy-tailed samples alarm less often, normal ones hardly ever.
-/// It does not hold for every distribution with one mode, as that of the dip test does (Hartigan
-/// and Hartigan, Annals of Statistics 13, 1985): of thirty values of which most are nearly equal
-/// and the rest strewn to one side it may say two. But that test finds no groups of seven and
-/// three. Where values are equal, a coarse clock rounded them: they are spread evenly over its
-/// step, so that its steps are no modes. `None` below eight values, or where a value is not
-/// positive.
+/// The p-value is not that of a normal sample, as in that paper, but the largest over several
+/// distributions with one mode, mostly the uniform one: skewed and heavy-tailed samples alarm less
+/// often, normal ones hardly ever. Unlike the dip test (Hartigan and Hartigan, Annals of Statistics
+/// 13, 1985) it does not hold for every distribution with one mode: of thirty values of which most
+/// are nearly equal and the rest scattered to one side it may report two. But the dip test does not
+/// find groups of seven and three. Equal values were rounded by a coarse clock; they are spread
+/// evenly over its step, so that the steps are no modes.
+///
+/// `None` below eight values, or if a value is not positive.
 #[must_use]
 pub fn modes(sample: &[f64]) -> Option<Modes> {
     let mut logs = logarithms(sample)?;
@@ -93,7 +95,7 @@ pub fn modes(sample: &[f64]) -> Option<Modes> {
     })
 }
 
-/// Values of a coarse clock, spread again over the step that they were rounded to.
+/// Spreads values of a coarse clock over the step that they were rounded to.
 fn spread_out(sorted: &[f64]) -> Vec<f64> {
     let step = step(sorted);
     if step == 0.0 {
@@ -106,18 +108,18 @@ fn spread_out(sorted: &[f64]) -> Vec<f64> {
             .collect()
     };
     let mut spread: Vec<f64> = sorted.chunk_by(|a, b| a == b).flat_map(heap).collect();
-    // Steps are even on the values and not quite on their logarithms.
+    // Steps are even in the values but not quite in their logarithms.
     spread.sort_by(f64::total_cmp);
     spread
 }
 
-/// The two groups whose values are nearest to their means.
+/// The split into two groups with the smallest sum of squares within them.
 struct Groups {
-    /// How many of the sorted values are in the lower one.
+    /// How many of the sorted values are in the lower group.
     low_count: usize,
     low: f64,
     high: f64,
-    /// The logarithm of all squares over those that are left within the groups.
+    /// The logarithm of the sum of squares over what remains within the groups.
     clarity: f64,
 }
 
@@ -136,7 +138,7 @@ fn groups(sorted: &[f64]) -> Groups {
     for (place, value) in sorted.iter().enumerate().take(sorted.len() - least) {
         sum += value - all;
         let (low, high) = ((place + 1) as f64, count - (place + 1) as f64);
-        // What the means take from the sum of squares.
+        // The sum of squares between the two means.
         let taken = sum * sum * count / (low * high);
         if place + 1 >= least && taken > taken_most {
             taken_most = taken;
@@ -144,7 +146,7 @@ fn groups(sorted: &[f64]) -> Groups {
                 low_count: place + 1,
                 low: all + sum / low,
                 high: all - sum / high,
-                // What is left is never taken to be nothing: that is rounding.
+                // The remainder is at least the rounding error, so that nothing is divided by zero.
                 clarity: (squares / (squares - taken).max(squares * f64::EPSILON)).ln(),
             };
         }
@@ -152,7 +154,8 @@ fn groups(sorted: &[f64]) -> Groups {
     best
 }
 
-/// Between the table's sizes on a scale of 1/√n, between its probabilities on their logarithms.
+/// Interpolates the table: between sizes on a scale of 1/√n, between probabilities on their
+/// logarithms.
 fn p_value(clarity: f64, count: f64) -> f64 {
     let above = CRITICAL.iter().position(|(size, _)| *size >= count);
     let above = above.unwrap_or(CRITICAL.len() - 1).max(1);
@@ -164,7 +167,7 @@ fn p_value(clarity: f64, count: f64) -> f64 {
         .zip(many)
         .map(|(a, b)| a + share * (b - a))
         .collect();
-    // Below the table nothing is to be told; above it, its last two columns go on.
+    // Below the table the p-value is 1; above it, its last two columns are extrapolated.
     let column = critical.partition_point(|limit| *limit <= clarity);
     if column == 0 {
         return 1.0;
@@ -198,7 +201,7 @@ mod tests {
             100.0, 101.5, 99.0, 100.7, 98.4, 101.0, 99.6, 100.2, 98.9, 100.9,
         ];
         assert!(modes(&quiet).expect("ten values").p_value > 0.3);
-        // Neighbouring steps are rounding; the same with steps between them are not.
+        // Neighbouring steps are rounding; with finer steps between them they are modes.
         let steps = [1.0, 1.3, 1.0, 1.3, 1.0, 1.3, 1.0, 1.3, 1.0, 1.3];
         assert!(modes(&steps).expect("ten values").p_value > 0.3);
         let many = [1.0, 1.3, 1.0, 1.3, 1.01, 1.31, 1.0, 1.3, 1.01, 1.3];
@@ -227,7 +230,7 @@ mod tests {
             }
             for (reached, expected) in reached.iter().zip(PROBABILITIES) {
                 let found = f64::from(*reached) / f64::from(samples);
-                // Four standard deviations of what random allows, and the rounding of the table.
+                // Four standard deviations of the count, and the rounding of the table.
                 let error = 4.0 * (expected / f64::from(samples)).sqrt() + 0.02 * expected;
                 assert!(
                     (found - expected).abs() < error,

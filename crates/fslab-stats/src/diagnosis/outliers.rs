@@ -1,4 +1,4 @@
-//! Values that lie apart from all others.
+//! Outliers: values far from all others.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -7,45 +7,44 @@ use super::resolution::spread_least;
 use crate::logs::{logarithms, mean_and_variance};
 use crate::quantile;
 
-/// The least size of a sample that is looked at.
+/// The smallest sample that is tested.
 const SIZE_LEAST: usize = 5;
 
-/// The modified z-score from which on a value is a candidate.
+/// The modified z-score above which a value is a candidate.
 const CANDIDATE: f64 = 3.5;
 
-/// A value that lies apart.
+/// A value far from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
-    /// Its place in the sample.
+    /// Its index in the sample.
     pub index: usize,
-    /// How many times the geometric mean of the others it is.
+    /// Its multiple of the geometric mean of the others.
     pub times: f64,
 }
 
-/// The values that lie apart.
+/// The outliers of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outliers {
-    /// The candidates; empty where no value is one.
+    /// The candidates; may be empty.
     pub found: Vec<Outlier>,
-    /// The probability that a sample without outliers has such candidates; 1 where there is none.
+    /// The probability of such candidates in a sample without outliers; 1 if there is none.
     pub p_value: f64,
 }
 
-/// Outliers of a sample, on logarithms: candidates are found robustly, and confirmed by how
-/// improbable they are among the others.
+/// Outliers of a sample, on logarithms: candidates by a robust score, confirmed by a prediction
+/// from the other values.
 ///
 /// A candidate's modified z-score, `0.6745 (x - median) / MAD`, is above 3.5 (Iglewicz and Hoaglin,
-/// How to Detect and Handle Outliers, 1993), where the median absolute deviation is taken to be no
-/// less than 0.1 % and than the rounding of a coarse clock, so that it is never divided by zero. A
-/// third of the values at most are candidates, and each is more than 1 % away.
+/// How to Detect and Handle Outliers, 1993). The median absolute deviation is at least 0.1 % and at
+/// least the rounding of a coarse clock, so that it is never zero. At most a third of the values
+/// are candidates, and each is more than 1 % away.
 ///
-/// The score alone would alarm in one of ten samples of ten values. So the candidates are held
-/// against the others: each is predicted from their mean and standard deviation by Student's t, as
-/// Grubbs does for one ("Procedures for detecting outlying observations in samples", Technometrics
-/// 11, 1969), and the p-value of the nearest candidate is multiplied by the number of ways to
-/// choose as many values.
+/// The score alone would alarm in one of ten samples of ten values. So each candidate is predicted
+/// from the mean and standard deviation of the others by Student's t, as Grubbs does for one
+/// ("Procedures for detecting outlying observations in samples", Technometrics 11, 1969), and the
+/// p-value of the nearest candidate is multiplied by the number of ways to choose as many values.
 ///
-/// `None` below five values, or where a value is not positive.
+/// `None` below five values, or if a value is not positive.
 #[must_use]
 pub fn outliers(sample: &[f64]) -> Option<Outliers> {
     let logs = logarithms(sample)?;
@@ -90,7 +89,7 @@ pub fn outliers(sample: &[f64]) -> Option<Outliers> {
     })
 }
 
-/// In how many ways `taken` of `of` are chosen.
+/// The number of ways to choose `taken` of `of`.
 fn ways(taken: usize, of: usize) -> f64 {
     (0..taken).fold(1.0, |ways, i| ways * (of - i) as f64 / (i + 1) as f64)
 }

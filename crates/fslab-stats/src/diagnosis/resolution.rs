@@ -1,11 +1,10 @@
-//! What a clock leaves of values: where some are equal, they are rounded.
+//! The resolution of the clock behind a sample: equal values are rounded ones.
 
 use super::SPREAD_LEAST;
 
-/// The smallest difference of two values, where others are equal; 0 where all are different.
+/// The smallest difference of two values if others are equal; 0 if all are different.
 ///
-/// Values that are equal and others that are one step away cannot be told from the rounding of a
-/// coarse clock, whatever was measured.
+/// A distance of one step cannot be distinguished from the rounding of a coarse clock.
 pub(super) fn step(logs: &[f64]) -> f64 {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -17,8 +16,8 @@ pub(super) fn step(logs: &[f64]) -> f64 {
     least.reduce(f64::min).unwrap_or(0.0)
 }
 
-/// The least standard deviation that values can be said to have: that of their rounding, which is
-/// even over a step (Sheppard, 1898), and no less than 0.1 %.
+/// The smallest standard deviation to assume: that of rounding, which is uniform over a step
+/// (Sheppard, 1898), and at least 0.1 %.
 pub(super) fn spread_least(logs: &[f64]) -> f64 {
     (step(logs) / 12.0_f64.sqrt()).max(SPREAD_LEAST)
 }

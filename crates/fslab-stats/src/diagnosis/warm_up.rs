@@ -1,4 +1,4 @@
-//! Whether the first value is unlike the others.
+//! Warm-up: a first value that differs from the others.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -6,26 +6,25 @@ use super::MATTERS;
 use super::resolution::spread_least;
 use crate::logs::{logarithms, mean_and_variance};
 
-/// The least size of a sample that is looked at: three values tell a spread.
+/// The smallest sample that is tested: three values besides the first give a spread.
 const SIZE_LEAST: usize = 4;
 
-/// The first value against the others.
+/// The first value compared with the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmUp {
-    /// How many times the geometric mean of the others it is.
+    /// Its multiple of the geometric mean of the others.
     pub times: f64,
-    /// The probability that a sample without a warm-up has a first value as far from the others; 1
-    /// where it is less than 1 %.
+    /// The probability of a first value at least as far from the others without a warm-up; 1 if it
+    /// is less than 1 % away.
     pub p_value: f64,
 }
 
-/// Whether the first of the values, which stand in the order in which they were measured, is unlike
-/// the others: it is predicted from their mean and standard deviation on logarithms by Student's t,
-/// `(x - mean) / (s √(1 + 1/n))` with n - 1 degrees of freedom (Hahn and Meeker, Statistical
-/// Intervals, 1991, section 4.8). Only the first is looked at: one that was expected to differ
-/// needs no correction for having been picked.
+/// Tests whether the first of the values, in the order of measurement, differs from the others: it
+/// is predicted from their mean and standard deviation on logarithms by Student's t, `(x - mean) /
+/// (s √(1 + 1/n))` with n - 1 degrees of freedom (Hahn and Meeker, Statistical Intervals, 1991,
+/// section 4.8). Only the first value is tested, so no correction for choosing it is needed.
 ///
-/// `None` below four values, or where a value is not positive.
+/// `None` below four values, or if a value is not positive.
 #[must_use]
 pub fn warm_up(sample: &[f64]) -> Option<WarmUp> {
     let logs = logarithms(sample)?;

@@ -1,12 +1,12 @@
-//! Samples with a known truth.
+//! Samples from known distributions.
 
 use fslab_stats::SplitMixRandom;
 
-/// Seeded chance.
+/// A seeded source of samples.
 pub(crate) struct Chance(SplitMixRandom);
 
 impl Chance {
-    /// The chance of that seed, by which each test has one outcome.
+    /// The source for a seed, so that each test has one outcome.
     pub(crate) fn of(seed: u64) -> Self {
         Self(SplitMixRandom::split_mix(seed))
     }
@@ -30,7 +30,7 @@ impl Chance {
     }
 }
 
-/// How values come about, before they are multiplied by where they lie.
+/// Distributions, before a factor for the location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// The logarithm is normal with this deviation.
@@ -39,11 +39,11 @@ pub(crate) enum Kind {
     Normal,
     /// Normal with 3 %, and an exponential tail with a mean of 10 % added.
     Skewed,
-    /// Three percent about two places 20 % apart; the upper one has this share.
+    /// 3 % of noise about two places 20 % apart; the upper one has this share.
     Bimodal(f64),
     /// The logarithm has heavy tails: 5 % times t with three degrees of freedom.
     HeavyTails,
-    /// Exponential: from next to nothing on.
+    /// Exponential: down to nearly 0.
     Exponential,
     /// The logarithm is exponential with a mean of 10 %: a tail above, and an edge below.
     Pareto,

@@ -1,5 +1,5 @@
-//! Coverage where runs differ more than their repeats say: intervals that know of clusters, and
-//! those that do not.
+//! Coverage where runs differ more than their repeats show, for intervals with and without
+//! clusters.
 
 use fslab_stats::{Estimate, clustered_ratio_at, tail_ratio_at};
 
@@ -7,7 +7,7 @@ use crate::chance::Chance;
 
 const EXPERIMENTS: u32 = 10_000;
 
-/// How the runs of a side come about, as relative spreads.
+/// The spreads of the runs of a side, relative.
 #[derive(Clone, Copy)]
 struct Runs {
     count: usize,
@@ -27,8 +27,7 @@ impl Runs {
     }
 }
 
-/// Shares of intervals that hold the truth: of those that know of runs, and of those that take all
-/// repeats for independent.
+/// Coverage of the intervals with clusters, and of those that take all repeats as independent.
 fn coverage(seed: u64, base: Runs, new: Runs, confidence: f64) -> [f64; 2] {
     let mut chance = Chance::of(seed);
     let mut held = [0_u32; 2];

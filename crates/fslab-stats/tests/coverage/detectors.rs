@@ -1,4 +1,4 @@
-//! How often what is odd is found, and how often where nothing is.
+//! Detection rates of anomalies, and false alarms.
 
 use fslab_stats::{drift, modes, outliers, warm_up};
 
@@ -42,8 +42,8 @@ fn a_quiet_sample_alarms_in_one_of_a_hundred_at_most() {
                     detector.0,
                     100.0 * alarms
                 );
-                // Three standard deviations of the count are 0.3 %. Values most of which are equal
-                // are not normal, and no prediction of the first is quite right.
+                // Three standard deviations of the count are 0.3 %. Samples of mostly equal values
+                // are not normal, and the prediction of the first is inexact for them.
                 let most = match kind {
                     Kind::VeryCoarse => 0.02,
                     _ => 0.013,

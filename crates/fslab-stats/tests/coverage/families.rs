@@ -1,4 +1,4 @@
-//! Corrections over families of tests: how many alarms are false.
+//! Rate of false alarms over families of tests.
 
 use fslab_stats::{benjamini_hochberg, difference_test_among, holm};
 
@@ -7,8 +7,8 @@ use crate::chance::{Chance, Kind};
 const FAMILIES: u32 = 300;
 const TESTS: usize = 100;
 
-/// p-values of a hundred comparisons with one common subject's own trials each, of which the first
-/// `different` differ by a tenth.
+/// p-values of a hundred comparisons, each with its own trials of a common subject, of which the
+/// first `different` differ by a tenth.
 fn p_values(chance: &mut Chance, different: usize) -> Vec<f64> {
     let kind = Kind::LogNormal(0.05);
     (0..TESTS)
@@ -45,7 +45,7 @@ fn where_nothing_differs_a_family_alarms_in_one_of_twenty_at_most() {
 }
 
 #[test]
-fn of_what_is_told_one_in_twenty_is_false_at_most() {
+fn at_most_one_in_twenty_reported_differences_is_false() {
     let mut chance = Chance::of(22);
     let (mut shares, mut found) = (0.0, 0_u32);
     for _ in 0..FAMILIES {

@@ -1,4 +1,4 @@
-//! How often one further run of the same lies within the stated sensitivity.
+//! Coverage of the stated sensitivity for one further run.
 
 use fslab_stats::{location, sensitivity};
 
@@ -6,8 +6,8 @@ use crate::chance::Chance;
 
 const EXPERIMENTS: u32 = 10_000;
 
-/// The share of experiments in which one further value lies no farther from the geometric mean of
-/// `count` values than their sensitivity; `draw` gives the logarithm of a value.
+/// The share of experiments in which one further value lies within the sensitivity of `count`
+/// values about their geometric mean; `draw` gives the logarithm of a value.
 fn covered(count: usize, draw: fn(&mut Chance) -> f64) -> f64 {
     let mut chance = Chance::of(count as u64);
     let mut held = 0;
@@ -24,7 +24,7 @@ fn covered(count: usize, draw: fn(&mut Chance) -> f64) -> f64 {
 #[test]
 fn one_further_run_lies_within_the_sensitivity_as_often_as_it_says() {
     let normal: fn(&mut Chance) -> f64 = |chance| 0.03 * chance.normal();
-    // Half of the runs on either of two levels, as where an allocation falls here or there.
+    // Half of the runs on either of two levels, as from two possible allocations.
     let two_levels: fn(&mut Chance) -> f64 = |chance| {
         let level = if chance.normal() > 0.0 { 0.06 } else { 0.0 };
         level + 0.001 * chance.normal()

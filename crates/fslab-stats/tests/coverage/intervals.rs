@@ -1,4 +1,4 @@
-//! How often intervals hold the truth, over 10,000 experiments each.
+//! Coverage of the intervals, over 10,000 experiments each.
 
 use fslab_stats::{Verdict, location, ratio, ratio_at, ratio_p_below, verdict};
 
@@ -6,7 +6,7 @@ use crate::chance::{Chance, Kind};
 
 const EXPERIMENTS: u32 = 10_000;
 
-/// Share of experiments whose 95 % interval of a ratio holds the true one.
+/// Share of experiments whose 95 % interval of a ratio contains the true one.
 fn coverage(kinds: (Kind, Kind), counts: (usize, usize)) -> f64 {
     let truth = (kinds.0.mean_log() - kinds.1.mean_log()).exp();
     let mut chance = Chance::of(counts.0 as u64 * 1_000 + counts.1 as u64);
@@ -14,15 +14,15 @@ fn coverage(kinds: (Kind, Kind), counts: (usize, usize)) -> f64 {
         let above = kinds.0.sample(&mut chance, counts.0);
         let below = kinds.1.sample(&mut chance, counts.1);
         let interval = ratio(&above, &below).and_then(|it| it.interval);
-        // Of a coarse clock all values may be equal: an interval of width zero holds what is equal
-        // but for rounding.
+        // All values of a coarse clock may be equal: an interval of width zero contains what is
+        // equal but for rounding.
         interval
             .is_some_and(|it| it.low <= truth * (1.0 + 1e-12) && truth <= it.high * (1.0 + 1e-12))
     });
     covered.count() as f64 / f64::from(EXPERIMENTS)
 }
 
-/// Prints a row of the table in docs/statistics.md and checks that each figure is in its range.
+/// Prints a row of the table in docs/statistics.md and checks each figure's range.
 fn row(name: &str, kinds: (Kind, Kind), cases: &[((usize, usize), [f64; 2])]) {
     let mut line = format!("{name:<44}");
     let mut wrong = Vec::new();
@@ -37,7 +37,7 @@ fn row(name: &str, kinds: (Kind, Kind), cases: &[((usize, usize), [f64; 2])]) {
     assert!(wrong.is_empty(), "{name}: {wrong:?}");
 }
 
-/// What is demanded.
+/// The required coverage.
 const GOOD: [f64; 2] = [0.93, 0.97];
 
 fn alike(kind: Kind) -> (Kind, Kind) {
@@ -124,7 +124,7 @@ fn values_of_a_coarse_clock_are_covered() {
         alike(Kind::Coarse),
         &four([GOOD; 4]),
     );
-    // With few values all are often equal: the interval has width zero, and is right.
+    // Few values are often all equal: the interval has width zero, and is right.
     let few = [0.93, 0.99];
     row(
         "rounded to 5 %, spread 2 %",
@@ -149,7 +149,7 @@ fn the_interval_of_a_location_covers_the_geometric_mean() {
 }
 
 #[test]
-fn two_equal_subjects_are_told_apart_in_one_experiment_of_twenty_at_most() {
+fn two_equal_subjects_differ_in_one_experiment_of_twenty_at_most() {
     for (count, kind) in [
         (3, Kind::LogNormal(0.1)),
         (10, Kind::LogNormal(0.1)),

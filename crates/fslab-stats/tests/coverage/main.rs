@@ -1,6 +1,6 @@
-//! Checks by simulation that 95 % intervals cover 95 %, that tests and detectors alarm no more
-//! often than they say, and that they find what is there. The tables of docs/statistics.md are
-//! printed by `cargo test -p fslab-stats --test coverage -- --nocapture`.
+//! Simulations: 95 % intervals cover 95 %, tests and detectors alarm no more often than stated, and
+//! they find real differences. The tables of docs/statistics.md are printed by `cargo test -p
+//! fslab-stats --test coverage -- --nocapture`.
 
 mod chance;
 mod clusters;

@@ -1,6 +1,6 @@
 //! The geometric mean over phases whose figures are correlated within a trial.
 
-use fslab_stats::{Components, Overall, TrialValues, difference_test, ratio};
+use fslab_stats::{Components, OverallMeans, TrialValues, difference_test, ratio};
 
 use crate::chance::{Chance, Kind};
 
@@ -25,7 +25,7 @@ fn trials(chance: &mut Chance, count: usize, lost: f64) -> TrialValues {
 }
 
 #[test]
-fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
+fn values_per_trial_cover_where_phases_taken_as_independent_do_not() {
     for (count, lost) in [(3, 0.0), (5, 0.0), (10, 0.0), (5, 0.1), (10, 0.1)] {
         let mut chance = Chance::of(31);
         let (mut whole, mut apart, mut all) = (0_u32, 0_u32, 0_u32);
@@ -34,7 +34,7 @@ fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
                 trials(&mut chance, count, lost),
                 trials(&mut chance, count, lost),
             ];
-            let Some(overall) = Overall::of(&subjects) else {
+            let Some(overall) = OverallMeans::of(&subjects) else {
                 continue;
             };
             let Some(interval) = overall.ratio(0, 1).and_then(|it| it.interval) else {
@@ -42,7 +42,7 @@ fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
             };
             all += 1;
             whole += u32::from(interval.contains(1.0));
-            // The wrong level: every figure a value of its own, about the mean of its phase.
+            // The wrong level: every figure counts as independent, about the mean of its phase.
             let flat = |subject: &TrialValues| -> Vec<f64> {
                 let figures = subject.iter().flat_map(|trial| trial.iter().enumerate());
                 let scale = |phase: usize| 10.0_f64.powi(-i32::try_from(phase).expect("few"));
@@ -80,7 +80,7 @@ fn an_overall_test_of_equals_alarms_in_one_of_twenty_at_most() {
     let mut chance = Chance::of(32);
     let alarms = (0..EXPERIMENTS).filter(|_| {
         let subjects = [trials(&mut chance, 5, 0.0), trials(&mut chance, 5, 0.0)];
-        let overall = Overall::of(&subjects).expect("eight phases");
+        let overall = OverallMeans::of(&subjects).expect("eight phases");
         let test = difference_test(&overall.subjects[0], &overall.subjects[1]);
         test.is_some_and(|test| test.p_value <= 0.05)
     });

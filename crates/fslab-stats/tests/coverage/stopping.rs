@@ -1,25 +1,25 @@
-//! How often intervals hold the truth where repeats went on until the intervals were narrow.
+//! Coverage of intervals after the stopping rule.
 
-use fslab_stats::{Stopping, location, ratio, reaches, stopping};
+use fslab_stats::{Stopping, location, ratio, relative_half_widths, stopping};
 
 use crate::chance::{Chance, Kind};
 
 const EXPERIMENTS: u32 = 10_000;
 const TARGET: f64 = 0.05;
 
-/// The least and the most repeats.
+/// The minimum and maximum number of repeats.
 type Range = (usize, usize);
 
 const RANGES: [Range; 4] = [(3, 10), (3, 20), (5, 10), (5, 20)];
 
-/// What is demanded.
+/// The required coverage.
 const GOOD: [f64; 2] = [0.93, 0.97];
 
-/// How many repeats are made of figures with these values: as a run stops, look by look.
+/// The number of repeats that a run would make of figures with these values, look by look.
 fn repeats_of(figures: &[Vec<f64>], (least, most): Range) -> usize {
     let looks: Vec<Vec<Option<f64>>> = figures
         .iter()
-        .map(|values| reaches(&values.iter().map(|it| Some(*it)).collect::<Vec<_>>()))
+        .map(|values| relative_half_widths(&values.iter().map(|it| Some(*it)).collect::<Vec<_>>()))
         .collect();
     let widest = |place: usize| {
         let each = looks.iter().map(|figure| figure[place]);
@@ -55,7 +55,7 @@ fn subject(chance: &mut Chance, kind: Kind, phases: usize, range: Range) -> Vec<
     figures
 }
 
-/// Shares of experiments whose intervals hold the truth, and the mean number of repeats.
+/// Shares of experiments whose intervals contain the truth, and the mean number of repeats.
 struct Found {
     location: f64,
     ratio: f64,
@@ -73,7 +73,7 @@ fn found(kind: Kind, phases: usize, range: Range) -> Found {
         let a = subject(&mut chance, kind, phases, range);
         let b = subject(&mut chance, kind, phases, range);
         repeats += a[0].len();
-        // Of a coarse clock all values may be equal: see the intervals of fixed numbers.
+        // All values of a coarse clock may be equal, as in `intervals.rs`.
         let holds = |low: f64, high: f64, truth: f64| {
             low <= truth * (1.0 + 1e-12) && truth <= high * (1.0 + 1e-12)
         };
@@ -92,7 +92,7 @@ fn found(kind: Kind, phases: usize, range: Range) -> Found {
     }
 }
 
-/// Prints a row of the table in docs/statistics.md and checks that each figure is in its range.
+/// Prints a row of the table in docs/statistics.md and checks each figure's range.
 fn row(kind: Kind, phases: usize, own: [f64; 2], compared: [f64; 2]) {
     let mut line = format!("{kind:?}, {phases} key phases");
     let mut wrong = Vec::new();
@@ -137,8 +137,8 @@ fn other_values_are_covered_as_by_a_fixed_number() {
 }
 
 #[test]
-fn values_of_which_few_tell_little_are_covered_less() {
-    // So they are by fixed numbers, which stopping cannot be blamed for.
+fn skewed_and_bimodal_values_are_covered_less() {
+    // As with fixed numbers of repeats, so stopping is not the cause.
     for kind in [
         Kind::Skewed,
         Kind::Bimodal(0.5),
@@ -159,12 +159,12 @@ fn values_of_which_few_tell_little_are_covered_less() {
     row(Kind::VeryCoarse, 1, [0.79, 0.97], [0.90, 0.99]);
 }
 
-/// What was wrong: to stop at the first look at which the interval is narrow.
+/// The bug: stopping at the first look with a narrow interval.
 #[test]
 fn stopping_at_the_first_narrow_interval_covers_too_little() {
     let first = |values: &[f64]| {
         let values: Vec<Option<f64>> = values.iter().map(|it| Some(*it)).collect();
-        let looks = reaches(&values);
+        let looks = relative_half_widths(&values);
         let narrow = |count: &usize| looks[count - 1].is_some_and(|reach| reach <= TARGET);
         (3..20).find(narrow).unwrap_or(20)
     };

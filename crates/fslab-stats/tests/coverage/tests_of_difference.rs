@@ -1,4 +1,4 @@
-//! How often tests alarm where nothing differs, and how often they find what does.
+//! Rates of false alarms and of detection of the tests of difference.
 
 use fslab_stats::{difference_test, difference_test_among, mann_whitney};
 

@@ -1,4 +1,4 @@
-//! Damaged stores: what is read is what was written, or an error that names the run.
+//! Damaged stores: each read gives what was written, or an error that names the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn read(path: &Path) -> Result<RunRecord, StoreError> {
     Store::open_read_only(path)?.run(&RunSelector::Last)
 }
 
-/// What a hand, another program or a disk may change without breaking a page.
+/// Changes by hand, by another program or by a disk that break no page.
 #[test]
 fn every_value_that_is_changed_is_an_error_that_names_the_run() {
     let (folder, path, whole) = written();
@@ -59,7 +59,7 @@ fn every_value_that_is_changed_is_an_error_that_names_the_run() {
         fs::copy(&path, &copy).expect("copied");
         let connection = Connection::open(&copy).expect("opens");
         let change = change.replace(" WHERE rowid_is_gone IS NULL", "");
-        // What is deleted by way of SQL takes its counts along: a lost row does not.
+        // Triggers adjust the counts on SQL's DELETE; a lost row does not.
         connection
             .execute_batch("DROP TRIGGER trial_removed")
             .expect("dropped");
@@ -107,7 +107,7 @@ fn a_changed_derived_figure_is_found_by_the_check() {
 }
 
 #[test]
-fn a_run_that_an_index_has_lost_is_an_error_and_not_another_last_run() {
+fn a_run_missing_from_an_index_is_an_error_and_last_selects_no_other() {
     let (_folder, path, _) = written();
     let connection = Connection::open(&path).expect("opens");
     connection
@@ -118,9 +118,9 @@ fn a_run_that_an_index_has_lost_is_an_error_and_not_another_last_run() {
     assert_eq!(error.kind(), &StoreErrorKind::Damaged);
 }
 
-/// Of 200 random changes of a file, 23 gave other figures without a word.
+/// Of 200 random changes of a file, 23 silently gave other figures.
 #[test]
-fn no_change_of_a_byte_gives_other_records_without_an_error() {
+fn a_changed_byte_never_gives_other_records_without_an_error() {
     let (folder, path, whole) = written();
     let bytes = fs::read(&path).expect("its bytes");
     let copy = folder.path().join("copy.db");
@@ -149,7 +149,7 @@ fn no_change_of_a_byte_gives_other_records_without_an_error() {
     assert!(errors > 50, "{errors} of 600 are found");
 }
 
-/// An older SQLite takes json_valid(NULL) for 0, and called every store damaged.
+/// An older SQLite takes json_valid(NULL) for 0, and reported every store as damaged.
 #[test]
 fn the_integrity_check_of_another_sqlite_finds_nothing() {
     let script = "import sqlite3, sys\n\

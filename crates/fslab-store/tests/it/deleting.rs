@@ -1,4 +1,4 @@
-//! Deleting runs, bringing them back, and removing them for good.
+//! Deleting, restoring and purging runs.
 
 use fslab_store::{ListedRun, RunFilter, RunSelector, Store, StoreErrorKind};
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::listed::sound;
 use crate::sample::{self, done_trial, run_id};
 
-/// Three runs of a trial each: `a`, `b` and, the last, `c`.
+/// Three runs with one trial each: `a`, `b` and, the last, `c`.
 fn store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
@@ -35,7 +35,7 @@ fn names(store: &Store, deleted: bool) -> Vec<String> {
 }
 
 #[test]
-fn a_deleted_run_is_in_no_list_until_it_is_brought_back_as_it_was() {
+fn a_deleted_run_is_in_no_list_until_it_is_restored_unchanged() {
     let (_folder, mut store) = store();
     let whole = store.run(&RunSelector::Last).expect("reads");
     let found = store.find("last").expect("found");
@@ -67,7 +67,7 @@ fn a_deleted_run_is_in_no_list_until_it_is_brought_back_as_it_was() {
 }
 
 #[test]
-fn what_is_removed_for_good_leaves_no_row() {
+fn a_purged_run_leaves_no_row() {
     let (folder, mut store) = store();
     let found = store.find("last~1..last").expect("found");
     assert_eq!(found.len(), 2);
@@ -89,9 +89,9 @@ fn what_is_removed_for_good_leaves_no_row() {
     }
 }
 
-/// A document with `"run": "a/b"` was imported, and from then on `fslab list` failed.
+/// A document with `"run": "a/b"` was imported, and `fslab list` failed from then on.
 #[test]
-fn a_run_with_a_name_that_is_none_is_listed_as_damaged_and_can_be_deleted() {
+fn a_run_with_an_invalid_name_is_listed_as_damaged_and_can_be_deleted() {
     let (folder, store) = store();
     drop(store);
     let path = folder.path().join("s.db");
@@ -108,7 +108,7 @@ fn a_run_with_a_name_that_is_none_is_listed_as_damaged_and_can_be_deleted() {
     );
     assert!(connection.execute(insert, [""]).is_err());
     assert!(connection.execute(insert, ["x".repeat(129)]).is_err());
-    // An earlier version took it.
+    // As an earlier version stored it.
     connection
         .execute("DROP TRIGGER run_named", [])
         .expect("dropped");

@@ -1,4 +1,4 @@
-//! What the store promises, seen from outside.
+//! The public interface of the store.
 
 mod damage;
 mod deleting;

@@ -1,4 +1,4 @@
-//! Files that are no store, stores that may not be touched, and what a killed writer leaves.
+//! Files that are not stores, missing permissions, and a killed writer.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ fn place() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// How both ways of opening fail; they must fail alike.
+/// The error of both ways of opening, which must be the same.
 fn refusal(path: &Path) -> StoreError {
     let reading = Store::open_read_only(path).expect_err("refused for reading");
     let writing = Store::open(path).expect_err("refused for writing");
@@ -119,8 +119,8 @@ fn a_store_that_is_not_there_is_made_for_writing_and_missing_for_reading() {
 }
 
 #[test]
-fn an_unwritable_folder_is_a_matter_of_permission() {
-    // Nobody makes a folder in sysfs, not even root, for whom permission bits are no obstacle.
+fn an_unwritable_folder_is_a_permission_error() {
+    // Not even root, who ignores permission bits, can create a folder in sysfs.
     let error = Store::open(Path::new("/sys/fslab/s.db")).expect_err("refused");
     assert_eq!(error.kind(), &StoreErrorKind::Permission);
     assert!(
@@ -144,7 +144,8 @@ fn a_reader_sees_what_a_killed_writer_left_in_the_log() {
     let (folder, path) = place();
     let mut store = Store::open(&path).expect("opens");
     store.begin_run(&sample::header("a")).expect("begins");
-    // A copy of the files while they are open is what a kill leaves: the log is not merged yet.
+    // A copy of the files while they are open equals the state after a kill: the log is not merged
+    // yet.
     let killed = folder.path().join("killed.db");
     fs::copy(&path, &killed).expect("the database");
     fs::copy(
@@ -176,7 +177,7 @@ fn a_store_in_a_write_protected_folder_is_read_all_the_same() {
     let written = Store::open(&path).and_then(|mut store| store.begin_run(&sample::header("b")));
     protect(0o755).expect("opened again");
     assert!(matches!(read, Ok(Ok(1))), "{read:?}");
-    // For root there is no protection.
+    // Permissions do not bind root.
     if let Err(error) = written {
         assert_eq!(error.kind(), &StoreErrorKind::Permission);
     }
@@ -194,7 +195,7 @@ fn a_write_protected_store_is_read_and_not_written() {
             .expect("reads")
             .is_empty()
     );
-    // For root there is no protection.
+    // Permissions do not bind root.
     if let Err(error) = Store::open(&path) {
         assert_eq!(error.kind(), &StoreErrorKind::Permission);
     }
@@ -209,7 +210,7 @@ fn a_store_of_an_earlier_version_is_brought_up_to_date_when_it_is_read() {
     let id: i32 = connection
         .pragma_query_value(None, "application_id", |row| row.get(0))
         .expect("an id");
-    // Version 0 is the empty file that is ours already.
+    // Version 0 is an empty file with the store's application id.
     let old = Connection::open(&copy).expect("made");
     old.pragma_update(None, "application_id", id).expect("ours");
     drop(old);

@@ -1,6 +1,7 @@
-//! Stores that past versions of fslab wrote, kept as they were written: each must stay readable.
+//! Stores of past versions of fslab, which must stay readable.
 //!
-//! `cargo run -p fslab-store --example write_fixture -- FILE.sqlite` wrote them, at its time.
+//! Each was written by `cargo run -p fslab-store --example write_fixture -- FILE.sqlite` of that
+//! version.
 
 use std::fs;
 use std::path::{Path, PathBuf};

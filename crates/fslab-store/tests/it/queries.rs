@@ -1,4 +1,4 @@
-//! What a person finds who opens the store with sqlite3.
+//! Queries by hand, as with sqlite3.
 
 use fslab_model::PhaseOutcome;
 use fslab_store::Store;
@@ -49,7 +49,7 @@ fn a_result_stands_with_its_dimensions() {
 }
 
 #[test]
-fn figures_of_a_whole_trial_have_no_phase() {
+fn figures_of_a_trial_have_no_phase() {
     let (_folder, connection) = database();
     let sql = "SELECT DISTINCT metric || '=' || value FROM results WHERE phase IS NULL ORDER BY 1";
     let expected = ["mkfs_ns=12345.0", "mount_ns=12345.0", "unmount_ns=12345.0"];

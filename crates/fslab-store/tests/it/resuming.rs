@@ -1,4 +1,4 @@
-//! What a resumed run finds, and what it may replace.
+//! What a resumed run finds and may replace.
 
 use std::collections::BTreeSet;
 
@@ -55,9 +55,9 @@ fn a_trial_that_is_done_is_never_replaced() {
     );
 }
 
-/// A run was begun before its trials came: a kill in between left it there with none.
+/// A run was begun before its trials were stored: a kill in between left it without any.
 #[test]
-fn whole_runs_are_stored_all_or_none() {
+fn imported_runs_are_stored_all_or_none() {
     let (_folder, mut store) = begun();
     let count = |store: &Store| store.count_runs(&RunFilter::default()).expect("counts");
     let taken = store.run(&RunSelector::Last).expect("reads");
@@ -136,7 +136,7 @@ fn planned_are_the_least_of_each_subject_and_what_has_a_record_beyond() {
         .add_trial(&run, &done_trial(0, 4))
         .expect("done at last");
     assert_eq!(summary(&store).trials_planned, 8);
-    // A higher least takes in what was beyond; the most is never below it.
+    // A higher minimum includes repeats that were beyond it; the maximum is never below it.
     store
         .ask_repeats(&run, 4, Some(&adaptive(2)))
         .expect("changed");

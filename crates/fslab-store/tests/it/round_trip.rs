@@ -1,4 +1,4 @@
-//! What was stored reads back as the same record, whatever was measured and whatever was not.
+//! A stored record reads back as the same record, with and without measurements.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::sample;
 
-/// What a counter may be: SQLite's integers end at 2^63 - 1. Boxed, since a record has so many of
-/// them that their strategies would not fit a thread's stack.
+/// A counter; SQLite's integers end at 2^63 - 1. Boxed, because the strategies of a record's many
+/// counters would overflow a thread's stack.
 fn counter() -> BoxedStrategy<u64> {
     prop_oneof![Just(0), Just(i64::MAX as u64), 0..1_000_000_000_000_u64].boxed()
 }
@@ -174,7 +174,7 @@ prop_compose! {
         let [elapsed_ns, operations, bytes] = counters;
         let parameters = parameters.into_iter().rev().collect();
         let settled = settled.map(|(sync_ns, unmount_ns)| Settled {
-            // Their sum with the phase's own time must stay a number of nanoseconds.
+            // The sum with the phase's own time must not overflow.
             sync_ns: sync_ns / 4,
             unmount_ns: unmount_ns / 4,
         });
@@ -188,8 +188,8 @@ prop_compose! {
     }
 }
 
-/// Where a phase stands, and what only its workload measured. Figures go by names that no metric
-/// has: those of metrics are stored once more, as such.
+/// A sweep point, and values of the workload. Their names are no metric's, because metrics are
+/// stored a second time as such.
 fn sweep() -> impl Strategy<Value = (Option<Swept>, BTreeMap<String, f64>, Vec<ValueList>)> {
     let value = prop_oneof![
         counter().prop_map(PointValue::Bytes),

@@ -119,7 +119,7 @@ pub(crate) fn histogram(latencies_ns: &[u64]) -> LatencyHistogram {
     histogram
 }
 
-/// A phase in which everything was measured.
+/// A phase with every measurement.
 pub(crate) fn full_phase() -> PhaseRecord {
     let mut phase = PhaseRecord::empty(
         &write_spec(),
@@ -192,7 +192,7 @@ fn window([begin_ns, end_ns]: [u64; 2]) -> Window {
     Window { begin_ns, end_ns }
 }
 
-/// What a disk did that wrote something.
+/// The insight of a disk with writes.
 pub(crate) fn insight(window: Window) -> DeviceInsight {
     let mut insight = DeviceInsight {
         window,
@@ -225,7 +225,7 @@ pub(crate) fn insight(window: Window) -> DeviceInsight {
     insight
 }
 
-/// A phase of which nothing is known but its outcome.
+/// A phase with only its outcome.
 pub(crate) fn empty_phase(outcome: PhaseOutcome) -> PhaseRecord {
     let spec = PhaseSpec::new("stat", "stat", Parameters::new());
     PhaseRecord::empty(&spec, PhaseKind::Metadata, Headline::OperationRate, outcome)
@@ -282,7 +282,7 @@ fn step(name: &str, exit_code: Option<i32>, output: &str) -> StepRecord {
     }
 }
 
-/// A trial that died before it could say anything.
+/// A trial that failed before its first event.
 pub(crate) fn failed_trial(cell: u32, repeat: u32) -> TrialRecord {
     TrialRecord {
         trial: trial_id(cell, repeat),

@@ -1,4 +1,4 @@
-//! A store of many trials answers as quickly as one of few: what is asked for is found by an index.
+//! Queries are as fast in a large store as in a small one, by indexes.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::sample::{self, run_id};
 
 const RUNS: u32 = 100;
 const TRIALS_A_RUN: u32 = 200;
-/// Twenty times what a slow machine needs; a scan of all trials and phases takes longer.
+/// Twenty times what a slow machine needs; a scan of all trials and phases exceeds it.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// Fills the store by SQL: 20,000 durable transactions would take minutes.
@@ -45,7 +45,7 @@ fn twenty_thousand_trials_are_listed_and_one_run_of_them_read_in_under_a_second(
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.db");
     fill(&path);
-    // The digests of what another program wrote.
+    // Computes the digests of the rows written by SQL.
     drop(Store::open(&path).expect("opens"));
     let began = Instant::now();
     let store = Store::open_read_only(&path).expect("opens");

@@ -1,4 +1,4 @@
-//! Which run a name means, and what is said where it means none or several.
+//! Selecting runs by name, and the errors for no match and several.
 
 use fslab_model::{PlanHash, RunId, VenueKind, VenuePlan};
 use fslab_store::{RunFilter, RunSelector, Store, StoreErrorKind};
@@ -13,7 +13,7 @@ const RUNS: [&str; 3] = [
     "20261122-090000-bbbb",
 ];
 
-/// A store with three runs, each begun an hour after the one before.
+/// A store with three runs that began an hour apart.
 fn store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
@@ -34,7 +34,7 @@ fn select(store: &Store, text: &str) -> Result<String, StoreErrorKind> {
 }
 
 #[test]
-fn last_a_whole_name_and_a_unique_beginning_each_mean_one_run() {
+fn last_a_complete_name_and_a_unique_beginning_each_select_one_run() {
     let (_folder, store) = store();
     assert_eq!(select(&store, "last").as_deref(), Ok(RUNS[2]));
     assert_eq!(select(&store, RUNS[0]).as_deref(), Ok(RUNS[0]));
@@ -43,7 +43,7 @@ fn last_a_whole_name_and_a_unique_beginning_each_mean_one_run() {
     assert_eq!(read.header.run.as_str(), RUNS[2]);
 }
 
-/// Of two runs that began in one second, chance decided which was the last.
+/// Of two runs that began in the same second, either could be selected as the last.
 #[test]
 fn of_runs_that_began_in_one_second_the_last_is_the_one_that_was_stored_last() {
     let (_folder, mut store) = store();
@@ -70,7 +70,7 @@ fn runs_are_counted_back_from_the_last_as_far_as_there_are_any() {
 }
 
 #[test]
-fn a_whole_name_wins_over_the_longer_one_that_begins_with_it() {
+fn a_complete_name_wins_over_a_longer_one_that_begins_with_it() {
     let (_folder, mut store) = store();
     store
         .begin_run(&sample::header("20261121"))
@@ -183,7 +183,7 @@ fn a_list_is_of_a_study_or_a_subject_and_no_longer_than_asked_for() {
     assert_eq!(names(Some("other"), None, None), (vec![other.clone()], 1));
     assert_eq!(names(None, None, Some(1)), (vec![other], 4));
     assert_eq!(names(None, Some("xfs"), None).1, 3);
-    // A file system is meant with whatever options.
+    // A file system selects it with any options.
     assert_eq!(names(None, Some("ext4"), None).1, 4);
     assert_eq!(names(None, Some("ext4:mount=data=journal"), None).1, 4);
     assert_eq!(names(None, Some("ext"), None), (Vec::new(), 0));
@@ -226,7 +226,7 @@ fn the_history_of_a_run_is_what_its_plan_gave_before_newest_first() {
     assert_eq!(names(&runs[5], 2), ["same-second", "second"]);
     assert_eq!(names(&runs[0], 9), [""; 0]);
     assert_eq!(names(&runs[1], 9), [""; 0]);
-    // Of another store: those of its second may have begun after it.
+    // In another store, runs of the same second may have begun after it.
     let elsewhere = header("elsewhere", 4, "a");
     assert_eq!(names(&elsewhere, 9), ["second", "oldest"]);
 }

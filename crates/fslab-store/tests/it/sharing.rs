@@ -1,4 +1,4 @@
-//! Several writers of one store: none loses a record, and none sees half of another's.
+//! Concurrent writers: none loses a record or sees half of another's.
 
 use std::thread;
 

@@ -10,13 +10,13 @@ const DOS_TYPE: [u8; 4] = *b"DOS\x03";
 const TYPE_HEADER: u32 = 2;
 const SUBTYPE_ROOT: u32 = 1;
 
-/// Words of a root block that are not its hash table.
+/// Words of a root block outside its hash table.
 const ROOT_WORDS_BESIDES_HASH: u32 = 56;
 
 /// The word of a root block that makes the sum of all words zero.
 const ROOT_CHECKSUM_WORD: usize = 5;
 
-/// Bytes kept for the label behind its length.
+/// Longest label in bytes.
 pub(super) const LABEL_BYTES_MAX: usize = 30;
 
 /// 1978-01-01, in seconds since 1970.
@@ -26,8 +26,7 @@ const SECONDS_A_DAY: u64 = 86_400;
 const SECONDS_A_MINUTE: u64 = 60;
 const TICKS_A_SECOND: u64 = 50;
 
-/// The first block of the boot area. Without a checksum the Amiga takes the volume for one that
-/// holds no boot code, which is so.
+/// The first block of the boot area. Without a checksum the Amiga knows that it has no boot code.
 pub(super) fn boot(layout: &Layout) -> Record {
     let mut block = Record::new(layout.block_bytes as usize);
     block.put(0, &DOS_TYPE);
@@ -35,11 +34,11 @@ pub(super) fn boot(layout: &Layout) -> Record {
     block
 }
 
-/// The root block: an empty root directory that also leads to the bitmaps.
+/// The root block: an empty root directory with the addresses of the bitmaps.
 pub(super) fn root(layout: &Layout, label: &[u8], created_unix_s: u64) -> Record {
     let mut block = Record::new(layout.block_bytes as usize);
     let words = layout.block_bytes / 4;
-    // The fields behind the hash table lie at a distance from the end.
+    // The fields after the hash table have fixed distances from the end.
     let tail = |from_end: u32| (words - from_end) as usize;
     put_word(&mut block, 0, TYPE_HEADER);
     put_word(&mut block, 3, words - ROOT_WORDS_BESIDES_HASH);
@@ -50,7 +49,7 @@ pub(super) fn root(layout: &Layout, label: &[u8], created_unix_s: u64) -> Record
     if layout.extensions > 0 {
         put_word(&mut block, tail(24), layout.extension(0));
     }
-    // Last change of the root directory; last change and birth of the volume.
+    // Last change of the root directory; last change and creation of the volume.
     for from_end in [23, 10, 7] {
         put_date(&mut block, tail(from_end), created_unix_s);
     }
@@ -60,7 +59,8 @@ pub(super) fn root(layout: &Layout, label: &[u8], created_unix_s: u64) -> Record
     block
 }
 
-/// The bitmap block with this index: a set bit is a free block, the lowest bit of a word the first.
+/// The bitmap block with this index: a set bit is a free block, the lowest bit of a word is the
+/// first block.
 pub(super) fn bitmap(layout: &Layout, index: u32) -> Record {
     let bits = bitmap_bits(layout.block_bytes);
     let first = RESERVED_BLOCKS + index * bits;
@@ -76,7 +76,7 @@ pub(super) fn bitmap(layout: &Layout, index: u32) -> Record {
     block
 }
 
-/// The extension block with this index: where the bitmaps are for which the root has no room.
+/// The extension block with this index: addresses of the bitmaps beyond those in the root block.
 pub(super) fn extension(layout: &Layout, index: u32) -> Record {
     let entries = extension_entries(layout.block_bytes);
     let first = ROOT_BITMAPS + index * entries;
@@ -90,14 +90,14 @@ pub(super) fn extension(layout: &Layout, index: u32) -> Record {
     block
 }
 
-/// The lowest `count` bits of a word, or all of them.
+/// A word with the lowest `count` bits set, or all.
 fn ones(count: u32) -> u32 {
     u32::MAX
         .checked_shr(32_u32.saturating_sub(count))
         .unwrap_or(0)
 }
 
-/// The bits of the word that begins with block `start` which stand for blocks `from..to`.
+/// A word for the blocks from `start`, with the bits of blocks `from..to` set.
 fn ones_between(start: u32, from: u32, to: u32) -> u32 {
     ones(to.saturating_sub(start)) & !ones(from.saturating_sub(start))
 }
@@ -106,7 +106,7 @@ fn put_word(block: &mut Record, word: usize, value: u32) {
     block.put_be32(word * 4, value);
 }
 
-/// Days since 1978, minutes since midnight, fiftieths of a second since the full minute.
+/// Days since 1978, minutes since midnight, fiftieths of a second in the minute.
 fn put_date(block: &mut Record, word: usize, unix_s: u64) {
     let amiga_s = unix_s.saturating_sub(AMIGA_EPOCH_UNIX_S);
     let days = amiga_s / SECONDS_A_DAY;
@@ -117,7 +117,7 @@ fn put_date(block: &mut Record, word: usize, unix_s: u64) {
     }
 }
 
-/// A length and the characters behind it.
+/// A length followed by the characters.
 fn put_label(block: &mut Record, offset: usize, label: &[u8]) {
     let length =
         u8::try_from(label.len()).expect("a label was accepted with 30 characters at most");
@@ -125,7 +125,7 @@ fn put_label(block: &mut Record, offset: usize, label: &[u8]) {
     block.put_padded(offset + 1, LABEL_BYTES_MAX, label, 0);
 }
 
-/// Sets the word that makes all words of the block add up to zero.
+/// Sets the word that makes the sum of all words of the block zero.
 fn put_checksum(block: &mut Record, word: usize) {
     put_word(block, word, 0);
     let sum = block

@@ -7,10 +7,10 @@ use crate::{FormatError, FormatOptions, Formatter, Volume};
 use super::blocks::{self, LABEL_BYTES_MAX};
 use super::layout::{self, BLOCK_SIZES, Layout};
 
-/// What the Amiga's own formatter calls a volume that nobody named.
+/// The default of the Amiga's own formatter.
 const LABEL_DEFAULT: &str = "Empty";
 
-/// Bitmap blocks are written in pieces of about this size: one by one they would take minutes.
+/// Approximate size of a write of bitmap blocks: one by one they would take minutes.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The Amiga's Fast File System.
@@ -59,7 +59,7 @@ impl Formatter for Affs {
         let layout = Layout::new(size, block_bytes);
         let label = latin1(options.label.as_deref().unwrap_or(LABEL_DEFAULT))
             .expect("the label was accepted, or is the default");
-        // An older root block for another block size would be found before this one.
+        // A reader would find an older root block of another block size before this one.
         let candidates = layout::root_candidates(size);
         volume.zero(candidates.start, candidates.end - candidates.start)?;
         volume.write_at(0, blocks::boot(&layout).as_bytes())?;
@@ -81,7 +81,7 @@ impl Formatter for Affs {
     }
 }
 
-/// `text` as the Amiga writes it, where each character is one of its 256.
+/// `text` in Latin-1, the Amiga's character set; `None` if it has other characters.
 fn latin1(text: &str) -> Option<Vec<u8>> {
     text.chars()
         .map(|character| u8::try_from(u32::from(character)).ok())

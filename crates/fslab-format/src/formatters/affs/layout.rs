@@ -1,8 +1,8 @@
-//! Where everything lies on an empty AFFS volume, in blocks. No I/O.
+//! The layout of an empty AFFS volume, in blocks. No I/O.
 //!
-//! Nothing says where the root block is but the volume's size: a reader takes the middle, and tries
-//! one block size after the other. So the arithmetic here is that of the Amiga and of the kernel,
-//! to the block.
+//! The root block is found by the volume's size alone: a reader takes the middle, and tries one
+//! block size after the other. So this arithmetic must agree exactly with that of the Amiga and of
+//! the kernel.
 
 use std::ops::Range;
 
@@ -11,43 +11,43 @@ use fslab_model::Bytes;
 /// Block sizes that the kernel tries, in ascending order.
 pub(super) const BLOCK_SIZES: [u32; 4] = [512, 1024, 2048, 4096];
 
-/// Blocks at the front that no bitmap describes.
+/// Blocks at the front, outside the bitmaps.
 pub(super) const RESERVED_BLOCKS: u32 = 2;
 
-/// Addresses of bitmap blocks for which the root block has room.
+/// Addresses of bitmap blocks in the root block.
 pub(super) const ROOT_BITMAPS: u32 = 25;
 
-/// Less is of no use: even an empty file or directory takes a block.
+/// The fewest blocks; even an empty file or directory takes one.
 const BLOCKS_MIN: u64 = 256;
 
 /// The kernel counts sectors of 512 bytes in a signed 32-bit integer.
 const SECTORS_MAX: u64 = (1 << 31) - 1;
 
-/// The kernel keeps 8 bytes for each bitmap block in one allocation, which may not pass 4 MiB.
+/// The kernel has 8 bytes for each bitmap block in one allocation of at most 4 MiB.
 const BITMAPS_MAX: u64 = (4 << 20) / 8;
 
-/// A volume that is no larger than this many blocks keeps the smaller block size.
+/// Most blocks of a volume before the next larger block size is the default.
 const BLOCKS_PREFERRED: u64 = 1 << 27;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// The places of the structures of one volume.
+/// The layout of one volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Bytes in a block.
     pub(super) block_bytes: u32,
-    /// Whole blocks on the volume.
+    /// Complete blocks on the volume.
     pub(super) blocks: u32,
     /// The root block; bitmap and extension blocks follow it.
     pub(super) root: u32,
-    /// How many bitmap blocks there are.
+    /// The number of bitmap blocks.
     pub(super) bitmaps: u32,
-    /// How many extension blocks there are.
+    /// The number of extension blocks.
     pub(super) extensions: u32,
 }
 
 impl Layout {
-    /// The layout of a volume whose size lies within the limits.
+    /// The layout of a volume with a valid size.
     pub(super) fn new(size: Bytes, block_bytes: u32) -> Self {
         let blocks = u32::try_from(size.0 / u64::from(block_bytes))
             .expect("the limits keep the count of blocks below 2^31");
@@ -74,12 +74,12 @@ impl Layout {
         self.root + 1 + self.bitmaps + index
     }
 
-    /// The blocks that are taken on the empty volume.
+    /// The blocks in use on the empty volume.
     pub(super) fn used(&self) -> Range<u32> {
         self.root..self.extension(self.extensions)
     }
 
-    /// Where a block lies, in bytes.
+    /// The offset of a block in bytes.
     pub(super) fn offset(&self, block: u32) -> u64 {
         u64::from(block) * u64::from(self.block_bytes)
     }
@@ -90,7 +90,7 @@ pub(super) fn bitmap_bits(block_bytes: u32) -> u32 {
     block_bytes * 8 - 32
 }
 
-/// Addresses of bitmap blocks in one extension block; its last word leads to the next.
+/// Addresses of bitmap blocks in one extension block; its last word is the address of the next.
 pub(super) fn extension_entries(block_bytes: u32) -> u32 {
     block_bytes / 4 - 1
 }
@@ -98,7 +98,7 @@ pub(super) fn extension_entries(block_bytes: u32) -> u32 {
 /// The smallest and the largest volume with this block size.
 pub(super) fn limits(block_bytes: u32) -> (Bytes, Bytes) {
     let block = u64::from(block_bytes);
-    // The middle of the volume is taken of one sector more than there are.
+    // The middle is computed from one sector more than the volume has.
     let by_sectors = match block {
         SECTOR_BYTES => SECTORS_MAX - 1,
         _ => SECTORS_MAX,
@@ -108,8 +108,8 @@ pub(super) fn limits(block_bytes: u32) -> (Bytes, Bytes) {
     (Bytes(BLOCKS_MIN * block), Bytes(maximum))
 }
 
-/// The block size of a volume for which nobody chose one: the Amiga's 512 bytes as far as 64 GiB.
-/// The kernel reads all bitmaps when it mounts, and beyond that there are too many.
+/// The default block size: the Amiga's 512 bytes up to 64 GiB. Beyond there would be too many
+/// bitmaps, because the kernel reads all of them when it mounts.
 pub(super) fn default_block_bytes(size: Bytes) -> u32 {
     let [rest @ .., largest] = BLOCK_SIZES;
     rest.into_iter()
@@ -117,8 +117,8 @@ pub(super) fn default_block_bytes(size: Bytes) -> u32 {
         .unwrap_or(largest)
 }
 
-/// The bytes in which a reader looks for the root block with any block size, the kernel also one
-/// block further.
+/// The bytes in which a reader looks for the root block with any block size; the kernel also looks
+/// one block further.
 pub(super) fn root_candidates(size: Bytes) -> Range<u64> {
     let spans = BLOCK_SIZES.map(|block| {
         let block = u64::from(block);

@@ -1,7 +1,7 @@
 //! AFFS, the Amiga's Fast File System, with international names (the type `DOS\3`).
 //!
 //! ```text
-//!     0, 1    boot block: type, where the root is; no code and no checksum, so nothing boots it
+//!     0, 1    boot block: type, address of the root; no code and no checksum, so nothing boots it
 //!     ...     data
 //!     middle  root block, bitmap blocks, extension blocks with the addresses of more bitmaps
 //!     ...     data

@@ -1,4 +1,4 @@
-//! Reads back what was written, and asks other programs.
+//! Reads volumes back, and runs other programs on them.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use super::layout::{BLOCK_SIZES, Layout, default_block_bytes, limits};
 use crate::formatters::image::{Image, ask, plain};
 use crate::{FormatError, FormatOptions, Formatter, Volume, format};
 
-/// 2023-11-14 22:13:20, when the images of the tests were made.
+/// 2023-11-14 22:13:20, the creation date of the tests' images.
 const CREATED: [u64; 3] = [16_753, 1_333, 1_000];
 
-/// Checks everything on the volume, and gives its name.
+/// Checks every structure of the volume, and returns its name.
 fn check(image: &Image, size: u64, block: u64) -> Vec<u8> {
     let blocks = size / block;
     let word = |at: u64, index: u64| be(image, at * block + index * 4);
     let sum = |at: u64| (0..block / 4).fold(0, |sum, index| (sum + word(at, index)) % (1 << 32));
 
-    // The boot area: the type, no checksum, the root's place and no code.
+    // The boot area: the type, no checksum, the root's address and no code.
     let root = blocks.div_ceil(2);
     assert_eq!([word(0, 0), word(0, 1), word(0, 2)], [0x444f_5303, 0, root]);
     let rest = image.bytes(12, 2 * block as usize - 12);
@@ -78,7 +78,7 @@ fn check(image: &Image, size: u64, block: u64) -> Vec<u8> {
     name[..length].to_vec()
 }
 
-/// The word of the bitmap at this offset that holds the bit.
+/// The offset of the word of the bitmap at this offset that has the bit.
 fn word_of(image: &Image, offset: u64, bit: u64) -> u64 {
     be(image, offset + 4 + bit / 32 * 4)
 }
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn every_volume_reads_back_whole(
+    fn every_volume_reads_back(
         block in prop::sample::select(&BLOCK_SIZES[..]),
         blocks in 256_u64..3000,
         rest in 0_u64..8,
@@ -140,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn bitmaps_that_are_just_full_and_one_block_more_read_back_whole() {
+fn bitmaps_that_are_just_full_and_one_block_more_read_back() {
     // The last bitmap of the root block, and the last of the first extension block.
     for bitmaps in [1_u64, 25, 25 + 127] {
         for more in [0, 1] {
@@ -181,7 +181,7 @@ fn the_root_of_another_block_size_is_not_found_after_a_new_format() {
         for block in BLOCK_SIZES.iter().chain(BLOCK_SIZES.iter().rev()) {
             let volume = Volume::open(image.path()).unwrap();
             format(&Affs, &volume, &options(None, Some(*block))).unwrap();
-            // As the kernel searches: the middle and the block behind it, the smallest size first.
+            // As the kernel searches: the middle and the block after it, the smallest size first.
             let found = BLOCK_SIZES.map(u64::from).into_iter().find(|tried| {
                 let middle = (size / tried).div_ceil(2);
                 [middle, middle + 1].into_iter().any(|at| {
@@ -213,7 +213,7 @@ fn the_same_options_give_the_same_bytes() {
 
 #[test]
 fn other_programs_know_the_volume() {
-    // They tell a hard disk from a floppy by the name.
+    // They distinguish hard disks and floppies by file name.
     let image = formatted(300 << 20, Some("My Volume"), None);
     let disk = image.path().with_extension("hdf");
     std::fs::hard_link(image.path(), &disk).unwrap();

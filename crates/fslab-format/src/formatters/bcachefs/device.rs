@@ -1,4 +1,4 @@
-//! The formatter: the device's geometry, and where the superblocks go.
+//! The formatter: the device's geometry, and the places of the superblocks.
 
 use fslab_model::Bytes;
 
@@ -8,34 +8,34 @@ use crate::{FormatError, FormatOptions, Formatter, Volume};
 const BLOCK_SIZES: [u32; 4] = [512, 1024, 2048, 4096];
 const BLOCK_DEFAULT: u32 = 4096;
 pub(super) const SECTOR_BYTES: u64 = 512;
-/// Where the list of superblocks is, for when the first one is lost.
+/// The list of superblocks, used if the first one is lost.
 pub(super) const LAYOUT_SECTOR: u64 = 7;
-/// Where the first superblock is.
+/// The first superblock.
 pub(super) const SUPERBLOCK_SECTOR: u64 = 8;
-/// Room for a superblock to grow: 1 MiB.
+/// The space of a superblock, which may grow: 1 MiB.
 pub(super) const SUPERBLOCK_SECTORS: u64 = 2048;
-/// The kernel's least number of buckets.
+/// The fewest buckets that the kernel accepts.
 const BUCKETS_MIN: u64 = 64;
-/// What bcachefs's own formatter does not go below where it can avoid it.
+/// The minimum of bcachefs's own formatter, except on small devices.
 const BUCKET_BYTES_LEAST: u64 = 128 << 10;
 const BUCKET_BYTES_MOST: u64 = 1 << 20;
 const NODE_BYTES_MOST: u64 = 256 << 10;
-/// Below this the kernel runs out of buckets for the trees and the journal.
+/// Below this the kernel has too few buckets for the trees and the journal.
 const SIZE_MIN: Bytes = Bytes::mib(32);
 /// The kernel counts buckets in 31 bits, of 1 MiB here.
 const SIZE_MAX: Bytes = Bytes(((1 << 31) - 65) * BUCKET_BYTES_MOST);
-/// The field's length; it need not end with a zero.
+/// The field's length; a final zero is not required.
 const LABEL_BYTES_MAX: usize = 32;
 
-/// What the superblock says of its only device.
+/// The device's description in the superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Geometry {
     pub(super) block_bytes: u32,
     pub(super) bucket_bytes: u64,
-    /// Of a tree's node.
+    /// Size of a tree's node.
     pub(super) node_bytes: u64,
     pub(super) buckets: u64,
-    /// Where the superblocks are.
+    /// The sectors of the superblocks.
     pub(super) superblocks: [u64; 3],
 }
 
@@ -59,7 +59,7 @@ impl Geometry {
     }
 }
 
-/// Larger devices get larger buckets, as bcachefs's own formatter chooses them.
+/// The bucket size by device size, as in bcachefs's own formatter.
 fn bucket_bytes(size: u64) -> u64 {
     let least = (size / (BUCKETS_MIN * BUCKET_BYTES_LEAST)).max(1);
     let scale = (least.ilog2() / 4).max(1).ilog2();

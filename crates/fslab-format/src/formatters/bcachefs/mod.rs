@@ -1,8 +1,7 @@
 //! bcachefs, in the metadata version of Linux 6.12.
 //!
-//! A formatter writes superblocks and nothing else: the trees, the journal, the root directory and
-//! `lost+found` are made by the kernel at the first mount, because the superblock does not say that
-//! the file system is initialised.
+//! A formatter writes only superblocks: the kernel makes the trees, the journal, the root directory
+//! and `lost+found` at the first mount, because the superblock is not marked as initialised.
 //!
 //! ```text
 //!     sector 7: where the superblocks are | superblock | copy | ... | copy near the end

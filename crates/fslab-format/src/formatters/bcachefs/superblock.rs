@@ -8,26 +8,26 @@ use crate::record::Record;
 const MAGIC: [u8; 16] = [
     0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d, 0xf7, 0xef,
 ];
-/// 1.13, of Linux 6.12: ten bits are the minor number.
+/// 1.13, of Linux 6.12; the minor number has ten bits.
 const METADATA_VERSION: u16 = (1 << 10) | 13;
 
 const LAYOUT_AT: usize = 240;
 const LAYOUT_BYTES: usize = 512;
-/// The fixed part ends here, and the fields begin.
+/// End of the fixed part and begin of the fields.
 const FIELDS_AT: usize = LAYOUT_AT + LAYOUT_BYTES;
-/// Length and kind, in front of every field.
+/// Length and kind, before every field.
 const FIELD_HEAD_BYTES: usize = 8;
 const KIND_MEMBERS_OLD: u32 = 1;
 const KIND_MEMBERS: u32 = 11;
 const MEMBER_OLD_BYTES: usize = 56;
 const MEMBER_BYTES: usize = 144;
-/// The new field says how long a member is.
+/// The new field includes the length of a member.
 const MEMBERS_BYTES: usize = FIELD_HEAD_BYTES + 8 + MEMBER_BYTES;
 const MEMBERS_OLD_BYTES: usize = FIELD_HEAD_BYTES + MEMBER_OLD_BYTES;
 const SUPERBLOCK_BYTES: usize = FIELDS_AT + MEMBERS_BYTES + MEMBERS_OLD_BYTES;
 
-/// What every file system of this version uses: by bit, new_siphash 7, new_extent_overwrite 9,
-/// btree_ptr_v2 11, extents_above_btree_updates 12, btree_updates_journalled 13, new_varint 15,
+/// The features of every file system of this version: by bit, new_siphash 7, new_extent_overwrite
+/// 9, btree_ptr_v2 11, extents_above_btree_updates 12, btree_updates_journalled 13, new_varint 15,
 /// journal_no_flush 16, alloc_v2 17, extents_across_btree_nodes 18.
 const FEATURES: [u32; 9] = [7, 9, 11, 12, 13, 15, 16, 17, 18];
 const CRC32C: u64 = 1;
@@ -66,7 +66,7 @@ pub(super) fn superblock(geometry: &Geometry, sector: u64, options: &FormatOptio
     record
 }
 
-/// Where the superblocks are.
+/// The list of superblocks.
 pub(super) fn layout(geometry: &Geometry) -> Record {
     let mut record = Record::new(LAYOUT_BYTES);
     record.put(0, &MAGIC);
@@ -78,8 +78,8 @@ pub(super) fn layout(geometry: &Geometry) -> Record {
     record
 }
 
-/// The options as bcachefs's own formatter sets them by default. Neither `initialized` (bit 0 of
-/// the first word) nor `clean` (bit 1) is set.
+/// The options with the defaults of bcachefs's own formatter. Neither `initialized` (bit 0 of the
+/// first word) nor `clean` (bit 1) is set.
 fn flags(geometry: &Geometry) -> [u64; 6] {
     let checksums = CRC32C << 2 | CRC32C << 40 | CRC32C << 44;
     let replicas = 1 << 48 | 1 << 52;
@@ -142,8 +142,8 @@ fn sectors(bytes: u64) -> u64 {
     bytes / SECTOR_BYTES
 }
 
-/// A UUID of version 4 made of the volume's identity: `role` tells the volume's own, the internal
-/// one and the device's apart.
+/// A UUID of version 4 from the volume's identity; `role` distinguishes the volume's, the internal
+/// and the device's.
 fn uuid(options: &FormatOptions, role: u8) -> [u8; 16] {
     let mut bytes = options.identity;
     bytes[15] ^= role;
@@ -152,7 +152,7 @@ fn uuid(options: &FormatOptions, role: u8) -> [u8; 16] {
     bytes
 }
 
-/// CRC-32C (Castagnoli), bits from the lowest.
+/// CRC-32C (Castagnoli), least significant bit first.
 fn crc32c(bytes: &[u8]) -> u32 {
     let step = |sum: u32| {
         if sum & 1 == 1 {

@@ -1,4 +1,4 @@
-//! Reads superblocks back with arithmetic of its own, and asks other programs.
+//! Reads superblocks back with separate arithmetic, and runs other programs on them.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::{FormatError, FormatOptions, Formatter};
 const MIB: u64 = 1 << 20;
 const MAGIC: u128 = 0xeff7_3d80_cf60_6ad9_a990_ce66_f673_85c6;
 
-/// CRC-32C by division, not by table or shift register.
+/// CRC-32C by division, without a table or shift register.
 fn crc32c(bytes: &[u8]) -> u32 {
     let polynomial = 0x1_1edc_6f41_u64;
     let bits = bytes
@@ -32,7 +32,7 @@ fn bits(image: &Image, word: u64, from: u32, to: u32) -> u64 {
     image.le(4096 + 144 + 8 * word, 8) >> from & ((1 << (to - from)) - 1)
 }
 
-/// Checks every superblock, and gives their sectors.
+/// Checks every superblock, and returns their sectors.
 fn check(image: &Image, size: u64, options: &FormatOptions) -> Vec<u64> {
     let layout = image.bytes(7 * 512, 512);
     assert_eq!(layout[..16], MAGIC.to_le_bytes());

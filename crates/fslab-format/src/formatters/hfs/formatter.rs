@@ -8,7 +8,7 @@ use super::name;
 use crate::formatters::mac::{Bitmap, mac_seconds};
 use crate::{FormatError, FormatOptions, Formatter, Volume};
 
-/// Where the master directory block stands, and its copy from the end.
+/// The offset of the master directory block, and of its copy from the end.
 const MDB_OFFSET: u64 = 1024;
 
 /// HFS: at most 65,535 allocation blocks, and files below 2 GiB.

@@ -5,9 +5,9 @@ use crate::record::Record;
 
 /// It fills its sector.
 const MDB_BYTES: usize = 512;
-/// Was unmounted properly.
+/// Cleanly unmounted.
 const ATTRIBUTES: u16 = 0x0100;
-/// The first id of files and folders of the user.
+/// The first id of the user's files and folders.
 const FIRST_USER_ID: u32 = 16;
 /// The volume's identifier: the last two words of the Finder's eight.
 const IDENTIFIER_OFFSET: usize = 116;
@@ -31,8 +31,8 @@ pub(super) fn master_directory_block(
     mdb.put_be16(14, bitmap_sector);
     mdb.put_be16(18, layout.total_blocks);
     mdb.put_be32(20, layout.block_bytes);
-    // Files grow by a block. Mac OS has four, and gives back what a closed file does not need;
-    // Linux keeps it.
+    // Files grow by one block. Mac OS has four and frees the unused ones when a file is closed;
+    // Linux does not.
     mdb.put_be32(24, layout.block_bytes);
     mdb.put_be16(28, layout.first_sector);
     mdb.put_be32(30, FIRST_USER_ID);
@@ -50,7 +50,7 @@ pub(super) fn master_directory_block(
     mdb
 }
 
-/// Zero would mean that there is none.
+/// Zero would mean no identifier.
 fn identifier(identity: [u8; 16]) -> [u8; 8] {
     let folded: [u8; 8] = std::array::from_fn(|at| identity[at] ^ identity[at + 8]);
     if folded == [0; 8] { [1; 8] } else { folded }

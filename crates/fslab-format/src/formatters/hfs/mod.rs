@@ -1,4 +1,4 @@
-//! HFS, which HFS+ took the place of.
+//! HFS, the predecessor of HFS+.
 
 mod catalog;
 mod formatter;

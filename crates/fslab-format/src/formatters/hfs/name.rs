@@ -2,9 +2,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What a volume is called that nobody named.
+/// The default name.
 pub(super) const DEFAULT: &str = "untitled";
-/// What a name may be.
+/// The rule for names.
 pub(super) const RULE: &str = "1 to 27 characters of MacRoman, without ':' and NUL";
 
 const CHARS_MAX: usize = 27;
@@ -13,7 +13,7 @@ const CHARS_MAX: usize = 27;
 const UPPER_HALF: &str = "ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø\
     ¿¡¬√ƒ≈∆«»…\u{a0}ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›ﬁﬂ‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\u{f8ff}ÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ";
 
-/// `label` as it stands on the disk, where it is a name.
+/// `label` as stored; `None` if it is not a valid name.
 pub(super) fn stored(label: &str) -> Option<Vec<u8>> {
     let name: Vec<u8> = label.nfc().map(mac_roman).collect::<Option<_>>()?;
     (1..=CHARS_MAX).contains(&name.len()).then_some(name)
@@ -35,12 +35,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_upper_half_is_whole() {
+    fn the_upper_half_is_complete() {
         assert_eq!(UPPER_HALF.chars().count(), 128);
         assert_eq!(stored("e\u{301}"), Some(vec![0x8e]));
         assert_eq!(stored("\u{a0}"), Some(vec![0xca]));
         assert_eq!(stored("\u{f8ff}ˇ"), Some(vec![0xf0, 0xff]));
-        // NFC turns the ohm sign into the letter; both are one character here.
+        // NFC maps the ohm sign to the letter; both are one character here.
         assert_eq!(stored("\u{2126}"), Some(vec![0xbd]));
     }
 

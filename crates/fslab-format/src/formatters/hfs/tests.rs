@@ -1,4 +1,4 @@
-//! Reads back what was written, and asks other programs.
+//! Reads volumes back, and runs other programs on them.
 
 use std::io::ErrorKind;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::formatters::image::{Image, ask, plain};
 use crate::formatters::mac::{CREATED_MAC_S, IDENTIFIER, MacImage};
 use crate::{FormatError, FormatOptions, Formatter};
 
-/// Checks everything on the volume, and gives its name.
+/// Checks every structure of the volume, and returns its name.
 fn check(image: &MacImage, size: u64) -> Vec<u8> {
     let mdb = image.bytes(1024, 512);
     assert_eq!(image.bytes(size - 1024, 512), mdb, "the copy");
@@ -47,7 +47,7 @@ fn check(image: &MacImage, size: u64) -> Vec<u8> {
     assert!(first * 512 >= bitmap * 512 + total.div_ceil(8));
     let end = first * 512 + total * block;
     assert!(end <= size - 1024 && (end + block > size - 1024 || total == 65_535));
-    // The test of Apple's checker.
+    // The check of Apple's checker.
     assert!(size / block <= 65_535 && block.is_multiple_of(512));
 
     let used = image.be(1024 + 136, 2) + image.be(1024 + 152, 2);
@@ -74,7 +74,7 @@ fn check(image: &MacImage, size: u64) -> Vec<u8> {
     name
 }
 
-/// Checks the root folder and its thread, and gives the name.
+/// Checks the root folder and its thread, and returns the name.
 fn root(records: &[Vec<u8>]) -> Vec<u8> {
     let [folder, thread] = records else {
         panic!("{} records in the catalog", records.len());
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn every_volume_reads_back_whole(
+    fn every_volume_reads_back(
         block in prop::option::of(prop::sample::select(&BLOCK_SIZES[..])),
         shift in 0_u32..23,
         fraction in 0_u64..1 << 10,
@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn volumes_where_the_block_grows_read_back_whole() {
+fn volumes_where_the_block_grows_read_back() {
     for blocks in [65_535_u64, 65_536, 65_537, 131_071, 131_072, 614_400] {
         let image = MacImage::new(&Hfs, blocks * 512, None, None);
         assert_eq!(check(&image, blocks * 512), b"untitled");
@@ -129,7 +129,7 @@ fn volumes_where_the_block_grows_read_back_whole() {
 }
 
 #[test]
-fn the_limits_of_each_block_size_are_whole_and_a_sector_beyond_is_refused() {
+fn the_limits_of_each_block_size_are_valid_and_a_sector_beyond_is_refused() {
     for block in BLOCK_SIZES.map(Some).into_iter().chain([None]) {
         let (minimum, maximum) = Hfs.limits(block);
         for size in [minimum.0, maximum.0] {
@@ -189,7 +189,7 @@ fn other_programs_know_the_volume() {
     }
 }
 
-/// It keeps what it has mounted in a file in the home folder, which is why it is not just asked.
+/// hmount writes a file in the home folder, so it needs a separate one.
 #[test]
 fn hmount_knows_the_volume() {
     let image = MacImage::new(&Hfs, 300 << 20, Some("My Volume"), None);

@@ -11,9 +11,9 @@ const FOLDER_THREAD: u16 = 3;
 const FOLDER_BYTES: usize = 88;
 /// HFSX counts the folders in a folder.
 const HAS_FOLDER_COUNT: u16 = 0x10;
-/// A folder that its owner, root, may write and all may read.
+/// Writable by its owner, root, and readable by all.
 const MODE: u16 = 0o040_755;
-/// The encoding that was used last: Unicode itself.
+/// The encoding used last: Unicode.
 const ENCODING_UNICODE: u32 = 0x7e;
 
 pub(super) fn catalog_leaf(variant: Variant, label: &[u16], created: u32) -> Leaf {
@@ -47,7 +47,7 @@ fn key(parent: u32, name: &[u16]) -> Vec<u8> {
     [&length.to_be_bytes()[..], &parent.to_be_bytes(), &name].concat()
 }
 
-/// A name and, before it, its length in units.
+/// A name preceded by its length in units.
 fn name_bytes(name: &[u16]) -> Vec<u8> {
     let length = u16::try_from(name.len()).expect("names have at most 255 units");
     std::iter::once(&length)

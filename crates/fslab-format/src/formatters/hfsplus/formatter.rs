@@ -1,6 +1,6 @@
 //! The formatters `hfs+` and `hfsx`, after Apple's Technical Note 1150 and `newfs_hfs`.
 //!
-//! There is no journal: Linux mounts a volume that has one read-only.
+//! Volumes have no journal, because Linux mounts one with a journal read-only.
 
 use fslab_model::Bytes;
 
@@ -10,16 +10,16 @@ use super::name;
 use crate::formatters::mac::{Bitmap, mac_seconds};
 use crate::{FormatError, FormatOptions, Formatter, Volume};
 
-/// HFS+, whose names differ in more than case.
+/// HFS+, with case-insensitive names.
 pub(crate) static HFS_PLUS: HfsPlus = HfsPlus {
     variant: Variant::HfsPlus,
 };
-/// HFSX, whose names may differ in case only.
+/// HFSX, with case-sensitive names.
 pub(crate) static HFSX: HfsPlus = HfsPlus {
     variant: Variant::Hfsx,
 };
 
-/// Where the volume header stands, and its copy from the end.
+/// The offset of the volume header, and of its copy from the end.
 const HEADER_OFFSET: u64 = 1024;
 
 /// Which of the two.

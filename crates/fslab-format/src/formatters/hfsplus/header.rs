@@ -6,13 +6,13 @@ use crate::record::Record;
 
 /// It fills its sector.
 const HEADER_BYTES: usize = 512;
-/// Was unmounted properly; nodes that are not in use are zero.
+/// Cleanly unmounted; unused nodes are zero.
 const ATTRIBUTES: u32 = 0x8000_0100;
-/// Who wrote the volume last, as `newfs_hfs` has it: `10.0`.
+/// The program that wrote the volume last, as in `newfs_hfs`: `10.0`.
 const LAST_MOUNTED: u32 = u32::from_be_bytes(*b"10.0");
-/// The first id of files and folders of the user.
+/// The first id of the user's files and folders.
 const FIRST_USER_ID: u32 = 16;
-/// `MacRoman` is the one encoding in use.
+/// `MacRoman` is the only encoding in use.
 const ENCODINGS: u64 = 1;
 /// The volume's identifier: the last two words of the Finder's eight.
 const IDENTIFIER_OFFSET: usize = 104;
@@ -42,8 +42,8 @@ pub(super) fn volume_header(
     header.put_be32(44, layout.total_blocks);
     header.put_be32(48, free_blocks);
     header.put_be32(52, layout.next_allocation);
-    // Files grow by a block. newfs_hfs writes 64 KiB, which macOS gives back when a file is closed,
-    // and Linux keeps: 6,841 files of 4 KiB filled 438 MiB.
+    // Files grow by one block. newfs_hfs writes 64 KiB, which macOS frees when a file is closed and
+    // Linux does not: 6,841 files of 4 KiB filled 438 MiB.
     header.put_be32(56, block);
     header.put_be32(60, block);
     header.put_be32(64, FIRST_USER_ID);
@@ -56,7 +56,7 @@ pub(super) fn volume_header(
     header
 }
 
-/// Special files fill their blocks and grow by as much as they had at first.
+/// Special files fill their blocks and grow by their initial size.
 fn put_fork(header: &mut Record, offset: usize, layout: &Layout, extent: Extent) {
     let bytes = layout.bytes(extent);
     let word = |value| u32::try_from(value).expect("special files have at most 512 MiB");
@@ -67,7 +67,7 @@ fn put_fork(header: &mut Record, offset: usize, layout: &Layout, extent: Extent)
     header.put_be32(offset + 20, word(extent.blocks));
 }
 
-/// Zero would mean that there is none.
+/// Zero would mean no identifier.
 fn identifier(identity: [u8; 16]) -> [u8; 8] {
     let folded: [u8; 8] = std::array::from_fn(|at| identity[at] ^ identity[at + 8]);
     if folded == [0; 8] { [1; 8] } else { folded }

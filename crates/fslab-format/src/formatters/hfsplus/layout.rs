@@ -1,11 +1,11 @@
-//! Where everything is, in allocation blocks.
+//! The layout, in allocation blocks.
 //!
 //! ```text
 //!     boot, header | bitmap | extents | attributes | room | catalog | room ... | header's copy
 //! ```
-//! The order, the sizes and the room left for the trees to grow into are those of `newfs_hfs`. The
-//! copy of the header stands 1024 bytes before the volume's end, in the last block or, where the
-//! size is no multiple of the block, behind it; the last block counts as used in either case.
+//! Order, sizes and the space for the growth of trees are those of `newfs_hfs`. The copy of the
+//! header is 1024 bytes before the volume's end, in the last block or, if the size is no multiple
+//! of the block, after it; the last block counts as used in either case.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use super::catalog::catalog_leaf;
 use super::formatter::Variant;
 use crate::formatters::mac::{Tree, TreeKind, clump_bytes};
 
-/// Blocks to choose from.
+/// Block sizes to choose from.
 pub(super) const BLOCK_SIZES: [u32; 12] = [
     512,
     1 << 10,
@@ -31,19 +31,19 @@ pub(super) const BLOCK_SIZES: [u32; 12] = [
 
 const SECTOR_BYTES: u64 = 512;
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
-/// `newfs_hfs` makes nothing smaller.
+/// The minimum of `newfs_hfs`.
 const MIN_BYTES: u64 = 512 << 10;
-/// So that the trees, a block each at least, are a quarter of it at most.
+/// So many that the trees, of at least one block each, take at most a quarter.
 const MIN_BLOCKS: u64 = 16;
 const MAX_BLOCKS: u64 = u32::MAX as u64;
-/// From here on the catalog has larger nodes.
+/// The smallest volume with larger nodes of the catalog.
 const LARGE_BYTES: u64 = 1 << 30;
-/// From here on the attributes have room to grow.
+/// The smallest volume with space for the attributes' growth.
 const ROOM_BYTES: u64 = 2 << 20;
-/// From here on there is room for the files in most frequent use.
+/// The smallest volume with space for frequently used files.
 const HOT_BYTES: u64 = 10 << 30;
 const HOT_MAX_BYTES: u64 = 512 << 20;
-/// How many clumps of room are left behind a tree.
+/// Clumps of free space after a tree.
 const ROOM_CLUMPS: u64 = 10;
 
 /// The smallest volume.
@@ -51,14 +51,14 @@ pub(super) fn min_bytes(block_bytes: Option<u32>) -> u64 {
     MIN_BYTES.max(block_bytes.map_or(0, u64::from) * MIN_BLOCKS)
 }
 
-/// The largest volume: 2^32 - 1 blocks, and what is less than one more.
+/// The largest volume: 2^32 - 1 blocks, plus less than one more.
 pub(super) fn max_bytes(block_bytes: Option<u32>) -> u64 {
     let block = u64::from(block_bytes.unwrap_or(BLOCK_SIZES[BLOCK_SIZES.len() - 1]));
     MAX_BLOCKS * block + block - SECTOR_BYTES
 }
 
-/// Apple's choice, so that a volume may grow to eight times its size: 4 KiB below 2 TiB, 8 KiB
-/// below 8 TiB, then twice as much whenever the size doubles.
+/// Apple's choice, which allows a volume to grow to eight times its size: 4 KiB below 2 TiB, 8 KiB
+/// below 8 TiB, then doubled with each doubling of the size.
 fn default_block_bytes(size: u64) -> u32 {
     match size >> 41 {
         0 => DEFAULT_BLOCK_BYTES,
@@ -93,7 +93,7 @@ pub(super) struct Layout {
     pub(super) extents: Extent,
     pub(super) attributes: Extent,
     pub(super) catalog: Extent,
-    /// Where the first search for a free block begins.
+    /// The first block of the search for free blocks.
     pub(super) next_allocation: u32,
     catalog_node_bytes: u16,
 }
@@ -103,15 +103,15 @@ const EXTENTS_NODE_BYTES: u16 = 4096;
 /// Nodes of the attributes tree.
 const ATTRIBUTES_NODE_BYTES: u16 = 8192;
 
-/// The key's own length is kept in 16 bits.
+/// The key's own length has 16 bits.
 const BIG_KEYS: u32 = 2;
-/// Keys of index nodes are as long as they need to be.
+/// Keys of index nodes have variable length.
 const VARIABLE_INDEX_KEYS: u32 = 4;
 const CASE_FOLDING: u8 = 0xcf;
 const BINARY_COMPARE: u8 = 0xbc;
 
 impl Layout {
-    /// The geometry of a volume of `size` bytes, which is within the limits.
+    /// The geometry of a volume of `size` bytes, which must be valid.
     pub(super) fn new(size: u64, block_bytes: Option<u32>) -> Self {
         let block_bytes = block_bytes.unwrap_or_else(|| default_block_bytes(size));
         let block = u64::from(block_bytes);
@@ -140,7 +140,7 @@ impl Layout {
         }
         let mut next = catalog.end() + ROOM_CLUMPS * catalog.blocks;
         if total * block >= HOT_BYTES {
-            // Five thousandths, in steps of a kibibyte.
+            // Five thousandths, in steps of 1 KiB.
             next += (total * block / 1024 * 5).min(HOT_MAX_BYTES) / block;
         }
         if next >= end {
@@ -159,12 +159,12 @@ impl Layout {
         }
     }
 
-    /// Where `extent` begins, in bytes.
+    /// The offset of `extent` in bytes.
     pub(super) fn offset(&self, extent: Extent) -> u64 {
         extent.start * u64::from(self.block_bytes)
     }
 
-    /// How long `extent` is, in bytes.
+    /// The length of `extent` in bytes.
     pub(super) fn bytes(&self, extent: Extent) -> u64 {
         extent.blocks * u64::from(self.block_bytes)
     }
@@ -180,7 +180,7 @@ impl Layout {
         ]
     }
 
-    /// Extents that do not fit into the catalog: none.
+    /// The tree of extents outside the catalog: empty.
     pub(super) fn extents_tree(&self) -> Tree {
         Tree {
             max_key_bytes: 10,
@@ -189,7 +189,7 @@ impl Layout {
         }
     }
 
-    /// Extended attributes: none.
+    /// The tree of extended attributes: empty.
     pub(super) fn attributes_tree(&self) -> Tree {
         Tree {
             max_key_bytes: 266,
@@ -198,7 +198,7 @@ impl Layout {
         }
     }
 
-    /// Files and folders: the root folder.
+    /// The tree of files and folders: the root folder.
     pub(super) fn catalog_tree(&self, variant: Variant, label: &[u16], created: u32) -> Tree {
         Tree {
             max_key_bytes: 516,
@@ -226,12 +226,12 @@ impl Layout {
     }
 }
 
-/// Up to and with the volume header, whose sector is the third.
+/// Up to and including the volume header, in the third sector.
 fn boot_blocks(block: u64) -> u64 {
     (3 * SECTOR_BYTES).div_ceil(block)
 }
 
-/// For the header's copy and the reserved sector behind it.
+/// For the header's copy and the reserved sector after it.
 fn tail_blocks(block: u64) -> u64 {
     (2 * SECTOR_BYTES).div_ceil(block)
 }

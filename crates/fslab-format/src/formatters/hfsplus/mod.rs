@@ -1,4 +1,4 @@
-//! HFS+ and its case-sensitive sibling HFSX.
+//! HFS+ and its case-sensitive variant HFSX.
 
 mod catalog;
 mod formatter;

@@ -2,9 +2,9 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
-/// What `newfs_hfs` calls a volume that nobody named.
+/// The default of `newfs_hfs`.
 pub(super) const DEFAULT: &str = "untitled";
-/// What a name may be.
+/// The rule for names.
 pub(super) const RULE: &str = "1 to 255 UTF-16 units when decomposed, without ':' and NUL";
 
 const UNITS_MAX: usize = 255;
@@ -14,7 +14,7 @@ pub(super) fn is_valid(label: &str) -> bool {
     (1..=UNITS_MAX).contains(&units) && !label.contains([':', '\0'])
 }
 
-/// `label` as it stands on the disk.
+/// `label` as stored.
 pub(super) fn stored(label: &str) -> Vec<u16> {
     let mut chars = Vec::new();
     for char in label.chars() {
@@ -24,15 +24,15 @@ pub(super) fn stored(label: &str) -> Vec<u16> {
             decompose_canonical(char, |part| chars.push(part));
         }
     }
-    // Marks on one letter are in the order of their classes, those of one class as they came.
+    // Marks on one letter are sorted by class, stably.
     for marks in chars.chunk_by_mut(|_, next| canonical_combining_class(*next) != 0) {
         marks.sort_by_key(|char| canonical_combining_class(*char));
     }
     String::from_iter(chars).encode_utf16().collect()
 }
 
-/// Apple's decomposition is that of Unicode 2.1, without these ranges: it covers no symbols, no
-/// compatibility ideographs, and nothing that takes two units.
+/// Apple's decomposition is that of Unicode 2.1 without these ranges: no symbols, no compatibility
+/// ideographs, and no characters of two units.
 fn stays_composed(char: char) -> bool {
     matches!(u32::from(char), 0x2000..=0x2fff | 0xf900..=0xfaff | 0x1_0000..)
 }
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(stored("caf\u{e9}"), "cafe\u{301}");
         assert_eq!(stored("\u{ac00}"), "\u{1100}\u{1161}");
         assert_eq!(stored("\u{2260}\u{f900}"), "\u{2260}\u{f900}");
-        // A dot below and an acute accent, in whatever order they were typed.
+        // A dot below and an acute accent, in either order.
         assert_eq!(stored("\u{e1}\u{323}"), stored("\u{1ea1}\u{301}"));
     }
 

@@ -1,4 +1,4 @@
-//! Reads back what was written, and asks other programs.
+//! Reads volumes back, and runs other programs on them.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::formatters::image::{Image, ask, plain};
 use crate::formatters::mac::{CREATED_MAC_S, IDENTIFIER, MacImage};
 use crate::{FormatError, FormatOptions, Formatter};
 
-/// A fork of the volume header: its first block, its blocks, its bytes.
+/// A fork of the volume header: first block, blocks, bytes.
 fn fork(image: &MacImage, at: u64) -> (u64, u64, u64) {
     let bytes = image.be(at, 8);
     let blocks = image.be(at + 12, 4);
@@ -18,7 +18,7 @@ fn fork(image: &MacImage, at: u64) -> (u64, u64, u64) {
     (image.be(at + 16, 4), blocks, bytes)
 }
 
-/// Checks everything on the volume, and gives its name.
+/// Checks every structure of the volume, and returns its name.
 fn check(image: &MacImage, formatter: &dyn Formatter, size: u64) -> String {
     let extended = formatter.name() == "hfsx";
     let header = image.bytes(1024, 512);
@@ -85,7 +85,7 @@ fn check(image: &MacImage, formatter: &dyn Formatter, size: u64) -> String {
     root(&image.tree(at, catalog.2, node), extended)
 }
 
-/// Checks the root folder and its thread, and gives the name.
+/// Checks the root folder and its thread, and returns the name.
 fn root(records: &[Vec<u8>], extended: bool) -> String {
     let [folder, thread] = records else {
         panic!("{} records in the catalog", records.len());
@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_volume_reads_back_whole(
+    fn every_volume_reads_back(
         extended: bool,
         block in prop::option::of(prop::sample::select(&BLOCK_SIZES[..])),
         shift in 0_u32..16,
@@ -129,7 +129,7 @@ proptest! {
         let formatter = if extended { &HFSX } else { &HFS_PLUS };
         let (minimum, maximum) = formatter.limits(block);
         let size = (minimum.0 << shift) + (minimum.0 << shift) / 1024 * fraction;
-        // Bitmaps of more than a mebibyte take long to read.
+        // Bitmaps of more than 1 MiB take long to read.
         let most = u64::from(block.unwrap_or(4096)) << 23;
         let size = size.min(maximum.0).min(most) / 512 * 512;
         let image = MacImage::new(formatter, size, Some(&label), block);
@@ -138,7 +138,7 @@ proptest! {
 }
 
 #[test]
-fn the_smallest_volume_of_each_block_size_is_whole_and_one_sector_less_is_refused() {
+fn the_smallest_volume_of_each_block_size_is_valid_and_one_sector_less_is_refused() {
     for block in BLOCK_SIZES.map(Some).into_iter().chain([None]) {
         let (minimum, _) = HFS_PLUS.limits(block);
         let image = MacImage::new(&HFS_PLUS, minimum.0, None, block);

@@ -1,4 +1,4 @@
-//! Code page 850: the directory of code pages and the table by which names are compared.
+//! Code page 850: the directory of code pages and the table for comparing names.
 
 use crate::record::Record;
 
@@ -11,14 +11,14 @@ const DATA_MAGIC: u32 = 0x8945_21f7;
 const COUNTRY_UNITED_STATES: u16 = 1;
 const CODE_PAGE: u16 = 850;
 
-/// Where the tables begin in their sector: room is left for the addresses of three.
+/// Offset of the tables in their sector, after space for three addresses.
 const TABLE_OFFSET: u16 = 26;
 
 /// Header, upper half of the table and the pair of zeros that ends the ranges of double bytes.
 const TABLE_BYTES: usize = 6 + 128 + 2;
 
 /// Lower-case letters of code page 850 above ASCII, and their upper case. Dotless i and y with
-/// diaeresis have theirs in ASCII, as OS/2 has it.
+/// diaeresis have theirs in ASCII, as in OS/2.
 const UPPER_CASE: [(u8, u8); 32] = [
     (0x81, 0x9a),
     (0x82, 0x90),
@@ -54,7 +54,7 @@ const UPPER_CASE: [(u8, u8); 32] = [
     (0xec, 0xed),
 ];
 
-/// The sector that names the code pages of the volume.
+/// The sector with the list of code pages.
 pub(super) fn directory(layout: &Layout) -> Record {
     let mut sector = Record::new(SECTOR_BYTES as usize);
     sector.put_le32(0, DIRECTORY_MAGIC);

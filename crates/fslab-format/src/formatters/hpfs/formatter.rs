@@ -8,10 +8,10 @@ use super::code_page;
 use super::layout::{self, BLOCK_SECTORS, Layout, SECTOR_BYTES};
 use super::sectors::{self, LABEL_BYTES};
 
-/// As long as the field for it; OS/2 leaves it to the user.
+/// The default label, which OS/2 does not have.
 const LABEL_DEFAULT: &str = "HPFS";
 
-/// Bitmaps that lie side by side are written together, up to this many bytes.
+/// Largest write of adjacent bitmaps.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// OS/2's High Performance File System.
@@ -51,7 +51,7 @@ impl Formatter for Hpfs {
         let layout = Layout::new(volume.size());
         let offset = |sector: u32| u64::from(sector) * SECTOR_BYTES;
         let label = options.label.as_deref().unwrap_or(LABEL_DEFAULT);
-        // Old directory blocks would be taken for lost ones when the volume is checked.
+        // A checker would take old directory blocks for lost ones.
         let centre = layout.centre();
         volume.zero(offset(centre.start), offset(centre.end - centre.start))?;
         let records = [

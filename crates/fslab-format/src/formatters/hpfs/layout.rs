@@ -1,14 +1,13 @@
-//! Where everything lies on an empty HPFS volume, in sectors of 512 bytes. No I/O.
+//! The layout of an empty HPFS volume, in sectors of 512 bytes. No I/O.
 //!
-//! The format fixes no place but those of the first 20 sectors; the others are where OS/2 puts
-//! them. Whatever is four sectors long begins at a multiple of four: readers take such blocks in
-//! one.
+//! The format fixes only the places of the first 20 sectors; the others follow OS/2. Structures of
+//! four sectors begin at a multiple of four, because readers read them at once.
 
 use std::ops::Range;
 
 use fslab_model::Bytes;
 
-/// The only sector size there is.
+/// The only sector size.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// Sectors that one bitmap describes.
@@ -17,46 +16,46 @@ pub(super) const BAND_SECTORS: u32 = 0x4000;
 /// Sectors of a bitmap, a directory block and each of the lists.
 pub(super) const BLOCK_SECTORS: u32 = 4;
 
-/// Spares for sectors that fail while they are written.
+/// Spare sectors for ones that fail on a write.
 pub(super) const HOTFIX_SPARES: u32 = 100;
 
 /// Spare directory blocks for a split of a directory on a full volume.
 pub(super) const SPARE_DNODES: u32 = 20;
 
-/// The user id table is reserved, and no system uses it.
+/// The user id table is reserved and unused by all systems.
 const USER_ID_SECTORS: u32 = 8;
 
-/// Boot area, super block, spare block and the two reserved sectors behind them.
+/// Boot area, super block, spare block and two reserved sectors.
 const FIXED_SECTORS: u32 = 20;
 
 /// Addresses of bitmaps in one block of four sectors.
 const BITMAPS_A_BLOCK: u32 = 512;
 
-/// The directory band takes this part of the volume, but no more than one band.
+/// The directory band takes this part of the volume, at most one band.
 const DIRECTORY_BAND_PART: u32 = 100;
 const DIRECTORY_BAND_MIN: u32 = 16;
 
-/// The structures take an eighth of this, and less would be of no use.
+/// The smallest volume; the structures take an eighth of it.
 const SECTORS_MIN: u64 = 2048;
 
 /// The kernel refuses 2^31 sectors.
 const SECTORS_MAX: u64 = (1 << 31) - 1;
 
-/// OS/2 ends at 64 GiB.
+/// OS/2's limit is 64 GiB.
 const OS2_SECTORS_MAX: u32 = 1 << 27;
 
-/// The places of the structures of one volume.
+/// The layout of one volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Sectors on the volume.
     pub(super) sectors: u32,
     /// The first sector of the directory band; everything from here to the end of
-    /// [`Layout::centre`] lies together.
+    /// [`Layout::centre`] is contiguous.
     directory_band: u32,
 }
 
 impl Layout {
-    /// The layout of a volume whose size lies within the limits.
+    /// The layout of a volume with a valid size.
     pub(super) fn new(size: Bytes) -> Self {
         let sectors = u32::try_from(size.0 / SECTOR_BYTES)
             .expect("the limits keep the count of sectors below 2^31");
@@ -64,7 +63,7 @@ impl Layout {
             sectors,
             directory_band: 0,
         };
-        // Bitmaps meet before an even band, so the longest free run begins there.
+        // Bitmaps are adjacent before an even band, so the longest free run begins there.
         let middle = (layout.bands() + 2) / 4 * 2;
         layout.directory_band = (1..=middle / 2)
             .rev()
@@ -74,12 +73,12 @@ impl Layout {
         layout
     }
 
-    /// Bands, of which the last may be shorter than the others.
+    /// The number of bands, of which the last may be shorter.
     pub(super) fn bands(&self) -> u32 {
         self.sectors.div_ceil(BAND_SECTORS)
     }
 
-    /// The sectors that the bitmap of this band describes and that are on the volume.
+    /// The sectors of this band that are on the volume.
     pub(super) fn band(&self, band: u32) -> Range<u32> {
         let start = band * BAND_SECTORS;
         start..self.sectors.min(start + BAND_SECTORS)
@@ -94,8 +93,8 @@ impl Layout {
                 self.gathered_bitmaps().start + band * BLOCK_SECTORS
             }
             0 if self.has_first_bitmap_in_front() => self.first_bitmap(),
-            // The last band may be too short for its own bitmap. The bitmap before it is the last
-            // of the band before where that one is odd.
+            // The last band may be too short for its own bitmap. Then the bitmap goes to the end of
+            // the band before if that one is odd.
             _ if sectors.len() < BLOCK_SECTORS as usize && is_even => {
                 sectors.start - 2 * BLOCK_SECTORS
             }
@@ -104,10 +103,10 @@ impl Layout {
         }
     }
 
-    /// Whether the volume ends with this band and the band is whole. The kernel asks for the sector
-    /// behind a file before it extends it; behind the last sector of such a volume there is no
-    /// bitmap to look in, and it goes read-only. So that sector is never a file's: the bitmap lies
-    /// there.
+    /// True if the volume ends with this band and the band is complete. The kernel looks up the
+    /// sector after a file before it extends the file; after the last sector of such a volume there
+    /// is no bitmap, and it makes the volume read-only. So the bitmap takes that sector, which is
+    /// never a file's then.
     fn ends_with(&self, band: u32) -> bool {
         self.sectors == (band + 1) * BAND_SECTORS
     }
@@ -116,8 +115,8 @@ impl Layout {
         !self.ends_with(0) && !self.gathers_bitmaps()
     }
 
-    /// Whether the bitmaps lie side by side. One in each band of a large volume takes minutes to
-    /// write, and twice the room in an image. Where OS/2 may come by, they lie as it has them.
+    /// True if the bitmaps are contiguous. One in each band of a large volume takes minutes to
+    /// write, and twice the space in an image. Volumes that OS/2 can read have OS/2's layout.
     fn gathers_bitmaps(&self) -> bool {
         self.sectors > OS2_SECTORS_MAX
     }
@@ -150,7 +149,7 @@ impl Layout {
         self.first_bitmap() + u32::from(self.has_first_bitmap_in_front()) * BLOCK_SECTORS
     }
 
-    /// The list of bad sectors that were replaced, and by what.
+    /// The list of replaced bad sectors, with their replacements.
     pub(super) fn hotfix_list(&self) -> u32 {
         self.bad_list() + BLOCK_SECTORS
     }
@@ -174,7 +173,7 @@ impl Layout {
         self.code_page_data() + 1
     }
 
-    /// The sectors set apart for directory blocks.
+    /// The sectors reserved for directory blocks.
     pub(super) fn directory_band(&self) -> Range<u32> {
         let part = self.sectors / DIRECTORY_BAND_PART;
         let sectors = part
@@ -208,14 +207,14 @@ impl Layout {
         self.user_ids() + USER_ID_SECTORS
     }
 
-    /// The directory band and what lies behind it.
+    /// The directory band and the structures after it.
     pub(super) fn centre(&self) -> Range<u32> {
         self.directory_band..self.root_fnode() + 1
     }
 
-    /// The sectors that are taken in this band of the empty volume. Ranges may reach past it.
+    /// The sectors in use in this band of the empty volume. Ranges may exceed it.
     pub(super) fn used(&self, band: u32) -> impl Iterator<Item = Range<u32>> {
-        // The bitmap of a short last band may lie in this one.
+        // The bitmap of a short last band may be in this one.
         let bitmaps = [
             Some(band),
             Some(band + 1).filter(|next| *next < self.bands()),
@@ -226,7 +225,7 @@ impl Layout {
             .chain(bitmaps.map(|start| start..start + BLOCK_SECTORS))
     }
 
-    /// Whether the centre may begin at `start`: on the volume, and across no bitmap.
+    /// True if the centre may begin at `start`: on the volume, without a bitmap inside.
     fn has_room(&self, start: u32) -> bool {
         let moved = Self {
             directory_band: start,

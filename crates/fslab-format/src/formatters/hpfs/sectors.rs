@@ -22,30 +22,30 @@ const BOOT_SIGNATURE: u8 = 0x28;
 
 /// Jumps over the parameters.
 const BOOT_JUMP: [u8; 3] = [0xeb, 0x3c, 0x90];
-/// Prints the message, tells the BIOS that nothing was started, then halts for ever.
+/// Prints the message, reports to the BIOS that nothing was booted, then halts.
 const BOOT_CODE: [u8; 27] = [
     0xfc, 0x31, 0xc0, 0x8e, 0xd8, 0xbe, 0x5a, 0x7c, 0xac, 0x84, 0xc0, 0x74, 0x09, 0xb4, 0x0e, 0xbb,
     0x07, 0x00, 0xcd, 0x10, 0xeb, 0xf2, 0xcd, 0x18, 0xf4, 0xeb, 0xfd,
 ];
 const BOOT_MESSAGE: &[u8] = b"There is no system to start on this HPFS volume.\r\n";
 const BOOT_MESSAGE_OFFSET: usize = 0x5a;
-/// Zeros where a disk has its partition table would read as an empty one; this is no state that a
-/// partition can have.
+/// Zeros in place of a partition table would read as an empty one; this is not a valid state of a
+/// partition.
 const NO_PARTITION: u8 = 0x01;
 
-/// Room for the label, which is padded with spaces.
+/// Length of the label, padded with spaces.
 pub(super) const LABEL_BYTES: usize = 11;
 
 const VERSION: u8 = 2;
-/// Above 4 GiB a driver must know of the third version.
+/// Above 4 GiB a driver must support the third version.
 const FUNCTIONAL_VERSION: u8 = 2;
 const FUNCTIONAL_VERSION_LARGE: u8 = 3;
 const LARGE_SECTORS: u32 = 1 << 23;
 
-/// No sector was read before it was trusted: a format without a surface scan.
+/// Formatted without a surface scan.
 const SPARE_FLAG_FAST_FORMAT: u8 = 0x20;
 
-/// The first byte behind an fnode's own fields.
+/// The first byte after an fnode's own fields.
 const FNODE_EXTENDED_ATTRIBUTES: u16 = 0xc4;
 const FNODE_EXTENTS: u8 = 8;
 
@@ -53,12 +53,12 @@ const ENTRY_FIRST: u8 = 0x01;
 const ENTRY_LAST: u8 = 0x08;
 const ATTRIBUTE_DIRECTORY: u8 = 0x10;
 
-/// Where the entries of a directory block begin, and the two that even an empty one has.
+/// Offset of the entries of a directory block, and the two entries of an empty one.
 const DNODE_ENTRIES: usize = 20;
 const FIRST_ENTRY_BYTES: usize = 36;
 const LAST_ENTRY_BYTES: usize = 32;
 
-/// The boot sector. The geometry is what a BIOS reports for a large disk; no driver reads it.
+/// The boot sector. The geometry is that of a large disk in a BIOS; no driver reads it.
 pub(super) fn boot(layout: &Layout, label: &str, options: &FormatOptions) -> Record {
     let mut sector = Record::new(SECTOR);
     sector.put(0, &BOOT_JUMP);
@@ -82,7 +82,7 @@ pub(super) fn boot(layout: &Layout, label: &str, options: &FormatOptions) -> Rec
     sector
 }
 
-/// The super block: it changes only when the volume is checked.
+/// The super block: it changes only during a check.
 pub(super) fn super_block(layout: &Layout) -> Record {
     let directory_band = layout.directory_band();
     let mut sector = Record::new(SECTOR);
@@ -106,7 +106,7 @@ pub(super) fn super_block(layout: &Layout) -> Record {
     sector
 }
 
-/// The spare block: the state of the volume and its reserves.
+/// The spare block: the state of the volume and its spares.
 pub(super) fn spare_block(layout: &Layout) -> Record {
     let mut sector = Record::new(SECTOR);
     sector.put_le32(0, SPARE_MAGIC[0]);
@@ -122,7 +122,7 @@ pub(super) fn spare_block(layout: &Layout) -> Record {
     for index in 0..SPARE_DNODES {
         sector.put_le32(108 + 4 * index as usize, layout.spare_dnode(index));
     }
-    // The sum is taken while its own field is zero.
+    // The checksum is computed with its own field zero.
     let sum = checksum(sector.as_bytes());
     sector.put_le32(44, sum);
     sector
@@ -137,7 +137,7 @@ pub(super) fn bitmap_list(layout: &Layout) -> Record {
     list
 }
 
-/// The hot fixes: first the bad sectors, of which there are none, then their replacements.
+/// The hot fixes: first the bad sectors, none here, then their replacements.
 pub(super) fn hotfix_list(layout: &Layout) -> Record {
     let mut list = Record::new(BLOCK);
     for spare in 0..HOTFIX_SPARES {
@@ -149,7 +149,7 @@ pub(super) fn hotfix_list(layout: &Layout) -> Record {
     list
 }
 
-/// The bitmap of a band: a set bit is a free sector, the lowest bit of a byte the first.
+/// The bitmap of a band: a set bit is a free sector, the lowest bit of a byte is the first.
 pub(super) fn bitmap(layout: &Layout, band: u32) -> Record {
     let sectors = layout.band(band);
     let mut bits = Bits::new(BLOCK);
@@ -170,13 +170,13 @@ pub(super) fn directory_bitmap(layout: &Layout) -> Record {
     bits.record
 }
 
-/// The fnode of the root directory, which is its own parent and has no name.
+/// The fnode of the root directory, its own parent, without a name.
 pub(super) fn root_fnode(layout: &Layout) -> Record {
     let mut sector = Record::new(SECTOR);
     sector.put_le32(0, FNODE_MAGIC);
     sector.put_le32(28, layout.root_fnode());
     sector.put_u8(55, 1); // a directory
-    // A directory's only extent leads to its topmost directory block.
+    // A directory's only extent is its top directory block.
     sector.put_u8(60, FNODE_EXTENTS - 1);
     sector.put_u8(61, 1);
     sector.put_le16(62, 8 + 12);
@@ -186,7 +186,7 @@ pub(super) fn root_fnode(layout: &Layout) -> Record {
     sector
 }
 
-/// The only block of the root directory: the entry for itself and the end.
+/// The only block of the root directory: the entry for itself and the end entry.
 pub(super) fn root_dnode(layout: &Layout, created_unix_s: u64) -> Record {
     let created = u32::try_from(created_unix_s).unwrap_or(u32::MAX);
     let mut block = Record::new(BLOCK);
@@ -213,7 +213,7 @@ pub(super) fn root_dnode(layout: &Layout, created_unix_s: u64) -> Record {
     block
 }
 
-/// The sum that OS/2 keeps of code pages, super block and spare block.
+/// OS/2's checksum of code pages, super block and spare block.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0_u32, |sum, byte| {
         sum.wrapping_add(u32::from(*byte)).rotate_left(7)
@@ -224,7 +224,7 @@ fn narrow(length: usize) -> u16 {
     u16::try_from(length).expect("lengths in a directory block are below 2048")
 }
 
-/// A run of bits, the lowest of a byte first.
+/// A string of bits, the lowest of a byte first.
 struct Bits {
     record: Record,
 }

@@ -1,4 +1,4 @@
-//! Reads back what was written, and asks other programs.
+//! Reads volumes back, and runs other programs on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ fn sum(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// What takes the sectors of the volume.
+/// The sectors in use, by structure.
 #[derive(Default)]
 struct Taken(BTreeMap<u64, &'static str>);
 
@@ -40,7 +40,7 @@ impl Taken {
     }
 }
 
-/// Checks everything on the volume, and gives its name.
+/// Checks every structure of the volume, and returns its name.
 fn check(image: &Image, size: u64) -> String {
     let sectors = size / 512;
     let mut taken = Taken::default();
@@ -66,7 +66,7 @@ fn check(image: &Image, size: u64) -> String {
     let last = taken.0.last_key_value().unwrap();
     assert!(*last.0 < sectors, "{} is outside", last.1);
 
-    // On a large volume, only those bands in which something lies, and the last.
+    // On a large volume, only the bands with structures, and the last one.
     let last = Some(bands - 1).into_iter();
     let looked_at: BTreeSet<u64> = taken
         .0
@@ -104,7 +104,7 @@ fn check_boot(image: &Image, sectors: u64) -> String {
         .to_owned()
 }
 
-/// Gives the places of the root directory's fnode and directory block.
+/// Returns the places of the root directory's fnode and directory block.
 fn check_super(image: &Image, sectors: u64, taken: &mut Taken) -> [u64; 2] {
     let word = |offset: u64| image.le(16 * 512 + offset, 4);
     assert_eq!([word(0), word(4)], [0xf995_e849, 0xfa53_e9c5]);
@@ -191,7 +191,7 @@ fn check_spare(image: &Image, taken: &mut Taken) {
     let checksum = sum(&image.bytes(table, 136));
     assert_eq!(image.le(directory + 20, 4), checksum);
     assert_eq!(image.le(data + 8, 4), checksum);
-    // What is upper case already stays, so that a name compares the same twice folded.
+    // Upper-case letters map to themselves, so that folding twice changes nothing.
     let upper = image.bytes(table + 6, 128);
     for byte in upper.iter().filter(|byte| **byte >= 0x80) {
         assert_eq!(upper[usize::from(*byte - 0x80)], *byte);
@@ -223,7 +223,7 @@ fn check_root(image: &Image, root: u64, dnode: u64, taken: &mut Taken) {
     }
     assert_eq!(field(first + 30, 3), 0x01_01_02);
     assert_eq!([field(last + 2, 2), field(last + 30, 2)], [8, 0xff01]);
-    // A length is that of the fields and the name, up to the next multiple of four.
+    // The length of the fields and the name, rounded up to a multiple of four.
     assert_eq!([field(first, 2), field(last, 2)], [36, 32]);
 }
 
@@ -231,7 +231,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn every_volume_reads_back_whole(sectors in 2048_u64..140_000, label in "[A-Z][A-Z0-9]{0,10}") {
+    fn every_volume_reads_back(sectors in 2048_u64..140_000, label in "[A-Z][A-Z0-9]{0,10}") {
         let image = formatted(sectors * 512, Some(&label));
         prop_assert_eq!(check(&image, sectors * 512), label);
     }
@@ -255,7 +255,7 @@ proptest! {
 }
 
 #[test]
-fn volumes_that_end_next_to_a_band_read_back_whole() {
+fn volumes_that_end_next_to_a_band_read_back() {
     for bands in 1..6_u64 {
         for sectors in (0..=8).map(|more| bands * 0x4000 + more - 4) {
             let image = formatted(sectors * 512, None);
@@ -264,10 +264,10 @@ fn volumes_that_end_next_to_a_band_read_back_whole() {
     }
 }
 
-/// Linux looks for the sector behind a file in the bitmap of a band that is not there, and makes
-/// the volume read-only (6.12, `hpfs_map_bitmap called with bad parameter`).
+/// Linux looks up the sector after a file in the bitmap of a missing band, and makes the volume
+/// read-only (6.12, `hpfs_map_bitmap called with bad parameter`).
 #[test]
-fn no_file_can_end_with_the_last_sector_of_a_volume_of_whole_bands() {
+fn no_file_can_end_with_the_last_sector_of_a_volume_of_complete_bands() {
     for bands in 1..12 {
         let layout = Layout::new(Bytes(bands * u64::from(BAND_SECTORS) * 512));
         let last = layout.bitmap(layout.bands() - 1);

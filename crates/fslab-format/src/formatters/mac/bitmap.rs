@@ -1,16 +1,16 @@
-//! The bitmap of allocation blocks, of which an empty volume sets few bits at both ends.
+//! The bitmap of allocation blocks; an empty volume sets a few bits at both ends.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::{FormatError, Volume};
 
-/// What is kept and written as one piece.
+/// Size of a piece, in memory and of a write.
 const PIECE_BYTES: usize = 4096;
 const PIECE_BITS: u64 = PIECE_BYTES as u64 * 8;
 
-/// A bitmap whose first block is the most significant bit of its first byte. Only pieces with a bit
-/// set take memory: that of a large volume has hundreds of megabytes.
+/// A bitmap with the first block in the most significant bit of its first byte. Only pieces with a
+/// bit set take memory, because that of a large volume has hundreds of megabytes.
 #[derive(Debug, Default)]
 pub(in crate::formatters) struct Bitmap {
     pieces: BTreeMap<u64, Vec<u8>>,
@@ -29,13 +29,13 @@ impl Bitmap {
         }
     }
 
-    /// How many blocks are in use.
+    /// The number of blocks in use.
     pub(in crate::formatters) fn count(&self) -> u64 {
         let bytes = self.pieces.values().flatten();
         bytes.map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// Writes it at `offset` into an area of `length` bytes, all of which it covers.
+    /// Writes the bitmap to the area of `length` bytes at `offset`, zeros included.
     ///
     /// # Errors
     /// [`FormatError::Io`].

@@ -1,9 +1,9 @@
-//! B-tree files: a header node with the map of nodes in use, at most one leaf, and map nodes where
-//! the header's map is too short.
+//! B-tree files: a header node with the map of nodes in use, at most one leaf, and map nodes if the
+//! header's map is too short.
 //!
 //! ```text
 //!     node 0      header: descriptor, header record, 128 bytes for the user, map
-//!     node 1      leaf, where the tree has records
+//!     node 1      leaf, if the tree has records
 //!     next ones   map nodes, chained from the header
 //!     the rest    free, zero
 //! ```
@@ -14,17 +14,17 @@ use crate::{FormatError, Volume};
 const DESCRIPTOR_BYTES: usize = 14;
 const HEADER_RECORD_BYTES: usize = 106;
 const USER_RECORD_BYTES: usize = 128;
-/// Where the header's map begins.
+/// Offset of the header's map.
 const MAP_OFFSET: usize = DESCRIPTOR_BYTES + HEADER_RECORD_BYTES + USER_RECORD_BYTES;
 
 const KIND_LEAF: u8 = 0xff;
 const KIND_HEADER: u8 = 1;
 const KIND_MAP: u8 = 2;
 
-/// Sectors from which the clump is taken from the table: 1 GiB.
+/// Smallest volume, in sectors, with a clump from the table: 1 GiB.
 const TABLE_SECTORS: u64 = 1 << 21;
-/// Clumps in MiB of volumes below 2 GiB, 4 GiB, 8 GiB and so on: attributes, catalog, extents. It
-/// is Apple's table (`newfs_hfs`, and the Linux driver's for growing a tree).
+/// Clumps in MiB of volumes below 2 GiB, 4 GiB, 8 GiB and so on: attributes, catalog, extents.
+/// Apple's table (`newfs_hfs`, and the Linux driver's for growing a tree).
 const CLUMPS_MIB: [[u64; 3]; 15] = [
     [4, 4, 4],
     [6, 6, 4],
@@ -43,19 +43,19 @@ const CLUMPS_MIB: [[u64; 3]; 15] = [
     [512, 512, 32],
 ];
 
-/// Which of a volume's trees.
+/// The trees of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formatters) enum TreeKind {
     /// Extended attributes.
     Attributes,
     /// Files and folders.
     Catalog,
-    /// What does not fit into the catalog's records of extents.
+    /// Extents that the catalog's records cannot hold.
     Extents,
 }
 
-/// How much a tree has at first and grows by: 0.8 % of a volume below 1 GiB, after that a table; in
-/// whole nodes and whole allocation blocks.
+/// The initial size of a tree, by which it also grows: 0.8 % of a volume below 1 GiB, above by a
+/// table; a multiple of nodes and of allocation blocks.
 pub(in crate::formatters) fn clump_bytes(
     kind: TreeKind,
     sectors: u64,
@@ -86,10 +86,10 @@ pub(in crate::formatters) struct Leaf {
 }
 
 impl Leaf {
-    /// Adds a record whose key is above those before.
+    /// Adds a record; its key must be above the previous ones.
     pub(in crate::formatters) fn push(&mut self, key: &[u8], data: &[u8]) {
         let mut record = key.to_vec();
-        // Data begins on an even offset; HFS has keys of odd length.
+        // Data begins at an even offset; HFS has keys of odd length.
         record.resize(key.len().next_multiple_of(2), 0);
         record.extend_from_slice(data);
         record.resize(record.len().next_multiple_of(2), 0);
@@ -116,11 +116,11 @@ pub(in crate::formatters) struct Tree {
     pub(in crate::formatters) node_bytes: u16,
     /// Length of the file: a multiple of the node and of the allocation block.
     pub(in crate::formatters) file_bytes: u64,
-    /// How much it grows by.
+    /// The increment of growth.
     pub(in crate::formatters) clump_bytes: u32,
     /// Length of the longest key, without its own length field.
     pub(in crate::formatters) max_key_bytes: u16,
-    /// How names compare: 0 where the tree has only one way.
+    /// The comparison of names: 0 if the tree has only one.
     pub(in crate::formatters) key_compare: u8,
     /// Flags of the header record.
     pub(in crate::formatters) attributes: u32,
@@ -129,7 +129,7 @@ pub(in crate::formatters) struct Tree {
 }
 
 impl Tree {
-    /// Writes the whole file at `offset`.
+    /// Writes the complete file at `offset`.
     ///
     /// # Errors
     /// [`FormatError::Io`].
@@ -213,7 +213,7 @@ impl Tree {
         usize::from(self.node_bytes) - MAP_OFFSET - 8
     }
 
-    /// Without the two offsets at the end, and a multiple of four as Apple's and Linux's are.
+    /// Without the two offsets at the end, and a multiple of four as in Apple's and Linux's.
     fn node_map_bytes(&self) -> usize {
         usize::from(self.node_bytes) - DESCRIPTOR_BYTES - 6
     }
@@ -241,13 +241,13 @@ fn descriptor(node_bytes: usize, kind: u8, height: u8, records: usize, next: u64
     node
 }
 
-/// Offsets of records stand at a node's end, the first one last.
+/// Offsets of records are at a node's end, the first one last.
 fn put_offset(node: &mut Record, node_bytes: usize, index: usize, offset: usize) {
     let value = u16::try_from(offset).expect("nodes have at most 32 KiB");
     node.put_be16(node_bytes - 2 * (index + 1), value);
 }
 
-/// Sets the first `wanted` bits of a map, or all of it, and tells how many it set.
+/// Sets the first `wanted` bits of a map, or all of it, and returns their number.
 fn put_ones(node: &mut Record, offset: usize, map_bytes: usize, wanted: u64) -> u64 {
     let ones = wanted.min(map_bytes as u64 * 8);
     let whole = (ones / 8) as usize;

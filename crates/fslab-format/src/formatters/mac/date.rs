@@ -3,10 +3,10 @@
 /// 1970-01-01 on a clock that began at 1904-01-01.
 const UNIX_EPOCH_MAC_S: u64 = 2_082_844_800;
 
-/// `unix_s` in seconds since 1904, which end on 2040-02-06: what is later becomes that day.
+/// `unix_s` in seconds since 1904; times after 2040-02-06, the last one, become that day.
 ///
-/// HFS and the creation date of an HFS+ volume are in local time on a Macintosh. A volume that must
-/// not depend on where it was made takes UTC for it, as Linux does.
+/// On a Macintosh HFS and the creation date of an HFS+ volume are in local time. Volumes must not
+/// depend on the place where they were made, so this is UTC, as in Linux.
 pub(in crate::formatters) fn mac_seconds(unix_s: u64) -> u32 {
     u32::try_from(unix_s.saturating_add(UNIX_EPOCH_MAC_S)).unwrap_or(u32::MAX)
 }

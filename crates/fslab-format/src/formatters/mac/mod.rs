@@ -1,4 +1,4 @@
-//! What HFS and HFS+ have in common on the disk: B-trees, bitmaps, dates.
+//! Common structures of HFS and HFS+: B-trees, bitmaps, dates.
 
 mod bitmap;
 mod btree;

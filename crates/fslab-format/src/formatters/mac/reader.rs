@@ -1,14 +1,15 @@
-//! For tests: reads an image back with arithmetic of its own.
+//! For tests: reads an image back with separate arithmetic.
 
 use std::ops::{Deref, Range};
 
 use crate::formatters::image::{CREATED_UNIX_S, Image, plain};
 use crate::{FormatOptions, Formatter};
 
-/// When the images were made, on the Macintosh's clock: 66 years, 17 of them leap years, later.
+/// The creation date of the images on the Macintosh's clock: 66 years, 17 of them leap years,
+/// later.
 pub(in crate::formatters) const CREATED_MAC_S: u32 =
     CREATED_UNIX_S as u32 + (66 * 365 + 17) * 86_400;
-/// What both formats make of the identity that the images have.
+/// The identifier in both formats of the images' identity.
 pub(in crate::formatters) const IDENTIFIER: u64 = 0x0808_5351_5751_5351;
 
 /// A formatted image, whose numbers are big-endian.
@@ -37,7 +38,7 @@ impl MacImage {
         Self(Image::new(formatter, size, &options).unwrap())
     }
 
-    /// Over a volume whose every bit was set.
+    /// On a volume with every bit set.
     pub(in crate::formatters) fn over_ones(formatter: &dyn Formatter, size: u64) -> Self {
         let ones = vec![0xff; size as usize];
         Self(Image::over(formatter, size, &plain(), &[(0, ones)]).unwrap())
@@ -50,7 +51,7 @@ impl MacImage {
             .fold(0, |value, byte| value << 8 | u64::from(*byte))
     }
 
-    /// Which of the first `count` bits at `offset` are set, and that none is behind them up to
+    /// The set bits of the first `count` at `offset`; checks that none is set after them up to
     /// `length` bytes.
     pub(in crate::formatters) fn bits(&self, offset: u64, length: u64, count: u64) -> Vec<u64> {
         let bytes = self.bytes(offset, length as usize);
@@ -68,7 +69,7 @@ impl MacImage {
         set
     }
 
-    /// Checks a B-tree file and gives the records of its leaf, if it has one.
+    /// Checks a B-tree file and returns the records of its leaf, if any.
     pub(in crate::formatters) fn tree(&self, at: u64, length: u64, node: u64) -> Vec<Vec<u8>> {
         assert_eq!(
             self.be(at + 8, 4),
@@ -131,7 +132,7 @@ impl MacImage {
             .collect()
     }
 
-    /// The first `count` of a node's offsets of records, which stand at its end.
+    /// The first `count` of a node's record offsets, which are at its end.
     fn record_offsets(&self, start: u64, node: u64, count: u64) -> Vec<u64> {
         (1..=count)
             .map(|index| self.be(start + node - 2 * index, 2))

@@ -1,20 +1,20 @@
 //! The tree of an empty volume: one leaf with the root directory's stat data and its entries.
 //!
-//! Since Linux 5.14 a leaf is refused (vs-5150, after reiserfs-5093) where a directory item is
-//! shorter than 24 bytes an entry, the size of an item's head. An entry's head has 16, and format
-//! 3.5 does not pad names: `.` and `..` take 35 bytes, as mkfs.reiserfs writes them, where the
-//! kernel wants 48. Padding names with zeros to eight bytes, as format 3.6 does, is valid in 3.5
-//! too: a name ends at its first zero.
+//! Since Linux 5.14 a leaf is refused (vs-5150, after reiserfs-5093) if a directory item has less
+//! than 24 bytes per entry, the size of an item's head. An entry's head has 16, and format 3.5 does
+//! not pad names: mkfs.reiserfs writes `.` and `..` in 35 bytes, while the kernel requires 48.
+//! Padding names with zeros to eight bytes, as in format 3.6, is valid in 3.5, too: a name ends at
+//! its first zero.
 
 use super::version35::BLOCK_BYTES;
 use crate::record::Record;
 
-/// Where the items' heads begin.
+/// Offset of the items' heads.
 const BLOCK_HEAD_BYTES: usize = 24;
 const ITEM_HEAD_BYTES: usize = 24;
 const STAT_BYTES: usize = 32;
 const ENTRY_HEAD_BYTES: usize = 16;
-/// A name, padded.
+/// Length of a padded name.
 const NAME_BYTES: usize = 8;
 const ENTRIES: usize = 2;
 const DIRECTORY_BYTES: usize = ENTRIES * (ENTRY_HEAD_BYTES + NAME_BYTES);
@@ -25,10 +25,10 @@ const ROOT_PARENT: u32 = 1;
 /// The kinds of items, as the last word of their keys.
 const KIND_STAT: u32 = 0;
 const KIND_DIRECTORY: u32 = 500;
-/// The entry is to be seen.
+/// The entry is visible.
 const STATE_VISIBLE: u16 = 1 << 2;
 const MODE: u16 = 0o040_755;
-/// No part of the object is stored in an item of bytes.
+/// No part of the object is in a direct item.
 const NO_DIRECT_BYTES: u32 = u32::MAX;
 
 /// The leaf.
@@ -51,7 +51,7 @@ pub(super) fn leaf(created_unix_s: u64) -> Record {
     record
 }
 
-/// A head: the key's offset and kind, and where the item is.
+/// A head: the key's offset and kind, and the item's place.
 fn put_item_head(
     record: &mut Record,
     index: usize,
@@ -81,7 +81,7 @@ fn put_stat(record: &mut Record, at: usize, created_unix_s: u64) {
     record.put_le32(at + 28, NO_DIRECT_BYTES);
 }
 
-/// An entry: names lie behind all heads, the first entry's last.
+/// An entry: names follow all heads, the first entry's last.
 fn put_entry(
     record: &mut Record,
     item_at: usize,

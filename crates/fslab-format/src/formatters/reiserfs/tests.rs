@@ -1,4 +1,4 @@
-//! Reads volumes back with arithmetic of its own, and asks other programs.
+//! Reads volumes back with separate arithmetic, and runs other programs on them.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ const BLOCK: u64 = 4096;
 const MIB: u64 = 1 << 20;
 const LEAF: u64 = 8211;
 
-/// Numbers of the used blocks from the bitmaps, and how many bits behind the end are set.
+/// The used blocks in the bitmaps, and the number of bits set after the end.
 fn used(image: &Image, blocks: u64) -> (Vec<u64>, u64) {
     let (mut used, mut behind) = (Vec::new(), 0);
     for index in 0..blocks.div_ceil(32768) {
@@ -135,8 +135,8 @@ fn the_root_directory_is_the_only_object_and_has_keys_of_format_3_5() {
     assert_eq!(names[1], (2, 0, 1, b"..\0\0\0\0\0\0".to_vec()));
 }
 
-/// mkfs.reiserfs 3.6.27 packs `.` and `..` into 35 bytes; Linux from 5.14 on wants 24 an entry and
-/// answered such a leaf with vs-5150, so that the volume did not mount.
+/// mkfs.reiserfs 3.6.27 packs `.` and `..` into 35 bytes; Linux from 5.14 on requires 24 per entry
+/// and refused such a leaf with vs-5150, so the volume did not mount.
 #[test]
 fn the_root_directory_is_long_enough_for_a_kernel_that_counts_item_heads() {
     let image = Image::new(&Reiserfs35, 64 * MIB, &plain()).unwrap();

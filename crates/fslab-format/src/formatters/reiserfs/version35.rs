@@ -6,22 +6,22 @@ use super::root;
 use crate::record::Record;
 use crate::{FormatError, FormatOptions, Formatter, Volume};
 
-/// The only block size that drivers of the format's own time took.
+/// The only block size that drivers of the format's time supported.
 pub(super) const BLOCK_BYTES: u64 = 4096;
 const BLOCK_SIZES: [u32; 1] = [BLOCK_BYTES as u32];
 /// Blocks that one bitmap describes, itself included.
 pub(super) const BLOCKS_PER_BITMAP: u64 = BLOCK_BYTES * 8;
 /// The superblock, at 64 KiB.
 pub(super) const SUPERBLOCK: u64 = 16;
-/// The first bitmap; all others are the first block of what they describe.
+/// The first bitmap; each other one is the first block of those it describes.
 pub(super) const BITMAP_FIRST: u64 = SUPERBLOCK + 1;
 pub(super) const JOURNAL_FIRST: u64 = BITMAP_FIRST + 1;
-/// The standard journal: format 3.5 knows no other.
+/// The standard journal, the only one of format 3.5.
 pub(super) const JOURNAL_BLOCKS: u64 = 8192;
 pub(super) const JOURNAL_HEADER: u64 = JOURNAL_FIRST + JOURNAL_BLOCKS;
 /// The first free block becomes the tree's only leaf.
 pub(super) const ROOT_LEAF: u64 = JOURNAL_HEADER + 1;
-/// 33 MiB: a little more than the journal.
+/// 33 MiB: slightly more than the journal.
 const BLOCKS_MIN: u64 = 8448;
 /// The superblock counts bitmaps in 16 bits.
 const BITMAPS_MAX: u64 = 65535;
@@ -29,7 +29,7 @@ const BITMAPS_MAX: u64 = 65535;
 const MAGIC: &[u8; 8] = b"ReIsErFs";
 /// Bytes of the superblock; a table of used object ids fills the rest of its block.
 const SUPERBLOCK_BYTES: usize = 76;
-/// Object ids 1 and 2 are in use: the table holds where runs begin and end.
+/// Object ids 1 and 2 are in use: the table has the begin and end of runs.
 const OBJECT_IDS: [u32; 2] = [1, 3];
 const UNMOUNTED: u16 = 1;
 const HASH_R5: u32 = 3;
@@ -68,7 +68,7 @@ impl Formatter for Reiserfs35 {
 
     fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
         let blocks = volume.size().0 / BLOCK_BYTES;
-        // What an old journal holds would be replayed.
+        // An old journal would be replayed.
         volume.zero(JOURNAL_FIRST * BLOCK_BYTES, JOURNAL_BLOCKS * BLOCK_BYTES)?;
         let journal = journal_header(options);
         volume.write_at(JOURNAL_HEADER * BLOCK_BYTES, journal.as_bytes())?;
@@ -85,7 +85,7 @@ impl Formatter for Reiserfs35 {
     }
 }
 
-/// Bitmap `index`: its block, its contents, and how many of the volume's blocks it says are used.
+/// Bitmap `index`: its block, its content, and its number of used blocks on the volume.
 fn bitmap(index: u64, blocks: u64) -> (u64, Record, u64) {
     let first = index * BLOCKS_PER_BITMAP;
     let (place, used) = match index {
@@ -94,7 +94,7 @@ fn bitmap(index: u64, blocks: u64) -> (u64, Record, u64) {
     };
     let length = (blocks - first).min(BLOCKS_PER_BITMAP);
     let mut record = Record::new(BLOCK_BYTES as usize);
-    // What lies behind the volume's end counts as used.
+    // Blocks after the volume's end count as used.
     for range in [0..used, length..BLOCKS_PER_BITMAP] {
         put_ones(&mut record, range);
     }
@@ -133,7 +133,7 @@ fn superblock(blocks: u64, free: u64, options: &FormatOptions) -> Record {
     record
 }
 
-/// No transaction is left to be replayed.
+/// A journal without transactions to replay.
 fn journal_header(options: &FormatOptions) -> Record {
     let mut record = Record::new(BLOCK_BYTES as usize);
     put_journal_parameters(&mut record, 12, options);

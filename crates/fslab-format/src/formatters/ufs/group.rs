@@ -1,22 +1,22 @@
 //! A cylinder group's header and maps (`struct cg`).
 //!
-//! With eight fragments a block, a byte of the map of free fragments is a block: 0xff is a free
-//! one.
+//! With eight fragments per block, each byte of the map of free fragments is a block: 0xff is a
+//! free one.
 
 use super::layout::{CLUSTER_SUMS, FRAGS_PER_BLOCK, HEADER_BYTES, Layout, ROOT_INODE, Version};
 use crate::record::Record;
 
 const MAGIC: u32 = 0x0009_0255;
-/// Inode blocks that UFS2 has initialised in a new group.
+/// Inode blocks that UFS2 initialises in a new group.
 pub(super) const INODE_BLOCKS_READY: u32 = 2;
 
-/// Free and used things: of a group, or of all of them.
+/// Counts of free and used items of a group, or of all groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) directories: u64,
     pub(super) free_blocks: u64,
     pub(super) free_inodes: u64,
-    /// In blocks that are free in part only.
+    /// In partially free blocks.
     pub(super) free_frags: u64,
 }
 
@@ -44,14 +44,14 @@ impl Counts {
     }
 }
 
-/// One group: its maps, and what they add up to.
+/// One group: its maps and counts.
 pub(super) struct Group {
-    /// A bit a fragment, one where it is free.
+    /// A bit per fragment, set if free.
     free: Vec<u8>,
     pub(super) counts: Counts,
-    /// Runs of so many free fragments in blocks that are free in part.
+    /// Runs of free fragments in partially free blocks, by length.
     frag_runs: [u32; FRAGS_PER_BLOCK as usize],
-    /// Runs of so many free blocks, the last for all longer ones.
+    /// Runs of free blocks by length, the last for all longer ones.
     cluster_runs: [u32; CLUSTER_SUMS as usize + 1],
 }
 
@@ -64,7 +64,7 @@ impl Group {
             ..Counts::default()
         };
         if group == 0 {
-            // Before group 0's data are the boot area and the superblock.
+            // In group 0 the boot area and the superblock precede the data.
             let root = layout.root_frag();
             set(&mut free, layout.data_at + layout.summary_frags(), root);
             set(&mut free, root + 1, end);
@@ -101,7 +101,7 @@ impl Group {
         end_cluster(&mut self.cluster_runs, &mut cluster);
     }
 
-    /// The header and the maps as they lie on the disk.
+    /// The header and the maps as stored.
     pub(super) fn record(&self, layout: &Layout, group: u32, created_unix_s: u64) -> Record {
         let mut record = Record::new(layout.maps_bytes_rounded() as usize);
         let length = layout.frags_of(group);
@@ -156,7 +156,7 @@ impl Group {
         record.put(clusters_at, &clusters);
     }
 
-    /// A bit a block, one where it is free.
+    /// A bit per block, set if free.
     fn clusters(&self) -> Vec<u8> {
         let bits = |blocks: &[u8]| {
             let free = blocks

@@ -1,30 +1,29 @@
-//! Where everything is: the geometry of a volume, from its size and block size alone.
+//! The layout of a volume, from its size and block size alone.
 //!
-//! Sizes and places are in fragments, the unit of all of UFS's own addresses. The search for the
-//! size of a cylinder group goes the way of FreeBSD's newfs, so that the same volume gets the same
-//! groups there and here.
+//! Sizes and places are in fragments, the unit of UFS's own addresses. The size of a cylinder group
+//! is found by the algorithm of FreeBSD's newfs, so that equal volumes have equal groups.
 
-/// Fragments a block: the most that the bitmaps can hold, and what newfs takes.
+/// Fragments per block: the maximum of the bitmaps, and newfs's default.
 pub(super) const FRAGS_PER_BLOCK: u32 = 8;
 /// Inodes 0 and 1 are never used, and 2 is the root.
 pub(super) const ROOT_INODE: u32 = 2;
-/// Room for a superblock, wherever one is.
+/// The space of each superblock.
 pub(super) const SUPERBLOCK_BYTES: u32 = 8192;
-/// Where `struct cg` ends and the maps begin.
+/// Length of `struct cg`, after which the maps begin.
 pub(super) const HEADER_BYTES: u32 = 168;
-/// The same as the compiler pads it, which newfs reserves.
+/// The same with the compiler's padding, which newfs reserves.
 const HEADER_PADDED_BYTES: u32 = 176;
-/// Bytes of free counts a group.
+/// Bytes of free counts per group.
 pub(super) const SUMMARY_BYTES: u32 = 16;
-/// Lengths of free clusters that are told apart.
+/// Longest free cluster that is counted separately.
 pub(super) const CLUSTER_SUMS: u32 = 16;
-/// newfs's density: an inode for so many fragments.
+/// newfs's density: one inode per so many fragments.
 const FRAGS_PER_INODE: u32 = 2;
-/// newfs makes groups larger only while there are so many.
+/// newfs enlarges groups only while there are more of them than this.
 const GROUPS_MIN: u64 = 4;
-/// UFS1 keeps the number of inodes in a group in a signed 16-bit field.
+/// UFS1 has the number of inodes per group in a signed 16-bit field.
 const UFS1_INODES_MAX: u32 = 0x7fff;
-/// The smallest volume, and the smallest group, has room for so many blocks beside inodes.
+/// The fewest data blocks of a volume and of a group.
 const DATA_BLOCKS_MIN: u32 = 16;
 
 /// Which of the two formats.
@@ -58,7 +57,7 @@ impl Version {
         }
     }
 
-    /// Bytes before a group's maps: UFS1 has counts by cylinder there, of one cylinder.
+    /// Bytes before a group's maps: UFS1 has counts by cylinder there, of a single one.
     pub(super) fn cylinder_table_bytes(self) -> u32 {
         match self {
             Self::Ufs1 => 6,
@@ -81,7 +80,7 @@ pub(super) struct Layout {
     pub(super) version: Version,
     pub(super) block: u32,
     pub(super) fragment: u32,
-    /// The whole file system.
+    /// The size of the file system.
     pub(super) frags: u64,
     /// From the start of a group to its copy of the superblock.
     pub(super) superblock_at: u32,
@@ -89,7 +88,7 @@ pub(super) struct Layout {
     pub(super) maps_at: u32,
     /// From the start of a group to its inodes.
     pub(super) inodes_at: u32,
-    /// From the start of a group to what follows its inodes.
+    /// From the start of a group to the end of its inodes.
     pub(super) data_at: u32,
     pub(super) inodes_per_group: u32,
     pub(super) frags_per_group: u32,
@@ -97,7 +96,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The geometry of `size` bytes; `None` where that is below [`Layout::bytes_min`].
+    /// The geometry of `size` bytes; `None` if below [`Layout::bytes_min`].
     pub(super) fn new(version: Version, block: u32, size: u64) -> Option<Self> {
         let mut layout = Self::prelude(version, block);
         layout.frags = size / u64::from(layout.fragment);
@@ -122,7 +121,7 @@ impl Layout {
         version.frags_max() * u64::from(block / FRAGS_PER_BLOCK)
     }
 
-    /// What depends on the block size alone.
+    /// The part that depends on the block size alone.
     fn prelude(version: Version, block: u32) -> Self {
         let fragment = block / FRAGS_PER_BLOCK;
         let whole_blocks = |bytes: u32| bytes.div_ceil(block) * FRAGS_PER_BLOCK;
@@ -156,7 +155,7 @@ impl Layout {
         HEADER_PADDED_BYTES + 8 + cylinders + maps + CLUSTER_SUMS * 4 + blocks.div_ceil(8)
     }
 
-    /// The same in whole fragments.
+    /// The same in complete fragments.
     pub(super) fn maps_bytes_rounded(&self) -> u32 {
         self.maps_bytes().next_multiple_of(self.fragment)
     }
@@ -172,14 +171,14 @@ impl Layout {
         self.inodes_at + self.inodes_per_group / per_frag
     }
 
-    /// Starts from the smallest group that the density allows, and packs more into it while its
-    /// maps fit into a block and the volume has enough groups.
+    /// Starts with the smallest group that the density allows, and enlarges it while its maps fit
+    /// into a block and the volume has enough groups.
     fn size_groups(&mut self) {
         let whole = self.frags.next_multiple_of(u64::from(FRAGS_PER_BLOCK));
         let least = u64::from(FRAGS_PER_INODE * self.inodes_per_block()).min(whole) as u32;
         let with_inodes = self.inodes_at + FRAGS_PER_BLOCK;
         self.set_group(least.max(with_inodes));
-        // Small blocks have few inodes each, so that a group of them alone would be all header.
+        // Small blocks have few inodes each, so a group of them alone would be only headers.
         let with_data = self.data_at() + DATA_BLOCKS_MIN * FRAGS_PER_BLOCK;
         self.set_group(
             least
@@ -202,9 +201,9 @@ impl Layout {
         }
     }
 
-    /// Where a group's map of free blocks begins and ends, from the start of its header.
+    /// Begin and end of a group's map of free blocks, from the start of its header.
     ///
-    /// Its array of sums counts from 1, so that four bytes before it belong to what is before.
+    /// Its array of sums counts from 1, so four bytes before it belong to the preceding field.
     pub(super) fn cluster_map(&self) -> (u32, u32) {
         let maps = self.inodes_per_group.div_ceil(8) + self.frags_per_group.div_ceil(8);
         let before = HEADER_BYTES + self.version.cylinder_table_bytes() + maps;
@@ -215,15 +214,15 @@ impl Layout {
         )
     }
 
-    /// Whether that map crosses a fragment's border, where Linux 6.12 miscounts clusters: it looks
-    /// for the end of one that reaches back across the border past the end of its buffer.
+    /// True if that map crosses a fragment's boundary, where Linux 6.12 miscounts clusters: for a
+    /// cluster that extends back across the boundary it looks past the end of its buffer.
     fn splits_cluster_map(&self) -> bool {
         let (begin, end) = self.cluster_map();
         begin / self.fragment != (end - 1) / self.fragment
     }
 
-    /// Makes the groups smaller until the last one is whole or has room for its own inodes; gives
-    /// up what is left over where no size does that.
+    /// Reduces the groups until the last one is complete or has space for its own inodes; leaves
+    /// the remainder unused if no size does that.
     fn enlarge_last_group(&mut self) {
         while self.splits_cluster_map() {
             self.set_group(self.frags_per_group - FRAGS_PER_BLOCK);
@@ -246,29 +245,29 @@ impl Layout {
         self.groups = self.frags.div_ceil(u64::from(self.frags_per_group)) as u32;
     }
 
-    /// Fragments of the table of all groups' free counts, which begins group 0's data.
+    /// Fragments of the table of all groups' free counts, at the begin of group 0's data.
     pub(super) fn summary_frags(&self) -> u32 {
         (self.groups * SUMMARY_BYTES).div_ceil(self.fragment)
     }
 
-    /// The root directory's fragment: the first of the first whole free block.
+    /// The root directory's fragment: the first one of the first free block.
     pub(super) fn root_frag(&self) -> u32 {
         (self.data_at + self.summary_frags()).next_multiple_of(FRAGS_PER_BLOCK)
     }
 
-    /// How long group `group` is: the last may be shorter than the others.
+    /// The length of group `group`: the last may be shorter than the others.
     pub(super) fn frags_of(&self, group: u32) -> u32 {
         let start = u64::from(group) * u64::from(self.frags_per_group);
         (self.frags - start).min(u64::from(self.frags_per_group)) as u32
     }
 
-    /// The byte at which fragment `frag` of group `group` begins.
+    /// The offset in bytes of fragment `frag` of group `group`.
     pub(super) fn offset(&self, group: u32, frag: u32) -> u64 {
         let start = u64::from(group) * u64::from(self.frags_per_group);
         (start + u64::from(frag)) * u64::from(self.fragment)
     }
 
-    /// Fragments that files may use, free or not: neither headers nor inodes nor the summary.
+    /// Fragments for files, free or not: without headers, inodes and the summary.
     pub(super) fn data_frags(&self) -> u64 {
         let headers = u64::from(self.groups) * u64::from(self.data_at - self.superblock_at);
         let lead = u64::from(self.superblock_at) + u64::from(self.summary_frags());

@@ -1,9 +1,9 @@
-//! UFS1 and UFS2: the fast file system of 4.4BSD and FreeBSD, little-endian, as FreeBSD's newfs
-//! lays it out.
+//! UFS1 and UFS2: the fast file system of 4.4BSD and FreeBSD, little-endian, with the layout of
+//! FreeBSD's newfs.
 //!
-//! Left out of what newfs does by default: the directory `.snap` (as with its option -n), and the
-//! check hashes of FreeBSD 12 and later, which a Linux kernel does not keep up to date; FreeBSD's
-//! fsck adds them on demand.
+//! Of newfs's defaults two are left out: the directory `.snap` (as with its option -n), and the
+//! check hashes of FreeBSD 12 and later, which Linux does not update; FreeBSD's fsck adds them on
+//! request.
 //!
 //! ```text
 //!     boot area | superblock | group 0 | group 1 | ... | group n

@@ -4,10 +4,10 @@ use super::layout::{Layout, ROOT_INODE, Version};
 use crate::FormatOptions;
 use crate::record::Record;
 
-/// A directory is written in pieces of this size, and no entry crosses their borders.
+/// Directories consist of pieces of this size, and no entry crosses their boundaries.
 const DIRECTORY_PIECE_BYTES: u16 = 512;
 const MODE: u16 = 0o040_755;
-/// `.` of itself and `..` of itself.
+/// From its own `.` and `..`.
 const LINKS: u16 = 2;
 const TYPE_DIRECTORY: u8 = 4;
 
@@ -59,7 +59,7 @@ pub(super) fn inode(layout: &Layout, options: &FormatOptions) -> Record {
     record
 }
 
-/// The byte at which the inode lies.
+/// The offset of the inode in bytes.
 pub(super) fn inode_offset(layout: &Layout) -> u64 {
     layout.offset(0, layout.inodes_at) + u64::from(ROOT_INODE * layout.version.inode_bytes())
 }

@@ -1,4 +1,4 @@
-//! The superblock (`struct fs`), the same in both formats but for the fields that UFS1 kept from
+//! The superblock (`struct fs`), the same in both formats except for fields that UFS1 has from
 //! 4.2BSD, and its recovery record.
 
 use super::group::Counts;
@@ -10,14 +10,14 @@ use crate::record::Record;
 const STRUCT_BYTES: u32 = 1376;
 const MAGIC_UFS1: u32 = 0x0001_1954;
 const MAGIC_UFS2: u32 = 0x1954_0119;
-/// Per cent that only root may use; below 6 Linux would trade speed for space.
+/// Percent reserved for root; below 6 Linux optimises for space instead of speed.
 const MINFREE_PERCENT: u32 = 8;
-/// What FreeBSD reads or writes in one go at most.
+/// Largest transfer of FreeBSD.
 const TRANSFER_BYTES_MAX: u32 = 1 << 20;
-/// Directions for directories: an average file, and files a directory.
+/// Hints for directories: average file size, and files per directory.
 const AVERAGE_FILE_BYTES: u32 = 16384;
 const AVERAGE_FILES_PER_DIRECTORY: u32 = 64;
-/// The flags are in their new place, not in the old byte.
+/// The flags are in the new field, not in the old byte.
 const FLAGS_UPDATED: u8 = 0x80;
 /// Inodes and directory entries of 4.4BSD.
 const INODE_FORMAT_44: u32 = 2;
@@ -31,12 +31,12 @@ fn magic(version: Version) -> u32 {
     }
 }
 
-/// Bytes that a superblock takes, in whole fragments.
+/// Bytes of a superblock, in complete fragments.
 pub(super) fn superblock_bytes(layout: &Layout) -> u32 {
     STRUCT_BYTES.next_multiple_of(layout.fragment)
 }
 
-/// The superblock that lies at byte `place`: the first one, or a copy.
+/// The superblock at byte `place`: the first one, or a copy.
 pub(super) fn superblock(
     layout: &Layout,
     total: &Counts,
@@ -124,8 +124,8 @@ fn put_policy(record: &mut Record, layout: &Layout) {
     record.put_le32(1200, AVERAGE_FILES_PER_DIRECTORY);
 }
 
-/// What UFS2 moved or dropped: 32-bit sizes, and a disk of one track a cylinder, of one cylinder a
-/// group.
+/// Fields that UFS2 moved or dropped: 32-bit sizes, and a disk with one track per cylinder and one
+/// cylinder per group.
 fn put_old_fields(record: &mut Record, layout: &Layout, total: &Counts, options: &FormatOptions) {
     let sectors_per_frag = layout.fragment / 512;
     let sectors = layout.frags_per_group * sectors_per_frag;
@@ -148,7 +148,8 @@ fn put_old_fields(record: &mut Record, layout: &Layout, total: &Counts, options:
     record.put_le32(1360, 1);
 }
 
-/// What fsck finds the copies of a lost superblock by: the last bytes before a UFS2 superblock.
+/// The record by which fsck finds the copies of a lost superblock: the last bytes before a UFS2
+/// superblock.
 pub(super) fn recovery(layout: &Layout) -> Record {
     let mut record = Record::new(20);
     record.put_le32(0, magic(layout.version));
@@ -159,7 +160,7 @@ pub(super) fn recovery(layout: &Layout) -> Record {
     record
 }
 
-/// Bytes of the table of all groups' counts that `groups` of them fill.
+/// Bytes of the table of counts for `groups` groups.
 pub(super) fn summary_bytes(groups: u32) -> usize {
     (groups * SUMMARY_BYTES) as usize
 }

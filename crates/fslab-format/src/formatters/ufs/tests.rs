@@ -1,4 +1,4 @@
-//! Reads volumes back with arithmetic of its own, and asks other programs.
+//! Reads volumes back with separate arithmetic, and runs other programs on them.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn with_block(block: u32) -> FormatOptions {
     }
 }
 
-/// The superblock, and what is computed from it alone.
+/// The superblock, and values computed from it alone.
 struct Reader<'i> {
     image: &'i Image,
     at: u64,
@@ -69,7 +69,7 @@ impl<'i> Reader<'i> {
         self.image.le(self.at + offset, 4)
     }
 
-    /// Every fragment of the volume: whether it is in use.
+    /// For every fragment of the volume, whether it is in use.
     fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.frags as usize];
         let mut take = |from: u64, length: u64, what: &str| {

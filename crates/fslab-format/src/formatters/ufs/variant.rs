@@ -1,4 +1,4 @@
-//! The two formatters: what they accept, and the order in which they write.
+//! The two formatters: options and order of writes.
 
 use fslab_model::Bytes;
 
@@ -8,12 +8,12 @@ use super::{root, superblock};
 use crate::record::Record;
 use crate::{FormatError, FormatOptions, Formatter, Volume};
 
-/// newfs has a fragment of an eighth of a block, and Linux takes fragments of 512 to 4096 bytes.
+/// newfs has a fragment of an eighth of a block, and Linux supports fragments of 512 to 4096 bytes.
 const BLOCK_SIZES: [u32; 4] = [4096, 8192, 16384, 32768];
-/// newfs's choice for every size. It is the fastest under Linux too, which writes each new fragment
-/// as zeros, one by one, before its data.
+/// newfs's default for every size. It is also the fastest under Linux, which writes each new
+/// fragment as zeros, one by one, before its data.
 const BLOCK_DEFAULT: u32 = 32768;
-/// The field has 32 bytes, and ends with a zero.
+/// The field has 32 bytes, with a final zero.
 const LABEL_CHARACTERS_MAX: usize = 31;
 
 /// UFS1.
@@ -81,12 +81,12 @@ impl Formatter for Ufs {
                 recovery.as_bytes(),
             )?;
         }
-        // Last, so that a volume whose formatting was broken off is not taken for a whole one.
+        // Last, so that an interrupted format leaves no valid volume.
         write_superblock(volume, &layout, &total, options, None)
     }
 }
 
-/// Writes all groups' maps, clears their inodes, and adds up what is free.
+/// Writes all groups' maps, clears their inodes, and adds up the free counts.
 fn write_groups(
     volume: &Volume,
     layout: &Layout,
@@ -98,7 +98,7 @@ fn write_groups(
         let group = Group::new(layout, index);
         total.add(&group.counts);
         summary.put(superblock::summary_bytes(index), &group.counts.summary());
-        // UFS1 has no mark of how many inodes are initialised: all of them have to be.
+        // UFS1 has no count of initialised inodes, so all of them must be.
         let inode_frags = match layout.version {
             Version::Ufs1 => layout.data_at - layout.inodes_at,
             Version::Ufs2 => {

@@ -1,33 +1,33 @@
-//! Which figures are known well enough, and which stayed wide.
+//! Which figures reached the target of precision.
 
 use fslab_model::{Adaptive, Percent};
 
 use super::Analysis;
 
-/// A phase and a subject whose interval reaches further than the target.
+/// A phase and a subject whose interval is wider than the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WideInterval {
-    /// The phase, by its place in the run.
+    /// The phase's index in the run.
     pub phase: usize,
     /// The subject.
     pub subject: usize,
-    /// How far the interval reaches, as a share of the figure; `None` where there is no interval.
+    /// The relative half-width of the interval; `None` without an interval.
     pub reach: Option<f64>,
 }
 
-/// How well the headline figures of a run are known.
+/// The precision of a run's headline figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunPrecision {
     /// The target of the run's adaptive repeats, else 5 %.
     pub target: Percent,
     /// The widest first.
     pub wide: Vec<WideInterval>,
-    /// How many are within the target.
+    /// The number of figures within the target.
     pub known: usize,
 }
 
 impl RunPrecision {
-    /// Exact figures have no interval, and are not looked at.
+    /// Exact figures have no interval and are left out.
     pub fn of(analysis: &Analysis) -> Self {
         let adaptive = analysis.run.header.plan.adaptive.as_ref();
         let target = adaptive.map_or(Adaptive::TARGET, |adaptive| adaptive.target);
@@ -38,7 +38,7 @@ impl RunPrecision {
                 let Some(location) = entry.location else {
                     continue;
                 };
-                let reach = location.reach();
+                let reach = location.relative_half_width();
                 if reach.is_some_and(|reach| reach <= target.share()) {
                     known += 1;
                 } else {

@@ -8,8 +8,8 @@ use super::PhaseAnalysis;
 /// The values of one subject where a sweep has `value`: median, smallest and largest.
 pub type Spread = [f64; 3];
 
-/// The metric of each subject at `points`, which differ in dimensions that are not drawn: of
-/// several points the geometric mean over those that all subjects have which have any.
+/// The metric of each subject at `points`, which differ in dimensions that are not drawn: the
+/// geometric mean over the points that all subjects with any value have.
 pub fn spread_over(
     points: &[&PhaseAnalysis],
     metric: &MetricDefinition,
@@ -49,7 +49,7 @@ pub fn spread_over(
     table.iter().map(mean).collect()
 }
 
-/// The points at which `dimension` has each of its values, in rising order of these.
+/// The points of each value of `dimension`, sorted by value.
 pub fn by_value<'p, 'a>(
     points: &[&'p PhaseAnalysis<'a>],
     dimension: &str,

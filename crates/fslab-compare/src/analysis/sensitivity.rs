@@ -1,21 +1,21 @@
-//! How far the figures of a run in virtual time depend on what should not matter.
+//! The sensitivity of a run in virtual time to perturbation.
 
 use super::Analysis;
 
 /// The sensitivity of one subject's headline figure of one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhaseSensitivity {
-    /// The phase, by its place in the run.
+    /// The phase's index in the run.
     pub phase: usize,
     /// The subject.
     pub subject: usize,
-    /// How far a further perturbed run may lie from those that were made, as a share of the figure.
+    /// The sensitivity, as a share of the figure.
     pub share: f64,
 }
 
 impl Analysis<'_> {
-    /// The sensitivity of every headline figure that has one, the largest first; of equals in the
-    /// order of phases and subjects. Empty where repeats are not perturbed, or fewer than three.
+    /// The sensitivity of every headline figure that has one, the largest first; equals in the
+    /// order of phases and subjects. Empty if repeats are not perturbed, or fewer than three.
     #[must_use]
     pub fn sensitive(&self) -> Vec<PhaseSensitivity> {
         let subjects = self.subjects().len();

@@ -1,21 +1,21 @@
-//! What the original printed, where the same was measured here.
+//! Published figures of the original that were also measured here.
 
 use fslab_claims::{Original, PublishedRow};
 use fslab_model::definitions::{ELAPSED, TOTAL};
 use fslab_model::{MetricDefinition, Subject, Unit};
 
-/// Names of the metrics that originals print, by what ours measures.
+/// Names of published metrics that correspond to rates and to times.
 const RATES: [&str; 2] = ["rate", "operations"];
 const TIMES: [&str; 2] = ["mean", "elapsed"];
 
-/// What the original printed; nothing where there is none.
-pub(super) struct Then<'a> {
+/// The published figures; empty without an original.
+pub(super) struct PublishedFigures<'a> {
     pub(super) original: Option<&'a Original>,
 }
 
-impl Then<'_> {
-    /// The published figure of a phase in our unit. Of a time, the original may tell the run, the
-    /// unmount and their total apart.
+impl PublishedFigures<'_> {
+    /// The published figure of a phase in the unit used here. The original may have separate times
+    /// of the run, the unmount and their total.
     pub(super) fn value(
         &self,
         subject: &Subject,
@@ -44,7 +44,7 @@ impl Then<'_> {
         rows.find_map(PublishedRow::in_base_unit)
     }
 
-    /// What the original calls a subject: its file system, or what that stands in for.
+    /// The original's names of a subject: its file system, or the one that it stands in for.
     fn names_of<'s>(&'s self, subject: &'s Subject) -> Vec<&'s str> {
         let stand_ins = self.original.into_iter().flat_map(|o| &o.claims.stand_in);
         let mut names: Vec<&str> = stand_ins
@@ -55,9 +55,9 @@ impl Then<'_> {
         names
     }
 
-    /// Where the published figures would lie if the original's best subject were as fast as it is
-    /// here: only ratios of two machines compare. `pairs` are published and measured figures, one a
-    /// subject.
+    /// Published figures scaled so that the original's best subject equals its value here, because
+    /// only ratios of two machines are comparable. `pairs` are published and measured figures, one
+    /// pair per subject.
     pub(super) fn scaled(
         pairs: &[(Option<f64>, Option<f64>)],
         less_is_better: bool,
@@ -76,7 +76,7 @@ impl Then<'_> {
     }
 }
 
-/// What the marks of published figures mean.
+/// The note on the marks of published figures.
 pub(super) const NOTE: &str = "The upright marks are the published figures, all multiplied by one \
     factor for each group of bars, so that the best of the original is as fast as it is here: \
     ratios of two machines compare, rates do not.";
@@ -93,10 +93,13 @@ mod tests {
             (None, Some(5.0)),
             (Some(25.0), None),
         ];
-        let more = Then::scaled(&pairs, false);
+        let more = PublishedFigures::scaled(&pairs, false);
         assert_eq!(more, [Some(500.0), Some(1000.0), None, Some(250.0)]);
-        let less = Then::scaled(&pairs, true);
+        let less = PublishedFigures::scaled(&pairs, true);
         assert_eq!(less, [Some(900.0), Some(1800.0), None, Some(450.0)]);
-        assert_eq!(Then::scaled(&[(None, Some(1.0))], false), [None]);
+        assert_eq!(
+            PublishedFigures::scaled(&[(None, Some(1.0))], false),
+            [None]
+        );
     }
 }
