@@ -15,9 +15,9 @@ pub enum ParseDurationError {
     /// A negative one.
     #[error("'{0}' is a negative time")]
     Negative(String),
-    /// It is no whole number of the unit that is needed, or is too large for it.
-    #[error("'{text}' is no whole number of {unit}, or too large")]
-    NotWhole {
+    /// It is no integral number of the unit that is needed, or is too large for it.
+    #[error("'{text}' has no integral number of {unit}, or is too large")]
+    NotIntegral {
         /// The text.
         text: String,
         /// The unit.
@@ -47,17 +47,17 @@ pub fn parse_duration_in(
     unit: &'static str,
 ) -> Result<u64, ParseDurationError> {
     let nanoseconds = parse_duration(text)?.as_nanos();
-    let is_whole = nanoseconds.is_multiple_of(u128::from(unit_ns));
+    let is_integral = nanoseconds.is_multiple_of(u128::from(unit_ns));
     let count = u64::try_from(nanoseconds / u128::from(unit_ns)).ok();
     count
-        .filter(|_| is_whole)
-        .ok_or_else(|| ParseDurationError::NotWhole {
+        .filter(|_| is_integral)
+        .ok_or_else(|| ParseDurationError::NotIntegral {
             text: text.to_owned(),
             unit,
         })
 }
 
-/// Reads whole seconds: a bare number, or a time with its unit.
+/// Reads seconds: a bare number, or a time with its unit.
 ///
 /// # Errors
 /// [`ParseDurationError`].
@@ -66,7 +66,7 @@ pub fn parse_seconds(text: &str) -> Result<u32, ParseDurationError> {
         return Ok(seconds);
     }
     let seconds = parse_duration_in(text, 1_000_000_000, "seconds")?;
-    u32::try_from(seconds).map_err(|_| ParseDurationError::NotWhole {
+    u32::try_from(seconds).map_err(|_| ParseDurationError::NotIntegral {
         text: text.to_owned(),
         unit: "seconds",
     })

@@ -146,7 +146,7 @@ mod tests {
         let looks = relative_half_widths(&values.map(Some));
         assert_eq!(looks[0], None);
         for count in 2..=values.len() {
-            let reach = location(&values[..count]).and_then(Estimate::reach);
+            let reach = location(&values[..count]).and_then(Estimate::relative_half_width);
             let (found, expected) = (looks[count - 1].expect("values"), reach.expect("values"));
             assert!(
                 (found / expected - 1.0).abs() < 1e-9,

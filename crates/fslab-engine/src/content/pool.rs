@@ -236,10 +236,10 @@ mod tests {
         let mut pool = pool();
         // Longer than the pool, to cross its end.
         let length = 2 << 20;
-        let expected = whole(&mut pool, 1 << 20, length);
+        let expected = contents(&mut pool, 1 << 20, length);
         for record_bytes in [1000, 4096, 5000, 65_536] {
             assert!(
-                whole(&mut pool, record_bytes, length) == expected,
+                contents(&mut pool, record_bytes, length) == expected,
                 "{record_bytes}"
             );
         }
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn no_block_of_a_file_repeats() {
-        let bytes = whole(&mut pool(), 1 << 20, 8 << 20);
+        let bytes = contents(&mut pool(), 1 << 20, 8 << 20);
         let blocks: HashSet<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
         assert_eq!(blocks.len(), bytes.len() / BLOCK_BYTES);
     }
@@ -261,7 +261,7 @@ mod tests {
             duplicate_percent: 40,
         };
         let mut pool = DataPool::new(7, content, 4096);
-        let bytes = whole(&mut pool, 4096, 4 << 20);
+        let bytes = contents(&mut pool, 4096, 4 << 20);
         let zeros = bytes.iter().filter(|byte| **byte == 0).count() * 100 / bytes.len();
         assert!((73..=76).contains(&zeros), "{zeros} % zeros");
         let distinct: HashSet<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
@@ -275,7 +275,7 @@ mod tests {
         #[test]
         fn a_flipped_bit_is_found_where_it_is(at in 0_usize..50_000, bit in 0_u8..8) {
             let mut pool = pool();
-            let mut bytes = whole(&mut pool, 50_000, 50_000);
+            let mut bytes = contents(&mut pool, 50_000, 50_000);
             prop_assert_eq!(pool.verify(FILE, false, 0, &bytes), Ok(()));
             bytes[at] ^= 1 << bit;
             let message = pool.verify(FILE, false, 0, &bytes).expect_err("flipped");

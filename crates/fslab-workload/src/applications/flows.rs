@@ -109,7 +109,11 @@ impl ThreadResources {
     }
 
     /// The worker with these resources.
-    pub(super) fn into_worker<'a>(self, base: &'a Path, book: &'a mut ThreadRecorder) -> Worker<'a> {
+    pub(super) fn into_worker<'a>(
+        self,
+        base: &'a Path,
+        book: &'a mut ThreadRecorder,
+    ) -> Worker<'a> {
         Worker {
             base,
             resources: self,

@@ -54,8 +54,8 @@ pub(crate) struct IoParameters {
     /// When operations are issued: "as-fast-as-possible", or at a rate.
     #[schemars(with = "serde_json::Value")]
     pace: Pace,
-    /// "existing", "create" or "replace" (create or truncate). With "create", a file that is read and
-    /// is missing or short is written before the phase is timed.
+    /// "existing", "create" or "replace" (create or truncate). With "create", a file that is read
+    /// and is missing or short is written before the phase is timed.
     #[schemars(with = "serde_json::Value")]
     open: OpenMode,
     /// Space that is reserved before the phase is timed: "none", "truncate" or "allocate".
