@@ -95,7 +95,7 @@ fn a_study_with_an_unknown_workload_or_parameter_names_it() {
 fn the_block_venue_without_a_named_device_is_refused() {
     refused(
         &["ext4", "--venue", "block"],
-        "formats a device",
+        "needs a device",
         "--destroy",
     );
     refused(

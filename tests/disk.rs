@@ -135,7 +135,7 @@ fn a_drawing_that_would_be_no_svg_or_has_no_folder_is_refused() {
     let desk = Desk::new();
     desk.run(&["disk", "test", OLD, "--output", "curves.png"])
         .expect_code(2)
-        .expect_error("cannot draw the curves into curves.png", ".svg");
+        .expect_error("cannot draw the curves to curves.png", ".svg");
     desk.run(&["disk", "test", OLD, "--output", "none/curves.svg"])
         .expect_code(2)
         .expect_error("cannot write none/curves.svg", "");

@@ -177,7 +177,7 @@ fn several_runs_tell_how_much_runs_differ_where_nothing_has_changed() {
         .expect_error("is on both sides", "");
     gate(&desk, &["a.json,b.json,a.json", "e.json"])
         .expect_code(2)
-        .expect_error("has a twice", "");
+        .expect_error("names the run a twice", "");
 }
 
 /// Stores a run that began so many seconds after the base, after `change` was made to it.

@@ -121,7 +121,7 @@ fn a_guest_over_its_limit_is_ended_and_said_to_be() {
     let (code, run) = compare(&desk, &["ext4", "--trial-limit", "1", "--size", "4GiB"]);
     assert_eq!(code, Some(3));
     assert!(
-        failure(&run, 0).contains("passed its limit of 1 s"),
+        failure(&run, 0).contains("exceeded its limit of 1 s"),
         "{run}"
     );
     assert!(began.elapsed() < Duration::from_secs(30));

@@ -107,10 +107,10 @@ fn who_names_no_number_is_told_how_to_know_more() {
 fn repeats_that_make_no_sense_are_refused_before_anything_is_stored() {
     let desk = Desk::new();
     for (words, what, hint) in [
-        (&["--repeats", "5..3"][..], "at most 3", "3..5"),
+        (&["--repeats", "5..3"][..], "the maximum of 3", "3..5"),
         (
             &["--repeats", "3..20", "--key", "raed"],
-            "no phase 'raed'",
+            "no key phase 'raed'",
             "read",
         ),
         (&["--target", "5%"], "--target", "--repeats 3..20"),

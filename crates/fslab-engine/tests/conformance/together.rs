@@ -107,7 +107,7 @@ fn jobs_that_cannot_run_together_are_refused() {
     assert!(refusal(&null).contains("null engine"));
     let mut mixed = reader_and_writer(EngineKind::Psync, EngineKind::Psync, Workers::Threads);
     mixed[1].job.workers = Workers::Processes;
-    assert!(refusal(&mixed).contains("threads or processes"));
+    assert!(refusal(&mixed).contains("all have threads or all have processes"));
     assert!(!scene.folder.path().join("new").exists());
 }
 
