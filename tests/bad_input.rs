@@ -93,11 +93,7 @@ fn a_study_with_an_unknown_workload_or_parameter_names_it() {
 
 #[test]
 fn the_block_venue_without_a_named_device_is_refused() {
-    refused(
-        &["ext4", "--venue", "block"],
-        "needs a device",
-        "--destroy",
-    );
+    refused(&["ext4", "--venue", "block"], "needs a device", "--destroy");
     refused(
         &["ext4", "--venue", "dir", "--destroy", "/dev/null"],
         "--destroy",
