@@ -151,15 +151,11 @@ impl Plan {
     fn execute(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
         build_dir.reporter.enter(Stage::Configuring);
         let patches = self.patch(build_dir)?;
-        let edits_ignored = match (
+        let edits_ignored = accepted(
             self.origin.kind,
             additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?,
-        ) {
-            (SourceKind::Debian, missing) if !missing.is_empty() => {
-                return Err(LabError::EditsRefused(missing));
-            }
-            (_, missing) => missing,
-        };
+            LabError::EditsRefused,
+        )?;
         let config_ignored = self.configure(build_dir)?;
         build_dir.reporter.enter(Stage::Compiling);
         let mut make = self.make(build_dir);
@@ -228,6 +224,7 @@ impl Plan {
         accepted(
             self.origin.kind,
             fragment::lines_without_effect(self.recipe.config, &config),
+            LabError::ConfigRefused,
         )
     }
 
@@ -267,11 +264,15 @@ impl Plan {
     }
 }
 
-/// Debian's source must accept the complete configuration, which was written for it. Other sources
-/// may lack file systems.
-fn accepted(kind: SourceKind, ignored: Vec<String>) -> Result<Vec<String>, LabError> {
+/// Debian's source must accept the complete configuration and every edit, which are written for it.
+/// Other sources may lack file systems, and lines.
+fn accepted(
+    kind: SourceKind,
+    ignored: Vec<String>,
+    refused: fn(Vec<String>) -> LabError,
+) -> Result<Vec<String>, LabError> {
     match kind {
-        SourceKind::Debian if !ignored.is_empty() => Err(LabError::ConfigRefused(ignored)),
+        SourceKind::Debian if !ignored.is_empty() => Err(refused(ignored)),
         SourceKind::Debian | SourceKind::Tree | SourceKind::Tarball => Ok(ignored),
     }
 }
@@ -566,13 +567,14 @@ linux:
     #[test]
     fn debians_source_must_take_every_line_and_others_need_not() {
         let ignored = || vec!["CONFIG_A=y".to_owned()];
-        let refused = accepted(SourceKind::Debian, ignored()).expect_err("refused");
+        let refused =
+            accepted(SourceKind::Debian, ignored(), LabError::ConfigRefused).expect_err("refused");
         assert!(refused.to_string().ends_with("CONFIG_A=y"), "{refused}");
         assert_eq!(
-            accepted(SourceKind::Tree, ignored()).expect("kept"),
+            accepted(SourceKind::Tree, ignored(), LabError::ConfigRefused).expect("kept"),
             ignored()
         );
-        assert!(accepted(SourceKind::Debian, Vec::new()).is_ok());
+        assert!(accepted(SourceKind::Debian, Vec::new(), LabError::ConfigRefused).is_ok());
     }
 
     #[test]
