@@ -119,10 +119,14 @@ pub(crate) fn phases(
                 phase: together[0].name.clone(),
             });
         }
+        let scaled: Vec<_> = together
+            .iter()
+            .map(|entry| (entry, scaled(study, entry, scale)))
+            .collect();
         for point in points {
-            for entry in together {
-                let scaled = scaled(study, entry, scale);
-                phases.push(phase(study, entry, scaled, (point.as_ref(), size))?);
+            for (entry, parameters) in &scaled {
+                let parameters = parameters.clone();
+                phases.push(phase(study, entry, parameters, (point.as_ref(), size))?);
             }
         }
     }
