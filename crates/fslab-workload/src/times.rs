@@ -48,20 +48,21 @@ fn convert(name: &str, value: &mut Value) -> Result<(), String> {
             Ok(())
         }
         Value::Array(values) => values.iter_mut().try_for_each(|it| convert(name, it)),
-        Value::Object(map) => convert_table(map),
+        Value::Object(map) => convert_table(name, map),
         _ => Ok(()),
     }
 }
 
 /// Tables within parameters have nanoseconds alone; names of other tables are the user's.
-fn convert_table(map: &mut Map<String, Value>) -> Result<(), String> {
-    if map.get("time").is_some_and(is_time)
+fn convert_table(table: &str, map: &mut Map<String, Value>) -> Result<(), String> {
+    if table == "amount"
+        && map.get("time").is_some_and(is_time)
         && let Some(time) = map.remove("time")
     {
         map.insert("time-ns".to_owned(), time);
     }
     for (name, value) in map {
-        if value.is_array() || value.is_object() || name.ends_with("ns") {
+        if value.is_array() || value.is_object() || name.ends_with("-ns") {
             convert(name, value)?;
         }
     }
@@ -98,7 +99,8 @@ mod tests {
             }))
         );
         let numbers = json!({
-            "amount": {"time-ns": 5}, "ramp_up_ns": 7, "file": "10s", "text": {"wait_s": "10s"},
+            "amount": {"time-ns": 5}, "ramp_up_ns": 7, "file": "10s",
+            "text": {"wait_s": "10s", "time": "10s"},
         });
         assert_eq!(converted(numbers.clone()), Ok(numbers));
     }
