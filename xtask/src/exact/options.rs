@@ -10,8 +10,10 @@ compares the exact records byte for byte. Exits with 1 where one differs or a ru
 where nothing can be run.
 
   --list             the perturbations, a line each
-  --sample           four subjects under a few perturbations, as a part of the gate
-  --only NAMES       these perturbations alone, separated by commas
+  --together         as few runs as possible, each under many perturbations at once
+  --sample           four subjects under all perturbations that need no further build, together
+  --only NAMES       these perturbations alone, separated by commas; those that are joined by +
+                     make one run
   --subjects NAMES   these subjects, separated by commas [default: all]
   --study STUDY      another study [default: quick]
   --fslab FILE       this program [default: built in the dev profile]
@@ -21,8 +23,8 @@ where nothing can be run.
   -- WORDS           further options of `fslab compare`, such as: --study small-files --scale 1/100
 ";
 
-/// The subjects of a sample: those that moved when the guest still saw its host's files, and two
-/// that are most used.
+/// The subjects of a sample: those whose figures changed when the guest still saw its host's files,
+/// and the two that are used most.
 const SAMPLE: [&str; 4] = ["ext4", "btrfs", "xfs", "hfs+"];
 
 /// What is wanted.
@@ -30,7 +32,9 @@ const SAMPLE: [&str; 4] = ["ext4", "btrfs", "xfs", "hfs+"];
 pub(crate) struct Options {
     pub(crate) task: Task,
     pub(crate) is_sample: bool,
-    pub(crate) only: Vec<String>,
+    pub(crate) is_together: bool,
+    /// The names of each run.
+    pub(crate) only: Vec<Vec<String>>,
     pub(crate) subjects: Vec<String>,
     pub(crate) study: Option<String>,
     pub(crate) fslab: Option<PathBuf>,
@@ -54,6 +58,7 @@ impl Options {
         let mut options = Self {
             task: Task::Run,
             is_sample: false,
+            is_together: false,
             only: Vec::new(),
             subjects: Vec::new(),
             study: None,
@@ -72,12 +77,16 @@ impl Options {
                 "--list" => options.task = Task::List,
                 "--ready" => options.task = Task::Ready,
                 "--sample" => options.is_sample = true,
+                "--together" => options.is_together = true,
                 "--keep" => options.keep = true,
                 "--" => options
                     .further
                     .extend(words.by_ref().map(|&word| word.to_owned())),
-                "--only" => options.only.extend(names(value()?)),
-                "--subjects" => options.subjects.extend(names(value()?)),
+                "--only" => {
+                    let runs = names(value()?, ',').map(|run| names(&run, '+').collect());
+                    options.only.extend(runs);
+                }
+                "--subjects" => options.subjects.extend(names(value()?, ',')),
                 "--study" => options.study = Some(value()?.to_string()),
                 "--fslab" => options.fslab = Some(value()?.into()),
                 "--kernel" => options.kernel = value()?.to_string(),
@@ -92,8 +101,8 @@ impl Options {
     }
 }
 
-fn names(list: &str) -> impl Iterator<Item = String> {
-    list.split(',')
+fn names(list: &str, separator: char) -> impl Iterator<Item = String> {
+    list.split(separator)
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
 }
@@ -104,11 +113,11 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_read_and_what_is_not_known_is_named() {
-        let words = "--only user,limits --subjects ext4 --keep -- --scale 1/9";
+        let words = "--only user,limits+load --subjects ext4 --keep -- --scale 1/9";
         let words: Vec<_> = words.split(' ').collect();
         let options = Options::parse(&words).expect("right");
         assert_eq!(options.further, ["--scale", "1/9"]);
-        assert_eq!(options.only, ["user", "limits"]);
+        assert_eq!(options.only, [vec!["user"], vec!["limits", "load"]]);
         assert_eq!(options.subjects, ["ext4"]);
         assert!(options.keep && options.task == Task::Run);
         let wrong = |words: &[&str]| Options::parse(words).expect_err("wrong");

@@ -6,7 +6,9 @@
 //! runs, with the copy of the lab), `$FSLAB` (the program that is run) and `$JOBS`.
 //!
 //! Invariant: what a text changes ends with the processes of the run. It mounts in a mount
-//! namespace, and writes below `$RUN` alone.
+//! namespace, and writes below `$RUN` alone. Several perturbations make one run in the order of the
+//! list: each starts the next one in place of the run, so that a text finds what those before it
+//! changed.
 
 use super::programs::Program;
 
@@ -26,8 +28,6 @@ pub(crate) struct Perturbation {
     pub(crate) spaces: &'static [&'static str],
     pub(crate) program: Program,
     pub(crate) needs: Need,
-    /// Whether it is part of the sample.
-    pub(crate) is_sample: bool,
 }
 
 /// What not every machine lets everybody do.
@@ -52,7 +52,6 @@ const fn plain(name: &'static str, about: &'static str) -> Perturbation {
         spaces: &[],
         program: Program::AsIs,
         needs: Need::Nothing,
-        is_sample: false,
     }
 }
 
@@ -89,17 +88,14 @@ head -c 4096 /dev/zero >>"$RUN/ld.so.cache"
 mount --bind "$RUN/ld.so.cache" /etc/ld.so.cache"#,
         "stat -c %s /etc/ld.so.cache",
     ),
-    Perturbation {
-        is_sample: true,
-        ..mounting(
-            "ld-cache-large",
-            "/etc/ld.so.cache longer by 200 kB",
-            r#"cp /etc/ld.so.cache "$RUN/ld.so.cache"
-head -c 200000 /dev/zero >>"$RUN/ld.so.cache"
-mount --bind "$RUN/ld.so.cache" /etc/ld.so.cache"#,
-            "stat -c %s /etc/ld.so.cache",
-        )
-    },
+    mounting(
+        "ld-cache-large",
+        "/etc/ld.so.cache longer by 200 kB",
+        r#"cp /etc/ld.so.cache "$RUN/ld.so.cache.large"
+head -c 200000 /dev/zero >>"$RUN/ld.so.cache.large"
+mount --bind "$RUN/ld.so.cache.large" /etc/ld.so.cache"#,
+        "stat -c %s /etc/ld.so.cache",
+    ),
     mounting(
         "mke2fs-conf",
         "/etc/mke2fs.conf with a comment of 20 kB, and other values behind it",
@@ -249,7 +245,6 @@ done
 export PATH="$RUN/bin:$PATH" LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 LD_BIND_NOW=1 TMPDIR="$RUN"
 export MKE2FS_CONFIG=/dev/null MALLOC_ARENA_MAX=7 TZDIR=/dev/null COLUMNS=31 TERM=dumb"#,
         reading: r#"env | grep -c . ; echo "${LC_ALL:-}"; command -v mke2fs || :"#,
-        is_sample: true,
         ..plain(
             "environment",
             "2,000 variables more, a locale, and a PATH that begins with other tools",
@@ -265,21 +260,12 @@ glibc.cpu.hwcaps=-AVX2,-AVX512F,-ERMS,-FSRM,-BMI2:glibc.malloc.arena_max=3",
         )
     },
     Perturbation {
-        change: r#"chown -R 64999:64998 "$RUN""#,
-        start: "exec setpriv --reuid 64999 --regid 64998 --groups 5,20,64997 --inh-caps=-all \
-sh \"$RUN/inner\"",
-        reading: "id",
-        needs: Need::Root,
-        ..plain("user", "another user, without privileges, in other groups")
-    },
-    Perturbation {
         change: r#"ulimit -n 256
 ulimit -s 1024
 ulimit -l 64
 ulimit -c 0
 ulimit -u 4000 2>/dev/null || ulimit -p 4000"#,
         reading: "ulimit -n; ulimit -s; ulimit -l",
-        is_sample: true,
         ..plain(
             "limits",
             "few open files, a stack of 1 MiB, hardly any locked memory, few processes",
@@ -323,7 +309,7 @@ code=0
 sh "$RUN/inner" || code=$?
 kill $BUSY
 exit $code"#,
-        reading: r#"set -- ${BUSY:-}; for id; do kill -0 "$id"; done; echo "$# at work""#,
+        reading: r#"set -- ${BUSY:-}; for id; do [ -d "/proc/$id" ]; done; echo "$# at work""#,
         ..plain("load", "loops on all processors, and a writer on the disk")
     },
     Perturbation {
@@ -333,7 +319,7 @@ code=0
 sh "$RUN/inner" || code=$?
 kill $DROPPER
 exit $code"#,
-        reading: r#"[ -z "${DROPPER:-}" ] || { kill -0 "$DROPPER" && echo at work; }"#,
+        reading: r#"[ -z "${DROPPER:-}" ] || { [ -d "/proc/$DROPPER" ] && echo at work; }"#,
         needs: Need::Root,
         ..plain("forgetful", "the host drops its page cache every second")
     },
@@ -364,13 +350,15 @@ exit $code"#,
         )
     },
     Perturbation {
-        is_sample: true,
-        ..built("padded", "the program longer by 10 MB", Program::Padded)
+        change: r#"chown -R 64999:64998 "$RUN""#,
+        start: "exec setpriv --reuid 64999 --regid 64998 --groups 5,20,64997 --inh-caps=-all \
+sh \"$RUN/inner\"",
+        reading: "id",
+        needs: Need::Root,
+        ..plain("user", "another user, without privileges, in other groups")
     },
-    Perturbation {
-        is_sample: true,
-        ..built("stripped", "the program without symbols", Program::Stripped)
-    },
+    built("padded", "the program longer by 10 MB", Program::Padded),
+    built("stripped", "the program without symbols", Program::Stripped),
     built(
         "built-otherwise",
         "a second checkout, built with optimisation and without debug information",
@@ -381,6 +369,50 @@ exit $code"#,
         "the release build, or the debug one where that is the other",
         Program::OtherProfile,
     ),
+];
+
+/// The runs of `--together`: each has all perturbations of a line at once. Where such a run is equal,
+/// so is one under each of its perturbations, unless two of them compensate each other to the byte.
+pub(crate) const TOGETHER: &[&[&str]] = &[
+    &[
+        "ld-cache-page",
+        "ld-cache-large",
+        "mke2fs-conf",
+        "libraries-longer",
+        "tools-longer",
+        "no-locales",
+        "cpuinfo",
+        "host-name",
+        "time-zone",
+        "environment",
+        "terminal",
+        "kernel-name",
+        "padded",
+    ],
+    &[
+        "no-tools",
+        "no-etc",
+        "no-cpuinfo",
+        "memory-elsewhere",
+        "folder-in-memory",
+        "folder-long",
+        "processor-features",
+        "limits",
+        "no-terminal",
+        "one-processor",
+        "stripped",
+    ],
+    &[
+        "folder-on-xfs",
+        "neighbours",
+        "load",
+        "forgetful",
+        "manners",
+        "clock",
+        "user",
+    ],
+    &["small-root", "built-otherwise"],
+    &["folder-on-ext4", "built-for-release"],
 ];
 
 /// A folder on a file system in an image.
@@ -458,6 +490,20 @@ mod tests {
             assert!(!mounts || one.needs >= Need::Mounts, "{}", one.name);
             assert!(one.spaces.is_empty() || one.needs >= Need::Mounts);
         }
-        assert!(PERTURBATIONS.iter().filter(|one| one.is_sample).count() >= 4);
+    }
+
+    #[test]
+    fn the_runs_together_have_each_perturbation_once_and_one_program() {
+        let mut together: Vec<_> = TOGETHER.iter().flat_map(|names| *names).collect();
+        together.sort_unstable();
+        let mut names: Vec<_> = PERTURBATIONS[1..].iter().map(|one| &one.name).collect();
+        names.sort_unstable();
+        assert_eq!(together, names);
+        for names in TOGETHER {
+            let programs = PERTURBATIONS
+                .iter()
+                .filter(|one| names.contains(&one.name) && one.program != Program::AsIs);
+            assert!(programs.count() <= 1, "{names:?}");
+        }
     }
 }

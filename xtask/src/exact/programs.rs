@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Which fslab is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Program {
     /// The one that is compared with.
     AsIs,
@@ -17,6 +17,13 @@ pub(crate) enum Program {
     Otherwise,
     /// Built with the profile that the one that is compared with was not built with.
     OtherProfile,
+}
+
+impl Program {
+    /// Whether cargo has to build it.
+    pub(crate) const fn needs_build(self) -> bool {
+        matches!(self, Self::Otherwise | Self::OtherProfile)
+    }
 }
 
 const PAD_BYTES: usize = 10_000_000;

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use super::difference::{count, differences};
 use super::options::{Options, Task, USAGE};
-use super::perturbations::{PERTURBATIONS, Perturbation};
+use super::perturbations::{PERTURBATIONS, Perturbation, TOGETHER};
 use super::programs::{Program, Programs, build_dev, copy};
-use super::surroundings::{Ended, Rights, Surroundings, make_work};
+use super::surroundings::{Ended, Rights, Run, Surroundings, all_not_run, make_work};
 
 /// Nothing could be compared.
 const NOTHING_RUN: u8 = 2;
@@ -55,10 +55,12 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> ExitCode {
 
 fn list() {
     for one in PERTURBATIONS {
-        let mark = if one.is_sample { '*' } else { ' ' };
-        println!("{mark} {:<19} {}", one.name, one.about);
+        println!("{:<19} {}", one.name, one.about);
     }
-    println!("\n* is part of the sample");
+    println!("\nTogether:");
+    for names in TOGETHER {
+        println!("{}", names.join("+"));
+    }
 }
 
 /// Whether a machine without a lab is to fail.
@@ -81,19 +83,35 @@ fn lab(kernel: &str) -> Result<PathBuf, String> {
     Err(format!("there is no lab at {}\n{hint}", place.display()))
 }
 
-fn chosen(options: &Options) -> Result<Vec<Perturbation>, String> {
+/// The runs, each with its perturbations in the order of the list.
+fn chosen(options: &Options) -> Result<Vec<Vec<Perturbation>>, String> {
     let is_known = |name: &&String| PERTURBATIONS.iter().any(|one| one.name == **name);
-    if let Some(name) = options.only.iter().find(|name| !is_known(name)) {
+    if let Some(name) = options.only.iter().flatten().find(|name| !is_known(name)) {
         return Err(format!("no perturbation {name}\nhint: --list names them"));
     }
-    let is_chosen = |one: &&Perturbation| {
-        if options.only.is_empty() {
-            !options.is_sample || one.is_sample
-        } else {
-            options.only.iter().any(|name| name == one.name)
-        }
+    let of_names = |is_named: &dyn Fn(&str) -> bool| -> Vec<Perturbation> {
+        let named = PERTURBATIONS.iter().filter(|one| is_named(one.name));
+        named.copied().collect()
     };
-    Ok(PERTURBATIONS.iter().filter(is_chosen).copied().collect())
+    if !options.only.is_empty() {
+        let runs = options.only.iter();
+        return Ok(runs
+            .map(|names| of_names(&|name| names.iter().any(|one| one == name)))
+            .collect());
+    }
+    if !(options.is_sample || options.is_together) {
+        return Ok(PERTURBATIONS.iter().map(|one| vec![*one]).collect());
+    }
+    let mut runs: Vec<_> = TOGETHER
+        .iter()
+        .map(|names| of_names(&|name| names.contains(&name)))
+        .collect();
+    if options.is_sample {
+        for run in &mut runs {
+            run.retain(|one| !one.program.needs_build());
+        }
+    }
+    Ok(runs)
 }
 
 /// Runs everything that is wanted. An error: nothing could be compared.
@@ -119,7 +137,7 @@ fn compare_in(
     root: &Path,
     options: &Options,
     program: &Path,
-    chosen: &[Perturbation],
+    chosen: &[Vec<Perturbation>],
 ) -> Result<Tally, String> {
     let plain = copy(program, &work.join("fslab"))?;
     let programs = Programs {
@@ -135,18 +153,31 @@ fn compare_in(
     };
     let base = base(&surroundings)?;
     let mut tally = Tally::default();
-    for one in chosen {
+    for together in chosen {
+        let program = together.iter().map(|one| one.program);
+        let program = program.max().unwrap_or(Program::AsIs);
         let began = Instant::now();
-        let ended = match programs.path(one.program) {
-            Ok(program) => surroundings.run(one, &program),
-            Err(why) => Ended::NotRun(format!("the program cannot be made: {why}")),
+        let run = match programs.path(program) {
+            Ok(program) => surroundings.run(together, &program),
+            Err(why) => Run {
+                not_run: all_not_run(together, &format!("the program cannot be made: {why}")),
+                ended: None,
+            },
         };
+        for (name, why) in &run.not_run {
+            tally.not_run += 1;
+            println!("exact: {name}: NOT RUN: {why}");
+        }
+        let Some(ended) = run.ended else { continue };
+        let names: Vec<_> = (together.iter().map(|one| one.name))
+            .filter(|name| run.not_run.iter().all(|(other, _)| other != name))
+            .collect();
         let took_s = began.elapsed().as_secs_f64();
-        println!(
-            "exact: {}: {} [{took_s:.0} s]",
-            one.name,
-            tally.take(&base, ended)
-        );
+        let words = tally.take(&base, names.len(), ended);
+        println!("exact: {}: {words} [{took_s:.0} s]", names.join(" + "));
+        if names.len() > 1 && !words.starts_with("equal") {
+            println!("hint: --only {} runs each alone", names.join(","));
+        }
     }
     let Tally {
         equal,
@@ -166,14 +197,15 @@ fn base(surroundings: &Surroundings) -> Result<String, String> {
         program: Program::AsIs,
         ..PERTURBATIONS[0]
     };
-    match surroundings.run(&as_it_is, &surroundings.plain) {
-        Ended::Done { export, .. } => {
+    match surroundings.run(&[as_it_is], &surroundings.plain).ended {
+        Some(Ended::Done { export, .. }) => {
             let trials = count(&export)?;
             let took_s = began.elapsed().as_secs_f64();
             println!("exact: the host as it is: {trials} trials in {took_s:.0} s");
             Ok(export)
         }
-        Ended::NotRun(why) | Ended::Failed(why) => Err(format!("the host as it is: {why}")),
+        Some(Ended::Failed(why)) => Err(format!("the host as it is: {why}")),
+        None => Err("the host as it is: it was not run".into()),
     }
 }
 
@@ -203,29 +235,29 @@ fn words(options: &Options, work: &Path, fslab: &Path) -> Result<Vec<String>, St
 }
 
 impl Tally {
-    /// Counts a run, and says how it ended.
-    fn take(&mut self, base: &str, ended: Ended) -> String {
+    /// Counts a run under so many perturbations, and says how it ended.
+    fn take(&mut self, base: &str, perturbations: usize, ended: Ended) -> String {
         let (export, readings) = match ended {
             Ended::Done { export, readings } => (export, readings),
-            Ended::NotRun(why) => {
-                self.not_run += 1;
-                return format!("NOT RUN: {why}");
-            }
             Ended::Failed(why) => {
-                self.failed += 1;
+                self.failed += perturbations;
                 return format!("FAILED: {why}");
             }
         };
+        let shown = match &readings[..] {
+            [readings] => shown(readings),
+            _ => String::new(),
+        };
         if export == base {
-            self.equal += 1;
-            return format!("equal{}", told(&readings));
+            self.equal += perturbations;
+            return format!("equal{shown}");
         }
-        self.differ += 1;
+        self.differ += perturbations;
         let found = match differences(base, &export) {
             Ok(found) => found,
             Err(why) => return format!("DIFFERS: {why}"),
         };
-        let mut text = format!("DIFFERS in {} trials{}", found.len(), told(&readings));
+        let mut text = format!("DIFFERS in {} trials{shown}", found.len());
         if found.is_empty() {
             text.push_str("\n    in its bytes alone: the same values, written otherwise");
         }
@@ -238,7 +270,7 @@ impl Tally {
 }
 
 /// What was read outside and inside, where both are short.
-fn told(readings: &[String; 2]) -> String {
+fn shown(readings: &[String; 2]) -> String {
     const SHOWN_MAX: usize = 40;
     let [outside, inside] = readings.each_ref().map(|text| text.trim());
     let is_short = |text: &str| text.len() <= SHOWN_MAX && !text.contains('\n');
@@ -259,7 +291,7 @@ mod tests {
     fn done(export: &str) -> Ended {
         Ended::Done {
             export: export.into(),
-            readings: ["2\n".into(), "1\n".into()],
+            readings: vec![["2\n".into(), "1\n".into()]],
         }
     }
 
@@ -267,29 +299,40 @@ mod tests {
     fn equal_bytes_are_equal_and_all_else_is_counted_as_what_it_is() {
         let mut tally = Tally::default();
         let base = r#"[{"subject":"ext4","ns":1}]"#;
-        assert_eq!(tally.take(base, done(base)), "equal (1, was 2)");
-        let other = tally.take(base, done(r#"[{"subject":"ext4","ns":2}]"#));
+        assert_eq!(tally.take(base, 1, done(base)), "equal (1, was 2)");
+        let other = tally.take(base, 1, done(r#"[{"subject":"ext4","ns":2}]"#));
         assert!(other.starts_with("DIFFERS in 1 trials (1, was 2)\n    ext4: first in ns"));
-        let spaced = tally.take(base, done(r#"[{"subject":"ext4", "ns":1}]"#));
+        let spaced = tally.take(base, 3, done(r#"[{"subject":"ext4", "ns":1}]"#));
         assert!(spaced.contains("bytes alone"), "{spaced}");
-        tally.take(base, Ended::NotRun("no root".into()));
-        tally.take(base, Ended::Failed("it broke".into()));
+        tally.take(base, 1, Ended::Failed("it broke".into()));
         let Tally {
             equal,
             differ,
             failed,
             not_run,
         } = tally;
-        assert_eq!((equal, differ, failed, not_run), (1, 2, 1, 1));
+        assert_eq!((equal, differ, failed, not_run), (1, 4, 1, 0));
     }
 
     #[test]
     fn a_perturbation_that_is_not_known_is_refused() {
         let options = |words: &[&str]| Options::parse(words).expect("right");
         assert!(chosen(&options(&["--only", "usr"])).is_err_and(|why| why.contains("usr")));
-        let only = chosen(&options(&["--only", "user,limits"])).expect("known");
-        assert_eq!(only.len(), 2);
-        let sample = chosen(&options(&["--sample"])).expect("known");
-        assert!(sample.iter().all(|one| one.is_sample));
+        let only = chosen(&options(&["--only", "user+limits,load"])).expect("known");
+        let names = only.iter().map(|run| run.iter().map(|one| one.name));
+        let names: Vec<Vec<_>> = names.map(Iterator::collect).collect();
+        assert_eq!(names, [vec!["limits", "user"], vec!["load"]]);
+    }
+
+    #[test]
+    fn a_sample_has_all_perturbations_that_need_no_build() {
+        let count = |word: &str| {
+            let options = Options::parse(&[word]).expect("right");
+            let runs = chosen(&options).expect("known");
+            assert_eq!(runs.len(), TOGETHER.len());
+            runs.iter().map(Vec::len).sum::<usize>()
+        };
+        assert_eq!(count("--together"), PERTURBATIONS.len() - 1);
+        assert_eq!(count("--sample"), PERTURBATIONS.len() - 3);
     }
 }

@@ -38,18 +38,32 @@ pub(crate) enum Rights {
     None,
 }
 
+/// A run under one or more perturbations.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The perturbations that it was run without, and why; this says nothing of fslab.
+    pub(crate) not_run: Vec<(&'static str, String)>,
+    /// `None`: no perturbation is left.
+    pub(crate) ended: Option<Ended>,
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// Its exact records, and what was read outside and inside.
+    /// Its exact records, and what was read outside and inside for each perturbation.
     Done {
         export: String,
-        readings: [String; 2],
+        readings: Vec<[String; 2]>,
     },
-    /// Why it could not be run so; says nothing of fslab.
-    NotRun(String),
     /// Why there are no records.
     Failed(String),
+}
+
+/// How a try to run under some perturbations ended.
+enum Tried {
+    Ended(Ended),
+    /// The perturbation of this name cannot be run here, and why.
+    Without(&'static str, String),
 }
 
 impl Rights {
@@ -85,38 +99,84 @@ impl Rights {
 }
 
 impl Surroundings {
-    /// Runs the study once, as `perturbation` says, with `program`.
-    pub(crate) fn run(&self, perturbation: &Perturbation, program: &Path) -> Ended {
-        if let Some(why) = self.rights.lacks(perturbation.needs) {
-            return Ended::NotRun(why.to_owned());
+    /// Runs the study once, under all of `perturbations` that can be run here, with `program`.
+    pub(crate) fn run(&self, perturbations: &[Perturbation], program: &Path) -> Run {
+        let mut not_run = Vec::new();
+        let mut left = Vec::new();
+        for one in perturbations {
+            match self.rights.lacks(one.needs) {
+                Some(why) => not_run.push((one.name, why.to_owned())),
+                None => left.push(*one),
+            }
         }
-        let run = self.work.join("runs").join(perturbation.name);
-        match self.prepare(&run, perturbation) {
-            Ok(()) => {}
-            Err(why) => return Ended::Failed(why),
+        while !left.is_empty() {
+            match self.try_run(&left, program) {
+                Ok(Tried::Without(name, why)) => {
+                    not_run.push((name, why));
+                    left.retain(|one| one.name != name);
+                }
+                Ok(Tried::Ended(ended)) => {
+                    return Run {
+                        not_run,
+                        ended: Some(ended),
+                    };
+                }
+                Err(why) => {
+                    return Run {
+                        not_run,
+                        ended: Some(Ended::Failed(why)),
+                    };
+                }
+            }
         }
-        let ended = self.run_in(&run, perturbation, program);
-        // The next run needs the room; what a run under another user left is removed by the end.
-        let _ = fs::remove_dir_all(run.join("images"));
-        ended.unwrap_or_else(Ended::Failed)
+        Run {
+            not_run,
+            ended: None,
+        }
     }
 
-    fn prepare(&self, run: &Path, perturbation: &Perturbation) -> Result<(), String> {
+    fn try_run(&self, perturbations: &[Perturbation], program: &Path) -> Result<Tried, String> {
+        let run = self.work.join("runs").join(perturbations[0].name);
+        self.prepare(&run, perturbations)?;
+        let tried = self.run_in(&run, perturbations, program);
+        // The next run needs the room; what a run under another user left is removed by the end.
+        let _ = fs::remove_dir_all(run.join("images"));
+        tried
+    }
+
+    /// Writes the texts: each perturbation's starts the next one's, and the last one's the run.
+    fn prepare(&self, run: &Path, perturbations: &[Perturbation]) -> Result<(), String> {
+        if run.exists() {
+            fs::remove_dir_all(run).map_err(|error| cannot("remove", run, &error))?;
+        }
         for name in ["images", "home", "out"] {
             let folder = run.join(name);
             fs::create_dir_all(&folder).map_err(|error| cannot("make", &folder, &error))?;
         }
-        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
-        let inner = format!(
-            "set -eu\nsh -eu -c {} >\"$RUN/reading\"\nexec \"$FSLAB\" compare {} --folder \"$FOLDER\" \
-             --store \"$RUN/store.db\" --out \"$RUN/out\" ${{JOBS:+--jobs \"$JOBS\"}}\n",
-            quoted(reading(perturbation)),
-            words.join(" ")
-        );
-        let outer = format!("set -eu\n{}\n{}\n", perturbation.change, perturbation.start);
-        for (name, text) in [("inner", inner), ("outer", outer)] {
+        let write = |name: &str, text: String| {
             let path = run.join(name);
-            fs::write(&path, text).map_err(|error| cannot("write", &path, &error))?;
+            fs::write(&path, text).map_err(|error| cannot("write", &path, &error))
+        };
+        let mut inner = "set -eu\n".to_owned();
+        for (number, one) in perturbations.iter().enumerate() {
+            let text = quoted(reading(one));
+            inner.push_str(&format!("sh -eu -c {text} >\"$RUN/reading-{number}\"\n"));
+        }
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        inner.push_str(&format!(
+            "exec \"$FSLAB\" compare {} --folder \"$FOLDER\" --store \"$RUN/store.db\" \
+             --out \"$RUN/out\" ${{JOBS:+--jobs \"$JOBS\"}}\n",
+            words.join(" ")
+        ));
+        write(&text_name(perturbations.len()), inner)?;
+        for (number, one) in perturbations.iter().enumerate() {
+            let next = format!("$RUN/{}", text_name(number + 1));
+            let start = one.start.replace("$RUN/inner", &next);
+            let text = format!(
+                "set -eu\necho {number} >\"$RUN/at\"\n{}\n{start}\n",
+                one.change
+            );
+            write(&text_name(number), text)?;
         }
         Ok(())
     }
@@ -124,14 +184,17 @@ impl Surroundings {
     fn run_in(
         &self,
         run: &Path,
-        perturbation: &Perturbation,
+        perturbations: &[Perturbation],
         program: &Path,
-    ) -> Result<Ended, String> {
-        let outside = self.read_outside(run, perturbation)?;
+    ) -> Result<Tried, String> {
+        let mut readings = Vec::new();
+        for one in perturbations {
+            readings.push([self.read_outside(run, one)?, String::new()]);
+        }
         let mut words: Vec<&str> = Vec::new();
-        if perturbation.needs >= Need::Mounts {
+        if (perturbations.iter()).any(|one| one.needs >= Need::Mounts) {
             words.push("unshare");
-            words.extend(perturbation.spaces);
+            words.extend(perturbations.iter().flat_map(|one| one.spaces));
             if self.rights == Rights::Mounts {
                 words.extend(["--user", "--map-root-user"]);
             }
@@ -142,7 +205,7 @@ impl Surroundings {
         if !words.is_empty() {
             command.arg("sh");
         }
-        command.arg(run.join("outer"));
+        command.arg(run.join(text_name(0)));
         let out = run.join("console");
         let file = File::create(&out).map_err(|error| cannot("write", &out, &error))?;
         let twin = file.try_clone();
@@ -152,22 +215,34 @@ impl Surroundings {
         let status = status.map_err(|error| format!("cannot start it: {error}"))?;
         let code = status.code();
         if code == Some(NOT_HERE) {
-            return Ok(Ended::NotRun("this machine lacks what it changes".into()));
+            let at = fs::read_to_string(run.join("at")).unwrap_or_default();
+            let at = at
+                .trim()
+                .parse()
+                .ok()
+                .and_then(|at: usize| perturbations.get(at));
+            let name = at.unwrap_or(&perturbations[0]).name;
+            let why = "this machine lacks what it changes";
+            return Ok(Tried::Without(name, why.to_owned()));
         }
-        let inside = fs::read_to_string(run.join("reading")).unwrap_or_default();
         if !matches!(code, Some(0 | SOME_FAILED)) {
-            return Ok(Ended::Failed(format!("{status}: {}", last_lines(&out))));
+            let why = format!("{status}: {}", last_lines(&out));
+            return Ok(Tried::Ended(Ended::Failed(why)));
         }
-        if !perturbation.reading.is_empty() && inside == outside {
-            let what = outside.trim().replace('\n', ", ");
-            return Ok(Ended::NotRun(format!(
-                "it had no effect here: still {what}"
-            )));
+        for (number, (one, [outside, inside])) in
+            perturbations.iter().zip(&mut readings).enumerate()
+        {
+            *inside = fs::read_to_string(run.join(format!("reading-{number}"))).unwrap_or_default();
+            if !one.reading.is_empty() && inside == outside {
+                let what = outside.trim().replace('\n', ", ");
+                let why = format!("it had no effect here: still {what}");
+                return Ok(Tried::Without(one.name, why));
+            }
         }
-        Ok(Ended::Done {
+        Ok(Tried::Ended(Ended::Done {
             export: self.export(run)?,
-            readings: [outside, inside],
-        })
+            readings,
+        }))
     }
 
     /// What the perturbation's reading is without it.
@@ -229,6 +304,20 @@ pub(crate) fn make_work(cache: &Path) -> Result<PathBuf, String> {
     Ok(work)
 }
 
+/// All of `perturbations`, for the same reason.
+pub(crate) fn all_not_run(
+    perturbations: &[Perturbation],
+    why: &str,
+) -> Vec<(&'static str, String)> {
+    let names = perturbations.iter().map(|one| one.name);
+    names.map(|name| (name, why.to_owned())).collect()
+}
+
+/// The name of the text of a perturbation of this number; the run follows the last.
+fn text_name(number: usize) -> String {
+    format!("text-{number}")
+}
+
 /// The reading of a perturbation; one that changes nothing has none.
 fn reading(perturbation: &Perturbation) -> &str {
     match perturbation.reading {
@@ -284,13 +373,29 @@ mod tests {
     #[test]
     fn a_run_has_the_words_and_the_changed_surroundings() {
         let (work, surroundings) = surroundings(ECHO);
-        let ended = surroundings.run(&named("neighbours"), &surroundings.plain);
-        let Ended::Done { export, readings } = ended else {
-            panic!("{ended:?}");
+        let run = surroundings.run(&[named("neighbours")], &surroundings.plain);
+        let Some(Ended::Done { export, readings }) = run.ended else {
+            panic!("{run:?}");
         };
         assert!(export.starts_with("compare it's --folder "), "{export}");
         assert!(export.ends_with("--jobs 5\n"), "{export}");
-        assert_eq!(readings, ["\n", "5\n"]);
+        assert_eq!(readings, [["\n", "5\n"]]);
+        fs::remove_dir_all(work).expect("removed");
+    }
+
+    #[test]
+    fn a_run_under_several_has_the_changes_of_all() {
+        let (work, surroundings) = surroundings(ECHO);
+        let together = ["folder-long", "neighbours", "manners"].map(named);
+        let run = surroundings.run(&together, &surroundings.plain);
+        let Some(Ended::Done { export, readings }) = run.ended else {
+            panic!("{run:?}");
+        };
+        assert!(export.contains("nnnnnn8 --store"), "{export}");
+        assert!(export.ends_with("--jobs 5\n"), "{export}");
+        assert_eq!(readings[1], ["\n", "5\n"]);
+        assert!(readings[2][1].starts_with("0077\n"), "{readings:?}");
+        assert!(run.not_run.is_empty());
         fs::remove_dir_all(work).expect("removed");
     }
 
@@ -302,20 +407,36 @@ mod tests {
             reading: "echo the same",
             ..named("again")
         };
-        for (perturbation, why) in [(idle, "had no effect"), (named("user"), "needs root")] {
-            let ended = surroundings.run(&perturbation, &surroundings.plain);
-            let is_not_run = matches!(&ended, Ended::NotRun(text) if text.contains(why));
-            assert!(is_not_run, "{ended:?}");
+        let absent = Perturbation {
+            name: "absent",
+            change: "exit 77",
+            ..named("again")
+        };
+        let together = [idle, absent, named("neighbours"), named("user")];
+        let run = surroundings.run(&together, &surroundings.plain);
+        let reasons = [
+            ("user", "needs root"),
+            ("absent", "this machine lacks"),
+            ("again", "had no effect"),
+        ];
+        assert_eq!(run.not_run.len(), reasons.len());
+        for ((name, text), (expected, why)) in run.not_run.iter().zip(reasons) {
+            assert!(*name == expected && text.contains(why), "{name}: {text}");
         }
+        let is_done =
+            matches!(&run.ended, Some(Ended::Done { export, .. }) if export.contains("--jobs 5"));
+        assert!(is_done, "{run:?}");
+        let run = surroundings.run(&[idle], &surroundings.plain);
+        assert!(run.ended.is_none() && run.not_run.len() == 1);
         fs::remove_dir_all(work).expect("removed");
     }
 
     #[test]
     fn a_program_that_fails_is_a_failure_with_its_words() {
         let (work, surroundings) = surroundings("#!/bin/sh\necho it broke >&2\nexit 2\n");
-        let ended = surroundings.run(&named("again"), &surroundings.plain);
-        let is_failed = matches!(&ended, Ended::Failed(why) if why.contains("it broke"));
-        assert!(is_failed, "{ended:?}");
+        let run = surroundings.run(&[named("again")], &surroundings.plain);
+        let is_failed = matches!(&run.ended, Some(Ended::Failed(why)) if why.contains("it broke"));
+        assert!(is_failed, "{run:?}");
         fs::remove_dir_all(work).expect("removed");
     }
 }
