@@ -118,6 +118,10 @@ impl Observer for Progress {
         self.bar.inc_length(to_run as u64);
     }
 
+    fn budget_ends(&mut self) {
+        self.say("no further repeat: it would exceed the time of --budget");
+    }
+
     fn trial_begins(&mut self, trial: TrialId, subject: &SubjectPlan) {
         let label = format!("{} #{}", subject.subject, trial.repeat + 1);
         self.running.insert(trial, (label, String::new()));

@@ -26,9 +26,9 @@ pub mod wording;
 
 pub use analysis::{
     AgedContrast, Analysis, Anomaly, Comparison, DetectedAnomaly, Diagnosis, EXACT_TOLERANCE,
-    Entry, OverallAnalysis, PhaseAnalysis, PhaseCell, PhaseSensitivity, Repeat, RepeatRound,
-    RepeatState, RunPrecision, Spread, Standing, SweepAnalysis, SweepDimension, TOLERANCE,
-    WideInterval, by_value, point_in_words, spread_over,
+    Entry, FirstPlace, OverallAnalysis, PhaseAnalysis, PhaseCell, PhaseSensitivity, Repeat,
+    RepeatRound, RepeatState, RunPrecision, Spread, Standing, SweepAnalysis, SweepDimension,
+    TOLERANCE, WideInterval, by_value, point_in_words, spread_over,
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};

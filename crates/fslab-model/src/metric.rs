@@ -266,6 +266,8 @@ fn device_metrics(phase: &PhaseRecord) -> Vec<Metric> {
         return Vec::new();
     };
     let share = |kind| phase.device_share().filter(|_| phase.kind == kind);
+    // The kernel counts busy time in ticks; the simulated disk's own record is exact.
+    let busy_ns = phase.insight.as_ref().map(|insight| insight.depth.busy_ns);
     present([
         count(&d::DEVICE_READS, Some(device.reads)),
         count(&d::DEVICE_READ_BYTES, Some(device.read_bytes)),
@@ -273,7 +275,7 @@ fn device_metrics(phase: &PhaseRecord) -> Vec<Metric> {
         count(&d::DEVICE_WRITE_BYTES, Some(device.write_bytes)),
         count(&d::DEVICE_FLUSHES, device.flushes),
         count(&d::DEVICE_DISCARD_BYTES, device.discard_bytes),
-        count(&d::DEVICE_BUSY, Some(device.busy_ns)),
+        count(&d::DEVICE_BUSY, Some(busy_ns.unwrap_or(device.busy_ns))),
         metric(&d::WRITE_AMPLIFICATION, share(PhaseKind::Write)),
         metric(&d::READ_AMPLIFICATION, share(PhaseKind::Read)),
     ])

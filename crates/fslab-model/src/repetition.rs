@@ -73,6 +73,14 @@ pub struct Adaptive {
     /// The phases whose headline figures are key figures; empty: all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub key: Vec<String>,
+    /// True if a key figure needs no further repeats, either, once its subject's difference from
+    /// the best is decided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_decided: bool,
+    /// No further repeat begins that would probably end after so many seconds of the run; `None`:
+    /// no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<u32>,
 }
 
 impl Adaptive {

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome, VenueKind};
-use fslab_stats::{Estimate, Verdict};
+use fslab_stats::Estimate;
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
-use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, Standing};
+use fslab_compare::{Analysis, Comparison, FirstPlace, PhaseAnalysis, PhaseCell, Standing};
 
+/// The predicate of subjects of which nothing is decided.
+const UNDECIDED: &str = "are undecided";
 /// Most wins with a sentence; the table has them all.
 const WINS_MAX: usize = 5;
 /// Most subjects with a sentence on trailing.
@@ -27,7 +29,7 @@ pub enum SentenceKind {
     Score,
     /// A difference that is certain.
     Claim,
-    /// Subjects without a significant difference.
+    /// Subjects that are the same, or undecided.
     Tie,
     /// A caveat of the figures.
     Caveat,
@@ -76,15 +78,19 @@ pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sen
         analysis,
     };
     let comparison = phase.comparison.as_ref()?;
+    if !phase.is_disk_bound() {
+        let mut text = "The disk worked for less than half of this phase".to_owned();
+        if let FirstPlace::Winner(least) = phase.disk_time().first_place() {
+            text += &format!("; {} needs least disk time", writer.names[least]);
+        }
+        return Some(sentence(SentenceKind::Caveat, text + "."));
+    }
     if let Some(win) = Win::of(phase, comparison) {
         return Some(writer.win(&win));
     }
-    let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
     let behind: Vec<usize> = comparison.with(Standing::Behind).collect();
-    if tied.len() < 2 {
-        return None;
-    }
-    let mut text = format!("{} {}", writer.names_of(&tied), apart(comparison, &tied));
+    let (first, predicate) = without_winner(comparison)?;
+    let mut text = format!("{} {predicate}", writer.names_of(&first));
     if !behind.is_empty() {
         text += &format!("; {} behind", are(&writer.names_of(&behind), behind.len()));
     }
@@ -101,18 +107,19 @@ fn are(names: &str, count: usize) -> String {
     format!("{names} {verb}")
 }
 
-/// The predicate of tied subjects: the same, if every interval against the best allows it.
-fn apart(comparison: &Comparison, tied: &[usize]) -> String {
-    let best = comparison.best.unwrap_or_default();
-    let same = tied
-        .iter()
-        .filter(|subject| **subject != best)
-        .all(|subject| matches!(comparison.verdict(*subject, best), Verdict::Same { .. }));
-    if same {
-        let within = fslab_compare::TOLERANCE * 100.0;
-        format!("are the same within {within:.0} %")
-    } else {
-        "cannot be distinguished".to_owned()
+/// The first subjects of a comparison without a winner, and their predicate.
+fn without_winner(comparison: &Comparison) -> Option<(Vec<usize>, String)> {
+    match comparison.first_place() {
+        FirstPlace::Same(subjects) => {
+            let tolerance = match comparison.exact {
+                true => fslab_compare::EXACT_TOLERANCE,
+                false => fslab_compare::TOLERANCE,
+            };
+            let percent = tolerance * 100.0;
+            Some((subjects, format!("are the same within {percent:.0} %")))
+        }
+        FirstPlace::Undecided(subjects) => Some((subjects, UNDECIDED.to_owned())),
+        FirstPlace::Winner(_) | FirstPlace::TooFew | FirstPlace::Nothing => None,
     }
 }
 
@@ -204,6 +211,7 @@ impl SummaryWriter<'_> {
         sentence(kind, text)
     }
 
+    /// The phases that are decided or may be: those with intervals, and bound by the disk.
     fn compared(&self) -> impl Iterator<Item = (&PhaseAnalysis<'_>, &Comparison)> {
         self.analysis
             .phases
@@ -211,6 +219,7 @@ impl SummaryWriter<'_> {
             .filter_map(|phase| Some((phase, phase.comparison.as_ref()?)))
             .filter(|(_, comparison)| comparison.has_intervals())
             .filter(|(_, comparison)| comparison.order().len() > 1)
+            .filter(|(phase, _)| phase.is_disk_bound())
     }
 
     fn score(&self) -> Option<Sentence> {
@@ -224,9 +233,8 @@ impl SummaryWriter<'_> {
             .for_each(|winner| wins[winner] += 1);
         let mut order: Vec<usize> = (0..wins.len()).filter(|s| wins[*s] > 0).collect();
         order.sort_by_key(|subject| std::cmp::Reverse(wins[*subject]));
-        let undecided = phases - wins.iter().sum::<usize>();
         let text = if order.is_empty() {
-            format!("In none of {phases} phases is one subject fastest with certainty.")
+            format!("In none of {phases} phases is one subject fastest with certainty")
         } else {
             let score = |(place, subject): (usize, &usize)| {
                 let of = if place == 0 {
@@ -237,13 +245,20 @@ impl SummaryWriter<'_> {
                 format!("{} in {}{of}", self.names[*subject], wins[*subject])
             };
             let scores: Vec<String> = order.iter().enumerate().map(score).collect();
-            let rest = match undecided {
-                0 => String::new(),
-                1 => "; in 1 there is no certain winner".to_owned(),
-                n => format!("; in {n} there is no certain winner"),
-            };
-            format!("Fastest with certainty: {}{rest}.", list(&scores))
+            format!("Fastest with certainty: {}", list(&scores))
         };
+        let is_same = |(_, comparison): &(&PhaseAnalysis, &Comparison)| {
+            matches!(comparison.first_place(), FirstPlace::Same(_))
+        };
+        let same = self.compared().filter(is_same).count();
+        let undecided = phases - wins.iter().sum::<usize>() - same;
+        let part = |number: usize, what: &str| {
+            (number > 0)
+                .then(|| format!("; {number} {what}"))
+                .unwrap_or_default()
+        };
+        let rest = part(same, "the same within the tolerance") + &part(undecided, "undecided");
+        let text = format!("{text}{rest}.");
         Some(sentence(SentenceKind::Score, text))
     }
 
@@ -257,9 +272,8 @@ impl SummaryWriter<'_> {
             "Over {} (geometric mean)",
             count(overall.phases.len(), "phase")
         );
-        let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
-        let text = match comparison.winner() {
-            Some(winner) => {
+        let text = match (comparison.winner(), without_winner(comparison)) {
+            (Some(winner), _) => {
                 let ahead = |other: usize| {
                     let speed = comparison.speed(winner, other)?;
                     Some(times(speed, &self.names[other]))
@@ -270,14 +284,10 @@ impl SummaryWriter<'_> {
                 }
                 text
             }
-            None if tied.len() > 1 => {
-                format!(
-                    "{over}, {} {}",
-                    self.names_of(&tied),
-                    apart(comparison, &tied)
-                )
+            (None, Some((first, predicate))) => {
+                format!("{over}, {} {predicate}", self.names_of(&first))
             }
-            None => return None,
+            (None, None) => return None,
         };
         Some(sentence(SentenceKind::Score, text + "."))
     }
@@ -375,13 +385,8 @@ impl SummaryWriter<'_> {
     fn ties(&self) -> Vec<Sentence> {
         let mut groups: BTreeMap<(Vec<usize>, String), Vec<String>> = BTreeMap::new();
         for (of, comparison) in self.compared() {
-            let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
-            if tied.len() > 1 {
-                let apart = apart(comparison, &tied);
-                groups
-                    .entry((tied, apart))
-                    .or_default()
-                    .push(phase(of.name));
+            if let Some(group) = without_winner(comparison) {
+                groups.entry(group).or_default().push(phase(of.name));
             }
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
@@ -389,18 +394,13 @@ impl SummaryWriter<'_> {
         groups
             .iter()
             .take(TIES_MAX)
-            .map(|((tied, apart), phases)| {
+            .map(|((first, predicate), phases)| {
                 let is_all = phases.len() > 3 && phases.len() == self.compared().count();
-                let each = if apart.starts_with("cannot") {
-                    "any"
-                } else {
-                    "each"
-                };
                 let places = match is_all {
-                    true => format!("{each} of the {} phases", phases.len()),
+                    true => format!("each of the {} phases", phases.len()),
                     false => list(phases),
                 };
-                let text = format!("{} {apart} in {places}.", self.names_of(tied));
+                let text = format!("{} {predicate} in {places}.", self.names_of(first));
                 sentence(SentenceKind::Tie, text)
             })
             .collect()
@@ -433,11 +433,11 @@ impl SummaryWriter<'_> {
                  waited for the disk: {phases}."
             ));
         }
-        let mostly = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_little_device_time);
-        if let Some(phases) = self.phases_where(&mostly) {
+        let little = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_little_device_time);
+        if let Some(phases) = self.phases_where(&little) {
             caveats.push(format!(
-                "The disk worked for less than half of these phases, the rest is waiting for \
-                 timers: {phases}."
+                "Not disk-bound, so that they count for no winner and not in the mean: the disk \
+                 worked for less than half of {phases}; the rest is waiting for timers."
             ));
         }
         let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);

@@ -13,11 +13,11 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fslab_model::{
-    CellId, Event, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId, TrialOutcome,
-    TrialRecord, TrialTask,
+    Adaptive, CellId, Event, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
+    TrialOutcome, TrialRecord, TrialTask,
 };
 use fslab_store::{RunSelector, Store, StoreError};
 use fslab_venue::{Control, TrialRequest, Venue};
@@ -37,6 +37,8 @@ pub trait Observer {
     fn trial_ends(&mut self, _record: &TrialRecord) {}
     /// Precision of the cells of the last block, and number of trials to run in the next.
     fn block_begins(&mut self, _cells: &[CellPrecision], _to_run: usize) {}
+    /// The next block is not run, because it would exceed the budget of time.
+    fn budget_ends(&mut self) {}
 }
 
 /// Result of a run.
@@ -116,6 +118,8 @@ impl<'a> Conductor<'a> {
             ..Outcome::default()
         };
         observer.begins(queue.len(), planned);
+        let began = Instant::now();
+        let mut trials = queue.len();
         self.run_queue(queue, &mut figures, &mut outcome, observer)?;
         let Some(adaptive) = &plan.adaptive else {
             return Ok(outcome);
@@ -139,10 +143,15 @@ impl<'a> Conductor<'a> {
             let wanted = block.len();
             let queue = self.queue(block, &done);
             outcome.kept += wanted - queue.len();
+            if exceeds_budget(adaptive, began.elapsed(), (trials, queue.len())) {
+                observer.budget_ends();
+                break;
+            }
             observer.block_begins(&known, queue.len());
             if open.is_empty() {
                 break;
             }
+            trials += queue.len();
             self.run_queue(queue, &mut figures, &mut outcome, observer)?;
         }
         Ok(outcome)
@@ -284,6 +293,16 @@ impl<'a> Conductor<'a> {
     }
 }
 
+/// Whether a block of so many trials would probably end after the budget, to judge by the `elapsed`
+/// time of those before. Unknown durations do not exceed it.
+fn exceeds_budget(adaptive: &Adaptive, elapsed: Duration, (before, block): (usize, usize)) -> bool {
+    let Some(budget_s) = adaptive.budget_s else {
+        return false;
+    };
+    let block_s = elapsed.as_secs_f64() / before.max(1) as f64 * block as f64;
+    elapsed.as_secs_f64() + block_s > f64::from(budget_s)
+}
+
 /// Runs trials of the queue until it is empty, a stop is requested, or a record was not stored.
 fn work(
     venue: &Venue,
@@ -311,5 +330,30 @@ fn work(
         if is_stored.recv().is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_would_end_after_the_budget_is_not_begun() {
+        let of = |budget_s, elapsed_s, trials| {
+            let adaptive = Adaptive {
+                repeats_max: 30,
+                target: Adaptive::TARGET,
+                key: Vec::new(),
+                until_decided: true,
+                budget_s,
+            };
+            exceeds_budget(&adaptive, Duration::from_secs(elapsed_s), trials)
+        };
+        // Six trials took 60 s: four more take 40 s.
+        assert!(!of(Some(100), 60, (6, 4)));
+        assert!(of(Some(99), 60, (6, 4)));
+        assert!(!of(None, 10_000, (6, 4)));
+        assert!(!of(Some(100), 60, (6, 0)), "nothing is left to run");
+        assert!(!of(Some(100), 0, (0, 4)), "all was run before: resumed");
     }
 }

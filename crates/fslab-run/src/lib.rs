@@ -7,6 +7,7 @@
 
 mod bounds;
 mod conductor;
+mod decisions;
 mod dimension_text;
 mod machine;
 mod order;

@@ -2,16 +2,20 @@
 //!
 //! A trial gives one value per phase, over all rounds and points; the interval is that of the
 //! geometric mean over trials. With adaptive repeats a narrow interval is not sufficient: it must
-//! stay narrow over further repeats, see `fslab_stats::stopping`. Reports may compute intervals
-//! differently: this only decides whether another repeat is needed.
+//! stay narrow over further repeats, see `fslab_stats::stopping`. Where repeats go on until the
+//! differences are decided, a figure whose difference is decided counts as one without an interval
+//! width, under the same rule. Reports may compute intervals differently: this only decides whether
+//! another repeat is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Adaptive, CellId, Percent, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
+    Adaptive, Better, CellId, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
     phase_metrics,
 };
 use fslab_stats::{Stopping, relative_half_widths, stopping};
+
+use crate::decisions::Decisions;
 
 /// Precision of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,24 +87,39 @@ pub fn precision<'a>(run: &'a RunRecord, adaptive: &Adaptive) -> Vec<CellPrecisi
 /// The key figures of a run's trials.
 pub(crate) struct Figures<'a> {
     plan: &'a Plan,
-    key: Vec<String>,
-    target: Percent,
+    adaptive: Adaptive,
     trials: BTreeMap<(CellId, u32), Trial>,
 }
 
 /// Result of a trial for its cell.
-struct Trial {
+pub(crate) struct Trial {
     is_done: bool,
-    /// Headline figures by phase of the study, and by point.
+    /// Headline figures by phase of the study, and by point; inverted where less is better.
     phases: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+impl Trial {
+    /// The phases that have a figure.
+    pub(crate) fn phases(&self) -> impl Iterator<Item = &str> {
+        self.phases.keys().map(String::as_str)
+    }
+
+    /// A trial with one figure of one phase.
+    #[cfg(test)]
+    pub(crate) fn of(phase: &str, figure: f64) -> Self {
+        let point = BTreeMap::from([(phase.to_owned(), figure)]);
+        Self {
+            is_done: true,
+            phases: BTreeMap::from([(phase.to_owned(), point)]),
+        }
+    }
 }
 
 impl<'a> Figures<'a> {
     pub(crate) fn new(plan: &'a Plan, adaptive: &Adaptive) -> Self {
         Self {
             plan,
-            key: adaptive.key.clone(),
-            target: adaptive.target,
+            adaptive: adaptive.clone(),
             trials: BTreeMap::new(),
         }
     }
@@ -109,7 +128,8 @@ impl<'a> Figures<'a> {
     pub(crate) fn add(&mut self, record: &TrialRecord) {
         let mut values: BTreeMap<&str, Vec<(&PhaseRecord, f64)>> = BTreeMap::new();
         for phase in &record.phases {
-            let is_key = self.key.is_empty() || self.key.iter().any(|k| k == phase.study_phase());
+            let key = &self.adaptive.key;
+            let is_key = key.is_empty() || key.iter().any(|name| name == phase.study_phase());
             if let Some(value) = headline(phase).filter(|_| is_key) {
                 values.entry(&phase.name).or_default().push((phase, value));
             }
@@ -132,14 +152,18 @@ impl<'a> Figures<'a> {
 
     /// Precision of each cell by its repeats below `before`.
     pub(crate) fn standings(&self, before: u32) -> impl Iterator<Item = CellPrecision<'a>> {
-        self.plan.cells().map(move |cell| {
-            let trials: Vec<&Trial> = self.of(cell.id, before).collect();
-            CellPrecision {
-                cell: cell.id,
-                subject: &cell.subject.subject,
-                repeats: u32::try_from(trials.len()).unwrap_or(u32::MAX),
-                standing: self.standing(&trials),
-            }
+        let trials = self.plan.cells().map(|cell| self.of(cell.id, before));
+        let trials: Vec<Vec<&Trial>> = trials.map(Iterator::collect).collect();
+        let decisions = (self.adaptive.until_decided).then(|| Decisions::new(trials.clone()));
+        let cells = self.plan.cells().zip(trials).enumerate();
+        cells.map(move |(place, (cell, trials))| CellPrecision {
+            cell: cell.id,
+            subject: &cell.subject.subject,
+            repeats: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+            standing: self.standing(&trials, |phase, repeats| {
+                let decisions = decisions.as_ref();
+                decisions.is_some_and(|it| it.is_decided(phase, place, repeats))
+            }),
         })
     }
 
@@ -149,15 +173,26 @@ impl<'a> Figures<'a> {
             .map(|(_, trial)| trial)
     }
 
-    fn standing(&self, trials: &[&Trial]) -> Standing {
+    /// The standing of a cell with these trials; `is_decided` says of a phase whether the cell's
+    /// difference was decided after so many repeats.
+    fn standing(&self, trials: &[&Trial], is_decided: impl Fn(&str, usize) -> bool) -> Standing {
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_done) {
             return Standing::Failed;
         }
         let names = trials.iter().flat_map(|trial| trial.phases.keys());
         let names: BTreeSet<&String> = names.collect();
-        let figures = names.into_iter().map(|name| Reaches {
-            phase: name,
-            reaches: relative_half_widths(&values(trials, name)),
+        let least = (self.plan.repeats as usize).clamp(1, trials.len().max(1));
+        let figures = names.into_iter().map(|name| {
+            let mut reaches = relative_half_widths(&values(trials, name));
+            for (place, reach) in reaches.iter_mut().enumerate().skip(least - 1) {
+                if is_decided(name, place + 1) {
+                    *reach = Some(0.0);
+                }
+            }
+            Reaches {
+                phase: name,
+                reaches,
+            }
         });
         let figures: Vec<Reaches> = figures.collect();
         let Some(last) = trials.len().checked_sub(1) else {
@@ -166,13 +201,12 @@ impl<'a> Figures<'a> {
         let Some((phase, reach)) = widest(&figures, last) else {
             return Standing::NoFigure;
         };
-        let least = (self.plan.repeats as usize).clamp(1, trials.len());
         // Trials without a figure are not counted: they add nothing.
         let is_counted = |place: &usize| *place + 1 == least || !trials[*place].phases.is_empty();
         let looks = (least - 1..trials.len()).filter(is_counted);
         let looks = looks.map(|place| widest(&figures, place).and_then(|(_, reach)| reach));
         let looks: Vec<Option<f64>> = looks.collect();
-        match (stopping(&looks, self.target.share()), reach) {
+        match (stopping(&looks, self.adaptive.target.share()), reach) {
             (Stopping::Known, Some(reach)) => Standing::Known { reach },
             (Stopping::Confirming { more }, Some(reach)) => Standing::Confirming { reach, more },
             _ => Standing::Wide {
@@ -211,7 +245,10 @@ fn headline(phase: &PhaseRecord) -> Option<f64> {
     let wanted = phase.headline.metric();
     let found = phase_metrics(phase).into_iter();
     let mut found = found.filter(|metric| metric.definition == wanted);
-    found.next().map(|metric| metric.value)
+    found.next().map(|metric| match wanted.better {
+        Better::Lower => metric.value.recip(),
+        Better::Higher | Better::Neither => metric.value,
+    })
 }
 
 /// `None` without values, or with a value that has no logarithm.
@@ -224,7 +261,7 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The phase's value in each trial that has one: over the points that all of these trials have.
-fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
+pub(crate) fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
     let points: Vec<Option<&BTreeMap<String, f64>>> =
         trials.iter().map(|trial| trial.phases.get(phase)).collect();
     let having: Vec<_> = points.iter().copied().flatten().collect();
@@ -304,6 +341,8 @@ mod tests {
             repeats_max: 20,
             target: Adaptive::TARGET,
             key: key.iter().map(ToString::to_string).collect(),
+            until_decided: false,
+            budget_s: None,
         }
     }
 
@@ -312,7 +351,8 @@ mod tests {
         let mut figures = Figures::new(&plan, &adaptive);
         trials.iter().for_each(|trial| figures.add(trial));
         let mut standings = figures.standings(before);
-        standings.next().expect("a cell").standing
+        let standing = standings.next().expect("a cell").standing;
+        standing
     }
 
     #[test]

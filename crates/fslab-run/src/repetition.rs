@@ -17,6 +17,12 @@ const EXACT: Repeats = Repeats {
 /// Perturbed repeats of a study with a single repeat: the minimum for a spread.
 const PERTURBED_REPEATS: u32 = 3;
 
+/// Repeats in real time of a study with a fixed number, where several subjects are compared: further
+/// ones follow until the differences are decided, or the budget is used up.
+const COMPARED_REPEATS_MAX: u32 = 30;
+/// The budget of such repeats.
+const BUDGET_S: u32 = 300;
+
 /// Repeats as typed: `5`, or `3..20` for 3 to 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
@@ -65,6 +71,8 @@ pub struct Repetition {
     pub target: Option<Percent>,
     /// Key phases for the target; empty for the study's.
     pub key: Vec<String>,
+    /// Time for further repeats, in seconds from the start of the run.
+    pub budget_s: Option<u32>,
     /// Mounts in each repeat.
     pub mounts: Option<u32>,
     /// Iterations in each mount.
@@ -124,6 +132,12 @@ pub enum RepetitionError {
          same figures"
     )]
     Exact,
+    /// A budget in virtual time.
+    #[error(
+        "a budget of time needs real time: in virtual time the number of repeats would depend on \
+         this machine's speed"
+    )]
+    BudgetInVirtualTime,
     /// Perturbation in real time.
     #[error("repeats cannot be perturbed in the venue '{venue}': only those of virtual time can")]
     RealTime {
@@ -157,6 +171,9 @@ impl RepetitionError {
             ),
             Self::NothingToEnd { .. } => Some("give a maximum of repeats: --repeats 3..20".into()),
             Self::Exact => Some("leave out --perturb off, or the range: --repeats 1".into()),
+            Self::BudgetInVirtualTime => {
+                Some("leave out --budget, or limit the repeats: --repeats 3..20".into())
+            }
             Self::RealTime { .. } => {
                 Some("leave out --perturb, or take virtual time: --venue sim".into())
             }
@@ -179,7 +196,7 @@ pub(crate) struct Repeated {
     pub(crate) notice: Option<String>,
 }
 
-/// Resolves the repetition of `study` with the overrides in `asked`.
+/// Resolves the repetition of `study` with the overrides in `asked`, for so many subjects.
 ///
 /// # Errors
 /// [`RepetitionError`].
@@ -187,17 +204,29 @@ pub(crate) fn repetition(
     study: &Study,
     asked: &Repetition,
     venue: VenueKind,
+    subjects: usize,
 ) -> Result<Repeated, RepetitionError> {
     let is_virtual = venue == VenueKind::Sim;
+    if asked.budget_s.is_some() && is_virtual {
+        return Err(RepetitionError::BudgetInVirtualTime);
+    }
     if asked.perturb == Some(true) && !is_virtual {
         let venue = venue.as_str();
         return Err(RepetitionError::RealTime { venue });
     }
     let perturb = is_virtual && asked.perturb != Some(false);
     let is_exact = is_virtual && !perturb;
-    let repeats = asked
-        .repeats
-        .unwrap_or_else(|| of_study(study, (is_exact, perturb)));
+    // One subject has nothing to decide, and the fake venue measures nothing.
+    let is_compared = subjects > 1 && !is_virtual && venue != VenueKind::Fake;
+    let is_default = asked.repeats.is_none() && study.repeats_max.is_none() && is_compared;
+    let repeats = match asked.repeats {
+        Some(repeats) => repeats,
+        None if is_default => Repeats {
+            least: study.repeats,
+            most: Some(study.repeats.max(COMPARED_REPEATS_MAX)),
+        },
+        None => of_study(study, (is_exact, perturb)),
+    };
     if is_exact && repeats.most.is_some() {
         return Err(RepetitionError::Exact);
     }
@@ -222,7 +251,11 @@ pub(crate) fn repetition(
             let least = repeats.least;
             return Err(RepetitionError::Reversed { least, most });
         }
-        Some(most) => Some(adaptive(study, asked, most)?),
+        Some(most) => Some(Adaptive {
+            until_decided: is_default && asked.target.or(study.target).is_none(),
+            budget_s: asked.budget_s.or(is_default.then_some(BUDGET_S)),
+            ..adaptive(study, asked, most)?
+        }),
     };
     Ok(Repeated {
         repeats: repeats.least,
@@ -250,10 +283,11 @@ fn of_study(study: &Study, (is_exact, perturb): (bool, bool)) -> Repeats {
 }
 
 fn ensure_nothing_to_end(asked: &Repetition) -> Result<(), RepetitionError> {
-    let what = match (asked.target, asked.key.is_empty()) {
-        (Some(_), _) => "--target",
-        (None, false) => "--key",
-        (None, true) => return Ok(()),
+    let what = match (asked.target, asked.key.is_empty(), asked.budget_s) {
+        (Some(_), _, _) => "--target",
+        (None, false, _) => "--key",
+        (None, true, Some(_)) => "--budget",
+        (None, true, None) => return Ok(()),
     };
     Err(RepetitionError::NothingToEnd { what })
 }
@@ -277,6 +311,8 @@ fn adaptive(
         repeats_max,
         target,
         key: key.clone(),
+        until_decided: false,
+        budget_s: None,
     })
 }
 
@@ -365,7 +401,8 @@ mod tests {
             key: vec!["write".into()],
             ..study()
         };
-        let of = |asked: &Repetition| repetition(&study, asked, VenueKind::Loop).expect("usable");
+        let of =
+            |asked: &Repetition| repetition(&study, asked, VenueKind::Loop, 1).expect("usable");
         let plain = of(&Repetition::default());
         assert_eq!(plain.repeats, study.repeats);
         let adaptive = plain.adaptive.expect("adaptive");
@@ -383,9 +420,49 @@ mod tests {
     }
 
     #[test]
+    fn in_real_time_several_subjects_are_compared_until_it_is_decided_or_the_budget_is_used_up() {
+        let of = |asked: &Repetition, subjects| {
+            let repeated = repetition(&study(), asked, VenueKind::Loop, subjects);
+            repeated.expect("usable").adaptive
+        };
+        let by_default = of(&Repetition::default(), 2).expect("adaptive");
+        assert!(by_default.until_decided);
+        assert_eq!(by_default.budget_s, Some(BUDGET_S));
+        assert_eq!(by_default.repeats_max, COMPARED_REPEATS_MAX);
+        assert_eq!(of(&Repetition::default(), 1), None);
+        assert_eq!(of(&asked("4"), 2), None);
+        let range = of(&asked("4..30"), 2).expect("adaptive");
+        assert_eq!((range.until_decided, range.budget_s), (false, None));
+        let brief = Repetition {
+            budget_s: Some(20),
+            ..Repetition::default()
+        };
+        assert_eq!(of(&brief, 2).and_then(|it| it.budget_s), Some(20));
+        let precise = Repetition {
+            target: Some(Percent::of_share(0.01)),
+            ..Repetition::default()
+        };
+        assert!(!of(&precise, 2).expect("adaptive").until_decided);
+        // What depends on the speed of the machine is not exact.
+        assert_eq!(
+            repetition(&study(), &brief, VenueKind::Sim, 2),
+            Err(RepetitionError::BudgetInVirtualTime)
+        );
+        let fixed = Repetition {
+            budget_s: Some(20),
+            ..asked("5")
+        };
+        assert_eq!(
+            repetition(&study(), &fixed, VenueKind::Loop, 2),
+            Err(RepetitionError::NothingToEnd { what: "--budget" })
+        );
+    }
+
+    #[test]
     fn invalid_numbers_are_refused() {
         use RepetitionError as E;
-        let of = |asked: &Repetition| repetition(&study(), asked, VenueKind::Loop).expect_err("no");
+        let of =
+            |asked: &Repetition| repetition(&study(), asked, VenueKind::Loop, 1).expect_err("no");
         assert_eq!(of(&asked("0")), E::NoRepeat);
         assert_eq!(of(&asked("3..20000")), E::TooManyRepeats(20_000));
         assert_eq!(of(&asked("5..3")), E::Reversed { least: 5, most: 3 });
@@ -428,7 +505,7 @@ mod tests {
                 repeats_max,
                 ..study()
             };
-            repetition(&study, asked, VenueKind::Sim).expect("usable")
+            repetition(&study, asked, VenueKind::Sim, 1).expect("usable")
         };
         let by_default = Repetition::default();
         let numbers = |it: Repeated| {
@@ -450,7 +527,7 @@ mod tests {
         assert_eq!(numbers(range), (3, Some(20), true, None));
         // A single repeat: a run that may be resumed with more.
         assert_eq!(numbers(of(3, None, &asked("1"))), (1, None, true, None));
-        let real = repetition(&study(), &by_default, VenueKind::Loop).expect("usable");
+        let real = repetition(&study(), &by_default, VenueKind::Loop, 1).expect("usable");
         assert!(!real.perturb);
     }
 
@@ -465,7 +542,7 @@ mod tests {
                 perturb: Some(false),
                 ..asked
             };
-            repetition(&adaptive, &asked, VenueKind::Sim)
+            repetition(&adaptive, &asked, VenueKind::Sim, 1)
         };
         let once = sim(Repetition::default()).expect("usable");
         assert_eq!(
@@ -496,7 +573,7 @@ mod tests {
             perturb: Some(true),
             ..Repetition::default()
         };
-        let refused = repetition(&study(), &wanted, VenueKind::Loop).expect_err("refused");
+        let refused = repetition(&study(), &wanted, VenueKind::Loop, 1).expect_err("refused");
         assert_eq!(refused, RepetitionError::RealTime { venue: "loop" });
     }
 
@@ -508,7 +585,7 @@ mod tests {
                 iterations: Some(iterations),
                 ..Repetition::default()
             };
-            repetition(&study(), &asked, venue).map(|repeated| repeated.rounds)
+            repetition(&study(), &asked, venue, 1).map(|repeated| repeated.rounds)
         };
         let refused = rounds(2, 1, VenueKind::Dir).expect_err("refused");
         assert!(matches!(refused, RepetitionError::NothingMounted { .. }));

@@ -213,14 +213,6 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     }
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
-    let repeated = repetition(study, &request.repetition, venue.kind())?;
-    notices.extend(repeated.notice);
-    let trial_limit_s = request
-        .trial_limit_s
-        .unwrap_or_else(|| repetition::trial_limit_s(study, repeated.rounds));
-    if trial_limit_s == 0 {
-        return Err(ResolveError::NoTime);
-    }
     let subjects = match &venue {
         VenuePlan::Dir { dir } => {
             vec![recognised(dir, &subjects, !request.subjects.is_empty())?]
@@ -228,8 +220,16 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         _ => subjects
             .iter()
             .map(|subject| planned(subject, &venue, (!is_whole_catalogue).then_some(size)))
-            .collect::<Result<_, _>>()?,
+            .collect::<Result<Vec<_>, _>>()?,
     };
+    let repeated = repetition(study, &request.repetition, venue.kind(), subjects.len())?;
+    notices.extend(repeated.notice);
+    let trial_limit_s = request
+        .trial_limit_s
+        .unwrap_or_else(|| repetition::trial_limit_s(study, repeated.rounds));
+    if trial_limit_s == 0 {
+        return Err(ResolveError::NoTime);
+    }
     let plan = Plan {
         scale,
         figures: study.figures.clone(),

@@ -69,7 +69,7 @@ pub use steps::are_neighbouring_steps;
 pub use stopping::{Stopping, relative_half_widths, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
-pub use verdict::{Verdict, verdict};
+pub use verdict::{Verdict, repeats_to_decide, verdict};
 
 /// The confidence level of this crate's intervals.
 pub const CONFIDENCE: f64 = 0.95;

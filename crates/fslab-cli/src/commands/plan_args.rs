@@ -67,7 +67,8 @@ pub(super) struct PlanArgs {
 pub(super) struct RepetitionArgs {
     /// Repeats, each on a fresh file system: 5; or 3..20, to repeat each subject 3 to 20 times
     /// until --target is reached (see docs/repeats.md) [default: the study's; 3 in the venue sim
-    /// where that is 1]
+    /// where that is 1; in real time, of several subjects, at most 30 until the differences are
+    /// decided or --budget is used up]
     #[arg(long, value_name = "N|N..M", allow_hyphen_values = true)]
     pub(super) repeats: Option<Repeats>,
     /// Largest half-width of the 95 % interval of a key figure, with --repeats N..M [default: the
@@ -77,6 +78,10 @@ pub(super) struct RepetitionArgs {
     /// Phase whose headline figure decides about further repeats [default: the study's, or all]
     #[arg(long, value_name = "PHASE")]
     key: Vec<String>,
+    /// Time for the run in real time, like 5min: no further repeat begins that would end later; the
+    /// least repeats are run in any case [default: 5min without --repeats]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
+    budget: Option<u32>,
     /// Mounts per repeat; the phases run after each [default: the study's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     mounts: Option<u32>,
@@ -102,6 +107,7 @@ impl RepetitionArgs {
             repeats: self.repeats,
             target: self.target,
             key: self.key.clone(),
+            budget_s: self.budget,
             mounts: self.mounts,
             iterations: self.iterations,
             perturb: self.perturb.map(|switch| switch == Switch::On),

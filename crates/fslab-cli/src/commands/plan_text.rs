@@ -1,6 +1,7 @@
 //! A plan as text, for `--dry-run`.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use fslab_model::{CachePolicy, Plan, Rounds, VenueKind, VenuePlan};
 
@@ -84,9 +85,22 @@ fn repeats(plan: &Plan) -> String {
                 [] => "every phase".to_owned(),
                 key => key.join(", "),
             };
+            let decided = match adaptive.until_decided {
+                true => "decided or ",
+                false => "",
+            };
+            let budget = adaptive.budget_s.map(|budget_s| {
+                format!(
+                    "; at most {} in all",
+                    crate::progress::minutes(Duration::from_secs(u64::from(budget_s)))
+                )
+            });
             format!(
-                "{} to {}, until {key} is known to within {}{perturbed}",
-                plan.repeats, adaptive.repeats_max, adaptive.target
+                "{} to {}, until {key} is {decided}known to within {}{perturbed}{}",
+                plan.repeats,
+                adaptive.repeats_max,
+                adaptive.target,
+                budget.unwrap_or_default()
             )
         }
     }

@@ -1,16 +1,25 @@
 //! The precision of a run's subjects in words.
 
+use fslab_compare::{Analysis, Comparison, FirstPlace};
 use fslab_model::{Adaptive, RunRecord};
 use fslab_run::{CellPrecision, Repeats, Standing, precision};
 
 /// The repeats that are advised without --repeats N..M.
 const ADVISED: (u32, u32) = (3, 20);
-/// The most subjects that are named.
+/// The most repeats that are advised to decide a difference.
+const ADVISED_MAX: u32 = 100;
+/// The most subjects or phases that are named.
 const NAMED_MAX: usize = 4;
 
-/// The note at the end of a run; `None` if every subject reached the target.
+/// The note at the end of a run; `None` if every difference is decided, or for a single subject if
+/// its figures reached the target.
 pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     let plan = &record.header.plan;
+    let is_compared = plan.subjects.len() > 1;
+    let needs_target = plan.adaptive.as_ref().is_some_and(|it| !it.until_decided);
+    if is_compared && !needs_target {
+        return open_differences(record);
+    }
     // A single repeat has no intervals.
     if plan.repeats < 2 && plan.adaptive.is_none() {
         return None;
@@ -19,6 +28,8 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
         repeats_max: ADVISED.1,
         target: Adaptive::TARGET,
         key: Vec::new(),
+        until_decided: false,
+        budget_s: None,
     };
     let adaptive = plan.adaptive.as_ref().unwrap_or(&advised);
     let cells = precision(record, adaptive);
@@ -53,6 +64,49 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     Some(format!(
         "{finding}; the same command with --resume --repeats {repeats} continues"
     ))
+}
+
+/// The phases whose differences are undecided, and how many repeats would probably decide them.
+fn open_differences(record: &RunRecord) -> Option<String> {
+    let analysis = Analysis::of(record);
+    let compared = analysis.phases.iter().filter(|phase| phase.is_disk_bound());
+    let compared = compared.filter_map(|phase| Some((phase.name, phase.comparison.as_ref()?)));
+    let is_open =
+        |comparison: &Comparison| matches!(comparison.first_place(), FirstPlace::Undecided(_));
+    let compared: Vec<_> = compared.collect();
+    let mut open: Vec<_> = compared
+        .iter()
+        .filter(|(_, comparison)| is_open(comparison))
+        .map(|(name, comparison)| (comparison.repeats_to_decide(), *name))
+        .collect();
+    let most = open.iter().filter_map(|(needed, _)| *needed).max();
+    // The nearest first; those without a number last.
+    open.sort_by_key(|(needed, _)| needed.unwrap_or(usize::MAX));
+    let mut named: Vec<String> = open
+        .iter()
+        .take(NAMED_MAX)
+        .map(|(needed, name)| match needed {
+            Some(needed) => format!("{name} (about {needed} repeats would decide it)"),
+            None => (*name).to_owned(),
+        })
+        .collect();
+    if open.len() > NAMED_MAX {
+        named.push(format!("and {} more", open.len() - NAMED_MAX));
+    }
+    let found = format!(
+        "undecided: {} of {}, {}",
+        open.len(),
+        crate::screen::counted(compared.len(), "phase"),
+        named.join("; ")
+    );
+    let most = most.and_then(|most| u32::try_from(most).ok());
+    match most.filter(|most| *most <= ADVISED_MAX) {
+        _ if open.is_empty() => None,
+        Some(repeats) => Some(format!(
+            "{found}; the same command with --resume --repeats {repeats} continues"
+        )),
+        None => Some(found),
+    }
 }
 
 /// `ext4 (read 7.2 % after 3 repeats)`.

@@ -6,11 +6,11 @@
 
 use fslab_model::{Better, MetricDefinition};
 use fslab_stats::{CONFIDENCE, Estimate, Interval, RESOLUTION, Summary, Test, Verdict};
-use fslab_stats::{difference_test_among, location, ratio, verdict};
+use fslab_stats::{difference_test_among, location, ratio, repeats_to_decide, verdict};
 
 /// The relative difference that does not matter, for the verdict "the same".
 pub const TOLERANCE: f64 = 0.05;
-/// Single exact figures that differ by less are a tie: a convention, because one figure does not
+/// Single exact figures that differ by less are the same: a convention, because one figure does not
 /// show its sensitivity.
 pub const EXACT_TOLERANCE: f64 = 0.01;
 
@@ -19,8 +19,11 @@ pub const EXACT_TOLERANCE: f64 = 0.01;
 pub enum Standing {
     /// Best, and significantly better than every other subject with values.
     Winner,
-    /// The best, or not significantly behind it.
-    Tied,
+    /// The best, or the same as it within [`TOLERANCE`]: another subject is, too.
+    Same,
+    /// The best, or not known to be behind it and not known to be the same: more repeats may
+    /// decide it.
+    Undecided,
     /// Significantly behind the best.
     Behind,
     /// No other subject has values.
@@ -29,6 +32,21 @@ pub enum Standing {
     Unranked,
     /// It has no values.
     Absent,
+}
+
+/// Which subjects are first in a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FirstPlace {
+    /// One is better than every other, with certainty.
+    Winner(usize),
+    /// These are the same within [`TOLERANCE`], and better than every other.
+    Same(Vec<usize>),
+    /// One of these is the best, or some are the same; which is not known yet.
+    Undecided(Vec<usize>),
+    /// Too few repeats to rank.
+    TooFew,
+    /// There is nothing to compare.
+    Nothing,
 }
 
 /// One subject in a comparison.
@@ -259,6 +277,43 @@ impl Comparison {
         self.with(Standing::Winner).next()
     }
 
+    /// Which subjects are first.
+    #[must_use]
+    pub fn first_place(&self) -> FirstPlace {
+        let is_first = |standing| matches!(standing, Standing::Same | Standing::Undecided);
+        let first: Vec<usize> = (0..self.entries.len())
+            .filter(|subject| is_first(self.entries[*subject].standing))
+            .collect();
+        if let Some(winner) = self.winner() {
+            FirstPlace::Winner(winner)
+        } else if first.len() > 1 && self.with(Standing::Undecided).next().is_none() {
+            FirstPlace::Same(first)
+        } else if first.len() > 1 {
+            FirstPlace::Undecided(first)
+        } else if !self.exact && self.with(Standing::Unranked).next().is_some() {
+            FirstPlace::TooFew
+        } else {
+            FirstPlace::Nothing
+        }
+    }
+
+    /// About how many repeats would decide what is undecided; `None` where nothing is, or where no
+    /// number can be given.
+    #[must_use]
+    pub fn repeats_to_decide(&self) -> Option<usize> {
+        let FirstPlace::Undecided(subjects) = self.first_place() else {
+            return None;
+        };
+        let best = self.best?;
+        let needed = |subject: &usize| {
+            let entry = &self.entries[*subject];
+            let is_open = entry.standing == Standing::Undecided && *subject != best;
+            let fewer = entry.values.len().min(self.entries[best].values.len());
+            is_open.then(|| repeats_to_decide(entry.to_best?, fewer, TOLERANCE))?
+        };
+        subjects.iter().filter_map(needed).max()
+    }
+
     /// The subjects of one standing.
     pub fn with(&self, standing: Standing) -> impl Iterator<Item = usize> + '_ {
         self.entries
@@ -326,8 +381,10 @@ impl Comparison {
                     others.iter().map(|o| self.against(best, *o)).collect();
                 if against.iter().all(|s| *s == Standing::Behind) {
                     Standing::Winner
-                } else if against.contains(&Standing::Tied) {
-                    Standing::Tied
+                } else if against.contains(&Standing::Undecided) {
+                    Standing::Undecided
+                } else if against.contains(&Standing::Same) {
+                    Standing::Same
                 } else {
                     Standing::Unranked
                 }
@@ -349,7 +406,12 @@ impl Comparison {
             Some(interval) if interval.low > least && self.is_significant(other) => {
                 Standing::Behind
             }
-            Some(_) => Standing::Tied,
+            // Exact figures within their tolerance are the same by convention.
+            Some(_) if self.exact => Standing::Same,
+            Some(_) => match self.verdict(other, best) {
+                Verdict::Same { .. } => Standing::Same,
+                _ => Standing::Undecided,
+            },
         }
     }
 }
@@ -408,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn subjects_without_a_significant_difference_are_tied() {
+    fn subjects_without_a_significant_difference_are_undecided() {
         let samples = vec![
             vec![100.0, 120.0, 110.0],
             vec![105.0, 125.0, 112.0],
@@ -417,10 +479,37 @@ mod tests {
         let comparison = Comparison::of(&THROUGHPUT, samples);
         assert_eq!(
             standings(&comparison),
-            [Standing::Tied, Standing::Tied, Standing::Behind]
+            [Standing::Undecided, Standing::Undecided, Standing::Behind]
         );
         assert_eq!(comparison.order(), [1, 0, 2]);
         assert_eq!(comparison.winner(), None);
+        assert_eq!(comparison.first_place(), FirstPlace::Undecided(vec![0, 1]));
+    }
+
+    // "Cannot be distinguished" is not "the same": a factor of five may be undecided.
+    #[test]
+    fn the_same_needs_an_interval_within_the_tolerance() {
+        let near = vec![
+            vec![100.0, 101.0, 99.0, 100.0, 101.0],
+            vec![100.0, 99.0, 101.0, 100.0, 100.0],
+        ];
+        let near = Comparison::of(&THROUGHPUT, near);
+        assert_eq!(near.first_place(), FirstPlace::Same(vec![0, 1]));
+        let far = vec![vec![4330.0, 90.0, 4500.0], vec![802.0, 700.0, 900.0]];
+        let far = Comparison::of(&THROUGHPUT, far);
+        assert_eq!(far.first_place(), FirstPlace::Undecided(vec![0, 1]));
+        // One that is not known keeps the others from being a tie.
+        let mixed = vec![
+            vec![100.0; 5],
+            vec![100.0; 5],
+            vec![60.0, 140.0, 100.0, 90.0, 110.0],
+        ];
+        let mixed = Comparison::of(&THROUGHPUT, mixed);
+        assert_eq!(mixed.first_place(), FirstPlace::Undecided(vec![0, 1, 2]));
+        let single = Comparison::of(&THROUGHPUT, vec![vec![1.0], vec![2.0]]);
+        assert_eq!(single.first_place(), FirstPlace::TooFew);
+        let none = Comparison::of(&THROUGHPUT, vec![vec![1.0], vec![]]);
+        assert_eq!(none.first_place(), FirstPlace::Nothing);
     }
 
     #[test]
@@ -444,9 +533,9 @@ mod tests {
     }
 
     #[test]
-    fn equals_without_spread_are_tied_and_a_lone_subject_is_alone() {
+    fn equals_without_spread_are_the_same_and_a_lone_subject_is_alone() {
         let twins = Comparison::of(&THROUGHPUT, vec![vec![7.0; 3], vec![7.0; 3]]);
-        assert_eq!(standings(&twins), [Standing::Tied, Standing::Tied]);
+        assert_eq!(standings(&twins), [Standing::Same, Standing::Same]);
         assert_eq!(twins.best, Some(0));
         let alone = Comparison::of(&THROUGHPUT, vec![vec![7.0; 3], vec![]]);
         assert_eq!(standings(&alone), [Standing::Alone, Standing::Absent]);
@@ -487,11 +576,14 @@ mod tests {
         let close = Comparison::of_virtual_time(&THROUGHPUT, single([100.0, 99.5, 50.0]));
         assert_eq!(
             standings(&close),
-            [Standing::Tied, Standing::Tied, Standing::Behind]
+            [Standing::Same, Standing::Same, Standing::Behind]
         );
         let seeds = vec![vec![100.0, 120.0, 110.0], vec![105.0, 125.0, 112.0]];
         let seeds = Comparison::of_virtual_time(&THROUGHPUT, seeds);
-        assert_eq!(standings(&seeds), [Standing::Tied, Standing::Tied]);
+        assert_eq!(
+            standings(&seeds),
+            [Standing::Undecided, Standing::Undecided]
+        );
         assert!(!seeds.exact);
     }
 

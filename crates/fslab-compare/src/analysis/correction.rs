@@ -60,7 +60,7 @@ mod tests {
         let family = correct(&mut many.iter_mut().collect::<Vec<_>>());
         assert_eq!(family, 21);
         let last = &many[20];
-        assert_eq!(last.entries[0].standing, Standing::Tied);
+        assert_eq!(last.entries[0].standing, Standing::Undecided);
         assert!(last.is_lost_in_correction(0));
         assert!(!many[0].is_lost_in_correction(0));
         assert!(!matches!(last.verdict(0, 1), Verdict::Slower));

@@ -21,7 +21,7 @@ mod sweep;
 pub use aged::AgedContrast;
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
-pub use comparison::{Comparison, Entry, Standing};
+pub use comparison::{Comparison, Entry, FirstPlace, Standing};
 pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
 pub use diagnosis::{Anomaly, DetectedAnomaly, Diagnosis};

@@ -25,12 +25,14 @@ pub struct OverallAnalysis {
 
 impl OverallAnalysis {
     /// `None` for one subject, or for fewer than two phases that all complete subjects share.
+    /// Phases that are not disk-bound are left out: their figures say how long timers were waited
+    /// for.
     pub(super) fn of(phases: &[PhaseAnalysis]) -> Option<Self> {
         let compared = || {
             phases
                 .iter()
                 .enumerate()
-                .filter(|(_, p)| p.comparison.is_some())
+                .filter(|(_, p)| p.comparison.is_some() && p.is_disk_bound())
         };
         let subjects = phases.first()?.cells.len();
         let values: Vec<TrialValues> = (0..subjects)

@@ -3,6 +3,7 @@
 use std::cmp::max;
 use std::collections::{BTreeMap, BTreeSet};
 
+use fslab_model::definitions::DEVICE_BUSY;
 use fslab_model::{
     CachePolicy, CacheVerdict, DeviceInsight, Failure, Headline, LatencyHistogram, Metric,
     MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, Point, RunRecord, Swept,
@@ -211,6 +212,30 @@ impl<'a> PhaseAnalysis<'a> {
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_virtual && self.cells.iter().all(|cell| cell.repeats.len() < 2)
+    }
+
+    /// False if its time is virtual and the disk worked for less than half of it in a completed
+    /// repeat of any subject: then the rest, waiting for timers, decides the headline figure. Of a
+    /// sweep, more than half of such records are needed.
+    #[must_use]
+    pub fn is_disk_bound(&self) -> bool {
+        let records = self.points().iter().flat_map(|point| &point.cells);
+        let records = records.flat_map(PhaseCell::records);
+        let (mut all, mut little) = (0_usize, 0_usize);
+        for record in records {
+            all += 1;
+            little += usize::from(record.took_little_device_time());
+        }
+        match &self.sweep {
+            Some(_) => 2 * little <= all,
+            None => little == 0,
+        }
+    }
+
+    /// The comparison by the time for which the disk worked, for a phase that is not disk-bound.
+    #[must_use]
+    pub fn disk_time(&self) -> Comparison {
+        self.compare(&DEVICE_BUSY)
     }
 
     /// The sensitivity of the headline figure to perturbation, as a share of it:

@@ -36,11 +36,13 @@ pub(super) fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
     }
 }
 
-/// The speed relative to the best, with `≈` if the difference is not significant.
+/// The speed relative to the best, with `≈` if it is the same within the tolerance, and `?` if the
+/// difference is undecided.
 pub(super) fn against_best(entry: &Entry) -> Option<String> {
     let speed = wording::ratio(entry.to_best?.value);
     Some(match entry.standing {
-        Standing::Tied => format!("≈ {speed}"),
+        Standing::Same => format!("≈ {speed}"),
+        Standing::Undecided => format!("{speed} ?"),
         _ => speed,
     })
 }

@@ -10,6 +10,7 @@ mod diagnosis;
 mod disk;
 mod disturbances;
 mod failures;
+mod fastest;
 mod overall;
 mod overview;
 mod phase;

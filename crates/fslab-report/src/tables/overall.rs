@@ -71,7 +71,7 @@ fn cells(comparison: &Comparison, subject: usize, best: usize) -> Vec<TableCell>
         Some(_) if subject == best => {
             TableCell::new(if winner { "fastest" } else { "best, not alone" })
         }
-        Some(_) if exact && entry.standing == Standing::Tied => {
+        Some(_) if exact && entry.standing == Standing::Same => {
             TableCell::new("the same within 1 %")
         }
         Some(_) => TableCell::new(wording::verdict(comparison.verdict(subject, best))),
@@ -88,14 +88,25 @@ fn notes(analysis: &Analysis, exact: bool) -> Vec<String> {
     if used == all {
         notes.push(format!("Over all {}.", wording::count(all, "phase")));
     } else {
-        let left_out = (0..all).filter(|place| !overall.phases.contains(place));
-        let left_out = left_out.map(|place| wording::phase(analysis.phases[place].name));
-        notes.push(format!(
-            "Over {used} of {}; without {}, for which not every subject has a figure above 0 in {}.",
-            wording::count(all, "phase"),
-            wording::list(&left_out.collect::<Vec<_>>()),
-            if exact { "its repeat" } else { "two repeats" }
-        ));
+        let left_out = |is_bound: bool| {
+            let phases = analysis.phases.iter().enumerate();
+            let left_out = phases.filter(|(place, phase)| {
+                !overall.phases.contains(place) && phase.is_disk_bound() == is_bound
+            });
+            let names: Vec<_> = left_out.map(|(_, it)| wording::phase(it.name)).collect();
+            (!names.is_empty()).then(|| wording::list(&names))
+        };
+        let mut note = format!("Over {used} of {}", wording::count(all, "phase"));
+        if let Some(names) = left_out(true) {
+            let repeats = if exact { "its repeat" } else { "two repeats" };
+            note += &format!(
+                "; without {names}, for which not every subject has a figure above 0 in {repeats}"
+            );
+        }
+        if let Some(names) = left_out(false) {
+            note += &format!("; without {names}, which the disk does not decide");
+        }
+        notes.push(note + ".");
     }
     let without: Vec<String> = analysis
         .subjects()

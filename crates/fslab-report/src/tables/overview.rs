@@ -4,12 +4,11 @@ use fslab_model::{Headline, MetricDefinition};
 
 use super::cells::{absence_word, against_best, median};
 use super::disturbances::{mark_note, marked};
+use super::fastest::fastest;
 use crate::wording::{self, NOTHING};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, Standing};
 
-/// Most tied subjects named; more are counted.
-const TIED_NAMES_MAX: usize = 4;
 /// Most phases named in the note on correction; more are counted.
 const LOST_MAX: usize = 6;
 
@@ -146,7 +145,10 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
         };
         return TableCell::new(word).tone(tone);
     };
-    let cell = marked(median(comparison, entry), phase.disturbed(subject));
+    let mut cell = marked(median(comparison, entry), phase.disturbed(subject));
+    if !phase.is_disk_bound() {
+        cell = cell.tone(Tone::Plain);
+    }
     match (against_best(entry), entry.to_best) {
         (Some(text), Some(speed)) if entry.standing != Standing::Alone => {
             let cell = cell.detail(text).heat(speed.value);
@@ -156,46 +158,18 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
     }
 }
 
-fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
-    let Some(comparison) = &phase.comparison else {
-        return TableCell::nothing();
-    };
-    if let Some(winner) = comparison.winner() {
-        let cell = TableCell::new(&names[winner])
-            .about(winner)
-            .tone(Tone::Strong);
-        let second = comparison.order().get(1).copied();
-        let speed = second.and_then(|second| comparison.speed(winner, second));
-        let ahead = speed.and_then(|speed| match speed.interval {
-            Some(interval) => Some(wording::ratio_interval(interval)),
-            None => comparison.exact.then(|| wording::ratio(speed.value)),
-        });
-        return match ahead {
-            Some(ahead) => cell.detail(format!("{ahead} × the next")),
-            None => cell,
-        };
-    }
-    let tied: Vec<String> = comparison
-        .with(Standing::Tied)
-        .map(|subject| names[subject].clone())
-        .collect();
-    let text = if tied.len() > TIED_NAMES_MAX {
-        format!("tie of {}", tied.len())
-    } else if tied.len() > 1 {
-        format!("tie: {}", wording::list(&tied))
-    } else if !comparison.exact && comparison.with(Standing::Unranked).next().is_some() {
-        "too few repeats".to_owned()
-    } else {
-        NOTHING.to_owned()
-    };
-    TableCell::new(text).tone(Tone::Weak)
-}
-
 fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     let mut notes = ratio_notes(analysis, compare);
     if analysis.phases.iter().any(|phase| phase.sweep.is_some()) {
         notes.push(
             "Of a sweep the figure is the geometric mean over the points that all subjects have."
+                .to_owned(),
+        );
+    }
+    if compare && analysis.phases.iter().any(|phase| !phase.is_disk_bound()) {
+        notes.push(
+            "Not disk-bound: the disk worked for less than half of the phase, and the rest is \
+             waiting for timers. Such a phase counts for no winner."
                 .to_owned(),
         );
     }
@@ -247,14 +221,15 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         if analysis.phases.iter().any(is_exact) {
             notes.push(
                 "Figures of virtual time are exact; by convention those that differ by less than 1 % \
-                 are a tie, ≈."
+                 are the same, ≈."
                 .to_owned(),
             );
         } else if analysis.has_intervals() {
             notes.push(
                 "A winner is named only where the 95 % interval of its ratio to every other \
                  subject excludes 1, and the test does so too, corrected for all pairs of \
-                 subjects in this table; ≈ cannot be distinguished from the best."
+                 subjects in this table. ≈ is the same as the best: the interval lies within \
+                 5 %. ? is undecided: more repeats may decide it."
                     .to_owned(),
             );
             notes.extend(lost(analysis));

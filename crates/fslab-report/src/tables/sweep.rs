@@ -3,9 +3,10 @@
 use fslab_model::Subject;
 
 use super::cells::absence_word;
+use super::fastest::fastest;
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
-use fslab_compare::{Comparison, PhaseAnalysis, PhaseCell, Standing};
+use fslab_compare::{PhaseAnalysis, PhaseCell, Standing};
 
 /// The headline figure at every point of a sweep, and the fastest subject; `None` for a phase that
 /// runs once.
@@ -36,7 +37,7 @@ pub fn sweep<'a>(
             .collect();
         row.extend((0..names.len()).map(|subject| figure(point, subject)));
         if names.len() > 1 {
-            row.push(fastest(point.comparison.as_ref(), &names));
+            row.push(fastest(point, &names));
         }
         row
     };
@@ -65,19 +66,6 @@ fn figure(point: &PhaseAnalysis, subject: usize) -> TableCell {
         Some("failed") => TableCell::new("failed").tone(Tone::Bad),
         Some(word) => TableCell::new(word).tone(Tone::Weak),
         None => TableCell::new("no rate").tone(Tone::Weak),
-    }
-}
-
-fn fastest(comparison: Option<&Comparison>, names: &[String]) -> TableCell {
-    let Some(comparison) = comparison else {
-        return TableCell::nothing();
-    };
-    if let Some(winner) = comparison.winner() {
-        return TableCell::new(&names[winner]).about(winner);
-    }
-    match comparison.with(Standing::Tied).count() {
-        0 => TableCell::nothing(),
-        tied => TableCell::new(format!("tie of {tied}")).tone(Tone::Weak),
     }
 }
 

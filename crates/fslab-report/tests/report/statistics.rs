@@ -322,6 +322,8 @@ fn wide_intervals_are_listed_with_their_reason() {
         repeats_max: 4,
         target: Percent::of_share(0.2),
         key: vec!["create".to_owned()],
+        until_decided: false,
+        budget_s: None,
     });
     let adaptive = tables::spread(&Analysis::of(&story.run)).expect("one is wide");
     assert_eq!(adaptive.rows.len(), 1);

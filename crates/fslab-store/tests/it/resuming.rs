@@ -119,6 +119,8 @@ fn planned_are_the_least_of_each_subject_and_what_has_a_record_beyond() {
         repeats_max,
         target: Adaptive::TARGET,
         key: vec!["write".into()],
+        until_decided: false,
+        budget_s: None,
     };
     store
         .ask_repeats(&run, 3, Some(&adaptive(20)))

@@ -32,6 +32,8 @@ pub(crate) fn plan() -> Plan {
             repeats_max: 20,
             target: Adaptive::TARGET,
             key: vec!["write".into()],
+            until_decided: false,
+            budget_s: None,
         }),
         perturb: true,
         rounds: Rounds {
