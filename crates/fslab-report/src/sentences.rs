@@ -252,12 +252,15 @@ impl SummaryWriter<'_> {
         };
         let same = self.compared().filter(is_same).count();
         let undecided = phases - wins.iter().sum::<usize>() - same;
-        let part = |number: usize, what: &str| {
-            (number > 0)
-                .then(|| format!("; {number} {what}"))
-                .unwrap_or_default()
+        let parts: Vec<String> = [("the same", same), ("undecided", undecided)]
+            .iter()
+            .filter(|(_, number)| *number > 0)
+            .map(|(word, number)| format!("{word} in {number}"))
+            .collect();
+        let rest = match parts.is_empty() {
+            true => String::new(),
+            false => format!("; {}", parts.join(", ")),
         };
-        let rest = part(same, "the same within the tolerance") + &part(undecided, "undecided");
         let text = format!("{text}{rest}.");
         Some(sentence(SentenceKind::Score, text))
     }

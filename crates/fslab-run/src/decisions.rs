@@ -5,22 +5,18 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_compare::TOLERANCE;
-use fslab_stats::{CONFIDENCE, Verdict, location, ratio_at, verdict};
+use fslab_stats::{is_decided, location};
 
 use crate::precision::{Trial, values};
 
-/// The smallest error rate of a single comparison: the bootstrap has no interval far below it.
-const ERROR_MIN: f64 = 0.001;
-
 /// The trials of all cells, and what they decide.
 ///
-/// A difference from the best of a phase is decided if the interval of the ratio says "faster",
-/// "slower" or "the same within 5 %"; its error rate is divided among all comparisons of the run
-/// (Bonferroni), as the report corrects them together. The best is decided once all others are.
+/// Each cell is compared with the best of a phase, see [`is_decided`]. The best is decided once all
+/// others are.
 pub(crate) struct Decisions<'t> {
     cells: Vec<Vec<&'t Trial>>,
-    /// One minus the confidence of each interval.
-    error: f64,
+    /// The number of comparisons with the best in all phases.
+    comparisons: usize,
     /// By phase and number of repeats: the cells that are decided.
     known: RefCell<BTreeMap<(String, usize), BTreeSet<usize>>>,
 }
@@ -30,10 +26,9 @@ impl<'t> Decisions<'t> {
     pub(crate) fn new(cells: Vec<Vec<&'t Trial>>) -> Self {
         let phases: BTreeSet<&str> = cells.iter().flatten().flat_map(|it| it.phases()).collect();
         let comparisons = phases.len() * cells.len().saturating_sub(1);
-        let error = (1.0 - CONFIDENCE) / comparisons.max(1) as f64;
         Self {
             cells,
-            error: error.max(ERROR_MIN),
+            comparisons,
             known: RefCell::default(),
         }
     }
@@ -57,11 +52,8 @@ impl<'t> Decisions<'t> {
         let Some((best, _)) = means.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             return BTreeSet::new();
         };
-        let is_apart = |cell: &usize| {
-            let ratio = ratio_at(&samples[*cell], &samples[best], 1.0 - self.error);
-            let interval = ratio.and_then(|ratio| ratio.interval);
-            verdict(interval, TOLERANCE) != Verdict::Undecided
-        };
+        let is_apart =
+            |cell: &usize| is_decided(&samples[*cell], &samples[best], self.comparisons, TOLERANCE);
         let has_values = |cell: &usize| *cell != best && !samples[*cell].is_empty();
         let others: Vec<usize> = (0..samples.len()).filter(has_values).collect();
         let mut decided: BTreeSet<usize> = others.iter().copied().filter(is_apart).collect();

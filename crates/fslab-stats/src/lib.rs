@@ -66,7 +66,7 @@ pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
 pub use sensitivity::sensitivity;
 pub use steps::are_neighbouring_steps;
-pub use stopping::{Stopping, relative_half_widths, stopping};
+pub use stopping::{Stopping, is_decided, relative_half_widths, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
 pub use verdict::{Verdict, repeats_to_decide, verdict};

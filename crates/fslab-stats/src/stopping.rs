@@ -11,6 +11,7 @@
 //! docs/statistics.md has the figures.
 
 use crate::logs::t_bound;
+use crate::{Verdict, ratio_at, verdict};
 
 /// Further repeats after the first look at which all figures were within the target.
 const FURTHER: usize = 6;
@@ -20,6 +21,13 @@ const FURTHER_MUCH_BETTER: usize = 2;
 
 /// The share of the target that is well within it.
 const MUCH_BETTER: f64 = 0.5;
+
+/// The error rate of one look at a difference: looks after every repeat find more than one does. By
+/// simulation, see docs/statistics.md.
+const LOOK_ERROR: f64 = 0.005;
+
+/// The smallest error rate of a comparison: the bootstrap has no interval far below it.
+const LOOK_ERROR_MIN: f64 = 0.001;
 
 /// Whether another repeat is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +103,19 @@ pub fn relative_half_widths(values: &[Option<f64>]) -> Vec<Option<f64>> {
     values.iter().map(|value| width_with(*value)).collect()
 }
 
+/// Whether the difference of a subject from the best is decided for the purpose of stopping: its
+/// interval says "faster", "slower" or "the same within `tolerance`", as one of so many
+/// `comparisons` of a run that is looked at after every repeat.
+///
+/// The interval is wider than that of the report: an error rate of 0.5 %, divided by `comparisons`
+/// (Bonferroni).
+#[must_use]
+pub fn is_decided(own: &[f64], best: &[f64], comparisons: usize, tolerance: f64) -> bool {
+    let error = (LOOK_ERROR / comparisons.max(1) as f64).max(LOOK_ERROR_MIN);
+    let interval = ratio_at(own, best, 1.0 - error).and_then(|ratio| ratio.interval);
+    verdict(interval, tolerance) != Verdict::Undecided
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +135,17 @@ mod tests {
         let enough = [0.2, 0.05, 0.04, 0.04, 0.04, 0.04, 0.04, 0.04];
         assert_eq!(after(&enough), Stopping::Known);
         assert_eq!(after(&enough[..7]), more(1));
+    }
+
+    #[test]
+    fn a_difference_needs_more_certainty_among_many() {
+        let (fast, slow) = (
+            [105.0, 108.0, 103.0, 106.0, 104.0],
+            [100.0, 102.0, 98.0, 101.0, 97.0],
+        );
+        assert!(is_decided(&slow, &fast, 1, 0.05));
+        assert!(!is_decided(&slow, &fast, 1_000, 0.001));
+        assert!(!is_decided(&slow[..1], &fast, 1, 0.05));
     }
 
     #[test]

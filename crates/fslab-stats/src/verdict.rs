@@ -57,7 +57,7 @@ pub fn repeats_to_decide(ratio: Estimate, repeats: usize, tolerance: f64) -> Opt
     // Either 1 leaves the interval, or the interval comes to lie within the tolerance.
     let room = away.max(tolerance.max(0.0).ln_1p() - away);
     let factor = (half / room).powi(2);
-    let needed = (factor * repeats as f64).ceil();
+    let needed = (factor * repeats as f64 - 1e-9).ceil();
     // Beyond that it is not worth a number.
     (needed.is_finite() && needed < 1e6).then(|| (needed as usize).max(repeats + 1))
 }

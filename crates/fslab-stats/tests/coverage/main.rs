@@ -4,6 +4,7 @@
 
 mod chance;
 mod clusters;
+mod deciding;
 mod detectors;
 mod families;
 mod further_run;
