@@ -205,6 +205,13 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             .iter()
             .map(|d| format!("They differ in {d}.")),
     );
+    if let Some(meetings) = &diff.meetings {
+        let repeats = diff.repeats;
+        notes.extend(
+            repeats.map(|(base, new)| format!("They differ in repeats: {new} against {base}.")),
+        );
+        notes.extend(meetings.sentences(&named(&diff.base), &named(&diff.new)));
+    }
     notes.extend(diff.unpaired.iter().map(|text| format!("{text}.")));
     notes.extend(diff.unmeasured.iter().map(|it| not_measured(it)));
     let others = diff.others.iter();
