@@ -30,7 +30,8 @@ struct PhaseActivity {
 
 impl PhaseActivities {
     pub(super) fn of(run: &RunRecord) -> Self {
-        let plan = &run.header.plan;
+        let compared = fslab_exchange::as_compared(run);
+        let plan = &compared.header.plan;
         let mut phases: Vec<PhaseActivity> = Vec::new();
         for spec in &plan.phases {
             let name = study_phase(spec);
@@ -42,7 +43,7 @@ impl PhaseActivities {
             let Deed {
                 activity,
                 conditions,
-            } = deed(spec);
+            } = deed(plan, spec);
             phases.push(PhaseActivity {
                 phase: name.to_owned(),
                 points: 1,

@@ -5,7 +5,7 @@ use fslab_model::PhaseSpec;
 use serde_json::Value;
 
 use super::activity::Activity::{self, *};
-use super::condition::Condition;
+use super::condition::{Condition, WHOLE_FILE};
 use super::deed::Deed;
 
 /// The columns, with the call that closes each: bonnie++ syncs what it wrote within the time.
@@ -24,6 +24,9 @@ pub(super) const PHASES: [(&str, Activity, &str); 12] = [
     ("delete-rand", UnlinkRandom, ""),
 ];
 
+/// bonnie++'s chunk unless given.
+const CHUNK_BYTES: u64 = 8192;
+
 pub(super) fn deed(spec: &PhaseSpec) -> Deed {
     let name = study_phase(spec);
     let Some((_, activity, sync)) = PHASES.iter().find(|(known, ..)| *known == name) else {
@@ -41,7 +44,11 @@ pub(super) fn deed(spec: &PhaseSpec) -> Deed {
     );
     if is_data {
         conditions.set_bytes(Condition::FileSize, number("file_size"));
-        conditions.set_bytes(Condition::RecordSize, number("record"));
+        let record = number("record").or(Some(CHUNK_BYTES));
+        conditions.set_bytes(Condition::RecordSize, record);
+        if *activity != Seeks {
+            conditions.set(Condition::Amount, WHOLE_FILE);
+        }
         conditions.set(Condition::Direct, "no");
         conditions.set(Condition::QueueDepth, "1");
     } else {

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use fslab_compare::ConditionDifference;
 use fslab_model::Bytes;
 
+/// The amount of a phase that accesses each record of its file once.
+pub(super) const WHOLE_FILE: &str = "the file once";
+
 /// A condition of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Condition {
     FileSize,
     RecordSize,
-    /// Bytes or operations, where that is not the whole file once.
     Amount,
     Files,
     FilesEach,

@@ -1,6 +1,6 @@
 //! What one phase does, and under which conditions.
 
-use fslab_model::PhaseSpec;
+use fslab_model::{PhaseSpec, Plan};
 
 use super::activity::Activity;
 use super::condition::Conditions;
@@ -16,9 +16,9 @@ pub struct Deed {
     pub conditions: Conditions,
 }
 
-/// What the phase `spec` does: of another tool if its workload is named after one.
+/// What the phase `spec` of `plan` does: of another tool if its workload is named after one.
 #[must_use]
-pub fn deed(spec: &PhaseSpec) -> Deed {
+pub fn deed(plan: &Plan, spec: &PhaseSpec) -> Deed {
     let format = Format::ALL
         .into_iter()
         .find(|it| it.name() == spec.workload);
@@ -28,6 +28,6 @@ pub fn deed(spec: &PhaseSpec) -> Deed {
         Some(Format::Fio) => fio::deed(spec),
         Some(Format::Mdtest) => mdtest::deed(spec),
         Some(Format::Csv | Format::Json) => Deed::default(),
-        None => fslab::deed(spec),
+        None => fslab::deed(plan, spec),
     }
 }

@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Parameters, PhaseSpec};
 use serde_json::Value;
 
 use super::activity::Activity::{self, *};
-use super::condition::{Condition, Conditions};
+use super::condition::{Condition, Conditions, WHOLE_FILE};
 use super::deed::Deed;
 use super::fslab;
 
@@ -94,7 +94,18 @@ impl<'p> Options<'p> {
         let moved = self
             .size(&["io_size", "io_limit"])
             .filter(|moved| Some(moved) != size.as_ref());
-        conditions.set_known(Condition::Amount, time.map(in_seconds).or(moved));
+        let amount = time.map(in_seconds).or(moved);
+        // A share of the file, as a percentage, is not computed.
+        if amount.is_some()
+            || self
+                .get(&["io_size", "io_limit"])
+                .is_none_or(|it| !it.contains('%'))
+        {
+            conditions.set(
+                Condition::Amount,
+                amount.unwrap_or_else(|| WHOLE_FILE.to_owned()),
+            );
+        }
         conditions.set(Condition::Threads, self.get(&["numjobs"]).unwrap_or("1"));
         conditions.set(Condition::QueueDepth, self.get(&["iodepth"]).unwrap_or("1"));
         let direct = self.is_set(&["direct"]) || self.get(&["buffered"]) == Some("0");

@@ -3,15 +3,19 @@
 //! The jobs on data have `direction` and `access`, those on files `operation`; a workload without
 //! them, such as a program, has no common word.
 
-use fslab_model::{CachePolicy, Parameters, PhaseSpec};
+use fslab_model::{Bytes, CachePolicy, Parameters, PhaseSpec, Plan};
+use fslab_workload::Workload;
 use serde_json::Value;
 
 use super::activity::Activity::{self, *};
-use super::condition::{Condition, Conditions};
+use super::condition::{Condition, Conditions, WHOLE_FILE};
 use super::deed::Deed;
 
-pub(super) fn deed(spec: &PhaseSpec) -> Deed {
-    let parameters = &spec.parameters;
+pub(super) fn deed(plan: &Plan, spec: &PhaseSpec) -> Deed {
+    let workload = Workload::of_phase(spec).ok();
+    let complete = workload.and_then(|it| it.job_parameters(&spec.parameters).ok());
+    // A run of a newer fslab may have workloads that are unknown here.
+    let parameters = complete.as_ref().unwrap_or(&spec.parameters);
     let mut deed = Deed {
         activity: activity(parameters),
         ..Deed::default()
@@ -32,7 +36,10 @@ pub(super) fn deed(spec: &PhaseSpec) -> Deed {
     );
     match is_of_files(activity) {
         true => of_files(parameters, conditions),
-        false => of_data(parameters, activity, conditions),
+        false => {
+            let engine = text(parameters, "engine").unwrap_or(&plan.engine);
+            of_data(parameters, activity, engine, conditions);
+        }
     }
     deed
 }
@@ -122,12 +129,17 @@ fn of_files(parameters: &Parameters, conditions: &mut Conditions) {
     }
 }
 
-fn of_data(parameters: &Parameters, activity: Activity, conditions: &mut Conditions) {
+fn of_data(parameters: &Parameters, activity: Activity, engine: &str, conditions: &mut Conditions) {
     let file_size = number(parameters, "file_size");
     let record = number(parameters, "record");
     conditions.set_bytes(Condition::FileSize, file_size);
     conditions.set_bytes(Condition::RecordSize, record);
-    conditions.set_known(Condition::Amount, amount(parameters));
+    let is_of_operations = activity == Seeks;
+    let amount = amount(parameters, is_of_operations);
+    conditions.set(
+        Condition::Amount,
+        amount.unwrap_or_else(|| WHOLE_FILE.to_owned()),
+    );
     conditions.set(
         Condition::Direct,
         if flag(parameters, "direct") {
@@ -136,12 +148,9 @@ fn of_data(parameters: &Parameters, activity: Activity, conditions: &mut Conditi
             "no"
         },
     );
-    let engine = text(parameters, "engine");
-    conditions.set_known(Condition::Engine, engine.map(str::to_owned));
+    conditions.set(Condition::Engine, engine);
     let depth = parameters.get("uring").and_then(|it| it.get("queue_depth"));
-    let depth = depth
-        .and_then(Value::as_u64)
-        .filter(|_| engine == Some("uring"));
+    let depth = depth.and_then(Value::as_u64).filter(|_| engine == "uring");
     // Other engines have one request in flight.
     conditions.set_count(Condition::QueueDepth, depth.or(Some(1)));
     let mix = parameters.get("direction").and_then(|it| it.get("mix"));
@@ -178,18 +187,30 @@ fn of_data(parameters: &Parameters, activity: Activity, conditions: &mut Conditi
     }
 }
 
-/// The amount, where it is not each record of the file once.
-fn amount(parameters: &Parameters) -> Option<String> {
-    let operations = number(parameters, "operations").filter(|count| *count > 0);
-    if let Some(operations) = operations {
-        return Some(format!("{operations} operations"));
+/// The amount, where it is not each record of the file once: bytes, or operations where these are
+/// not the records' number.
+fn amount(parameters: &Parameters, is_of_operations: bool) -> Option<String> {
+    let of_records = |count: u64| {
+        let record = number(parameters, "record").filter(|_| !is_of_operations);
+        let bytes = record.and_then(|record| record.checked_mul(count));
+        match bytes {
+            Some(bytes) if Some(bytes) == number(parameters, "file_size") => None,
+            Some(bytes) => Some(Bytes(bytes).to_string()),
+            None => Some(format!("{count} operations")),
+        }
+    };
+    if let Some(operations) = number(parameters, "operations").filter(|count| *count > 0) {
+        return of_records(operations);
     }
-    let given = parameters.get("amount")?.as_object()?.iter().next()?;
-    Some(match (given.0.as_str(), given.1) {
-        ("operations" | "total-operations", count) => format!("{count} operations"),
-        ("bytes", bytes) => fslab_model::Bytes(bytes.as_u64()?).to_string(),
-        (name, value) => format!("{name} {}", value.as_str().unwrap_or(&value.to_string())),
-    })
+    let (name, value) = parameters.get("amount")?.as_object()?.iter().next()?;
+    match (name.as_str(), value.as_u64()) {
+        ("operations" | "total-operations", Some(count)) => of_records(count),
+        ("bytes", Some(bytes)) => Some(Bytes(bytes).to_string()),
+        _ => Some(format!(
+            "{name} {}",
+            value.as_str().unwrap_or(&value.to_string())
+        )),
+    }
 }
 
 /// The calls that make what is written durable.

@@ -5,7 +5,7 @@ use fslab_model::PhaseSpec;
 use serde_json::Value;
 
 use super::activity::Activity::{self, *};
-use super::condition::Condition;
+use super::condition::{Condition, WHOLE_FILE};
 use super::deed::Deed;
 
 /// The tests. fslab has no phases like the vectored calls and the mixed workload, whose share of
@@ -51,6 +51,7 @@ pub(super) fn deed(spec: &PhaseSpec) -> Deed {
     conditions.set_bytes(Condition::FileSize, number("file_size"));
     conditions.set_bytes(Condition::RecordSize, number("record"));
     conditions.set_count(Condition::Threads, number("processes").or(Some(1)));
+    conditions.set(Condition::Amount, WHOLE_FILE);
     conditions.set(Condition::QueueDepth, "1");
     conditions.set(Condition::Direct, if has("direct") { "yes" } else { "no" });
     if has("mmap") {

@@ -90,7 +90,7 @@ fn units(run: &RunRecord) -> Vec<Unit<'_>> {
         let metrics = records.iter().flat_map(|record| phase_metrics(record));
         Unit {
             spec,
-            deed: deed(spec),
+            deed: deed(&run.header.plan, spec),
             points: phases
                 .iter()
                 .filter(|it| study_phase(it) == study_phase(spec))

@@ -24,4 +24,4 @@ pub use activity::Activity;
 pub use deed::{Deed, deed};
 pub use error::MeetError;
 pub use matching::PhaseMap;
-pub use prepared::{Meet, gather, meet};
+pub use prepared::{Meet, as_compared, gather, meet};

@@ -155,6 +155,13 @@ fn defined_otherwise<'r>(
     found
 }
 
+/// The run as it is compared with those of other tools: the directions of a job of fio are one
+/// phase.
+#[must_use]
+pub fn as_compared(run: &RunRecord) -> RunRecord {
+    comparable(run, true, &[])
+}
+
 /// The run in the form in which other tools' runs compare with it.
 fn comparable(run: &RunRecord, is_across: bool, maps: &[PhaseMap]) -> RunRecord {
     let apart: BTreeSet<&str> = maps.iter().flat_map(PhaseMap::names).collect();
