@@ -74,6 +74,8 @@ pub struct LeftOver {
     pub place: Place,
     /// The phase.
     pub phase: PhaseName,
+    /// What it does, if that is known.
+    pub does: Option<String>,
     /// Why.
     pub why: String,
 }
@@ -215,6 +217,7 @@ impl LeftOver {
         Self {
             place,
             phase: PhaseName::of(spec),
+            does: None,
             why: why.into(),
         }
     }
@@ -244,6 +247,7 @@ mod tests {
         LeftOver {
             place,
             phase: phase_name(phase),
+            does: None,
             why: String::new(),
         }
     }

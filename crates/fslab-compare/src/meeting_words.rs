@@ -19,6 +19,13 @@ impl Names<'_> {
             Place::New => self.new,
         }
     }
+
+    fn other(&self, place: Place) -> &str {
+        match place {
+            Place::Base => self.new,
+            Place::New => self.base,
+        }
+    }
 }
 
 impl Meetings {
@@ -103,15 +110,11 @@ impl Meetings {
                     }
                 }
             }
-            let other = match place {
-                Place::Base => names.new,
-                Place::New => names.base,
-            };
             let each = values.iter();
             let each = each.map(|(condition, known)| format!("{condition} ({})", list(known)));
             let each: Vec<String> = each.collect();
             (!each.is_empty()).then(|| {
-                let of = names.of(place);
+                let (of, other) = (names.of(place), names.other(place));
                 format!(
                     "Not known of {of}, with the values of {other}: {}.",
                     each.join("; ")
@@ -148,8 +151,10 @@ impl Meetings {
                 format!("{} ({why})", list(&phases.collect::<Vec<_>>()))
             });
             let each: Vec<String> = each.collect();
-            (!each.is_empty())
-                .then(|| format!("Of {} not compared: {}.", names.of(place), each.join("; ")))
+            (!each.is_empty()).then(|| {
+                let (of, with) = (names.of(place), names.other(place));
+                format!("Of {of} not compared with {with}: {}.", each.join("; "))
+            })
         };
         [Place::Base, Place::New]
             .into_iter()
@@ -220,6 +225,7 @@ mod tests {
         LeftOver {
             place: Place::Base,
             phase: phase_name(phase, study_phase),
+            does: None,
             why: why.to_owned(),
         }
     }
@@ -260,7 +266,9 @@ mod tests {
         };
         assert_eq!(
             meetings.sentences("bonnie", "mine"),
-            ["Of bonnie not compared: write at 2 points and stat (no point); seeks (no seeks)."]
+            [
+                "Of bonnie not compared with mine: write at 2 points and stat (no point); seeks (no seeks)."
+            ]
         );
     }
 }

@@ -204,7 +204,10 @@ impl<'r> Matching<'r> {
             let unmet = units.filter(|(_, partner)| partner.is_none());
             left.extend(unmet.map(|(unit, _)| {
                 let why = self.why_left(unit, place, &maps);
-                LeftOver::of(place, unit.spec, why)
+                LeftOver {
+                    does: unit.deed.activity.map(|it| it.title().to_owned()),
+                    ..LeftOver::of(place, unit.spec, why)
+                }
             }));
         }
         Ok(Meetings {
@@ -327,7 +330,7 @@ impl<'r> Matching<'r> {
             self.found(base, new, maps).is_some()
         };
         match (alike.first(), alike.iter().find(fits)) {
-            (None, _) => format!("the other run has no {}", activity.title()),
+            (None, _) => "no phase of the other run does the same".to_owned(),
             (Some(_), None) => "the other run does the same with another file size, record size \
                                 or number of threads"
                 .to_owned(),
@@ -340,7 +343,7 @@ impl<'r> Matching<'r> {
     /// The mappings with the phases of either side.
     fn resolve<'m>(&self, maps: &'m [PhaseMap]) -> Result<Vec<Resolved<'m>>, MeetError> {
         // Theirs are of the import; of two runs of one kind, of the base.
-        let is_swapped = self.ours == Place::Base && self.is_import(Place::New);
+        let is_swapped = !self.is_import(Place::Base) && self.is_import(Place::New);
         let mut resolved: Vec<Resolved> = Vec::new();
         for map in maps {
             let sides = |(theirs, ours): (&'m str, &'m str)| match is_swapped {

@@ -98,6 +98,8 @@ struct SideDocument<'a> {
     values: Vec<f64>,
     /// The number of values of each run.
     runs: Vec<usize>,
+    /// What the speed is a ratio of; null if a value is not positive.
+    geometric_mean: Option<f64>,
     median: Option<f64>,
     mean: Option<f64>,
     sd: Option<f64>,
@@ -205,6 +207,7 @@ impl<'a> SideDocument<'a> {
         Self {
             values: side.values().collect(),
             runs: side.runs.iter().map(Vec::len).collect(),
+            geometric_mean: side.geometric_mean(),
             median: summary.map(|summary| summary.median),
             mean: summary.map(|summary| summary.mean),
             sd: summary.and_then(|summary| summary.sd),

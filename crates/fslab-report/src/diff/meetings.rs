@@ -23,7 +23,7 @@ pub fn meetings_table(meetings: &Meetings, base: &str, new: &str) -> Table {
         columns: vec![
             Column::left(format!("Phase of {base}")),
             Column::left(format!("Phase of {new}")),
-            Column::left("What both do"),
+            Column::left("What they do"),
             Column::left("Different or not known"),
         ],
         rows: rows
@@ -67,7 +67,7 @@ impl Row {
         Self {
             base,
             new,
-            does: None,
+            does: left.does.clone(),
             remark: left.why.clone(),
         }
     }
@@ -131,6 +131,8 @@ struct LeftDocument<'a> {
     /// `base` or `new`.
     run: &'static str,
     phase: &'a str,
+    /// Null if not known.
+    does: Option<&'a str>,
     why: &'a str,
 }
 
@@ -172,6 +174,7 @@ impl<'a> LeftDocument<'a> {
                 Place::New => "new",
             },
             phase: &left.phase.name,
+            does: left.does.as_deref(),
             why: &left.why,
         }
     }
