@@ -170,3 +170,48 @@ fn a_file_system_that_runs_full_fails_with_its_errno_and_is_cleaned_up() {
     );
     desk.expect_nothing_left();
 }
+
+/// The folders above a mount were closed to other users, so that no server that refuses root ran.
+#[test]
+fn a_program_of_another_user_works_in_a_folder_that_is_handed_to_it() {
+    let Some(_turn) = can_mount("another user's program", &["mkfs.ext4", "setpriv"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let study = |phase: &str| {
+        let head = "format = 1\nname = \"handover\"\ntitle = \"Handover\"\n\
+                    subjects = [\"ext4\"]\nsize = \"320MiB\"\nrepeats = 1\n\
+                    trial_limit_s = 120\n[[phase]]\nname = \"handed\"\n";
+        std::fs::write(desk.path("handover.toml"), format!("{head}{phase}")).expect("a study");
+        let words = [
+            "run",
+            "./handover.toml",
+            "--venue",
+            "loop",
+            "--folder",
+            "images",
+            "--out",
+            "out",
+            "--allow-commands",
+        ];
+        desk.run(&words).expect_code(0);
+        let trial = desk.last_run()["trials"][0].clone();
+        desk.expect_nothing_left();
+        trial
+    };
+    let other = "setpriv --reuid 65534 --regid 65534 --clear-groups sh -c";
+    let script = "id -u; echo x > \\\"$HOME/data/file\\\"; cat \\\"$HOME/data/file\\\"; \
+                  cat \\\"$HOME/../../disk.img\\\" > /dev/null || echo closed; \
+                  ls \\\"$HOME/../..\\\" || echo unlisted";
+    let trial = study(&format!(
+        "workload = \"command\"\nprepare = \"install -d -o 65534 -g 65534 data\"\n\
+         argv = \"{other} '{script}' 2> /dev/null\"\nkeep_output = true\n"
+    ));
+    assert_eq!(trial["facts"]["mount.other_users"], "yes");
+    let notes = trial["phases"][0]["notes"].to_string();
+    // Neither the image nor the names beside the mount are open to that user.
+    assert!(notes.contains("65534\\nx\\nclosed\\nunlisted"), "{notes}");
+    // Nothing is opened for phases that start no program.
+    let trial = study("workload = \"write\"\nfile_size = \"1MiB\"\n");
+    assert!(trial["facts"]["mount.other_users"].is_null(), "{trial}");
+}

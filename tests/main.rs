@@ -24,6 +24,7 @@ mod interruption;
 mod labs;
 mod leases;
 mod loop_venue;
+mod meeting;
 mod programs;
 mod repeats;
 mod results_script;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
 use fslab_model::{Better, MetricDefinition};
-use fslab_stats::{Estimate, Summary, Test, Verdict, are_neighbouring_steps};
+use fslab_stats::{Estimate, Summary, Test, Verdict, are_neighbouring_steps, location};
 
 use crate::certainty::Speed;
 use crate::merge::SideRanges;
@@ -38,6 +38,23 @@ impl Side {
     /// Every value of all runs.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         self.runs.iter().flatten().copied()
+    }
+
+    /// The geometric mean that the speed is a ratio of: over the values of one run, or over the
+    /// means of several. `None` without values, and if one of them is not positive.
+    #[must_use]
+    pub fn geometric_mean(&self) -> Option<f64> {
+        let of_run = |values: &Vec<f64>| Some(location(values)?.value);
+        let means: Option<Vec<f64>> = self.runs.iter().map(of_run).collect();
+        Some(location(&means?)?.value)
+    }
+
+    /// The figure that stands for the side: its geometric mean, or where that does not exist, and
+    /// with it no ratio, its median.
+    #[must_use]
+    pub fn figure(&self) -> Option<f64> {
+        let median = self.summary.map(|summary| summary.median);
+        self.geometric_mean().or(median)
     }
 
     /// True if every value is 0.

@@ -11,6 +11,7 @@ use crate::DiffError;
 use crate::certainty::Speed;
 use crate::contrast::{Contrast, contrasts, values};
 use crate::dimension::{Difference, Dimension, differences, ensure_alike, ensure_comparable};
+use crate::meeting::Meetings;
 use crate::merge::{PairedRun, SideRanges, merge_pair};
 use crate::pairing::{Pair, pairs, subjects};
 
@@ -29,6 +30,11 @@ pub struct Question {
     pub metrics: Vec<&'static MetricDefinition>,
     /// The relative difference that does not matter.
     pub tolerance: Percent,
+    /// How the phases were made to meet; `None` if they meet by name alone.
+    pub meetings: Option<Meetings>,
+    /// True if the sides are of two tools: that is the dimension studied, and all others may
+    /// differ, since most are known of one side alone. They are named.
+    pub across_tools: bool,
 }
 
 impl Default for Question {
@@ -38,6 +44,8 @@ impl Default for Question {
             waived: Vec::new(),
             metrics: Vec::new(),
             tolerance: Percent::of_share(TOLERANCE),
+            meetings: None,
+            across_tools: false,
         }
     }
 }
@@ -63,6 +71,10 @@ pub struct Diff {
     pub overall: Vec<Overall>,
     /// The relative difference that does not matter.
     pub tolerance: Percent,
+    /// How the phases were made to meet; `None` if they meet by name alone.
+    pub meetings: Option<Meetings>,
+    /// Numbers of repeats of base and new run, if they differ.
+    pub repeats: Option<(u32, u32)>,
 }
 
 /// A subject over all phases that both sides have.
@@ -101,7 +113,11 @@ impl Diff {
         let (first, last) = (&base[0], &new[0]);
         let pairs = pairs(first, last, &question.pairs)?;
         let differences = differences(first, last, &pairs);
-        ensure_comparable(first, last, &differences, &question.waived)?;
+        let waived = match question.across_tools {
+            true => &Dimension::ALL,
+            false => &*question.waived,
+        };
+        ensure_comparable(first, last, &differences, waived)?;
         ensure_alike(base, &question.waived)?;
         ensure_alike(new, &question.waived)?;
         let mut diff = Self {
@@ -114,6 +130,9 @@ impl Diff {
             contrasts: Vec::new(),
             overall: Vec::new(),
             tolerance: question.tolerance,
+            meetings: question.meetings.clone(),
+            repeats: Some((first.header.plan.repeats, last.header.plan.repeats))
+                .filter(|(base, new)| base != new),
         };
         let mut measured = BTreeSet::new();
         for pair in pairs {
@@ -143,7 +162,7 @@ impl Diff {
             return Err(DiffError::NoPhase {
                 base: named(&diff.base),
                 new: named(&diff.new),
-                why: why_none(&diff.others),
+                why: why_none(&diff.others, question.meetings.as_ref()),
             });
         }
         diff.judge();
@@ -324,7 +343,10 @@ fn unpaired(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<String> {
     of_base.chain(of_new).collect()
 }
 
-fn why_none(others: &[(String, String)]) -> String {
+fn why_none(others: &[(String, String)], meetings: Option<&Meetings>) -> String {
+    if meetings.is_some_and(|meetings| meetings.pairs.is_empty()) {
+        return ": no phase of either does what one of the other does".to_owned();
+    }
     let reasons: Vec<String> = others
         .iter()
         .map(|(phase, what)| format!("{phase} ({what})"))

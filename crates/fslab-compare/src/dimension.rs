@@ -169,11 +169,14 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
 pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> {
     let (of_base, of_new) = (Values(base), Values(new));
     let differs = |it: Dimension| of_base.value(it) != of_new.value(it);
+    let is_imported = is_imported(&base.plan) || is_imported(&new.plan);
     let elsewhere = differs(Dimension::Venue);
     let another_kernel = differs(Dimension::Kernel);
     let is_implied = |dimension: &Dimension| match dimension {
-        // Another venue implies another device.
-        Dimension::Device | Dimension::Memory => elsewhere,
+        // Another venue implies another device; of an import none is known.
+        Dimension::Device | Dimension::Memory => elsewhere && !is_imported,
+        // The version that imported has not measured.
+        Dimension::Fslab => is_imported,
         // Another kernel implies another lab; the tools show the rest of its differences.
         Dimension::Lab => elsewhere || another_kernel,
         _ => false,
@@ -209,7 +212,8 @@ pub(crate) fn question_difference(first: &Plan, other: &Plan) -> Option<&'static
 }
 
 /// The difference of two phases of one name; `None` if they are defined alike.
-pub(crate) fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<String> {
+#[must_use]
+pub fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<String> {
     if base.workload != new.workload {
         return Some(format!(
             "workload {} against {}",
@@ -238,7 +242,12 @@ pub(crate) fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<Stri
     Some(format!("{name}: {} against {}", shown(new), shown(base)))
 }
 
-fn is_virtual(plan: &Plan) -> bool {
+/// True if another tool has measured.
+pub(crate) fn is_imported(plan: &Plan) -> bool {
+    plan.venue.kind() == VenueKind::Imported
+}
+
+pub(crate) fn is_virtual(plan: &Plan) -> bool {
     plan.venue.kind() == VenueKind::Sim
 }
 
@@ -384,9 +393,13 @@ impl Values<'_> {
     fn value(&self, dimension: Dimension) -> String {
         let (header, plan) = (self.0, &self.0.plan);
         let is_virtual = is_virtual(plan);
+        let is_imported = is_imported(plan);
+        let unknown = || "unknown".to_owned();
         let machine = &header.machine;
-        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(unknown);
         match dimension {
+            // The output of another tool has none of them.
+            Dimension::Device | Dimension::Size | Dimension::Cold if is_imported => unknown(),
             // What virtual time depends on is in the plan.
             Dimension::Machine | Dimension::System if is_virtual => String::new(),
             Dimension::Machine => self.machine(),
@@ -400,7 +413,7 @@ impl Values<'_> {
                 _ => known(&machine.kernel),
             },
             Dimension::Lab => match plan.venue.lab() {
-                Some("") => "unknown".to_owned(),
+                Some("") => unknown(),
                 lab => lab.unwrap_or_default().to_owned(),
             },
             Dimension::Fslab => header.fslab.clone(),

@@ -99,9 +99,14 @@ impl DiffError {
                 difference.dimension
             )),
             Self::NoSubject { .. } => Some("say which is which: --pair BASE=NEW".to_owned()),
-            Self::Question { .. } | Self::NoPhase { .. } => {
+            Self::Question { .. } => {
                 Some("run the same study at the same scale for both".to_owned())
             }
+            Self::NoPhase { .. } => Some(
+                "run the same study at the same scale for both, or name phases that compare: \
+                 --map THEIRS=OURS; --dry-run lists them"
+                    .to_owned(),
+            ),
             Self::NoMetric { measured, .. } if measured.is_empty() => None,
             Self::NoMetric { measured, .. } => {
                 Some(format!("measured were {}", measured.join(", ")))

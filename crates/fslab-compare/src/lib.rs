@@ -18,7 +18,11 @@ mod contrast;
 mod diff;
 mod dimension;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod gate;
+mod meeting;
+mod meeting_words;
 mod merge;
 mod observation;
 mod pairing;
@@ -33,10 +37,14 @@ pub use analysis::{
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
 pub use dimension::{
-    Difference, Dimension, differences, ensure_comparable, header_differences, unlike,
+    Difference, Dimension, differences, ensure_comparable, header_differences, phase_difference,
+    unlike,
 };
 pub use error::DiffError;
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
-pub use merge::{MergeError, Merged, merge, relabel};
+pub use meeting::{
+    ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Place, Unmet, study_phase,
+};
+pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};

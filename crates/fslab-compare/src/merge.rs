@@ -2,15 +2,16 @@
 //!
 //! A comparison across machines ([`merge`]) takes every subject of each run. It waives dimensions
 //! by name: it lists the differences, and refuses runs with other phases, another scale, or virtual
-//! against real time. A diff ([`merge_pair`]) takes one subject of each run, those of the base
+//! against real time. A report of runs that share phases ([`merge_gathered`]) takes them all, too,
+//! with their other phases; a subject of several runs is one for each. A diff ([`merge_pair`]) takes one subject of each run, those of the base
 //! first, and leaves out phases that are defined differently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use fslab_model::{CellId, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
 
-use crate::dimension::{header_value, phase_difference, question_difference};
+use crate::dimension::{header_value, is_imported, phase_difference, question_difference};
 use crate::pairing::{Pair, subjects};
 use crate::{Dimension, wording};
 
@@ -21,6 +22,8 @@ pub struct Merged {
     pub run: RunRecord,
     /// The other differences of the runs, as sentences.
     pub differences: Vec<String>,
+    /// True if its subjects have the names of their runs.
+    pub is_renamed: bool,
 }
 
 /// Why runs cannot be joined, or a subject renamed.
@@ -99,18 +102,88 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
         }
         ensure_distinct_subjects(&runs[..=known], other)?;
     }
-    let sources = runs.iter().flat_map(|run| {
-        let planned = run.header.plan.subjects.iter().enumerate();
-        planned.map(|(place, planned)| Source {
-            run,
-            place,
-            planned: planned.clone(),
-        })
-    });
+    let sources = runs.iter().flat_map(sources).collect::<Vec<_>>();
     Ok(Merged {
-        run: join(first.header.clone(), &sources.collect::<Vec<_>>()),
-        differences: differences(runs),
+        run: join(first.header.clone(), &sources),
+        differences: differences(
+            runs,
+            format!(
+                "These are {} runs, {}, compared across machines: that all but the subject is \
+                 alike was waived, and a difference may be one of the machines.",
+                runs.len(),
+                wording::list(&run_names(runs))
+            ),
+        ),
+        is_renamed: false,
     })
+}
+
+/// Every subject of a run.
+fn sources(run: &RunRecord) -> impl Iterator<Item = Source<'_>> {
+    let planned = run.header.plan.subjects.iter().enumerate();
+    planned.map(move |(place, planned)| Source {
+        run,
+        place,
+        planned: planned.clone(),
+    })
+}
+
+/// Joins runs with the names of phases that they share, in their order. Each subject of runs that
+/// have one in common, or are of several tools, gets the name of its run added; see
+/// [`Merged::is_renamed`].
+#[must_use]
+pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
+    let mut runs = runs.to_vec();
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let has_twins = !runs
+        .iter()
+        .flat_map(subjects)
+        .all(|subject| known.insert(subject.to_string()));
+    let has_import = runs.iter().any(|run| is_imported(&run.header.plan));
+    let is_renamed = has_twins || has_import;
+    if is_renamed {
+        runs.iter_mut().for_each(name_subjects_by_run);
+    }
+    let sources = runs.iter().flat_map(sources).collect::<Vec<_>>();
+    // A header of fslab says more than that of an import.
+    let of_fslab = runs.iter().find(|run| !is_imported(&run.header.plan));
+    let mut header = of_fslab.unwrap_or(&runs[0]).header.clone();
+    let others = match run_names(&runs).as_slice() {
+        [first, second] => format!("{first}-with-{second}"),
+        several => format!("{}-and-{}-more", several[0], several.len() - 1),
+    };
+    // Chapters of single runs have their names.
+    if let Ok(name) = others.parse() {
+        header.run = name;
+    }
+    Merged {
+        run: join(header, &sources),
+        differences: differences(
+            &runs,
+            format!(
+                "These are {} runs, {}, compared in what they share. Each run is of a machine in                  one state: how much runs differ where nothing has changed is not in the intervals.",
+                runs.len(),
+                wording::list(&run_names(&runs))
+            ),
+        ),
+        is_renamed,
+    }
+}
+
+/// Adds the name of the run to each of its subjects.
+fn name_subjects_by_run(run: &mut RunRecord) {
+    let owner = run.header.run.to_string();
+    let named = |subject: &Subject| Subject::plain(format!("{subject} ({owner})"));
+    for planned in &mut run.header.plan.subjects {
+        planned.subject = named(&planned.subject);
+    }
+    for trial in &mut run.trials {
+        trial.subject = named(&trial.subject);
+    }
+}
+
+fn run_names(runs: &[RunRecord]) -> Vec<String> {
+    runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// Refuses a subject of `other` that one of `before` already has.
@@ -251,16 +324,13 @@ fn specs(run: &RunRecord) -> impl Iterator<Item = (&str, &PhaseSpec)> {
     phases.map(|phase| (phase.name.as_str(), phase))
 }
 
-/// The differences as sentences, after one about what was waived.
-fn differences(runs: &[RunRecord]) -> Vec<String> {
-    let names: Vec<String> = runs.iter().map(|run| run.header.run.to_string()).collect();
-    let mut sentences = vec![format!(
-        "These are {} runs, {}, compared across machines: that all but the subject is alike was \
-         waived, and a difference may be one of the machines.",
-        runs.len(),
-        wording::list(&names)
-    )];
-    for dimension in Dimension::ALL {
+/// The differences as sentences, after `first`.
+fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
+    let mut sentences = vec![first];
+    let has_import = runs.iter().any(|run| is_imported(&run.header.plan));
+    // The fslab that imported has not measured.
+    let compared = |it: &Dimension| *it != Dimension::Fslab || !has_import;
+    for dimension in Dimension::ALL.into_iter().filter(compared) {
         let value = |run: &RunRecord| header_value(&run.header, dimension);
         sentences.extend(difference(runs, dimension.as_str(), value));
     }

@@ -8,6 +8,7 @@
 //!     Source... --Format::of--> read::* --> Reading (trials) --assemble--> RunRecord
 //!                                                                             |
 //!     fio's JSON+, wide CSV, Parquet <--write::*------------------------------+
+//!     Meetings of its phases with those of another run  <--meet::*------------+
 //! ```
 
 mod assemble;
@@ -15,6 +16,7 @@ mod error;
 mod format;
 mod import;
 mod latency_bins;
+mod meet;
 mod read;
 mod reading;
 mod source;
@@ -23,5 +25,6 @@ mod write;
 pub use error::{ImportError, ImportErrorKind};
 pub use format::Format;
 pub use import::{Imported, Labels, import};
+pub use meet::{Activity, Deed, Meet, MeetError, PhaseMap, as_compared, deed, gather, meet};
 pub use source::Source;
 pub use write::{ExportError, bonnie_left_out, csv_wide, fio_json, iozone_left_out, parquet};

@@ -76,6 +76,10 @@ pub enum DeviceSpec {
         /// Empty in a guest, which has only one device.
         #[serde(default, skip_serializing_if = "DeviceIdentity::is_empty")]
         identity: DeviceIdentity,
+        /// The folder above the mount point, closed to other users: opened for search if phases
+        /// start programs, which may continue as other users. `None` in a guest, which has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work_folder: Option<PathBuf>,
     },
     /// None: for the `fake` file system.
     Fake,

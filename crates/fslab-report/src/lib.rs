@@ -29,7 +29,10 @@ pub mod tables;
 pub mod wording;
 
 pub use chapter::Chapter;
-pub use diff::{DiffDocument, GateDocument, annotations, diff_table, gate_table, junit};
+pub use diff::{
+    DiffDocument, GateDocument, MeetingsDocument, annotations, diff_table, gate_table, junit,
+    meetings_table,
+};
 pub use error::ReportError;
 pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
 pub use export::{csv_long, json};

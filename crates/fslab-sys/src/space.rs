@@ -38,6 +38,7 @@ pub fn create_written(path: &Path, bytes: u64, go_on: &dyn Fn() -> bool) -> io::
     let file = File::options()
         .write(true)
         .create_new(true)
+        .mode(0o600)
         .custom_flags(OFlags::DIRECT.bits().cast_signed())
         .open(path)?;
     let written = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)
@@ -134,6 +135,11 @@ mod tests {
         let metadata = std::fs::metadata(&path).expect("it is there");
         std::fs::remove_file(&path).expect("it goes");
         assert_eq!(metadata.len(), 5 << 20);
+        // Other users may enter its folder.
+        assert_eq!(
+            std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777,
+            0o600
+        );
         assert!(std::os::unix::fs::MetadataExt::blocks(&metadata) * 512 >= 5 << 20);
     }
 }

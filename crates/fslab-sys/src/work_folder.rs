@@ -3,6 +3,9 @@
 //! The mark is a file in the folder with a random name as its contents: it proves that this is the
 //! intended folder, whatever the path resolves to. All operations are relative to the open folder,
 //! follow no symbolic links and cross no mounts.
+//!
+//! Other users have no access, or may at most search it ([`WorkFolder::admit_others`]). A folder
+//! that they could write to is not opened.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File};
@@ -21,6 +24,8 @@ use crate::remove_tree::names_in;
 const MARK: &CStr = c".fslab-mark";
 /// Longest mark.
 const MARK_BYTES_MAX: u64 = 256;
+/// Write permission of the group and of others.
+const OTHERS_WRITE: u32 = 0o022;
 const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
@@ -51,11 +56,11 @@ impl WorkFolder {
         Ok(made)
     }
 
-    /// Opens the folder `path`, which must be owned by this user.
+    /// Opens the folder `path`, which must be owned by this user, and writable by no other.
     ///
     /// # Errors
-    /// `NotFound`; `PermissionDenied` if it is owned by another user; otherwise that of open(2):
-    /// ELOOP or ENOTDIR for a symbolic link.
+    /// `NotFound`; `PermissionDenied` if another user owns it or may write to it; otherwise that of
+    /// open(2): ELOOP or ENOTDIR for a symbolic link.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (parent, name, path) = open_parent(path)?;
         Self::open_in(parent, name, path)
@@ -63,10 +68,13 @@ impl WorkFolder {
 
     fn open_in(parent: OwnedFd, name: CString, path: PathBuf) -> io::Result<Self> {
         let folder = open_within(&parent, &name)?;
-        let owner = rustix::fs::fstat(&folder)?.st_uid;
-        if owner != rustix::process::geteuid().as_raw() {
-            let text = format!("it belongs to the user {owner}");
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+        let stat = rustix::fs::fstat(&folder)?;
+        let denied = |text: String| io::Error::new(io::ErrorKind::PermissionDenied, text);
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(denied(format!("it belongs to the user {}", stat.st_uid)));
+        }
+        if stat.st_mode & OTHERS_WRITE != 0 {
+            return Err(denied("other users may write to it".to_owned()));
         }
         Ok(Self {
             parent,
@@ -88,6 +96,26 @@ impl WorkFolder {
     /// That of fstat(2).
     pub fn is_private(&self) -> io::Result<bool> {
         Ok(rustix::fs::fstat(&self.folder)?.st_mode & 0o077 == 0)
+    }
+
+    /// Lets other users search the folder, without reading its names, if none of them may write to
+    /// the folder `name` in it; otherwise closes it. Returns whether they may search it.
+    ///
+    /// In a folder to which they may write they could plant symbolic links for programs of root.
+    ///
+    /// # Errors
+    /// That of stat(2) or of fchmod(2).
+    pub fn admit_others(&self, name: &str) -> io::Result<bool> {
+        let inner = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let is_folder = FileType::from_raw_mode(inner.st_mode) == FileType::Directory;
+        let is_safe = is_folder && inner.st_mode & OTHERS_WRITE == 0;
+        let others = if is_safe {
+            Mode::XGRP | Mode::XOTH
+        } else {
+            Mode::empty()
+        };
+        rustix::fs::fchmod(&self.folder, Mode::RWXU | others)?;
+        Ok(is_safe)
     }
 
     /// True if it has the mark `mark`, or is empty since its creation was interrupted.
@@ -289,6 +317,43 @@ mod tests {
         assert!(made.remove_file("a").is_err(), "no file");
         made.remove_all(&|| ()).expect("removed");
         assert!(!path.exists() && precious.join("file").exists());
+        fs::remove_dir_all(&outer).expect("removed");
+    }
+
+    #[test]
+    fn others_may_search_a_folder_only_above_one_that_they_cannot_write_to() {
+        use std::os::unix::fs::PermissionsExt;
+        let outer = folder("search");
+        let path = outer.join("work");
+        let work = WorkFolder::make(&path, "mark").expect("made");
+        let inner = path.join("mnt");
+        fs::create_dir(&inner).expect("a folder");
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
+        };
+        let mode = || fs::metadata(&path).expect("there").mode() & 0o7777;
+        for (inner_mode, admits, expected) in [
+            (0o755, true, 0o711),
+            (0o775, false, 0o700),
+            (0o711, true, 0o711),
+            (0o1777, false, 0o700),
+        ] {
+            set(&inner, inner_mode);
+            assert_eq!(work.admit_others("mnt").expect("changed"), admits);
+            assert_eq!(mode(), expected, "{inner_mode:o}");
+        }
+        fs::remove_dir(&inner).expect("removed");
+        symlink(&outer, &inner).expect("a link");
+        assert!(!work.admit_others("mnt").expect("no folder"));
+        set(&path, 0o711);
+        let opened = WorkFolder::open(&path).expect("others cannot write");
+        assert!(opened.is_marked("mark").expect("an answer"));
+        assert!(!opened.is_private().expect("an answer"));
+        for writable in [0o770, 0o707, 0o1777] {
+            set(&path, writable);
+            let refused = WorkFolder::open(&path).expect_err("others can write");
+            assert_eq!(refused.to_string(), "other users may write to it");
+        }
         fs::remove_dir_all(&outer).expect("removed");
     }
 

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
+use fslab_model::{
+    ColdMethod, DeviceSpec, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
+};
 use fslab_sys::KernelLog;
+use fslab_workload::Workload;
 
 use crate::confined::Fence;
 use crate::counters::DeviceMeter;
@@ -63,6 +66,7 @@ impl Target {
                 path,
                 mount_point,
                 identity,
+                work_folder,
             } => Self::Volume(Box::new(Volume::new(VolumeSpec {
                 file_system: fslab_fs::find(spec.subject.fs())?,
                 subject: spec.subject.clone(),
@@ -72,6 +76,9 @@ impl Target {
                 size: spec.size_bytes,
                 host_forgets: spec.host_forgets.clone(),
                 virtual_time: spec.virtual_time,
+                admits: work_folder
+                    .clone()
+                    .filter(|_| starts_programs(&spec.phases)),
             }))),
             DeviceSpec::Fake => Self::Fake,
         })
@@ -236,6 +243,15 @@ impl Target {
             unmount_ns,
         }))
     }
+}
+
+/// True if a phase starts programs. Parameters that are refused later count as none.
+fn starts_programs(phases: &[PhaseSpec]) -> bool {
+    phases.iter().any(|phase| {
+        let workload = Workload::of_phase(phase).ok();
+        let brings = workload.and_then(|it| it.brings(&phase.parameters).ok());
+        brings.is_some_and(|it| !it.programs.is_empty())
+    })
 }
 
 /// True if its files are lost at unmount.

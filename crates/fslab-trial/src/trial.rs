@@ -188,6 +188,7 @@ fn prepare<W: Write>(
     events.begin("mount");
     let step = volume.mount()?;
     events.emit(EventBody::Step(step));
+    events.add_facts(volume.admission());
     review.demand("mount", events)
 }
 

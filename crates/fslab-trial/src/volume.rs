@@ -6,14 +6,16 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting};
-use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, StepRecord, Subject};
-use fslab_sys::{KernelLine, KernelLog};
+use fslab_model::{Bytes, DeviceIdentity, Facts, Failure, FailureKind, StepRecord, Subject};
+use fslab_sys::{KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
 use crate::command::{self, Ran, last_lines};
 use crate::pool::Pool;
 use crate::write_back::WriteBack;
 
+/// The fact whether programs of other users can reach the mounted file system.
+const ADMISSION_FACT: &str = "mount.other_users";
 /// Kernel messages shown for a failed mount.
 const KERNEL_LINES_SHOWN: usize = 4;
 
@@ -30,6 +32,9 @@ pub(crate) struct VolumeSpec {
     pub(crate) host_forgets: Option<PathBuf>,
     /// True if each call advances the clock, so that additional checks would change results.
     pub(crate) virtual_time: bool,
+    /// The folder above the mount point that other users' programs must search to reach it; `None`
+    /// if there are none.
+    pub(crate) admits: Option<PathBuf>,
 }
 
 pub(crate) struct Volume {
@@ -41,6 +46,8 @@ pub(crate) struct Volume {
     attachment: Option<Attachment>,
     pool: Option<Pool>,
     write_back: WriteBack,
+    /// Whether other users can reach it; `None` if that was not asked for.
+    admits_others: Option<bool>,
 }
 
 impl Volume {
@@ -52,7 +59,18 @@ impl Volume {
             attachment: None,
             pool: None,
             write_back: WriteBack::default(),
+            admits_others: None,
         }
+    }
+
+    /// Whether programs of other users can reach it; no fact if no program is started.
+    pub(crate) fn admission(&self) -> Facts {
+        let text = match self.admits_others {
+            None => return Facts::new(),
+            Some(true) => "yes",
+            Some(false) => "no: its root is writable by other users",
+        };
+        Facts::from([(ADMISSION_FACT.to_owned(), text.to_owned())])
     }
 
     pub(crate) fn file_system(&self) -> &'static FileSystem {
@@ -144,10 +162,28 @@ impl Volume {
             Refused::ByProgram(failure) => with_kernel_lines(failure, &log.since()),
         })?;
         self.attachment = Some(attachment);
+        self.admit_others()?;
         if !self.spec.virtual_time {
             self.write_back.open(&self.spec.mount_point)?;
         }
         Ok(record)
+    }
+
+    /// Lets programs of other users reach the mounted file system, unless they could write to its
+    /// root.
+    fn admit_others(&mut self) -> Result<(), Failure> {
+        let (Some(folder), Some(name)) = (&self.spec.admits, self.spec.mount_point.file_name())
+        else {
+            return Ok(());
+        };
+        let name = name.to_string_lossy();
+        let admitted = WorkFolder::open(folder).and_then(|it| it.admit_others(&name));
+        let admitted = admitted.map_err(|error| {
+            let text = format!("cannot set the permissions of {}", folder.display());
+            Failure::new(FailureKind::Device, text).because(&error)
+        })?;
+        self.admits_others = Some(admitted);
+        Ok(())
     }
 
     fn refused_mount(&self, error: &std::io::Error, kernel: &[KernelLine]) -> Failure {

@@ -221,6 +221,16 @@ impl Workload {
         Ok(all)
     }
 
+    /// Every parameter of the job: those of `resolved`, and those that follow from the definition.
+    ///
+    /// # Errors
+    /// If `resolved` is not a result of [`Workload::resolve`].
+    pub fn job_parameters(&self, resolved: &Parameters) -> Result<Parameters, WorkloadError> {
+        // Sizes are in bytes already, so that no share of a size is left.
+        let job = self.job.resolve(&self.merged(resolved), Bytes(0));
+        Ok(self.typed(job)?.parameters)
+    }
+
     /// Upper bound of the bytes of all files at the end of the phase, to compare with free space.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::Args;
 use fslab_compare::{Diff, DiffError, Dimension, Question};
-use fslab_exchange::{Imported, Labels};
+use fslab_exchange::{Imported, Labels, Meet, MeetError, PhaseMap};
 use fslab_model::{
     Failure, FailureKind, METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject,
     nearest_name,
@@ -44,6 +44,10 @@ pub(super) struct ComparedArgs {
     /// Dimensions that may differ besides the one studied, like machine,kernel, or all
     #[arg(long, value_name = "DIMENSION", value_delimiter = ',', value_parser = parse_waiver)]
     across: Vec<Waiver>,
+    /// Compare a phase of another tool's output with one of fslab's, whatever they do; of two runs
+    /// of one kind BASE=NEW; may be repeated
+    #[arg(long, value_name = "THEIRS=OURS")]
+    map: Vec<PhaseMap>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -93,16 +97,24 @@ fn parse_metric(text: &str) -> Result<&'static MetricDefinition, String> {
 impl ComparedArgs {
     /// The comparison of the two sides, with the default tolerance if none is given.
     pub(super) fn diff(&self, tolerance: Option<Percent>) -> Result<Diff, CommandError> {
-        let new = self.load(&self.new)?;
-        let base = self.base(&new)?;
-        ensure_disjoint(&base, &new)?;
+        let meet = self.meet()?;
         let question = Question {
             pairs: self.pair.clone(),
             waived: self.waived(),
             metrics: self.metric.clone(),
             tolerance: tolerance.unwrap_or(Question::default().tolerance),
+            meetings: Some(meet.meetings).filter(|_| meet.is_mapped),
+            across_tools: meet.is_across_tools,
         };
-        Diff::of_runs(&base, &new, &question).map_err(|error| refused(&error))
+        Diff::of_runs(&meet.base, &meet.new, &question).map_err(|error| refused(&error))
+    }
+
+    /// The two sides with phases that meet under one name.
+    pub(super) fn meet(&self) -> Result<Meet, CommandError> {
+        let new = self.load(&self.new)?;
+        let base = self.base(&new)?;
+        ensure_disjoint(&base, &new)?;
+        Ok(fslab_exchange::meet(&base, &new, &self.map)?)
     }
 
     fn waived(&self) -> Vec<Dimension> {
@@ -202,6 +214,13 @@ fn duplicate(runs: &[RunRecord]) -> Option<&RunId> {
     let mut seen = BTreeSet::new();
     let names = runs.iter().map(|run| &run.header.run);
     names.into_iter().find(|name| !seen.insert(*name))
+}
+
+impl From<MeetError> for CommandError {
+    fn from(error: MeetError) -> Self {
+        let failure = Failure::new(FailureKind::BadInput, error.to_string());
+        failure.with_hint(error.hint()).into()
+    }
 }
 
 /// An error of a comparison as one of the command.

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_compare::Diff;
-use fslab_model::Percent;
-use fslab_report::{DiffDocument, diff_table};
+use fslab_compare::{Diff, named};
+use fslab_model::{Percent, RunRecord};
+use fslab_report::{DiffDocument, MeetingsDocument, diff_table, meetings_table};
 
 use super::compared_form::Form;
 use super::compared_runs::ComparedArgs;
@@ -28,6 +28,9 @@ pub(crate) struct DiffArgs {
     /// Print JSON
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Print which phases meet, under which different conditions, and compare nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Write to a file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -35,6 +38,16 @@ pub(crate) struct DiffArgs {
 
 impl DiffArgs {
     pub(crate) fn exec(&self) -> CommandResult {
+        let form = if self.json { Form::Json } else { self.format };
+        if self.dry_run {
+            let meet = self.compared.meet()?;
+            let [base, new] = [&meet.base, &meet.new].map(|runs| run_names(runs));
+            let document = MeetingsDocument::of(&meet.meetings);
+            let table = meetings_table(&meet.meetings, &named(&base), &named(&new));
+            let text = form.text(&table, &document)?;
+            put(text.as_bytes(), self.output.as_deref())?;
+            return Ok(Exit::Done);
+        }
         let diff = self.compared.diff(self.tolerance)?;
         if let Some(tolerance) = self.tolerance.filter(|_| is_exact(&diff)) {
             screen::warn(&format!(
@@ -42,11 +55,14 @@ impl DiffArgs {
                  within 1 %"
             ));
         }
-        let form = if self.json { Form::Json } else { self.format };
         let text = form.text(&diff_table(&diff), &DiffDocument::of(&diff))?;
         put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }
+}
+
+fn run_names(runs: &[RunRecord]) -> Vec<String> {
+    runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// Whether all compared figures are exact, as in virtual time.

@@ -9,6 +9,7 @@ use fslab_exchange::{Format, ImportError, Imported, Labels, Source};
 use fslab_model::{Failure, FailureKind, RunId, RunRecord, Subject};
 use fslab_store::{Store, StoreError, StoreErrorKind};
 
+use super::phase_activities::PhaseActivities;
 use super::show;
 use super::store_args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -66,6 +67,9 @@ pub(crate) struct ImportArgs {
     /// Name of the run; for several runs of fslab, one for each
     #[arg(long, value_name = "NAME", value_parser = parse_run)]
     run: Vec<RunId>,
+    /// Print what each phase does and how fslab's runs meet it, and store nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Print the run as JSON
     #[arg(long)]
     json: bool,
@@ -124,6 +128,10 @@ impl ImportArgs {
         let Imported { mut runs, notes } =
             fslab_exchange::import(&sources, self.format.format(), &labels)?;
         self.rename(&mut runs)?;
+        if self.dry_run {
+            notes.iter().for_each(|note| screen::warn(note));
+            return self.print_phases(&runs);
+        }
         let mut store = self.store.open()?;
         let generated = Some(&labels.run).filter(|_| self.run.is_empty());
         store_all(&mut store, &mut runs, generated)?;
@@ -133,6 +141,19 @@ impl ImportArgs {
                 screen::print(&fslab_report::json(run)?)?;
             } else {
                 show::print_summary(run)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Prints what each phase of the runs does.
+    fn print_phases(&self, runs: &[RunRecord]) -> CommandResult {
+        let listed: Vec<PhaseActivities> = runs.iter().map(PhaseActivities::of).collect();
+        if self.json {
+            screen::print(&screen::json(&listed)?)?;
+        } else {
+            for run in &listed {
+                screen::print(&screen::render(&run.table()))?;
             }
         }
         Ok(Exit::Done)

@@ -29,6 +29,7 @@ mod list;
 mod mkfs;
 mod output_file;
 mod part_files;
+mod phase_activities;
 mod plan_args;
 mod plan_text;
 mod precision_text;

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use fslab_claims::Original;
-use fslab_compare::{MergeError, merge, relabel};
+use fslab_compare::{Meetings, MergeError, merge, merge_gathered, relabel};
+use fslab_exchange::PhaseMap;
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::Chapter;
 
@@ -20,7 +21,8 @@ use crate::screen;
 /// Arguments of `fslab report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Runs: names or unique prefixes, `last`, or `last~1` for the one before
+    /// Runs: names or unique prefixes, `last`, or `last~1` for the one before. Runs that share
+    /// phases are compared in one table
     #[arg(default_value = "last")]
     runs: Vec<String>,
     /// Folder for the report
@@ -41,6 +43,10 @@ pub(crate) struct ReportArgs {
     /// Compare subjects across machines; the report lists the differences between them
     #[arg(long)]
     across_machines: bool,
+    /// Compare a phase of another tool's output with one of fslab's, whatever they do; of two runs
+    /// of one kind FIRST=OTHER; may be repeated
+    #[arg(long, value_name = "THEIRS=OURS", conflicts_with = "across_machines")]
+    map: Vec<PhaseMap>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -67,24 +73,49 @@ impl FromStr for Label {
     }
 }
 
+/// A run as a chapter, with what is said beside it.
+struct Loaded {
+    run: RunRecord,
+    /// Differences between its subjects.
+    differences: Vec<String>,
+    /// The original that its study repeats, if it is built in.
+    original: Option<Original>,
+}
+
+impl Loaded {
+    fn of(run: RunRecord) -> Self {
+        Self {
+            differences: Vec::new(),
+            original: fslab_run::original(&run.header.plan.study),
+            run,
+        }
+    }
+
+    fn chapter(&self) -> Chapter<'_> {
+        Chapter::of(&self.run)
+            .with_original(self.original.as_ref())
+            .with_differences(&self.differences)
+    }
+}
+
 impl ReportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let (records, differences) = self.records()?;
+        let records = self.records()?;
+        let names: Vec<String> = self.named(&records);
+        let loaded = self.loaded(records)?;
         prepare_folder(&self.out)?;
-        let names: Vec<_> = self.named(&records);
-        let path = write_as(&names, &records, &differences, &self.out)?;
+        let path = write_as(&names, &loaded, &self.out)?;
         let mut lines = format!("{}\n", path.display());
         if let Some(folder) = &self.figures {
             prepare_folder(folder)?;
-            for (record, folder) in records.iter().zip(figure_folders(folder, &records)) {
+            for (it, folder) in loaded.iter().zip(figure_folders(folder, &loaded)) {
                 prepare_folder(&folder)?;
-                let original = original_of(record);
-                for file in figure_files::write(record, original.as_ref(), &folder)? {
+                for file in figure_files::write(&it.run, it.original.as_ref(), &folder)? {
                     lines.push_str(&format!("{}\n", file.display()));
                 }
             }
         }
-        for index in self.parts(&records, &differences)? {
+        for index in self.parts(&loaded)? {
             lines.push_str(&format!("{}\n", index.display()));
         }
         screen::print(&lines)?;
@@ -92,13 +123,8 @@ impl ReportArgs {
     }
 
     /// Writes the charts and tables of --charts and --tables, and returns their indices.
-    fn parts(
-        &self,
-        records: &[RunRecord],
-        differences: &[String],
-    ) -> Result<Vec<PathBuf>, CommandError> {
-        let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
-        let chapters = chapters(records, &originals, differences);
+    fn parts(&self, loaded: &[Loaded]) -> Result<Vec<PathBuf>, CommandError> {
+        let chapters = chapters(loaded);
         let mut indices = Vec::new();
         if let Some(folder) = &self.charts {
             prepare_folder(folder)?;
@@ -111,8 +137,8 @@ impl ReportArgs {
         Ok(indices)
     }
 
-    /// The runs, relabelled and merged as requested, and the differences between merged ones.
-    fn records(&self) -> Result<(Vec<RunRecord>, Vec<String>), CommandError> {
+    /// The runs, relabelled as requested, each once.
+    fn records(&self) -> Result<Vec<RunRecord>, CommandError> {
         let store = self.store.open_read_only()?;
         let mut records: Vec<RunRecord> = Vec::new();
         let mut used = vec![false; self.label.len()];
@@ -136,25 +162,75 @@ impl ReportArgs {
             let failure = Failure::new(FailureKind::BadInput, text);
             return Err(failure.hint("name the run as in the list of runs").into());
         }
-        if !self.across_machines {
-            return Ok((records, Vec::new()));
+        Ok(records)
+    }
+
+    /// The chapters: one of all runs if they share phases, otherwise one for each.
+    fn loaded(&self, records: Vec<RunRecord>) -> Result<Vec<Loaded>, CommandError> {
+        if self.across_machines {
+            let merged = merge(&records).map_err(|error| refused(&error))?;
+            return Ok(vec![Loaded {
+                differences: merged.differences,
+                ..Loaded::of(merged.run)
+            }]);
         }
-        let merged = merge(&records).map_err(|error| refused(&error))?;
-        Ok((vec![merged.run], merged.differences))
+        let gathered = match records.len() {
+            0 | 1 => None,
+            _ => fslab_exchange::gather(&records, &self.map)?,
+        };
+        match gathered {
+            Some(gathered) => Ok(in_one_table(records, gathered)),
+            None if self.map.is_empty() => Ok(records.into_iter().map(Loaded::of).collect()),
+            None => {
+                let text = "cannot use --map: there are no two runs that can be compared";
+                let failure = Failure::new(FailureKind::BadInput, text);
+                Err(failure.hint("name an import and a run in real time").into())
+            }
+        }
     }
 
     /// The run names for the report's file name.
     fn named(&self, records: &[RunRecord]) -> Vec<String> {
         let names = records.iter().map(|record| record.header.run.to_string());
-        let names: Vec<String> = names.collect();
         match self.across_machines {
-            true => names
-                .into_iter()
-                .map(|name| format!("{name}+across-machines"))
-                .collect(),
-            false => names,
+            true => vec![format!("{}+across-machines", records[0].header.run)],
+            false => names.collect(),
         }
     }
+}
+
+/// One chapter of all runs, and those whose claims it cannot judge: claims name subjects, which have
+/// other names in it.
+fn in_one_table(
+    records: Vec<RunRecord>,
+    gathered: Vec<(RunRecord, Option<Meetings>)>,
+) -> Vec<Loaded> {
+    let reference = gathered.iter().find(|(_, meetings)| meetings.is_none());
+    let reference = reference.map(|(run, _)| run.header.run.to_string());
+    let mut sentences = Vec::new();
+    for (run, meetings) in &gathered {
+        let (base, new) = (
+            reference.as_deref().unwrap_or_default(),
+            run.header.run.as_str(),
+        );
+        let said = meetings.iter().flat_map(|it| it.sentences(base, new));
+        sentences.extend(said);
+    }
+    let runs: Vec<RunRecord> = gathered.into_iter().map(|(run, _)| run).collect();
+    let mut merged = merge_gathered(&runs);
+    merged.differences.extend(sentences);
+    let mut chapter = Loaded {
+        differences: merged.differences,
+        ..Loaded::of(merged.run)
+    };
+    let mut chapters = Vec::new();
+    if merged.is_renamed {
+        chapter.original = None;
+        let own = records.into_iter().map(Loaded::of);
+        chapters.extend(own.filter(|it| it.original.is_some()));
+    }
+    chapters.insert(0, chapter);
+    chapters
 }
 
 fn refused(error: &MergeError) -> CommandError {
@@ -169,32 +245,18 @@ fn refused(error: &MergeError) -> CommandError {
         .into()
 }
 
-/// The original that a run's study repeats, if it is built in.
-fn original_of(record: &RunRecord) -> Option<Original> {
-    fslab_run::original(&record.header.plan.study)
+/// The chapters of the report.
+fn chapters(loaded: &[Loaded]) -> Vec<Chapter<'_>> {
+    loaded.iter().map(Loaded::chapter).collect()
 }
 
-/// A chapter of the report for each run.
-fn chapters<'a>(
-    records: &'a [RunRecord],
-    originals: &'a [Option<Original>],
-    differences: &'a [String],
-) -> Vec<Chapter<'a>> {
-    let chapter = |(record, original): (&'a RunRecord, &'a Option<Original>)| {
-        Chapter::of(record)
-            .with_original(original.as_ref())
-            .with_differences(differences)
-    };
-    records.iter().zip(originals).map(chapter).collect()
-}
-
-/// The folder for each run's figures: `folder` itself for a single run, else a subfolder.
-fn figure_folders(folder: &Path, records: &[RunRecord]) -> Vec<PathBuf> {
-    match records {
+/// The folder for each chapter's figures: `folder` itself for a single one, else a subfolder.
+fn figure_folders(folder: &Path, loaded: &[Loaded]) -> Vec<PathBuf> {
+    match loaded {
         [_] => vec![folder.to_owned()],
         several => several
             .iter()
-            .map(|record| folder.join(record.header.run.as_str()))
+            .map(|it| folder.join(it.run.header.run.as_str()))
             .collect(),
     }
 }
@@ -214,19 +276,14 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
 /// Writes the report and returns its path.
 pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, CommandError> {
     let names = records.iter().map(|record| record.header.run.to_string());
-    write_as(&names.collect::<Vec<_>>(), records, &[], folder)
+    let loaded: Vec<Loaded> = records.iter().cloned().map(Loaded::of).collect();
+    write_as(&names.collect::<Vec<_>>(), &loaded, folder)
 }
 
 /// Writes the report atomically, with a file name of `names`.
-fn write_as(
-    names: &[String],
-    records: &[RunRecord],
-    differences: &[String],
-    folder: &Path,
-) -> Result<PathBuf, CommandError> {
+fn write_as(names: &[String], loaded: &[Loaded], folder: &Path) -> Result<PathBuf, CommandError> {
     let path = folder.join(format!("fslab-{}.html", names.join("+")));
-    let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
-    let page = fslab_report::html_of(&chapters(records, &originals, differences))?;
+    let page = fslab_report::html_of(&chapters(loaded))?;
     put_file(page.as_bytes(), &path)?;
     Ok(path)
 }

@@ -58,6 +58,12 @@ const TESTS: [(&str, &str, &str, PhaseKind); 13] = [
     ("freaders", "Fread", "fread", PhaseKind::Read),
 ];
 
+/// The names of the phases, of which some are those of [`super::iozone::TESTS`].
+#[cfg(test)]
+pub(crate) fn phase_names() -> impl Iterator<Item = &'static str> {
+    TESTS.iter().map(|(_, _, phase, _)| *phase)
+}
+
 /// True for a line that only this mode writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     line.starts_with("Children see throughput for")

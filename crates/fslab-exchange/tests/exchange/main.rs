@@ -3,6 +3,7 @@
 mod arbitrary;
 mod fixture;
 mod fixtures;
+mod meeting;
 mod refusals;
 mod round_trips;
 mod subjects;

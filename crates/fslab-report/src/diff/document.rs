@@ -4,6 +4,7 @@ use fslab_model::Better;
 use fslab_stats::{Interval, Verdict};
 use serde::Serialize;
 
+use super::meetings::MeetingsDocument;
 use super::tables::ruling_word;
 use fslab_compare::Difference;
 use fslab_compare::{Check, Gate};
@@ -20,6 +21,10 @@ pub struct DiffDocument<'a> {
     /// Requested metrics that neither run has.
     not_measured: Vec<&'static str>,
     not_compared: Vec<NotCompared<'a>>,
+    /// How phases meet that were mapped; null if they meet by name alone.
+    phases: Option<MeetingsDocument<'a>>,
+    /// Numbers of repeats of base and new run, if they differ.
+    repeats: Option<[u32; 2]>,
     tolerance: f64,
     contrasts: Vec<ContrastDocument<'a>>,
     /// Each subject over all its phases, by the geometric mean.
@@ -93,6 +98,8 @@ struct SideDocument<'a> {
     values: Vec<f64>,
     /// The number of values of each run.
     runs: Vec<usize>,
+    /// What the speed is a ratio of; null if a value is not positive.
+    geometric_mean: Option<f64>,
     median: Option<f64>,
     mean: Option<f64>,
     sd: Option<f64>,
@@ -115,6 +122,8 @@ impl<'a> DiffDocument<'a> {
             not_compared: others
                 .map(|(phase, differs)| NotCompared { phase, differs })
                 .collect(),
+            phases: diff.meetings.as_ref().map(MeetingsDocument::of),
+            repeats: diff.repeats.map(|(base, new)| [base, new]),
             tolerance: diff.tolerance.share(),
             contrasts: diff.contrasts.iter().map(ContrastDocument::of).collect(),
             overall: diff.overall.iter().map(OverallDocument::of).collect(),
@@ -198,6 +207,7 @@ impl<'a> SideDocument<'a> {
         Self {
             values: side.values().collect(),
             runs: side.runs.iter().map(Vec::len).collect(),
+            geometric_mean: side.geometric_mean(),
             median: summary.map(|summary| summary.median),
             mean: summary.map(|summary| summary.mean),
             sd: summary.and_then(|summary| summary.sd),

@@ -111,8 +111,8 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
 }
 
 fn figures(contrast: &Contrast) -> String {
-    let of = |side: &Side| match &side.summary {
-        Some(summary) => figure(contrast.metric, summary.median),
+    let of = |side: &Side| match side.figure() {
+        Some(value) => figure(contrast.metric, value),
         None => "none".to_owned(),
     };
     format!("{} against {}", of(&contrast.new), of(&contrast.base))

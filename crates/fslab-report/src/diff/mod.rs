@@ -3,9 +3,11 @@
 mod annotation;
 mod document;
 mod junit;
+mod meetings;
 mod tables;
 
 pub use annotation::annotations;
 pub use document::{DiffDocument, GateDocument};
 pub use junit::junit;
+pub use meetings::{MeetingsDocument, meetings_table};
 pub use tables::{diff_table, gate_table};

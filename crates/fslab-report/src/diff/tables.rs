@@ -10,6 +10,10 @@ use fslab_compare::{Check, Gate, NEARLY_ALL, Ruling};
 use fslab_compare::{Contrast, Side};
 use fslab_compare::{Diff, FALSE_DISCOVERIES, Overall, named};
 
+/// What stands in the columns of base and new.
+const MEANS: &str = "Base and New are geometric means of the repeats, and Speed is their ratio; a \
+                     figure with a value of 0 is a median, without a ratio.";
+
 /// A table with a row for every contrast of a diff.
 #[must_use]
 pub fn diff_table(diff: &Diff) -> Table {
@@ -90,15 +94,15 @@ fn heads(contrast: &Contrast) -> Vec<TableCell> {
     ]
 }
 
-/// The median with the number of repeats; or why there is none.
+/// The geometric mean, whose ratio is the speed, with the number of repeats; or why there is none.
 fn side(contrast: &Contrast, side: &Side) -> TableCell {
-    match (&side.summary, &side.absence) {
-        (Some(summary), _) => {
+    match (side.summary.zip(side.figure()), &side.absence) {
+        (Some((summary, value)), _) => {
             let mark = match side.disturbed {
                 0 => "",
                 _ => " †",
             };
-            let text = figure(contrast.metric, summary.median) + mark;
+            let text = figure(contrast.metric, value) + mark;
             let cell = TableCell::new(text);
             match contrast.exact {
                 true => cell,
@@ -177,17 +181,16 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             several => format!("p, corrected over all {several} comparisons,"),
         };
         notes.push(format!(
-            "Speed is new over base, above 1 is better, with its 95 % interval. Faster and slower \
+            "{MEANS} Speed is new over base, above 1 is better, with its 95 % interval. Faster and slower \
              are stated where the interval excludes 1 and {p} is at most {FALSE_DISCOVERIES}; the \
              same within {} where the complete interval is.",
             share(diff.tolerance.share())
         ));
     } else if exact < diff.contrasts.len() {
-        notes.push(
-            "Speed is new over base, above 1 is better. Without an interval nothing is decided: \
-             that takes a ratio, and two repeats in both runs."
-                .to_owned(),
-        );
+        notes.push(format!(
+            "{MEANS} Speed is new over base, above 1 is better. Without an interval nothing is \
+             decided: that takes a ratio, and two repeats in both runs."
+        ));
     }
     let real = diff.contrasts.iter().filter(|contrast| !contrast.exact);
     notes.extend(of_runs(&diff.base, &diff.new, real));
@@ -205,6 +208,13 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             .iter()
             .map(|d| format!("They differ in {d}.")),
     );
+    if let Some(meetings) = &diff.meetings {
+        let repeats = diff.repeats;
+        notes.extend(
+            repeats.map(|(base, new)| format!("They differ in repeats: {new} against {base}.")),
+        );
+        notes.extend(meetings.sentences(&named(&diff.base), &named(&diff.new)));
+    }
     notes.extend(diff.unpaired.iter().map(|text| format!("{text}.")));
     notes.extend(diff.unmeasured.iter().map(|it| not_measured(it)));
     let others = diff.others.iter();
@@ -247,7 +257,7 @@ fn over_all(overall: &Overall) -> String {
 
 fn gate_notes(gate: &Gate) -> Vec<String> {
     let mut notes = vec![format!(
-        "A check fails where the complete interval of the speed is below {}.",
+        "{MEANS} A check fails where the complete interval of the speed is below {}.",
         ratio(gate.rule.limit())
     )];
     if gate.family > 0 {

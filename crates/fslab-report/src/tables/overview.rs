@@ -202,6 +202,17 @@ fn lost(analysis: &Analysis) -> Option<String> {
     })
 }
 
+/// Why no winner can be named: repeats were not asked for, or gave no second value.
+fn without_intervals(analysis: &Analysis) -> &'static str {
+    let has_repeats = |phase: &PhaseAnalysis| phase.cells.iter().any(|it| it.repeats.len() > 1);
+    match analysis.phases.iter().any(has_repeats) {
+        true => {
+            "No winner can be named: no subject has two repeats with a figure of the same phase."
+        }
+        false => "With a single repeat no winner can be named.",
+    }
+}
+
 fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if compare {
@@ -234,7 +245,7 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
             );
             notes.extend(lost(analysis));
         } else {
-            notes.push("With a single repeat no winner can be named.".to_owned());
+            notes.push(without_intervals(analysis).to_owned());
         }
     }
     notes

@@ -151,3 +151,41 @@ fn a_table_has_every_figure_a_word_and_what_was_corrected() {
         assert!(text.contains(expected), "{expected} in {text}");
     }
 }
+
+/// The medians stood beside the ratio of geometric means: 887 and 771 beside 0.58.
+#[test]
+fn the_figures_of_a_diff_are_those_whose_ratio_it_is() {
+    let (base, new) = (vec![880e6, 887e6, 890e6], vec![200e6, 771e6, 780e6]);
+    let diff = diff_of(base, new);
+    let contrast = &diff.contrasts[0];
+    let speed = contrast.speed.expect("both have values").value;
+    let (below, above) = (
+        contrast.base.geometric_mean(),
+        contrast.new.geometric_mean(),
+    );
+    let (below, above) = (below.expect("positive"), above.expect("positive"));
+    assert!(
+        (above / below - speed).abs() < 1e-12,
+        "{above} / {below} is not {speed}"
+    );
+    let row = diff_table(&diff).to_csv().expect("a table");
+    assert!(
+        row.contains("886 MB/s") && row.contains("494 MB/s"),
+        "{row}"
+    );
+    let document = serde_json::to_value(fslab_report::DiffDocument::of(&diff)).expect("JSON");
+    let side = &document["contrasts"][0]["new"];
+    assert_eq!(side["geometric_mean"].as_f64(), Some(above));
+    assert_eq!(side["median"].as_f64(), Some(771e6));
+}
+
+#[test]
+fn of_several_runs_the_mean_is_that_of_their_means() {
+    let side = fslab_compare::Side::of(vec![vec![1.0, 100.0], vec![1000.0]]);
+    assert!((side.geometric_mean().expect("positive") - 100.0).abs() < 1e-9);
+    let nothing = fslab_compare::Side::of(vec![vec![0.0, 2.0, 4.0]]);
+    assert_eq!(
+        (nothing.geometric_mean(), nothing.figure()),
+        (None, Some(2.0))
+    );
+}

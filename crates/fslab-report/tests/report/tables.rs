@@ -38,6 +38,34 @@ fn every_row_of_every_table_is_as_long_as_its_header() {
     }
 }
 
+/// Of two repeats that both failed, the overview said that there was a single one.
+#[test]
+fn that_no_winner_can_be_named_has_its_cause() {
+    let note = |run: &fslab_model::RunRecord| {
+        let notes = tables::overview(&Analysis::of(run)).notes;
+        notes
+            .into_iter()
+            .find(|note| note.contains("winner can be named"))
+            .expect("a note")
+    };
+    let single = run_of(&["ext4", "xfs"], 1);
+    assert_eq!(
+        note(&single),
+        "With a single repeat no winner can be named."
+    );
+    let mut failed = run_of(&["ext4", "xfs"], 2);
+    for trial in &mut failed.trials {
+        for phase in &mut trial.phases {
+            let failure = fslab_model::Failure::new(fslab_model::FailureKind::Io, "no space");
+            phase.outcome = fslab_model::PhaseOutcome::Failed { failure };
+        }
+    }
+    assert_eq!(
+        note(&failed),
+        "No winner can be named: no subject has two repeats with a figure of the same phase."
+    );
+}
+
 #[test]
 fn what_failed_was_skipped_or_lost_is_listed_with_its_reason() {
     let run = usual();

@@ -138,6 +138,7 @@ impl Place for Block {
                 path,
                 mount_point: mount_point.clone(),
                 identity: self.identity.clone(),
+                work_folder: Some(work.clone()),
             },
             facts,
             holder: None,

@@ -129,6 +129,7 @@ impl Place for GuestDisk {
                 path: disk.into(),
                 mount_point: MOUNT_POINT.into(),
                 identity: DeviceIdentity::default(),
+                work_folder: None,
             },
             facts,
             holder: None,

@@ -106,6 +106,7 @@ impl Place for Image {
                 path,
                 mount_point: mount_point.clone(),
                 identity,
+                work_folder: Some(work.clone()),
             },
             facts,
             holder: Some(device),

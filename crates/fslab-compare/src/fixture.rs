@@ -1,0 +1,76 @@
+//! A run for unit tests.
+
+use std::collections::BTreeMap;
+
+use fslab_model::{
+    Bytes, CellId, ColdMethod, FORMAT_VERSION, Facts, Headline, MachineFacts, Parameters,
+    Perturbation, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Rounds, RunHeader,
+    RunRecord, Scale, Subject, SubjectPlan, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+};
+
+/// A run with one trial of ext4 and these phases, each of the workload `write` and without figures.
+pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
+    let spec = |name: &&str| PhaseSpec::new(*name, "write", Parameters::new());
+    let phases: Vec<PhaseSpec> = phases.iter().map(spec).collect();
+    let record = |spec: &PhaseSpec| {
+        let headline = Headline::OperationRate;
+        PhaseRecord::empty(spec, PhaseKind::Write, headline, PhaseOutcome::Done)
+    };
+    let records = phases.iter().map(record).collect();
+    let subject = Subject::plain("ext4");
+    let plan = Plan {
+        format: FORMAT_VERSION,
+        study: "test".to_owned(),
+        title: "Test".to_owned(),
+        venue: VenuePlan::Fake,
+        size_bytes: Bytes::mib(64),
+        cold: ColdMethod::Drop,
+        engine: "null".to_owned(),
+        subjects: vec![SubjectPlan {
+            subject: subject.clone(),
+            mkfs: None,
+            mount: None,
+            check: None,
+        }],
+        phases,
+        repeats: 1,
+        adaptive: None,
+        perturb: false,
+        rounds: Rounds::ONE,
+        trial_limit_s: 1,
+        seed: 1,
+        scale: Scale::FULL,
+        required_facts: BTreeMap::new(),
+        figures: Vec::new(),
+    };
+    let trial = TrialRecord {
+        trial: TrialId {
+            cell: CellId(0),
+            repeat: 0,
+        },
+        subject,
+        perturbation: Perturbation::NONE,
+        position: 0,
+        started_unix_s: 0,
+        elapsed_ns: 0,
+        outcome: TrialOutcome::Done,
+        steps: Vec::new(),
+        phases: records,
+        facts: Facts::new(),
+        console: String::new(),
+        insight: None,
+        kernel_log: Vec::new(),
+    };
+    RunRecord {
+        header: RunHeader {
+            run: name.parse().expect("a name"),
+            plan_hash: plan.hash(),
+            plan,
+            fslab: "0".to_owned(),
+            machine: MachineFacts::default(),
+            command: Vec::new(),
+            started_unix_s: 0,
+        },
+        trials: vec![trial],
+    }
+}

@@ -1,0 +1,50 @@
+//! Errors of a mapping given by the user.
+
+/// Why phases cannot meet as the user wants.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MeetError {
+    /// A run has no phase of that name.
+    #[error("cannot use --map {map}: {run} has no phase '{phase}'")]
+    Unknown {
+        /// The mapping.
+        map: String,
+        /// The run.
+        run: String,
+        /// The name.
+        phase: String,
+        /// The run's phases.
+        known: Vec<String>,
+    },
+    /// A phase is mapped twice.
+    #[error("cannot use --map {map}: '{phase}' of {run} is already in another --map")]
+    Twice {
+        /// The mapping.
+        map: String,
+        /// The run.
+        run: String,
+        /// The name.
+        phase: String,
+    },
+    /// The two phases have no metric in common.
+    #[error("cannot use --map {map}: the two phases have no metric in common")]
+    NoMetric {
+        /// The mapping.
+        map: String,
+    },
+}
+
+impl MeetError {
+    /// What the user can do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { run, known, .. } => {
+                Some(format!("the phases of {run} are {}", known.join(", ")))
+            }
+            Self::Twice { .. } => Some("a phase meets one other".to_owned()),
+            Self::NoMetric { .. } => {
+                Some("`fslab show RUN --json` has what was measured".to_owned())
+            }
+        }
+    }
+}

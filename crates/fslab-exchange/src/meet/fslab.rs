@@ -1,0 +1,260 @@
+//! fslab itself: what its workloads do, by their parameters.
+//!
+//! The jobs on data have `direction` and `access`, those on files `operation`; a workload without
+//! them, such as a program, has no common word.
+
+use fslab_model::{Bytes, CachePolicy, Parameters, PhaseSpec, Plan};
+use fslab_workload::Workload;
+use serde_json::Value;
+
+use super::activity::Activity::{self, *};
+use super::condition::{Condition, Conditions, WHOLE_FILE};
+use super::deed::Deed;
+
+pub(super) fn deed(plan: &Plan, spec: &PhaseSpec) -> Deed {
+    let workload = Workload::of_phase(spec).ok();
+    let complete = workload.and_then(|it| it.job_parameters(&spec.parameters).ok());
+    // A run of a newer fslab may have workloads that are unknown here.
+    let parameters = complete.as_ref().unwrap_or(&spec.parameters);
+    let mut deed = Deed {
+        activity: activity(parameters),
+        ..Deed::default()
+    };
+    let Some(activity) = deed.activity else {
+        return deed;
+    };
+    let conditions = &mut deed.conditions;
+    let cache = match spec.cache {
+        CachePolicy::Keep => "kept",
+        CachePolicy::Cold => "dropped",
+        CachePolicy::Warm => "warmed",
+    };
+    conditions.set(Condition::Cache, cache);
+    conditions.set_count(
+        Condition::Threads,
+        number(parameters, "threads").or(Some(1)),
+    );
+    match is_of_files(activity) {
+        true => of_files(parameters, conditions),
+        false => {
+            let engine = text(parameters, "engine").unwrap_or(&plan.engine);
+            of_data(parameters, activity, engine, conditions);
+        }
+    }
+    deed
+}
+
+/// What a job with these parameters does.
+pub(super) fn activity(parameters: &Parameters) -> Option<Activity> {
+    if let Some(operation) = text(parameters, "operation") {
+        return of_operation(operation, parameters);
+    }
+    if parameters.contains_key("update_every") {
+        return Some(Seeks);
+    }
+    let access = word(parameters.get("access")?)?;
+    let is_random = access.starts_with("random");
+    match word(parameters.get("direction")?)? {
+        "update" => Some(Update),
+        "mix" if is_random => Some(RandomMix),
+        "mix" if access == "sequential" => Some(Mix),
+        direction @ ("read" | "write") => {
+            let reads = direction == "read";
+            if flag(parameters, "by_character") {
+                return Some(if reads { GetChar } else { PutChar });
+            }
+            let is_stream = text(parameters, "engine") == Some("stdio");
+            let is_over = text(parameters, "open") == Some("existing");
+            match (access, reads) {
+                ("sequential", true) if is_stream => Some(StreamRead),
+                ("sequential", false) if is_stream && is_over => Some(StreamRewrite),
+                ("sequential", false) if is_stream => Some(StreamWrite),
+                ("sequential", true) => Some(Read),
+                ("sequential", false) if is_over => Some(Rewrite),
+                ("sequential", false) => Some(Write),
+                ("reverse", true) => Some(BackwardRead),
+                ("strided", true) => Some(StridedRead),
+                ("first-record", false) => Some(RecordRewrite),
+                (_, true) if is_random => Some(RandomRead),
+                (_, false) if is_random => Some(RandomWrite),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn of_operation(operation: &str, parameters: &Parameters) -> Option<Activity> {
+    let is_random = text(parameters, "order") == Some("random");
+    let has_random_names = text(parameters, "name_style") == Some("random-number");
+    Some(match operation {
+        "create" if has_random_names => CreateRandom,
+        "create" => Create,
+        "stat" if is_random => StatRandom,
+        "stat" => Stat,
+        "read" => ReadFiles,
+        "rename" => Rename,
+        "unlink" if is_random => UnlinkRandom,
+        "unlink" => Unlink,
+        "mkdir" => MakeDirectories,
+        "rmdir" => RemoveDirectories,
+        _ => return None,
+    })
+}
+
+/// True if it works on names and small files.
+fn is_of_files(activity: Activity) -> bool {
+    activity >= Create
+}
+
+fn of_files(parameters: &Parameters, conditions: &mut Conditions) {
+    conditions.set_count(Condition::Files, number(parameters, "files"));
+    let each = parameters.get("file_size");
+    let each = each.and_then(|it| it.as_u64().or_else(|| it.get("fixed")?.as_u64()));
+    conditions.set_bytes(Condition::FilesEach, each);
+    let of_sync = |name: &str| {
+        let sync = parameters.get("sync")?;
+        sync.get(name)?.as_bool()
+    };
+    let syncs_each =
+        of_sync("fsync_file") == Some(true) || of_sync("fsync_directory") == Some(true);
+    let closes = flag(parameters, "closing_syncfs") || of_sync("closing_syncfs") == Some(true);
+    let sync = match (syncs_each, closes) {
+        (true, _) => "fsync of each",
+        (false, true) => "syncfs",
+        (false, false) => "none",
+    };
+    if parameters.contains_key("closing_syncfs") || parameters.contains_key("sync") {
+        conditions.set(Condition::Sync, sync);
+    }
+}
+
+fn of_data(parameters: &Parameters, activity: Activity, engine: &str, conditions: &mut Conditions) {
+    let file_size = number(parameters, "file_size");
+    let record = number(parameters, "record");
+    conditions.set_bytes(Condition::FileSize, file_size);
+    conditions.set_bytes(Condition::RecordSize, record);
+    let is_of_operations = activity == Seeks;
+    let amount = amount(parameters, is_of_operations);
+    conditions.set(
+        Condition::Amount,
+        amount.unwrap_or_else(|| WHOLE_FILE.to_owned()),
+    );
+    conditions.set(
+        Condition::Direct,
+        if flag(parameters, "direct") {
+            "yes"
+        } else {
+            "no"
+        },
+    );
+    conditions.set(Condition::Engine, engine);
+    let depth = parameters.get("uring").and_then(|it| it.get("queue_depth"));
+    let depth = depth.and_then(Value::as_u64).filter(|_| engine == "uring");
+    // Other engines have one request in flight.
+    conditions.set_count(Condition::QueueDepth, depth.or(Some(1)));
+    let mix = parameters.get("direction").and_then(|it| it.get("mix"));
+    let reads = mix.and_then(|it| it.get("read_percent")?.as_u64());
+    conditions.set_known(
+        Condition::ReadShare,
+        reads.map(|reads| format!("{reads} %")),
+    );
+    let stride = number(parameters, "stride").or_else(|| {
+        let strided = parameters.get("access")?.get("strided")?;
+        strided.get("stride_records")?.as_u64()
+    });
+    conditions.set_count(
+        Condition::Stride,
+        stride.filter(|_| activity == StridedRead),
+    );
+    let writes = ![
+        Read,
+        BackwardRead,
+        StridedRead,
+        RandomRead,
+        GetChar,
+        StreamRead,
+        Seeks,
+    ]
+    .contains(&activity);
+    if writes {
+        conditions.set(Condition::Sync, sync(parameters));
+    }
+    let access = parameters.get("access").and_then(word);
+    let skewed = access.filter(|it| matches!(*it, "zipf" | "hot-cold"));
+    if let Some(skewed) = skewed {
+        conditions.set(Condition::Distribution, skewed);
+    }
+}
+
+/// The amount, where it is not each record of the file once: bytes, or operations where these are
+/// not the records' number.
+fn amount(parameters: &Parameters, is_of_operations: bool) -> Option<String> {
+    let of_records = |count: u64| {
+        let record = number(parameters, "record").filter(|_| !is_of_operations);
+        let bytes = record.and_then(|record| record.checked_mul(count));
+        match bytes {
+            Some(bytes) if Some(bytes) == number(parameters, "file_size") => None,
+            Some(bytes) => Some(Bytes(bytes).to_string()),
+            None => Some(format!("{count} operations")),
+        }
+    };
+    if let Some(operations) = number(parameters, "operations").filter(|count| *count > 0) {
+        return of_records(operations);
+    }
+    let (name, value) = parameters.get("amount")?.as_object()?.iter().next()?;
+    match (name.as_str(), value.as_u64()) {
+        ("operations" | "total-operations", Some(count)) => of_records(count),
+        ("bytes", Some(bytes)) => Some(Bytes(bytes).to_string()),
+        _ => Some(format!(
+            "{name} {}",
+            value.as_str().unwrap_or(&value.to_string())
+        )),
+    }
+}
+
+/// The calls that make what is written durable.
+fn sync(parameters: &Parameters) -> String {
+    let opened = match text(parameters, "open_sync") {
+        Some("data") => return "O_DSYNC".to_owned(),
+        Some("full") => return "O_SYNC".to_owned(),
+        _ => "none",
+    };
+    let every = number(parameters, "sync_every").filter(|every| *every > 0);
+    if let Some(every) = every {
+        return format!("fsync every {every} writes");
+    }
+    let Some(sync) = parameters.get("sync") else {
+        return opened.to_owned();
+    };
+    if let Some(closing) = sync.as_str() {
+        return closing.to_owned();
+    }
+    let every = sync.get("every").and_then(|every| {
+        let (count, call) = (every.get("operations")?, every.get("call")?.as_str()?);
+        Some(format!("{call} every {count} writes"))
+    });
+    let closing = sync.get("closing").and_then(Value::as_str);
+    every.unwrap_or_else(|| closing.unwrap_or(opened).to_owned())
+}
+
+/// `"read"`, or the name of a variant with values: `{"mix": ...}`.
+fn word(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(word) => Some(word),
+        Value::Object(fields) => fields.keys().next().map(String::as_str),
+        _ => None,
+    }
+}
+
+fn text<'p>(parameters: &'p Parameters, name: &str) -> Option<&'p str> {
+    parameters.get(name).and_then(Value::as_str)
+}
+
+fn number(parameters: &Parameters, name: &str) -> Option<u64> {
+    parameters.get(name).and_then(Value::as_u64)
+}
+
+fn flag(parameters: &Parameters, name: &str) -> bool {
+    parameters.get(name).and_then(Value::as_bool) == Some(true)
+}

@@ -1,0 +1,27 @@
+//! What a phase does, in the words of every format, and which phases of two runs meet by it.
+//!
+//! ```text
+//!     PhaseSpec --deed--> Deed (activity, conditions)      one table for each format, and fslab's own
+//!     two runs, --map  --> matching --> Meetings           by activity, then name, then conditions
+//! ```
+//!
+//! The tables are the one home of the mapping; docs/exchange.md shows them.
+
+mod activity;
+mod bonnie;
+mod condition;
+mod deed;
+mod directions;
+mod error;
+mod fio;
+mod fslab;
+mod iozone;
+mod matching;
+mod mdtest;
+mod prepared;
+
+pub use activity::Activity;
+pub use deed::{Deed, deed};
+pub use error::MeetError;
+pub use matching::PhaseMap;
+pub use prepared::{Meet, as_compared, gather, meet};
