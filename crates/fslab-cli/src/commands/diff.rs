@@ -43,7 +43,7 @@ impl DiffArgs {
             ));
         }
         let form = if self.json { Form::Json } else { self.format };
-        let text = form.text(&diff_table(&diff), &DiffDocument::of(&diff))?;
+        let text = form.text(("diff", &diff_table(&diff)), &DiffDocument::of(&diff))?;
         put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }
