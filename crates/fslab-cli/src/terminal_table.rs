@@ -19,8 +19,9 @@ use unicode_width::UnicodeWidthStr;
 use crate::color;
 use crate::screen::{Lines, plain};
 
-/// Spaces of a column beside its text.
+/// Spaces of a column beside its text, and those between two columns more.
 const PADDING: usize = 2;
+const GAP: usize = 1;
 /// Text up to this width is wrapped only if its words do not fit otherwise.
 const UNWRAPPED: usize = 20;
 
@@ -95,23 +96,34 @@ fn parts(columns: &[Room], width: usize) -> Vec<Vec<usize>> {
     if is_short || barely || columns.len() < 3 {
         return vec![all];
     }
-    let mut parts = vec![vec![0]];
-    for place in 1..columns.len() {
-        let part = parts.last_mut().expect("there is a first part");
-        part.push(place);
-        if part.len() > 2 && needed(part, |room| room.least) > width {
-            part.pop();
-            parts.push(vec![0, place]);
+    let split = |width: usize| {
+        let mut parts = vec![vec![0]];
+        for place in 1..columns.len() {
+            let part = parts.last_mut().expect("there is a first part");
+            part.push(place);
+            if part.len() > 2 && needed(part, |room| room.least) > width {
+                part.pop();
+                parts.push(vec![0, place]);
+            }
         }
-    }
-    parts
+        parts
+    };
+    // As few parts as possible, about equally wide.
+    let fewest = split(width).len();
+    let narrower = (1..width).map(split).find(|parts| parts.len() == fewest);
+    narrower.unwrap_or_else(|| split(width))
+}
+
+/// The columns of a terminal that a table needs beside its text.
+fn beside_text(columns: usize) -> usize {
+    PADDING * columns + GAP * columns.saturating_sub(1)
 }
 
 /// The widths of a part's columns: their least, and a share of what is left for those that have
 /// longer text. Words that are wider than the terminal stay whole.
 fn widths(columns: &[Room], part: &[usize], width: usize) -> Vec<usize> {
     let of_part = || part.iter().map(|place| columns[*place]);
-    let available = width.saturating_sub(PADDING * part.len());
+    let available = width.saturating_sub(beside_text(part.len()));
     let least: usize = of_part().map(|room| room.least).sum();
     let mut widths: Vec<usize> = match least <= available {
         true => of_part().map(|room| room.least).collect(),
@@ -134,8 +146,8 @@ fn draw(table: &Table, part: &[usize], widths: &[usize]) -> String {
     screen
         .load_style(TABLE_STYLE)
         .set_content_arrangement(ContentArrangement::Dynamic);
-    let total = widths.iter().map(|width| width + PADDING).sum();
-    screen.set_width(narrow(total));
+    let texts: usize = widths.iter().sum();
+    screen.set_width(narrow(texts + beside_text(widths.len())));
     if color::is_enabled() {
         screen.enforce_styling();
     } else {
@@ -196,5 +208,107 @@ fn screen_cell(cell: &TableCell) -> Cell {
         Tone::Strong => screen.add_attribute(Attribute::Bold).fg(Color::Green),
         Tone::Weak => screen.add_attribute(Attribute::Dim),
         Tone::Bad => screen.fg(Color::Red),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(columns: usize) -> Lines {
+        Lines {
+            columns,
+            is_unicode: true,
+            wraps: true,
+        }
+    }
+
+    /// Every word of every cell, head, caption and note.
+    fn words(table: &Table) -> Vec<String> {
+        let cells = table.rows.iter().flatten().map(text);
+        let heads = table.columns.iter().map(head);
+        let others = std::iter::once(table.caption.clone()).chain(table.notes.clone());
+        let texts: Vec<String> = cells.chain(heads).chain(others).collect();
+        let words = texts.iter().flat_map(|text| text.split_whitespace());
+        words.map(str::to_owned).collect()
+    }
+
+    fn wide() -> Table {
+        let names = [
+            "ext4",
+            "xfs:mkfs=-m reflink=0",
+            "btrfs",
+            "ext4:mount=data=journal",
+        ];
+        let mut columns = vec![Column::left("Phase")];
+        columns.extend(names.map(|name| Column::right(name).in_group("Throughput")));
+        columns.push(Column::left("Verdict"));
+        columns.push(Column::left("Command"));
+        let row = |phase: &str| {
+            let mut row = vec![TableCell::new(phase).detail("cold")];
+            row.extend(names.map(|_| TableCell::new("400–431 MB/s").detail("≈ 0.98")));
+            row.push(TableCell::new("undecided, the same within 5 %"));
+            row.push(TableCell::new(
+                "mkfs.ext4 -F -q -E lazy_itable_init=0,lazy_journal_init=0 IMAGE",
+            ));
+            row
+        };
+        Table {
+            caption: "Every phase's rate, with a long caption that is wrapped on a narrow terminal"
+                .into(),
+            columns,
+            rows: vec![row("Random write 4k"), row("Sequential read")],
+            notes: vec!["A note that is also longer than a line of a narrow terminal is.".into()],
+        }
+    }
+
+    /// At 80 columns, "undecided" became "undecid" and "ed".
+    #[test]
+    fn no_word_is_broken_and_no_line_is_too_long() {
+        for columns in [40, 60, 80, 100, 120, 200] {
+            let text = render(&wide(), lines(columns));
+            for word in words(&wide()) {
+                let is_whole = text.split_whitespace().any(|found| found == word);
+                assert!(is_whole, "{word} at {columns}:\n{text}");
+            }
+            // Only what has no space may be longer.
+            let longest = words(&wide()).iter().map(|word| word.width()).max();
+            let most = columns.max(longest.unwrap_or(0) + 25);
+            assert!(
+                text.lines().all(|line| line.width() <= most),
+                "{columns}:\n{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_that_fits_is_in_one_part_and_a_wide_one_repeats_its_first_column() {
+        let count = |columns| render(&wide(), lines(columns)).matches("Random").count();
+        assert_eq!(count(200), 1);
+        assert_eq!(count(120), 2);
+        assert_eq!(count(80), 3);
+        assert_eq!(count(60), 4);
+    }
+
+    #[test]
+    fn a_figure_stays_on_the_line_of_its_unit() {
+        for columns in [40, 60, 80] {
+            let text = render(&wide(), lines(columns));
+            assert!(text.contains("400–431 MB/s"), "{columns}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_table_without_rows_or_with_one_column_is_rendered() {
+        let mut empty = wide();
+        empty.rows.clear();
+        assert!(render(&empty, lines(60)).contains("Phase"));
+        let one = Table {
+            columns: vec![Column::left("Name")],
+            rows: vec![vec![TableCell::new("a b c d")]],
+            ..Table::default()
+        };
+        assert!(render(&one, lines(20)).contains("a b c d"));
+        assert!(!render(&Table::default(), lines(20)).contains("Phase"));
     }
 }

@@ -6,10 +6,12 @@ use crate::{Align, Column, Table, TableCell, Tone};
 
 /// A table with more rows may break across pages.
 const ROWS_MAX: usize = 40;
-/// Columns of longer words are wrapped; the share of the line that they have together.
+/// Columns of longer words are wrapped in what other columns leave of a line.
 const LONG_LETTERS: usize = 28;
-const LONG_SHARE: f64 = 0.62;
-/// A table with more columns has smaller letters.
+/// Letters of a line, and the share of it that wrapped columns have together.
+const LINE_LETTERS: f64 = 95.0;
+const LONG_SHARE: (f64, f64) = (0.25, 0.7);
+/// A table with more columns is shrunk to the line.
 const COLUMNS_MAX: usize = 7;
 
 /// Characters with a meaning in LaTeX, or that the fonts of pdfLaTeX lack.
@@ -27,7 +29,7 @@ const ESCAPES: [(char, &str); 34] = [
     ('<', r"\textless{}"),
     ('>', r"\textgreater{}"),
     ('|', r"\textbar{}"),
-    ('"', r"\textquotedbl{}"),
+    ('"', "''"),
     ('`', r"\textasciigrave{}"),
     ('\u{a0}', "~"),
     ('–', "--"),
@@ -71,10 +73,6 @@ impl Table {
             let cells: Vec<String> = cells.map(|(cell, unit)| latex_cell(cell, *unit)).collect();
             writeln!(rows, "{} \\\\", cells.join(" & ")).expect("writes to memory");
         }
-        let size = match self.columns.len() > COLUMNS_MAX {
-            true => "\\scriptsize\\setlength{\\tabcolsep}{3pt}",
-            false => "\\small",
-        };
         let notes: String = self
             .notes
             .iter()
@@ -83,28 +81,43 @@ impl Table {
         if self.rows.len() > ROWS_MAX {
             return format!(
                 "% Needs \\usepackage{{array,booktabs,longtable,textcomp}}.\n\
-                 {{{size}\n\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{caption} \\\\\n{head}\
-                 \\endfirsthead\n{head}\\endhead\n{rows}\\bottomrule\n\\end{{longtable}}\n\
-                 {notes}}}\n"
+                 {{\\footnotesize\n\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{caption} \\\\\n\
+                 {head}\\endfirsthead\n{head}\\endhead\n{rows}\\bottomrule\n\
+                 \\end{{longtable}}\n{notes}}}\n"
             );
         }
+        let tabular = format!(
+            "\\begin{{tabular}}{{@{{}}{columns}@{{}}}}\n{head}{rows}\\bottomrule\n\\end{{tabular}}"
+        );
+        let (packages, tabular) = match self.columns.len() > COLUMNS_MAX {
+            true => (
+                "array,booktabs,graphicx,textcomp",
+                format!("\\resizebox{{\\linewidth}}{{!}}{{%\n{tabular}}}"),
+            ),
+            false => ("array,booktabs,textcomp", tabular),
+        };
         format!(
-            "% Needs \\usepackage{{array,booktabs,textcomp}}.\n\
-             \\begin{{table}}[htbp]\n\\centering{size}\n{caption}\n\
-             \\begin{{tabular}}{{@{{}}{columns}@{{}}}}\n{head}{rows}\\bottomrule\n\
-             \\end{{tabular}}\n{notes}\\end{{table}}\n"
+            "% Needs \\usepackage{{{packages}}}.\n\\begin{{table}}[htbp]\n\\centering\\small\n\
+             {caption}\n{tabular}\n{notes}\\end{{table}}\n"
         )
     }
 
     /// The types of the columns: `l`, `r`, or a wrapped column for long words.
     fn column_types(&self) -> String {
-        let is_long = |at: &usize| {
-            let cells = || self.rows.iter().filter_map(|row| row.get(*at));
-            self.columns[*at].align == Align::Left
-                && cells().any(|cell| cell.line().chars().count() > LONG_LETTERS)
+        let letters = |at: &usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(*at));
+            let widest = cells.map(|cell| cell.line().chars().count()).max();
+            widest
+                .unwrap_or(0)
+                .max(self.columns[*at].title.chars().count())
         };
+        let is_long =
+            |at: &usize| self.columns[*at].align == Align::Left && letters(at) > LONG_LETTERS;
         let places = 0..self.columns.len();
-        let share = LONG_SHARE / places.clone().filter(is_long).count().max(1) as f64;
+        let (long, short): (Vec<usize>, Vec<usize>) = places.clone().partition(is_long);
+        let used: usize = short.iter().map(|at| letters(at) + 2).sum();
+        let left = (1.0 - used as f64 / LINE_LETTERS).clamp(LONG_SHARE.0, LONG_SHARE.1);
+        let share = left / long.len().max(1) as f64;
         let kind = |at: usize| match (self.columns[at].align, is_long(&at)) {
             (_, true) => format!(">{{\\raggedright\\arraybackslash}}p{{{share:.2}\\linewidth}}"),
             (Align::Left, false) => "l".to_owned(),
@@ -261,8 +274,23 @@ mod tests {
             text.contains("\\begin{longtable}{@{}>{\\raggedright"),
             "{text}"
         );
-        assert!(text.contains("p{0.62\\linewidth}rrr@{}}"), "{text}");
+        assert!(text.contains("p{0.57\\linewidth}rrr@{}}"), "{text}");
         assert_eq!(text.matches("\\midrule").count(), 2, "a head for each page");
+    }
+
+    #[test]
+    fn a_wide_table_is_shrunk_to_the_line() {
+        let mut wide = table();
+        for row in &mut wide.rows {
+            row.extend(std::iter::repeat_n(row[1].clone(), 6));
+        }
+        wide.columns.extend(vec![Column::right("more"); 6]);
+        let text = wide.to_latex("wide");
+        assert!(
+            text.contains("\\resizebox{\\linewidth}{!}{%\n\\begin{tabular}"),
+            "{text}"
+        );
+        assert!(text.contains("\\end{tabular}}\n"), "{text}");
     }
 
     #[test]

@@ -288,3 +288,73 @@ fn stroke(of: &usvg::Stroke) -> Option<Stroke> {
         }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::renderer::{Format, Renderer};
+
+    /// A drawing with all that charts have: a style, an opacity, dashes, a mask of an image.
+    fn drawing() -> String {
+        let image = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRSSBWAAAAC0lEQVR4nGNg+A8AAQIBAEK+vGgAAAAASUVORK5CYII=";
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 120 80\" width=\"120\" \
+             height=\"80\"><style>.a {{ opacity: .5; stroke-dasharray: 4 3; stroke: #00f; }} \
+             .b {{ font-weight: 700; }}</style><path class=\"a\" d=\"M0 0L90 20\"/>\
+             <mask id=\"m\"><image x=\"0\" y=\"0\" width=\"10\" height=\"10\" \
+             preserveAspectRatio=\"none\" href=\"data:image/png;base64,{image}\"/></mask>\
+             <g mask=\"url(#m)\"><path d=\"M0 0H10V10H0z\"/></g>\
+             <text x=\"4\" y=\"40\">write ±3 µs</text>\
+             <text class=\"b\" x=\"4\" y=\"60\" text-anchor=\"start\">bold</text></svg>"
+        )
+    }
+
+    fn pdf(svg: &str) -> Result<Vec<u8>, String> {
+        let formats = Renderer::new().formats(svg, "A title (of a chart)");
+        let found = formats
+            .into_iter()
+            .find(|(format, _)| *format == Format::Pdf);
+        found.expect("a format").1
+    }
+
+    #[test]
+    fn a_document_has_the_size_of_its_drawing_its_fonts_and_nothing_of_the_machine() {
+        let document = pdf(&drawing()).expect("a document");
+        let text = String::from_utf8_lossy(&document);
+        assert!(text.starts_with("%PDF-1.4"), "{text}");
+        assert!(text.trim_end().ends_with("%%EOF"));
+        // 120 and 80 pixels of 96 to the inch.
+        assert!(text.contains("/MediaBox[0 0 90 60]"), "{text}");
+        for font in ["+LiberationSans/", "+LiberationSans-Bold/"] {
+            assert!(text.contains(font), "{font}: {text}");
+        }
+        assert_eq!(text.matches("/FontFile2").count(), 2, "{text}");
+        assert!(text.contains("/ToUnicode"), "text can be searched");
+        for date in ["/CreationDate", "/ModDate", "/Producer", "/Metadata"] {
+            assert!(!text.contains(date), "{date}");
+        }
+        assert!(pdf(&drawing()) == Ok(document), "the bytes differ");
+    }
+
+    #[test]
+    fn lines_are_vectors_and_only_a_mask_is_an_image() {
+        let images = |svg: &str| {
+            let document = pdf(svg).expect("a document");
+            let text = String::from_utf8_lossy(&document).into_owned();
+            text.matches("/Subtype/Image").count()
+        };
+        assert_eq!(images(&drawing()), 1);
+        let without = drawing().replace("mask=\"url(#m)\"", "");
+        assert_eq!(images(&without), 0);
+    }
+
+    #[test]
+    fn what_is_not_written_is_refused_by_name() {
+        let shaded = drawing().replace(
+            "<style>",
+            "<linearGradient id=\"g\"><stop stop-color=\"#f00\"/><stop offset=\"1\" \
+             stop-color=\"#00f\"/></linearGradient><path fill=\"url(#g)\" \
+             d=\"M0 0H9V9H0z\"/><style>",
+        );
+        assert_eq!(pdf(&shaded), Err("it has a linear gradient".to_owned()));
+    }
+}

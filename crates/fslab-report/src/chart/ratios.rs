@@ -44,9 +44,11 @@ const BETWEEN: f64 = 16.0;
 const REACH: f64 = 2.5;
 /// Distance of a point from the end of the axis.
 const MARGIN: f64 = 10.0;
+/// Distance of the first row of a panel from its title.
+const INSET: f64 = 5.0;
 /// Half the width of a mark, and smallest distance between two ticks.
 const MARK: f64 = 4.8;
-const TICK_ROOM: f64 = 34.0;
+const TICK_ROOM: f64 = 28.0;
 
 /// A phase of the picture.
 pub(crate) struct RatioRow<'a> {
@@ -171,7 +173,7 @@ impl Ratios<'_> {
             .collect();
         let titles = |row: &RatioRow| lines(&row.title, letters);
         let most = panels.iter().map(|(_, row)| titles(row).len()).max();
-        let head = HEAD + LINE * most.unwrap_or(1) as f64;
+        let head = HEAD + LINE * most.unwrap_or(1) as f64 + INSET;
         let rows = ROW * self.labels.len() as f64;
         let height = head + rows + AXIS;
         let shelves: Vec<_> = panels.chunks(fitting as usize).collect();
@@ -232,7 +234,7 @@ impl Ratios<'_> {
             svg.open(label.look);
             svg.lines("cap", &marks.lines);
             svg.marks("dot", label.look, &marks.decided);
-            svg.marks("curve", label.look, &marks.undecided);
+            svg.marks("cap", label.look, &marks.undecided);
             svg.close();
         }
     }
@@ -353,15 +355,14 @@ impl Marks {
 
 /// Vertical lines at the ticks, and their labels below. The best is at 1.
 fn grid(svg: &mut Svg, scale: Scale, (top, bottom): (f64, f64)) {
-    let mut last = f64::NEG_INFINITY;
-    let ticks = scale.ticks(4).into_iter().filter(|tick| {
-        let is_free = scale.at(*tick) - last >= TICK_ROOM;
-        if is_free {
-            last = scale.at(*tick);
+    // The best comes first, so that its tick is always there.
+    let mut ticks: Vec<f64> = vec![1.0];
+    for tick in scale.ticks(4) {
+        let is_free = |other: &f64| (scale.at(tick) - scale.at(*other)).abs() >= TICK_ROOM;
+        if ticks.iter().all(is_free) {
+            ticks.push(tick);
         }
-        is_free
-    });
-    let ticks: Vec<f64> = ticks.collect();
+    }
     let upright = |tick: &f64| ((scale.at(*tick), top), (scale.at(*tick), bottom));
     svg.lines("grid", &ticks.iter().map(upright).collect::<Vec<_>>());
     let (from, to) = upright(&1.0);
@@ -398,4 +399,94 @@ fn shortened(text: &str, width: f64) -> String {
     let letters = (width / text_width("x")) as usize;
     let kept: String = text.chars().take(letters.saturating_sub(1)).collect();
     format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::definitions::THROUGHPUT;
+
+    use super::*;
+
+    /// The best, one behind, one undecided, one without a figure.
+    fn comparison() -> Comparison {
+        let samples = [
+            vec![100.0, 100.5, 101.0, 100.2],
+            vec![50.0, 50.5, 51.0, 50.2],
+            vec![70.0, 100.0, 130.0, 95.0],
+            Vec::new(),
+        ];
+        Comparison::of(&THROUGHPUT, samples.to_vec())
+    }
+
+    fn marks(subject: usize) -> Marks {
+        let comparison = comparison();
+        let plot = Plot {
+            comparison: &comparison,
+            scale: Scale::logarithmic(0.4, 1.25, 100.0, 600.0),
+            left: 90.0,
+            first: 10.0,
+            step: 10.0,
+        };
+        let mut marks = Marks::default();
+        marks.add(&plot, subject);
+        marks
+    }
+
+    #[test]
+    fn a_decided_point_is_filled_and_an_undecided_one_hollow_with_its_interval_outside() {
+        let behind = marks(1);
+        assert_eq!((behind.decided.len(), behind.undecided.len()), (1, 0));
+        assert_eq!(behind.decided[0].1, 20.0);
+        let open = marks(2);
+        assert_eq!((open.decided.len(), open.undecided.len()), (0, 1));
+        let (x, _) = open.undecided[0];
+        for (from, to) in &open.lines {
+            let is_outside = |at: f64| (at - x).abs() >= MARK - 1e-9;
+            assert!(
+                is_outside(from.0) && is_outside(to.0),
+                "{from:?} {to:?} {x}"
+            );
+            assert!((from.0 < x) == (to.0 < x), "a line through the mark");
+        }
+        // The best is open as long as another one may be as fast.
+        assert_eq!(marks(0).undecided.len(), 1);
+        assert!(
+            marks(0).lines.is_empty(),
+            "the best has no interval to itself"
+        );
+    }
+
+    #[test]
+    fn a_missing_figure_is_a_cross_and_no_point() {
+        let none = marks(3);
+        assert_eq!(none.lines.len(), 2);
+        assert!(none.decided.is_empty() && none.undecided.is_empty());
+    }
+
+    #[test]
+    fn an_end_beyond_the_axis_has_an_arrow() {
+        let scale = Scale::logarithmic(0.5, 1.2, 100.0, 600.0);
+        let mut marks = Marks::default();
+        let far = Interval {
+            low: 1e-3,
+            high: 1e3,
+        };
+        marks.interval(scale, far, (300.0, 5.0), false);
+        assert_eq!(marks.lines.len(), 2 + 4);
+        let mut near = Marks::default();
+        let inside = Interval {
+            low: 0.6,
+            high: 1.1,
+        };
+        near.interval(scale, inside, (300.0, 5.0), false);
+        assert_eq!(near.lines.len(), 2);
+    }
+
+    #[test]
+    fn ticks_are_labelled_without_the_noise_of_floats() {
+        assert_eq!(
+            [1.0, 0.3 * 1.0000000001, 0.001, 3e-5].map(tick_label),
+            ["1", "0.3", "0.001", "3e-5"]
+        );
+    }
 }
