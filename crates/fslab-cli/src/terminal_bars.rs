@@ -200,7 +200,7 @@ mod tests {
                 Some((0.499, 0.501)),
                 "(0.50 to 0.50) slower",
             ),
-            bar("udf", 0.01, None, "slower"),
+            bar("udf", 0.31, None, "slower"),
         ]
     }
 
@@ -219,10 +219,10 @@ mod tests {
             text,
             "\
 xfs   ████████████████████████████████████████▊   1.00  best, not alone
-ext4  ██████████████████████████████████├──┼───┤  0.93  (0.84 to 1.03) undecided
+ext4  █████████████████████████████████├───┼───┤  0.93  (0.84 to 1.03) undecided
 btrfs:mount=compress=zstd
       ████████████████████▍                       0.50  (0.50 to 0.50) slower
-udf   ▍                                           0.01  slower
+udf   ████████████▋                               0.31  slower
 "
         );
     }
@@ -232,7 +232,7 @@ udf   ▍                                           0.01  slower
         let text = draw(&chart(), lines(40, false));
         assert!(text.is_ascii(), "{text}");
         assert!(text.lines().all(|line| line.len() <= 40), "{text}");
-        assert!(text.contains("|--+|  0.93\n"), "{text}");
+        assert!(text.contains("|-+--|  0.93\n"), "{text}");
         assert!(!text.contains("undecided"), "{text}");
     }
 

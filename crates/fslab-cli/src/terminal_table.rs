@@ -119,8 +119,8 @@ fn beside_text(columns: usize) -> usize {
     PADDING * columns + GAP * columns.saturating_sub(1)
 }
 
-/// The widths of a part's columns: their least, and a share of what is left for those that have
-/// longer text. Words that are wider than the terminal stay whole.
+/// The widths of a part's columns: their least, and what is left for those that have longer text,
+/// first for those that need little. Words that are wider than the terminal stay whole.
 fn widths(columns: &[Room], part: &[usize], width: usize) -> Vec<usize> {
     let of_part = || part.iter().map(|place| columns[*place]);
     let available = width.saturating_sub(beside_text(part.len()));
@@ -132,10 +132,10 @@ fn widths(columns: &[Room], part: &[usize], width: usize) -> Vec<usize> {
     let mut wanting: Vec<usize> = (0..part.len()).collect();
     wanting.sort_by_key(|index| columns[part[*index]].most.saturating_sub(widths[*index]));
     let mut left = available.saturating_sub(widths.iter().sum());
-    for (done, index) in wanting.iter().enumerate() {
-        let wanted = columns[part[*index]].most.saturating_sub(widths[*index]);
-        let given = wanted.min(left / (part.len() - done));
-        widths[*index] += given;
+    for index in wanting {
+        let wanted = columns[part[index]].most.saturating_sub(widths[index]);
+        let given = wanted.min(left);
+        widths[index] += given;
         left -= given;
     }
     widths
