@@ -55,8 +55,8 @@ struct Bar {
     words: String,
 }
 
-/// The chart of a run's overall result: the geometric mean over all phases, or the only phase. `None`
-/// if there are not two subjects to compare.
+/// The chart of a run's overall result: the geometric mean over all phases, or the only phase.
+/// `None` if there are not two subjects to compare.
 pub(crate) fn overall(analysis: &Analysis, lines: Lines) -> Option<String> {
     let (of, comparison) = match (&analysis.overall, analysis.phases.as_slice()) {
         (Some(overall), _) => (
@@ -150,8 +150,8 @@ fn draw(bars: &[Bar], lines: Lines) -> String {
 }
 
 impl Shapes {
-    /// A bar in `room` columns, of which `high` is the end. An interval of at least three columns is
-    /// drawn; a shorter one is in the words only.
+    /// A bar in `room` columns, of which `high` is the end. An interval of at least three columns
+    /// is drawn; a shorter one is in the words only.
     fn bar(&self, bar: &Bar, room: usize, high: f64) -> String {
         let place = |value: f64| (value / high).clamp(0.0, 1.0) * room as f64;
         let cell = |value: f64| (place(value).round() as usize).clamp(1, room) - 1;

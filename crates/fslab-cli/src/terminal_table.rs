@@ -120,7 +120,7 @@ fn beside_text(columns: usize) -> usize {
 }
 
 /// The widths of a part's columns: their least, and what is left for those that have longer text,
-/// first for those that need little. Words that are wider than the terminal stay whole.
+/// first for those that need little. Words that are wider than the terminal are not broken.
 fn widths(columns: &[Room], part: &[usize], width: usize) -> Vec<usize> {
     let of_part = || part.iter().map(|place| columns[*place]);
     let available = width.saturating_sub(beside_text(part.len()));

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!     RunRecord --> Analysis --> sentences     a summary in words
-//!               |            --> tables        Table --> Markdown, CSV, LaTeX, the command's terminal
+//!               |            --> tables        Table --> Markdown, CSV, LaTeX, terminal
 //!               |            --> exhibit       the figures that the study defines: text, CSV, SVG
 //!               |            --> page          one HTML file, with chart
 //!               +--> export                    long CSV, JSON

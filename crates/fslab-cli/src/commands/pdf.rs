@@ -295,7 +295,8 @@ mod tests {
 
     /// A drawing with all that charts have: a style, an opacity, dashes, a mask of an image.
     fn drawing() -> String {
-        let image = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRSSBWAAAAC0lEQVR4nGNg+A8AAQIBAEK+vGgAAAAASUVORK5CYII=";
+        let image = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRSSBWAAAAC0lEQVR4nGNg\
+                     +A8AAQIBAEK+vGgAAAAASUVORK5CYII=";
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 120 80\" width=\"120\" \
              height=\"80\"><style>.a {{ opacity: .5; stroke-dasharray: 4 3; stroke: #00f; }} \

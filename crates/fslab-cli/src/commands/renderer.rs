@@ -1,7 +1,7 @@
 //! Renders SVG to PNG and PDF.
 //!
-//! Only the built-in fonts are used, so that a drawing gives the same pixels and the same document on
-//! every machine. A character that they lack is an empty box, and is reported by
+//! Only the built-in fonts are used, so that a drawing gives the same pixels and the same document
+//! on every machine. A character that they lack is an empty box, and is reported by
 //! [`Renderer::missing_glyphs`].
 
 use std::collections::BTreeSet;
