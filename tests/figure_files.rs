@@ -75,6 +75,9 @@ fn a_report_writes_each_figure_as_drawing_picture_numbers_and_text() {
     let text = String::from_utf8(file("table.txt")).expect("text");
     assert!(text.contains("reclen"), "{text}");
     assert_eq!(file("figure-1.png")[..8], *b"\x89PNG\r\n\x1a\n");
+    assert_eq!(file("figure-1.pdf")[..8], *b"%PDF-1.4");
+    let latex = String::from_utf8(file("figure-1.tex")).expect("text");
+    assert!(latex.contains("\\label{tab:figure-1}"), "{latex}");
     assert!(
         ended
             .out
@@ -128,7 +131,7 @@ fn a_picture_is_the_same_whatever_fonts_the_user_has() {
         let ended = desk.run(&["report", "last", "--out", "out", "--figures", figures]);
         ended.expect_code(0);
         assert!(!ended.err.contains("PNG"), "{}", ended.err);
-        ["figure-1.png", "table.png"]
+        ["figure-1.png", "table.png", "figure-1.pdf", "table.pdf"]
             .map(|name| fs::read(desk.path(figures).join(name)).expect(name))
     };
     let without = pictures("without");
@@ -170,14 +173,17 @@ fn a_report_writes_every_chart_and_every_table_with_an_index_that_links_all() {
                     content.starts_with(b"<svg xmlns=") && content.ends_with(b"</svg>\n")
                 }
                 Some("png") => content.starts_with(b"\x89PNG\r\n\x1a\n"),
+                Some("pdf") => content.starts_with(b"%PDF-1.4\n"),
                 Some("md") => content.starts_with(b"**"),
+                Some("tex") => content.starts_with(b"% Needs \\usepackage{"),
                 _ => content.contains(&b','),
             };
             assert!(is_whole, "{link}");
         }
-        let pictures = links.iter().filter(|link| link.ends_with(".png")).count();
-        let drawings = links.iter().filter(|link| link.ends_with(".svg")).count();
-        assert_eq!(pictures, drawings);
+        let count = |end: &str| links.iter().filter(|link| link.ends_with(end)).count();
+        assert_eq!(count(".png"), count(".svg"));
+        assert_eq!(count(".pdf"), count(".svg"));
+        assert_eq!(count(".tex"), count(".csv"));
     }
     let refused = desk.run(&["report", "last", "--out", "out", "--tables", "swept.toml"]);
     assert!(

@@ -146,6 +146,13 @@ impl Desk {
         )
     }
 
+    /// The same with further variables of the environment.
+    pub(crate) fn run_in(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied());
+        Ended::from(command.output().expect("the program starts"))
+    }
+
     /// Runs `fslab ARGUMENTS` with standard error on a device that takes nothing.
     pub(crate) fn run_unheard(&self, arguments: &[&str]) -> Ended {
         let full = fs::File::create("/dev/full").expect("the device");

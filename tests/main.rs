@@ -31,5 +31,6 @@ mod results_script;
 mod sim_venue;
 mod stores;
 mod studies;
+mod terminal;
 mod trace;
 mod verification;

@@ -10,6 +10,8 @@ mod progress;
 mod reference;
 mod screen;
 mod signals;
+mod terminal_bars;
+mod terminal_table;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use unicode_width::UnicodeWidthStr;
+
 /// Columns of a line.
 const WIDTH: usize = 96;
 
@@ -19,7 +21,7 @@ pub(crate) fn wrap(words: &str, width: usize) -> Vec<String> {
     let mut line = String::new();
     for word in words.split_whitespace() {
         if !line.is_empty() {
-            if line.chars().count() + 1 + word.chars().count() > width {
+            if line.width() + 1 + word.width() > width {
                 lines.push(std::mem::take(&mut line));
             } else {
                 line.push(' ');

@@ -7,14 +7,13 @@
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
-};
-use fslab_report::{Align, Table, TableCell, Tone};
+use fslab_report::Table;
 use owo_colors::{OwoColorize, Stream};
 
 use crate::color;
 use crate::exit::{CommandError, Exit};
+use crate::paragraph::wrap;
+use crate::terminal_table;
 
 /// Whether a character controls the terminal: C0 except line feed and tab, DEL, C1, and characters
 /// that change the direction of text.
@@ -135,69 +134,63 @@ pub(crate) fn print_error(error: &CommandError) {
     );
 }
 
-/// Lines below the header and below the table.
-const TABLE_STYLE: TableStyle = TableStyle::new()
-    .header_separator(LineStyle::none().fill('─').junction('─'))
-    .bottom_border(LineStyle::none().fill('─').junction('─'));
-
-/// A table for the terminal.
-pub(crate) fn render(table: &Table) -> String {
-    let mut screen = comfy_table::Table::new();
-    screen
-        .load_style(TABLE_STYLE)
-        .set_content_arrangement(ContentArrangement::Dynamic);
-    if screen.width().is_none() {
-        screen.set_width(120);
-    }
-    if color::is_enabled() {
-        screen.enforce_styling();
-    } else {
-        screen.force_no_tty();
-    }
-    let heads = table.columns.iter().map(|column| {
-        let title = match &column.group {
-            Some(group) => format!("{group}\n{}", column.title),
-            None => column.title.clone(),
-        };
-        Cell::new(plain(&title))
-            .add_attribute(Attribute::Bold)
-            .set_alignment(align(column.align))
-    });
-    screen.set_header(heads);
-    for row in &table.rows {
-        let cells = row
-            .iter()
-            .zip(&table.columns)
-            .map(|(cell, column)| screen_cell(cell).set_alignment(align(column.align)));
-        screen.add_row(cells);
-    }
-    let mut text = format!("{}\n{screen}\n", plain(&table.caption));
-    for note in &table.notes {
-        text.push_str(&plain(note));
-        text.push('\n');
-    }
-    text
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lines {
+    /// Columns of a line.
+    pub(crate) columns: usize,
+    /// Whether characters beyond ASCII may be used in drawings.
+    pub(crate) is_unicode: bool,
+    /// Whether sentences are wrapped, as on a terminal; programs want them on one line.
+    pub(crate) wraps: bool,
 }
 
-fn align(align: Align) -> CellAlignment {
-    match align {
-        Align::Left => CellAlignment::Left,
-        Align::Right => CellAlignment::Right,
-    }
-}
+/// Columns of a table that is not written to a terminal.
+const FILE_COLUMNS: usize = 120;
+/// The fewest columns that output is laid out for.
+const COLUMNS_MIN: usize = 20;
 
-fn screen_cell(cell: &TableCell) -> Cell {
-    let text = match &cell.detail {
-        Some(detail) => format!("{}\n{detail}", cell.text),
-        None => cell.text.clone(),
+impl Lines {
+    /// Those of a text file, which are the same on every machine.
+    pub(crate) const FILE: Self = Self {
+        columns: FILE_COLUMNS,
+        is_unicode: true,
+        wraps: false,
     };
-    let screen = Cell::new(plain(&text));
-    match cell.tone {
-        Tone::Plain => screen,
-        Tone::Strong => screen.add_attribute(Attribute::Bold).fg(Color::Green),
-        Tone::Weak => screen.add_attribute(Attribute::Dim),
-        Tone::Bad => screen.fg(Color::Red),
+
+    /// Those of standard output: of the terminal, or as COLUMNS says.
+    pub(crate) fn of_output() -> Self {
+        let terminal = comfy_table::Table::new().width().map(usize::from);
+        let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+        let columns = terminal.or_else(said).filter(|columns| *columns > 0);
+        Self {
+            columns: columns.map_or(FILE_COLUMNS, |columns| columns.max(COLUMNS_MIN)),
+            is_unicode: is_unicode(|name| std::env::var(name).ok()),
+            wraps: columns.is_some(),
+        }
     }
+
+    /// A text as lines, each with a line feed.
+    pub(crate) fn wrap(self, text: &str) -> String {
+        if !self.wraps {
+            return format!("{text}\n");
+        }
+        let lines = text.lines().flat_map(|line| wrap(line, self.columns));
+        lines.map(|line| line + "\n").collect()
+    }
+}
+
+/// Whether the locale has UTF-8, by the first variable that is set. [locale(7)]
+fn is_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+    let mut set = names.filter_map(variable).filter(|value| !value.is_empty());
+    let locale = set.next().unwrap_or_default().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// A table for standard output.
+pub(crate) fn render(table: &Table) -> String {
+    terminal_table::render(table, Lines::of_output())
 }
 
 /// `1 trial`, `2 trials`: a number with its noun.
@@ -220,7 +213,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandErr
 
 #[cfg(test)]
 mod tests {
-    use fslab_report::Column;
+    use fslab_report::{Column, TableCell};
 
     use super::*;
 
@@ -256,5 +249,20 @@ mod tests {
             !text.contains(|c| is_control(c) && c != '\u{1b}'),
             "{text:?}"
         );
+    }
+
+    #[test]
+    fn the_locale_decides_about_characters_beyond_ascii() {
+        let of = |set: &[(&str, &str)]| {
+            is_unicode(|name| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert!(of(&[("LANG", "en_GB.UTF-8")]));
+        assert!(of(&[("LC_ALL", "C.utf8"), ("LANG", "C")]));
+        assert!(of(&[("LC_ALL", ""), ("LC_CTYPE", "UTF-8")]));
+        assert!(!of(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]));
+        assert!(!of(&[]));
     }
 }

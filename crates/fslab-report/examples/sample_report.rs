@@ -50,6 +50,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("alone.html", vec![fixture::run_of(&["xfs"], 3)]),
         ("many.html", vec![fixture::run_of(&many, 5)]),
         ("big.html", vec![big_story::big()]),
+        ("ratios-2.html", vec![big_story::of(2, 16, 5)]),
+        ("ratios-6.html", vec![big_story::of(6, 16, 3)]),
+        ("ratios-20.html", vec![big_story::of(20, 16, 5)]),
+        ("ratios-single.html", vec![big_story::of(6, 16, 1)]),
         (
             "two.html",
             vec![fixture::usual(), fixture::run_of(&["xfs", "ext4"], 3)],

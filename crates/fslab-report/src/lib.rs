@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!     RunRecord --> Analysis --> sentences     a summary in words
-//!               |            --> tables        Table --> Markdown, CSV, the command's terminal
+//!               |            --> tables        Table --> Markdown, CSV, LaTeX, terminal
 //!               |            --> exhibit       the figures that the study defines: text, CSV, SVG
 //!               |            --> page          one HTML file, with chart
 //!               +--> export                    long CSV, JSON
@@ -21,6 +21,8 @@ mod error;
 mod exhibit;
 mod export;
 mod figures;
+mod grouping;
+mod latex;
 mod page;
 mod palette;
 mod sentences;

@@ -1,4 +1,4 @@
-//! Tables as data; terminal, HTML, Markdown and CSV are renderings.
+//! Tables as data; terminal, HTML, Markdown, CSV and LaTeX are renderings.
 
 use crate::ReportError;
 
@@ -199,7 +199,8 @@ impl TableCell {
         self
     }
 
-    fn line(&self) -> String {
+    /// The text with the second line in brackets.
+    pub(crate) fn line(&self) -> String {
         match &self.detail {
             Some(detail) if !self.text.is_empty() => format!("{} ({detail})", self.text),
             Some(detail) => detail.clone(),

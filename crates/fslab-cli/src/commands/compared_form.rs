@@ -17,21 +17,24 @@ pub(super) enum Form {
     Markdown,
     /// A table in CSV
     Csv,
+    /// A table in LaTeX, with booktabs
+    Latex,
     /// Every figure, in JSON
     Json,
 }
 
 impl Form {
-    /// The output in this format.
+    /// The output in this format; LaTeX under `label`.
     pub(super) fn text(
         self,
-        table: &Table,
+        (label, table): (&str, &Table),
         document: &impl Serialize,
     ) -> Result<String, CommandError> {
         Ok(match self {
             Self::Table => screen::render(table),
             Self::Markdown => table.to_markdown(),
             Self::Csv => table.to_csv()?,
+            Self::Latex => table.to_latex(label),
             Self::Json => screen::json(document)?,
         })
     }

@@ -55,7 +55,7 @@ impl DiffArgs {
                  within 1 %"
             ));
         }
-        let text = form.text(&diff_table(&diff), &DiffDocument::of(&diff))?;
+        let text = form.text(("diff", &diff_table(&diff)), &DiffDocument::of(&diff))?;
         put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }

@@ -1,4 +1,4 @@
-//! The figures of a run's study as files: SVG, PNG, CSV and text.
+//! The figures of a run's study as files: SVG, PNG, PDF, CSV, LaTeX and text.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,10 @@ use fslab_model::{Failure, FailureKind, RunRecord};
 use fslab_report::{Exhibit, exhibits};
 
 use super::output_file::put_file;
-use super::rasteriser::Rasteriser;
+use super::renderer::Renderer;
 use crate::exit::CommandError;
-use crate::screen;
+use crate::screen::{self, Lines, plain};
+use crate::terminal_table;
 
 /// Writes every figure of the run's study and returns the files. A figure that cannot be drawn is a
 /// warning, not an error.
@@ -25,7 +26,7 @@ pub(crate) fn write(
         let failure = Failure::new(FailureKind::BadInput, text);
         return Err(failure.hint("add a [[figure]] to the study.toml").into());
     }
-    let rasteriser = Rasteriser::new();
+    let renderer = Renderer::new();
     let mut files = Vec::new();
     for exhibit in &exhibits {
         let mut write = |extension: &str, content: &[u8]| {
@@ -34,37 +35,54 @@ pub(crate) fn write(
             files.push(path);
             Ok::<(), CommandError>(())
         };
-        write("txt", text(exhibit).as_bytes())?;
+        write("txt", text(exhibit, Lines::FILE).as_bytes())?;
         write("csv", exhibit.csv()?.as_bytes())?;
+        write("tex", latex(exhibit).as_bytes())?;
         let Some(svg) = exhibit.svg() else {
             let reason = exhibit.absence.as_deref().unwrap_or("it has too many rows");
             screen::warn(&format!("{} is not drawn: {reason}", exhibit.id));
             continue;
         };
         write("svg", svg.as_bytes())?;
-        match rasteriser.png(&svg) {
-            Ok(png) => write("png", &png)?,
-            Err(reason) => screen::warn(&format!("{} is not written as PNG: {reason}", exhibit.id)),
+        for (format, drawn) in renderer.formats(&svg, &exhibit.title) {
+            match drawn {
+                Ok(file) => write(format.extension(), &file)?,
+                Err(reason) => {
+                    screen::warn(&format!(
+                        "{} is not written as {format}: {reason}",
+                        exhibit.id
+                    ));
+                }
+            }
         }
     }
-    if let Some(missing) = rasteriser.missing_glyphs() {
+    if let Some(missing) = renderer.missing_glyphs() {
         screen::warn(&missing);
     }
     Ok(files)
 }
 
+/// A figure's tables as LaTeX, under labels of its id.
+fn latex(exhibit: &Exhibit) -> String {
+    let tables = exhibit.tables.iter().enumerate();
+    let tables = tables.map(|(index, table)| match index {
+        0 => table.to_latex(&exhibit.id),
+        _ => table.to_latex(&format!("{}-{}", exhibit.id, index + 1)),
+    });
+    tables.collect::<Vec<_>>().join("\n")
+}
+
 /// A figure as text: its tables, or the reason for its absence, and its notes.
-pub(crate) fn text(exhibit: &Exhibit) -> String {
-    let mut text = format!("{}: {}\n", exhibit.id, screen::plain(&exhibit.title));
+pub(crate) fn text(exhibit: &Exhibit, lines: Lines) -> String {
+    let mut text = lines.wrap(&plain(&format!("{}: {}", exhibit.id, exhibit.title)));
     if let Some(reason) = &exhibit.absence {
-        text.push_str(&format!("Nothing to show: {}\n", screen::plain(reason)));
+        text.push_str(&lines.wrap(&plain(&format!("Nothing to show: {reason}"))));
     }
     for table in &exhibit.tables {
-        text.push_str(&format!("\n{}", screen::render(table)));
+        text.push_str(&format!("\n{}", terminal_table::render(table, lines)));
     }
     for note in &exhibit.notes {
-        text.push_str(&screen::plain(note));
-        text.push('\n');
+        text.push_str(&lines.wrap(&plain(note)));
     }
     text
 }

@@ -13,6 +13,7 @@ use super::compared_form::Form;
 use super::compared_runs::ComparedArgs;
 use super::output_file::{put, put_file};
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen::{self, Lines};
 
 /// Output formats of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,7 @@ impl ValueEnum for GateForm {
             Self::Compared(Form::Table),
             Self::Compared(Form::Markdown),
             Self::Compared(Form::Csv),
+            Self::Compared(Form::Latex),
             Self::Compared(Form::Json),
             Self::Junit,
             Self::Github,
@@ -171,13 +173,16 @@ impl GateArgs {
 fn text(gate: &Gate, form: GateForm) -> Result<String, CommandError> {
     Ok(match form {
         GateForm::Compared(form) => {
-            let text = form.text(&gate_table(gate), &GateDocument::of(gate))?;
+            let text = form.text(("gate", &gate_table(gate)), &GateDocument::of(gate))?;
             match form {
-                Form::Table => format!("{text}gate {}: {}\n", gate.outcome(), gate.summary()),
+                Form::Table => {
+                    let line = format!("gate {}: {}", gate.outcome(), gate.summary());
+                    text + &Lines::of_output().wrap(&screen::plain(&line))
+                }
                 Form::Markdown => {
                     format!("{text}\n**Gate {}**: {}\n", gate.outcome(), gate.summary())
                 }
-                Form::Csv | Form::Json => text,
+                Form::Csv | Form::Latex | Form::Json => text,
             }
         }
         GateForm::Junit => junit(gate)?,

@@ -9,7 +9,7 @@ use fslab_report::{Chapter, charts as charts_of, table_files};
 
 use super::figure_files::file_name;
 use super::output_file::put_file;
-use super::rasteriser::Rasteriser;
+use super::renderer::Renderer;
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -69,10 +69,10 @@ impl<'a> IndexedFolder<'a> {
     }
 }
 
-/// Writes every chart as SVG and PNG, and returns the index. A PNG that cannot be written is a
-/// warning, once per reason.
+/// Writes every chart as SVG, PNG and PDF, and returns the index. A PNG or PDF that cannot be
+/// written is a warning, once per reason.
 pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
-    let rasteriser = Rasteriser::new();
+    let renderer = Renderer::new();
     let mut files = IndexedFolder::new(folder, "Charts");
     let mut reasons = BTreeSet::new();
     for chapter in chapters {
@@ -82,29 +82,31 @@ pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
             let path = files.unused_path(&run, chart.phase.as_deref(), &chart.kind);
             let svg = files.write(&path, "svg", chart.svg.as_bytes())?;
             let mut line = format!("- {}: [SVG]({svg})", chart.title);
-            match rasteriser.png(&chart.svg) {
-                Ok(picture) => {
-                    let png = files.write(&path, "png", &picture)?;
-                    line.push_str(&format!(", [PNG]({png})"));
-                }
-                Err(reason) => {
-                    reasons.insert(reason);
+            for (format, drawn) in renderer.formats(&chart.svg, &chart.title) {
+                match drawn {
+                    Ok(content) => {
+                        let file = files.write(&path, format.extension(), &content)?;
+                        line.push_str(&format!(", [{format}]({file})"));
+                    }
+                    Err(reason) => {
+                        reasons.insert(format!("charts are not written as {format}: {reason}"));
+                    }
                 }
             }
             files.index.push_str(&line);
             files.index.push('\n');
         }
     }
-    if let Some(missing) = rasteriser.missing_glyphs() {
+    if let Some(missing) = renderer.missing_glyphs() {
         screen::warn(&missing);
     }
     for reason in reasons {
-        screen::warn(&format!("charts are not written as PNG: {reason}"));
+        screen::warn(&reason);
     }
     files.finish()
 }
 
-/// Writes every table as Markdown and CSV, and returns the index.
+/// Writes every table as Markdown, CSV and LaTeX, and returns the index.
 pub(super) fn tables(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
     let mut files = IndexedFolder::new(folder, "Tables");
     for chapter in chapters {
@@ -115,8 +117,10 @@ pub(super) fn tables(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
             let markdown = files.write(&path, "md", file.table.to_markdown().as_bytes())?;
             let csv = file.table.to_csv()?;
             let csv = files.write(&path, "csv", csv.as_bytes())?;
+            let latex = file.table.to_latex(&path.display().to_string());
+            let latex = files.write(&path, "tex", latex.as_bytes())?;
             let line = format!(
-                "- {}: [Markdown]({markdown}), [CSV]({csv})\n",
+                "- {}: [Markdown]({markdown}), [CSV]({csv}), [LaTeX]({latex})\n",
                 file.table.caption
             );
             files.index.push_str(&line);

@@ -28,13 +28,13 @@ pub(crate) struct ReportArgs {
     /// Folder for the report
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Also write each figure of the study as SVG, PNG, CSV and text
+    /// Also write each figure of the study as SVG, PNG, PDF, CSV, LaTeX and text
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
-    /// Also write every chart of the report as SVG and PNG on white, with an index
+    /// Also write every chart of the report as SVG, PNG and PDF on white, with an index
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// Also write every table of the report as Markdown and CSV, with an index
+    /// Also write every table of the report as Markdown, CSV and LaTeX, with an index
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
     /// Rename the only subject of a run, where the file system was not recognised

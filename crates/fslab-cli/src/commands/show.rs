@@ -8,7 +8,8 @@ use fslab_report::{exhibits, sentences, tables};
 use super::figure_files;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
+use crate::screen::{self, Lines};
+use crate::{terminal_bars, terminal_table};
 
 /// The most subjects as columns; more are rows.
 const SUBJECT_COLUMNS_MAX: usize = 6;
@@ -82,7 +83,10 @@ fn print_figures(record: &RunRecord) -> CommandResult {
         screen::notice("the study of this run asks for no figures");
     }
     for exhibit in &exhibits {
-        screen::print_styled(&format!("\n{}", figure_files::text(exhibit)))?;
+        screen::print_styled(&format!(
+            "\n{}",
+            figure_files::text(exhibit, Lines::of_output())
+        ))?;
     }
     Ok(Exit::Done)
 }
@@ -91,20 +95,26 @@ fn print_figures(record: &RunRecord) -> CommandResult {
 pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     let analysis = Analysis::of(record);
     let header = &record.header;
-    let mut text = format!(
-        "{} ({}), run {}, venue {}, {} of {} done\n\n",
-        screen::plain(&header.plan.title),
-        screen::plain(&header.plan.study),
+    let lines = Lines::of_output();
+    let paragraph = |words: &str| lines.wrap(&screen::plain(words));
+    let mut text = paragraph(&format!(
+        "{} ({}), run {}, venue {}, {} of {} done",
+        header.plan.title,
+        header.plan.study,
         header.run,
         header.plan.venue.kind().as_str(),
         record.trials_done(),
         screen::counted(record.trials_planned(), "trial")
-    );
+    ));
+    text.push('\n');
     let layers = header.plan.venue.layers().iter().map(ToString::to_string);
     let layers: Vec<_> = layers.collect();
     if !layers.is_empty() {
-        let layers = screen::plain(&layers.join(", ")).into_owned();
-        text.push_str(&format!("Layers over the guest's root: {layers}\n\n"));
+        let layers = layers.join(", ");
+        text.push_str(&paragraph(&format!(
+            "Layers over the guest's root: {layers}"
+        )));
+        text.push('\n');
     }
     let mut shown = if header.plan.subjects.len() > SUBJECT_COLUMNS_MAX {
         tables::overview_by_subject(&analysis, PHASE_COLUMNS_MAX)
@@ -112,6 +122,7 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         vec![tables::overview(&analysis)]
     };
     shown.extend(tables::overall(&analysis));
+    let bars_after = shown.len();
     shown.extend(tables::aged(&analysis));
     shown.extend(tables::diagnosis(&analysis));
     shown.extend(tables::durable(&analysis));
@@ -119,17 +130,22 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     shown.extend(tables::failures(&analysis));
     shown.extend(tables::disturbances(&analysis));
     shown.extend(tables::kernel_log(&analysis));
-    for table in &shown {
-        text.push_str(&screen::render(table));
+    for (index, table) in shown.iter().enumerate() {
+        text.push_str(&terminal_table::render(table, lines));
         text.push('\n');
+        let bars = (index + 1 == bars_after).then(|| terminal_bars::overall(&analysis, lines));
+        if let Some(bars) = bars.flatten() {
+            text.push_str(&bars);
+            text.push('\n');
+        }
     }
     for sentence in sentences(&analysis) {
-        text.push_str(&format!("{}\n", screen::plain(&sentence.to_string())));
+        text.push_str(&paragraph(&sentence.to_string()));
     }
     // The fingerprint of an incomplete run is not comparable.
     let is_complete = record.trials.len() == record.trials_planned();
     if let Some(fingerprint) = record.fingerprint().filter(|_| is_complete) {
-        text.push_str(&fingerprint_line(record, &fingerprint));
+        text.push_str(&paragraph(&fingerprint_line(record, &fingerprint)));
     }
     screen::print_styled(&text)
 }
@@ -149,8 +165,8 @@ fn fingerprint_line(record: &RunRecord, fingerprint: &str) -> String {
     };
     format!(
         "Fingerprint {fingerprint}: these records belong to the lab {} and the plan {} with the \
-         seed {} and {repeats}.\n",
-        screen::plain(record.lab().unwrap_or("unknown")),
+         seed {} and {repeats}.",
+        record.lab().unwrap_or("unknown"),
         record.header.plan_hash.short(),
         plan.seed
     )

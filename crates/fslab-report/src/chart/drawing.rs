@@ -91,6 +91,18 @@ impl Drawing {
         })
     }
 
+    /// The chart with the marks and names of its subjects above it.
+    pub(super) fn under_legend(self, labels: &[Label]) -> Self {
+        let (legend, lines) = legend(labels, &[], self.width);
+        let top = LINE * f64::from(lines) + 6.0;
+        let body = self.body;
+        Self {
+            height: self.height + top,
+            body: format!("{legend}<g transform=\"translate(0 {top:.1})\">{body}</g>"),
+            ..self
+        }
+    }
+
     /// The chart as a separate file, in light or dark colours.
     pub(crate) fn alone(&self, frame: &Frame) -> String {
         let looks = frame.labels.iter().map(|label| label.look);

@@ -40,7 +40,7 @@ pub(crate) fn sheet(table: &Table) -> Option<Drawing> {
                 class(cell),
                 column.align,
                 (x, *width, y),
-                &line(cell),
+                &cell.line(),
             );
         }
         x += width;
@@ -61,17 +61,10 @@ fn class(cell: &TableCell) -> &'static str {
     }
 }
 
-fn line(cell: &TableCell) -> String {
-    match &cell.detail {
-        Some(detail) => format!("{} ({detail})", cell.text),
-        None => cell.text.clone(),
-    }
-}
-
 fn width(table: &Table, place: usize) -> f64 {
     let cells = table.rows.iter().filter_map(|row| row.get(place));
     let widest = cells
-        .map(|cell| text_width(&line(cell)))
+        .map(|cell| text_width(&cell.line()))
         .fold(0.0, f64::max);
     widest.max(text_width(&table.columns[place].title)) + 2.0 * PAD
 }

@@ -42,15 +42,6 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
     let cast = SubjectNames::of(std::iter::once(chapter.run));
     let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
     let run = Run::of(chapter, &analysis, 0, &cast)?;
-    let mut files = Vec::new();
-    for exhibit in exhibit::with_looks(&analysis, chapter.original, &labels) {
-        files.extend(exhibit.svg_on_white().map(|svg| ChartFile {
-            phase: None,
-            kind: format!("figure-{}", exhibit.id),
-            title: exhibit.title.clone(),
-            svg,
-        }));
-    }
     let file = |phase: Option<&str>, panel: &Panel| {
         let title = match phase {
             Some(phase) => format!("{}: {}", wording::heading(phase), panel.title),
@@ -63,6 +54,15 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
             title,
         }
     };
+    let mut files: Vec<ChartFile> = run.ratios.iter().map(|panel| file(None, panel)).collect();
+    for exhibit in exhibit::with_looks(&analysis, chapter.original, &labels) {
+        files.extend(exhibit.svg_on_white().map(|svg| ChartFile {
+            phase: None,
+            kind: format!("figure-{}", exhibit.id),
+            title: exhibit.title.clone(),
+            svg,
+        }));
+    }
     for part in &run.phases {
         let of_phase = Some(part.name.as_str());
         files.extend(part.charts().map(|panel| file(of_phase, panel)));

@@ -22,6 +22,7 @@ mod files;
 mod lists;
 mod panel;
 mod phase;
+mod ratios;
 mod run;
 mod sorting;
 mod sweep;

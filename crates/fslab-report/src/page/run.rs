@@ -30,6 +30,8 @@ pub(super) struct Run {
     pub(super) outcome: String,
     pub(super) lead: Vec<String>,
     pub(super) caveats: Vec<String>,
+    /// The picture of all phases.
+    pub(super) ratios: Option<Panel>,
     pub(super) overview: String,
     /// The geometric mean over all phases.
     pub(super) overall: Option<String>,
@@ -103,6 +105,7 @@ impl Run {
                 .cloned()
                 .chain(of_kind(&|kind| kind == SentenceKind::Caveat))
                 .collect(),
+            ratios: stage.ratios(),
             overview: {
                 let table = winners_first(tables::overview(analysis));
                 render(&table, Style::Heat, &looks, "overview.table")?

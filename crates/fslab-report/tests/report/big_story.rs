@@ -37,7 +37,12 @@ const REPEATS: u32 = 10;
 /// The run: the phases of the usual story several times, each time with other rates and another
 /// subject's latencies.
 pub(crate) fn big() -> RunRecord {
-    let mut run = run_of(&SUBJECTS, REPEATS);
+    of(SUBJECTS.len(), PHASES, REPEATS)
+}
+
+/// A run of the first `subjects`, with as many phases and repeats.
+pub(crate) fn of(subjects: usize, phases: usize, repeats: u32) -> RunRecord {
+    let mut run = run_of(&SUBJECTS[..subjects], repeats);
     let first = run.header.plan.phases.clone();
     let name = |index: usize| match index / first.len() {
         0 => first[index % first.len()].name.clone(),
@@ -47,7 +52,7 @@ pub(crate) fn big() -> RunRecord {
         name: name(index),
         ..first[index % first.len()].clone()
     };
-    run.header.plan.phases = (0..PHASES).map(phase).collect();
+    run.header.plan.phases = (0..phases).map(phase).collect();
     let all: Vec<Vec<PhaseRecord>> = run.trials.iter().map(|t| t.phases.clone()).collect();
     let mut chance = Chance::of(7);
     for (place, trial) in run.trials.iter_mut().enumerate() {
@@ -55,7 +60,7 @@ pub(crate) fn big() -> RunRecord {
         let record = |index: usize| {
             let (turn, kind) = (index / own.len(), index % own.len());
             let other = &all[(place + turn * 31) % all.len()][kind];
-            let pace = 1.0 + (place as u32 / REPEATS) as f64 * 0.03 * turn as f64;
+            let pace = 1.0 + (place as u32 / repeats) as f64 * 0.03 * turn as f64;
             let elapsed = other.elapsed_ns.map(|ns| (ns as f64 * pace) as u64);
             PhaseRecord {
                 name: name(index),
@@ -63,7 +68,7 @@ pub(crate) fn big() -> RunRecord {
                 ..other.clone()
             }
         };
-        trial.phases = (0..PHASES).map(record).collect();
+        trial.phases = (0..phases).map(record).collect();
     }
     run.header.plan_hash = run.header.plan.hash();
     run

@@ -15,6 +15,7 @@ mod merging;
 mod page;
 mod part_files;
 mod perturbed;
+mod ratios;
 mod statistics;
 mod summary;
 mod sweep_story;

@@ -135,8 +135,8 @@ fn elements_are_closed_in_the_order_in_which_they_were_opened() {
 fn every_chart_is_named_and_described() {
     let page = page(usual());
     let charts = page.matches("role=\"img\"").count();
-    // Three charts a phase, one of durable throughput, four of steps.
-    assert_eq!(charts, 9 * 3 + 1 + 4);
+    // One of all phases, three a phase, one of durable throughput, four of steps.
+    assert_eq!(charts, 1 + 9 * 3 + 1 + 4);
     assert_eq!(page.matches("<figure class=\"chart\"").count(), charts);
     assert_eq!(page.matches("<desc id=").count(), charts);
     assert!(page.contains("ext4: median 439 MB/s, 95 % interval"));

@@ -1,13 +1,17 @@
-//! Renders SVG to PNG.
+//! Renders SVG to PNG and PDF.
 //!
-//! Only the built-in fonts are used, so that a drawing gives the same pixels on every machine. A
-//! character that they lack is an empty box, and is reported by [`Rasteriser::missing_glyphs`].
+//! Only the built-in fonts are used, so that a drawing gives the same pixels and the same document
+//! on every machine. A character that they lack is an empty box, and is reported by
+//! [`Renderer::missing_glyphs`].
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{self, FontResolver, fontdb};
+
+use super::pdf::pdf;
 
 /// Scale of a picture, unless it would be too large.
 const SCALE: f32 = 2.0;
@@ -26,13 +30,38 @@ const FAMILY: &str = "Liberation Sans";
 /// The most missing characters that are named.
 const NAMED_MAX: usize = 5;
 
+/// A format that a drawing is rendered to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Png,
+    Pdf,
+}
+
+impl Format {
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Pdf => "pdf",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Png => "PNG",
+            Self::Pdf => "PDF",
+        })
+    }
+}
+
 /// Renders drawings with the built-in fonts.
-pub(super) struct Rasteriser {
+pub(super) struct Renderer {
     options: usvg::Options<'static>,
     missing: Arc<Mutex<BTreeSet<char>>>,
 }
 
-impl Rasteriser {
+impl Renderer {
     pub(super) fn new() -> Self {
         let mut options = usvg::Options {
             font_family: FAMILY.to_owned(),
@@ -60,12 +89,29 @@ impl Rasteriser {
     }
 
     /// The picture, or the reason why it cannot be rendered.
-    pub(super) fn png(&self, svg: &str) -> Result<Vec<u8>, String> {
+    fn png(&self, svg: &str) -> Result<Vec<u8>, String> {
         encode(&self.pixels(svg)?).map_err(|error| error.to_string())
     }
 
+    /// The PDF under `title`, or the reason why it cannot be written.
+    fn pdf(&self, svg: &str, title: &str) -> Result<Vec<u8>, String> {
+        pdf(&self.tree(svg)?, title)
+    }
+
+    /// The drawing in each format beside SVG.
+    pub(super) fn formats(&self, svg: &str, title: &str) -> [(Format, Result<Vec<u8>, String>); 2] {
+        [
+            (Format::Png, self.png(svg)),
+            (Format::Pdf, self.pdf(svg, title)),
+        ]
+    }
+
+    fn tree(&self, svg: &str) -> Result<usvg::Tree, String> {
+        usvg::Tree::from_str(svg, &self.options).map_err(|error| error.to_string())
+    }
+
     fn pixels(&self, svg: &str) -> Result<Pixmap, String> {
-        let tree = usvg::Tree::from_str(svg, &self.options).map_err(|error| error.to_string())?;
+        let tree = self.tree(svg)?;
         let (width, height) = (tree.size().width(), tree.size().height());
         let scale = (PIXELS_MAX / (width * height)).sqrt().min(SCALE);
         // At most some thousands; the cast saturates.
@@ -94,7 +140,7 @@ impl Rasteriser {
         (!named.is_empty()).then(|| {
             let named = named.join(", ");
             format!(
-                "the font of PNG pictures has no {named}{more}: they are empty boxes there, and \
+                "the font of PNG and PDF has no {named}{more}: they are empty boxes there, and \
                  correct in the SVG"
             )
         })
@@ -150,18 +196,18 @@ mod tests {
 
     #[test]
     fn pictures_of_few_and_of_many_colours_decode_to_their_pixels() {
-        let rasteriser = Rasteriser::new();
+        let renderer = Renderer::new();
         let shade = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 300 300\" \
                      width=\"300\" height=\"300\"><linearGradient id=\"g\"><stop \
                      stop-color=\"#f00\"/><stop offset=\".5\" stop-color=\"#0f0\"/><stop \
                      offset=\"1\" stop-color=\"#00f\"/></linearGradient>\
                      <path fill=\"url(#g)\" d=\"M0 0H300V300H0z\"/></svg>";
         for (svg, colour_type) in [(drawing("", "few"), 3), (shade.to_owned(), 2)] {
-            let png = rasteriser.png(&svg).expect("a picture");
+            let png = renderer.png(&svg).expect("a picture");
             // The colour type in the PNG header.
             assert_eq!(png[25], colour_type);
             let unpacked = Pixmap::decode_png(&png).expect("a PNG");
-            assert!(unpacked == rasteriser.pixels(&svg).expect("pixels"));
+            assert!(unpacked == renderer.pixels(&svg).expect("pixels"));
         }
     }
 
@@ -170,7 +216,7 @@ mod tests {
         let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 20 10\" width=\"20\" \
                    height=\"10\"><style>.a { fill: #f00; } @media (prefers-color-scheme: dark) \
                    { .a { fill: #0f0; } }</style><path class=\"a\" d=\"M0 0H20V10H0z\"/></svg>";
-        let png = Rasteriser::new().png(svg).expect("a picture");
+        let png = Renderer::new().png(svg).expect("a picture");
         let picture = Pixmap::decode_png(&png).expect("a PNG");
         assert_eq!((picture.width(), picture.height()), (40, 20));
         let colour = picture.pixel(5, 5).expect("inside");
@@ -184,10 +230,10 @@ mod tests {
     /// Fonts came from the machine, so that pictures differed, or were missing without fonts.
     #[test]
     fn every_font_family_is_rendered_in_the_built_in_font() {
-        let rasteriser = Rasteriser::new();
+        let renderer = Renderer::new();
         let pixels = |family: &str| {
             let svg = drawing(&format!("text {{ font-family: {family} }}"), "12.5 ±3 µs");
-            rasteriser.pixels(&svg).expect("a picture")
+            renderer.pixels(&svg).expect("a picture")
         };
         let ours = pixels("'Liberation Sans'");
         assert!(ink(&ours) > 10_000, "{} of ink", ink(&ours));
@@ -195,10 +241,10 @@ mod tests {
             assert!(pixels(family).data() == ours.data(), "{family}");
         }
         let bold = drawing("text { font-weight: 700 }", "12.5 ±3 µs");
-        let bold = rasteriser.pixels(&bold).expect("a picture");
+        let bold = renderer.pixels(&bold).expect("a picture");
         assert!(ink(&bold) > ink(&ours) * 11 / 10, "bold is no bolder");
         let other = drawing("", "12.6 ±3 µs");
-        let other = rasteriser.pixels(&other).expect("a picture");
+        let other = renderer.pixels(&other).expect("a picture");
         assert!(other.data() != ours.data(), "the label makes no difference");
     }
 
@@ -207,12 +253,12 @@ mod tests {
         let text =
             "µ μ × ± − – … · ≈ ≤ ≥ → ← ↑ ↓ ∞ √ Σ λ ● ○ ■ □ ▲ ▼ ÄÖÜß éèçñ řžš łęą Ωβ Жя “” ‘’ €";
         for style in ["", "text { font-weight: 700 }"] {
-            let rasteriser = Rasteriser::new();
+            let renderer = Renderer::new();
             // Only the first missing character of a text is recorded.
             for word in text.split(' ') {
-                rasteriser.png(&drawing(style, word)).expect("a picture");
+                renderer.png(&drawing(style, word)).expect("a picture");
             }
-            assert_eq!(rasteriser.missing_glyphs(), None);
+            assert_eq!(renderer.missing_glyphs(), None);
         }
     }
 
@@ -221,7 +267,7 @@ mod tests {
     #[test]
     fn every_drawing_of_the_results_has_its_picture() {
         let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results");
-        let rasteriser = Rasteriser::new();
+        let renderer = Renderer::new();
         let mut count = 0;
         for study in fs::read_dir(results).expect("the results").flatten() {
             for file in fs::read_dir(study.path()).expect("a study").flatten() {
@@ -239,33 +285,33 @@ mod tests {
                 }
                 let picture = drawing.with_extension("png");
                 if std::env::var_os("UPDATE_RESULTS").is_some() {
-                    let png = rasteriser.png(&svg).expect("a picture");
+                    let png = renderer.png(&svg).expect("a picture");
                     fs::write(&picture, png).expect("the results can be written");
                 }
                 // Pixels are compared, since another encoder version may write other bytes.
                 let kept = fs::read(&picture).unwrap_or_default();
                 let kept = Pixmap::decode_png(&kept);
-                let drawn = rasteriser.pixels(&svg).expect("pixels");
+                let drawn = renderer.pixels(&svg).expect("pixels");
                 assert!(
                     kept.is_ok_and(|kept| kept == drawn),
-                    "{} is not its drawing: UPDATE_RESULTS=1 cargo test -p fslab-cli rasteriser",
+                    "{} is not its drawing: UPDATE_RESULTS=1 cargo test -p fslab-cli renderer",
                     picture.display()
                 );
                 count += 1;
             }
         }
         assert!(count > 20, "{count} drawings");
-        assert_eq!(rasteriser.missing_glyphs(), None);
+        assert_eq!(renderer.missing_glyphs(), None);
     }
 
     #[test]
     fn missing_glyphs_are_named_by_code_point() {
-        let rasteriser = Rasteriser::new();
+        let renderer = Renderer::new();
         for text in ["漢字", "字", "plain"] {
-            let picture = rasteriser.png(&drawing("", text));
+            let picture = renderer.png(&drawing("", text));
             picture.expect("a picture");
         }
-        let warning = rasteriser.missing_glyphs().expect("a missing character");
+        let warning = renderer.missing_glyphs().expect("a missing character");
         assert!(warning.contains("has no U+5B57, U+6F22:"), "{warning}");
     }
 }
