@@ -122,7 +122,7 @@ impl Comparison {
     }
 
     /// The subjects that can be tested against the best.
-    pub(super) fn testable(&self) -> Vec<usize> {
+    pub(crate) fn testable(&self) -> Vec<usize> {
         let repeated = |entry: &Entry| entry.values.len() > 1 && entry.location.is_some();
         let Some(best) = self
             .best

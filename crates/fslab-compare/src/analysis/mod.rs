@@ -25,6 +25,7 @@ pub use comparison::{Comparison, Entry, Standing};
 pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
 pub use diagnosis::{Anomaly, DetectedAnomaly, Diagnosis};
+pub(crate) use overall::GEOMETRIC_MEAN;
 pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 pub use precision::{RunPrecision, WideInterval};

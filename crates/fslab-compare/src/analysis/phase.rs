@@ -264,15 +264,7 @@ impl<'a> PhaseCell<'a> {
 
     /// Every record of a completed phase: all rounds of each repeat.
     pub fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
-        self.repeats.iter().flat_map(|repeat| {
-            let once = match repeat.state {
-                RepeatState::Done(record) if repeat.rounds.is_empty() => Some(record),
-                _ => None,
-            };
-            let rounds = repeat.rounds.iter().filter_map(|round| round.record);
-            let done = rounds.filter(|record| record.outcome == PhaseOutcome::Done);
-            once.into_iter().chain(done)
-        })
+        self.repeats.iter().flat_map(Repeat::records)
     }
 
     /// The record of each completed repeat.
@@ -348,6 +340,17 @@ impl<'a> Repeat<'a> {
             metrics,
             rounds,
         }
+    }
+
+    /// The record of each completed round.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
+        let once = match self.state {
+            RepeatState::Done(record) if self.rounds.is_empty() => Some(record),
+            _ => None,
+        };
+        let rounds = self.rounds.iter().filter_map(|round| round.record);
+        let done = rounds.filter(|record| record.outcome == PhaseOutcome::Done);
+        once.into_iter().chain(done)
     }
 
     /// The metric's values by mount and iteration; empty if not measured.
