@@ -5,7 +5,8 @@
 //! so the same record gives the same bytes.
 //!
 //! ```text
-//!     RunRecord --> Analysis --> sentences     a summary in words
+//!     RunRecord --> Analysis --> answer        what the run recommends, in words
+//!               |            --> sentences     a summary in words
 //!               |            --> tables        Table --> Markdown, CSV, the command's terminal
 //!               |            --> exhibit       the figures that the study defines: text, CSV, SVG
 //!               |            --> page          one HTML file, with chart
@@ -23,6 +24,7 @@ mod export;
 mod figures;
 mod page;
 mod palette;
+mod recommendation;
 mod sentences;
 mod table;
 pub mod tables;
@@ -35,5 +37,6 @@ pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
 pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};
+pub use recommendation::{Answer, Remark, Reservations, answer};
 pub use sentences::{Sentence, SentenceKind, sentences};
 pub use table::{Align, Column, Table, TableCell, Tone};

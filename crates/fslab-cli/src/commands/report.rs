@@ -8,12 +8,11 @@ use clap::Args;
 use fslab_claims::Original;
 use fslab_compare::{MergeError, merge, relabel};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
-use fslab_report::Chapter;
+use fslab_report::{Chapter, Reservations};
 
-use super::figure_files;
 use super::output_file::put_file;
-use super::part_files;
 use super::store_args::{StoreArgs, load};
+use super::{answer, figure_files, part_files};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -97,8 +96,8 @@ impl ReportArgs {
         records: &[RunRecord],
         differences: &[String],
     ) -> Result<Vec<PathBuf>, CommandError> {
-        let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
-        let chapters = chapters(records, &originals, differences);
+        let additions: Vec<Additions> = records.iter().map(Additions::of).collect();
+        let chapters = chapters(records, &additions, differences);
         let mut indices = Vec::new();
         if let Some(folder) = &self.charts {
             prepare_folder(folder)?;
@@ -174,18 +173,34 @@ fn original_of(record: &RunRecord) -> Option<Original> {
     fslab_run::original(&record.header.plan.study)
 }
 
+/// What a report adds to a run.
+struct Additions {
+    original: Option<Original>,
+    reservations: Reservations,
+}
+
+impl Additions {
+    fn of(record: &RunRecord) -> Self {
+        Self {
+            original: original_of(record),
+            reservations: answer::reservations(record),
+        }
+    }
+}
+
 /// A chapter of the report for each run.
 fn chapters<'a>(
     records: &'a [RunRecord],
-    originals: &'a [Option<Original>],
+    additions: &'a [Additions],
     differences: &'a [String],
 ) -> Vec<Chapter<'a>> {
-    let chapter = |(record, original): (&'a RunRecord, &'a Option<Original>)| {
+    let chapter = |(record, additions): (&'a RunRecord, &'a Additions)| {
         Chapter::of(record)
-            .with_original(original.as_ref())
+            .with_original(additions.original.as_ref())
+            .with_reservations(&additions.reservations)
             .with_differences(differences)
     };
-    records.iter().zip(originals).map(chapter).collect()
+    records.iter().zip(additions).map(chapter).collect()
 }
 
 /// The folder for each run's figures: `folder` itself for a single run, else a subfolder.
@@ -225,8 +240,8 @@ fn write_as(
     folder: &Path,
 ) -> Result<PathBuf, CommandError> {
     let path = folder.join(format!("fslab-{}.html", names.join("+")));
-    let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
-    let page = fslab_report::html_of(&chapters(records, &originals, differences))?;
+    let additions: Vec<Additions> = records.iter().map(Additions::of).collect();
+    let page = fslab_report::html_of(&chapters(records, &additions, differences))?;
     put_file(page.as_bytes(), &path)?;
     Ok(path)
 }
