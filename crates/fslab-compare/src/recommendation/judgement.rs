@@ -113,14 +113,14 @@ impl<'p> Recommendation<'p> {
             is_virtual: plan.venue.kind() == VenueKind::Sim,
             is_exact: false,
         };
-        if analysis.subjects().len() > 1 {
-            recommendation.judge(analysis);
+        let contenders = contenders(analysis);
+        if contenders.len() > 1 {
+            recommendation.judge(analysis, contenders);
         }
         Some(recommendation)
     }
 
-    fn judge(&mut self, analysis: &Analysis) {
-        let contenders = contenders(analysis);
+    fn judge(&mut self, analysis: &Analysis, contenders: Vec<usize>) {
         let mut candidates = Vec::new();
         for subject in contenders {
             let shortfalls = shortfalls(analysis, &self.grounds, subject);
@@ -157,7 +157,7 @@ impl<'p> Recommendation<'p> {
         });
     }
 
-    /// The best candidate, or the first of several; `None` without a decision.
+    /// The recommended subjects, the best figure first; none without a decision.
     #[must_use]
     pub fn chosen(&self) -> &[usize] {
         match &self.choice {
