@@ -8,7 +8,7 @@ use fslab_compare::{
     Undecided, WhyNone,
 };
 use fslab_model::Reservation;
-use fslab_stats::{Estimate, REPEATS_MOST};
+use fslab_stats::{Estimate, Interval, REPEATS_MOST};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, share};
 
@@ -69,9 +69,21 @@ fn remark(label: &'static str, sentences: &[String]) -> Option<Remark> {
     })
 }
 
+/// A speed; near 1 to three digits, so that a small lead is not rounded to a larger one.
+fn times(speed: f64) -> String {
+    match (0.9..1.1).contains(&speed) {
+        true => format!("{speed:.3}"),
+        false => ratio(speed),
+    }
+}
+
 /// " (95 % interval 1.12 to 1.31)"
 fn interval(speed: Estimate) -> String {
-    let interval = speed.interval.map(ratio_interval);
+    let words = |it: Interval| match (0.9..1.1).contains(&speed.value) {
+        true => format!("{:.3} to {:.3}", it.low, it.high),
+        false => ratio_interval(it),
+    };
+    let interval = speed.interval.map(words);
     interval.map_or_else(String::new, |it| format!(" (95 % interval {it})"))
 }
 
@@ -115,14 +127,13 @@ impl Writer<'_> {
 
     fn either(&self, subjects: &[usize], leads: &[Lead], within: f64) -> String {
         let mut text = format!(
-            "Take any of {}: {}, they are the same within {}, and other reasons decide between \
-             them.",
-            self.names_of(subjects),
+            "Take {}: {}, they are the same within {}, and other reasons decide between them.",
+            self.names_of(subjects).replace(" and ", " or "),
             self.over(),
             share(within)
         );
-        if !leads.is_empty() {
-            text += &self.ahead(&self.names[subjects[0]], leads);
+        if let (Some(best), Some(next)) = (subjects.first(), leads.first()) {
+            text += &format!(" {}.", self.compared(&self.names[*best], next));
         }
         text
     }
@@ -161,7 +172,7 @@ impl Writer<'_> {
         let over = over[..1].to_uppercase() + &over[1..];
         let mut text = format!(" {over}, {}", self.compared(it, next));
         if leads.len() > 1 {
-            let speed = ratio(last.speed.value);
+            let speed = times(last.speed.value);
             let last = &self.names[last.over];
             text += &match self.is_by_disk_time() {
                 true => format!(", the next, and {last}, the last, {speed} times"),
@@ -174,7 +185,7 @@ impl Writer<'_> {
     /// "it is 1.2 times as fast as XFS (95 % interval 1.1 to 1.3)"; by disk time, "XFS needs 1.2
     /// times its disk time".
     fn compared(&self, it: &str, lead: &Lead) -> String {
-        let (speed, other) = (ratio(lead.speed.value), &self.names[lead.over]);
+        let (speed, other) = (times(lead.speed.value), &self.names[lead.over]);
         let interval = interval(lead.speed);
         match (self.is_by_disk_time(), it) {
             (false, _) => format!("{it} is {speed} times as fast as {other}{interval}"),
@@ -223,7 +234,7 @@ impl Writer<'_> {
                 .map(|(ground, lead)| self.drawback(ground, lead))
                 .collect();
             if found.len() > PHASES_MAX {
-                worst.push(format!("{} more", count(found.len() - PHASES_MAX, "phase")));
+                worst.push(count(found.len() - PHASES_MAX, "further phase"));
             }
             let subject = &self.names[*subject];
             (!worst.is_empty()).then(|| format!("{subject} is behind in {}.", list(&worst)))

@@ -167,8 +167,8 @@ impl<'p> Recommendation<'p> {
         }
     }
 
-    /// The grounds in which `subject` is certainly behind the best of the candidates, with its
-    /// speed relative to it, the worst first.
+    /// The grounds in which `subject` is certainly and by more than the tolerance behind another
+    /// candidate: the best of these, with its speed relative to `subject`. The worst first.
     #[must_use]
     pub fn drawbacks(&self, subject: usize) -> Vec<(&Ground<'p>, Lead)> {
         let passed = |other: usize| self.passed_over.iter().any(|it| it.subject == other);
@@ -177,7 +177,8 @@ impl<'p> Recommendation<'p> {
             let ahead = others.filter_map(|other| {
                 let slower = ground.comparison.verdict(subject, other) == Verdict::Slower;
                 let speed = ground.comparison.speed(other, subject)?;
-                slower.then_some(Lead { over: other, speed })
+                let matters = speed.value > 1.0 + TOLERANCE;
+                (slower && matters).then_some(Lead { over: other, speed })
             });
             ahead.max_by(|a, b| a.speed.value.total_cmp(&b.speed.value))
         };

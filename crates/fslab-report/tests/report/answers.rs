@@ -56,7 +56,16 @@ fn ask(run: &mut RunRecord, phases: &[&str]) {
 #[test]
 fn the_certain_winner_is_taken_with_its_lead_its_drawback_and_its_reservations() {
     let mut run = run_of(&["ext4", "xfs", "btrfs"], 5);
-    ask(&mut run, &["write", "rewrite", "create", "append"]);
+    ask(&mut run, &["write", "read", "create", "append"]);
+    // XFS creates files 1.15 times as slowly as ext4, not 1.5 times.
+    let of_xfs = run
+        .trials
+        .iter_mut()
+        .filter(|trial| trial.trial.cell.0 == 1);
+    let phases = of_xfs.flat_map(|trial| &mut trial.phases);
+    for phase in phases.filter(|phase| phase.name == "create") {
+        phase.elapsed_ns = phase.elapsed_ns.map(|ns| ns * 77 / 100);
+    }
     let answer = answer_of(&run);
     assert_eq!(
         answer.question.as_deref(),
@@ -148,7 +157,7 @@ fn a_close_race_is_undecided_and_says_how_many_repeats_would_decide_it() {
     assert!(
         answer
             .text
-            .contains("XFS is 1.03 times as fast as ext4 (95 % interval 0.9")
+            .contains("XFS is 1.030 times as fast as ext4 (95 % interval 0.9")
     );
     let next = remark(&answer, "Next");
     let repeats: u32 = next
@@ -178,7 +187,7 @@ fn equals_are_named_together_and_a_small_certain_lead_is_called_small() {
     });
     let same = answer_of(&run).text;
     assert!(
-        same.starts_with("Take any of ext4 and XFS: over 9 phases"),
+        same.starts_with("Take ext4 or XFS: over 9 phases"),
         "{same}"
     );
     assert!(same.contains("the same within 5 %"), "{same}");
