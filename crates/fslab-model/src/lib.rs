@@ -78,7 +78,7 @@ pub use picture::{
     PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,
 };
 pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
-pub use question::Question;
+pub use question::StudyQuestion;
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord, TrialReport, TrialRun};
 pub use repetition::{Adaptive, Round, Rounds};
 pub use reservation::{Reservation, ReservationKind};

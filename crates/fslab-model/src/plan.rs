@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Question, Rounds, Scale,
-    SimulatedDisk, Subject, TrialId,
+    Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale, SimulatedDisk,
+    StudyQuestion, Subject, TrialId,
 };
 
 /// Where trials run.
@@ -230,7 +230,7 @@ pub struct Plan {
     pub title: String,
     /// The study's question; it does not affect the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<Question>,
+    pub question: Option<StudyQuestion>,
     /// Where trials run.
     pub venue: VenuePlan,
     /// Size of each file system; in the `dir` venue, the space that the files share.
@@ -402,7 +402,7 @@ pub(crate) mod tests {
             .hash()
         );
         // The words of a study do not change what it measures.
-        let question = Question {
+        let question = StudyQuestion {
             text: "Which one?".into(),
             phases: None,
         };

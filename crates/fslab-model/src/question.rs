@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The question that a study answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+pub struct StudyQuestion {
     /// The question, one sentence: `"Which file system for a USB stick?"`
     pub text: String,
     /// The phases by which subjects are recommended. Default: all. An empty list: the study
@@ -15,7 +15,7 @@ pub struct Question {
     pub phases: Option<Vec<String>>,
 }
 
-impl Question {
+impl StudyQuestion {
     /// Whether `phase` counts for the recommendation.
     #[must_use]
     pub fn counts(&self, phase: &str) -> bool {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
-    FigureSpec, Parameters, Percent, Question, Rounds, ScaleRules, Sweep, TomlError,
+    FigureSpec, Parameters, Percent, Rounds, ScaleRules, StudyQuestion, Sweep, TomlError,
     WorkloadDefinition, from_toml,
 };
 
@@ -87,7 +87,7 @@ pub struct Study {
     pub aliases: Vec<String>,
     /// The question that it answers, and by which phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<Question>,
+    pub question: Option<StudyQuestion>,
     /// File systems with their options, where the command line names none: `"ext4"`,
     /// `"xfs:mkfs=-m reflink=0"`.
     #[serde(default)]

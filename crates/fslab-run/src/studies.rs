@@ -111,7 +111,7 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
 /// beginnings of them.
 fn built_in(given: &str) -> Result<Option<&'static Study>, Failure> {
     let with = |fits: &dyn Fn(&str) -> bool| -> Vec<&'static Study> {
-        let fits = |study: &&Study| words_for(study).any(|word| fits(word));
+        let fits = |study: &&Study| words_for(study).any(fits);
         STUDIES.iter().filter(fits).collect()
     };
     if let Some(found) = STUDIES.iter().find(|study| study.name == given) {

@@ -1,6 +1,6 @@
 //! The judgement: which subject to take.
 
-use fslab_model::VenueKind;
+use fslab_model::{StudyQuestion, VenueKind};
 use fslab_stats::{Estimate, OverallMeans, Verdict, repeats_to_decide};
 
 use super::grounds::{Ground, speeds};
@@ -102,7 +102,7 @@ impl<'p> Recommendation<'p> {
     #[must_use]
     pub fn of(analysis: &'p Analysis) -> Option<Self> {
         let plan = &analysis.run.header.plan;
-        let is_asked = plan.question.as_ref().is_none_or(|it| it.has_answer());
+        let is_asked = plan.question.as_ref().is_none_or(StudyQuestion::has_answer);
         if !is_asked || analysis.run.trials.is_empty() {
             return None;
         }

@@ -63,8 +63,8 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         LINUX_ONLY,
         Reservation::stated(
             ReservationKind::Maturity,
-            "It was in the kernel from Linux 6.7 to 6.17 only; since then it is a module of its \
-             own, which has to be built for each kernel.",
+            "It was in the kernel from Linux 6.7 to 6.17 only; since then it is a \
+             separate module, which has to be built for each kernel.",
             "Linux, commits of the 6.18 merge window, September 2025",
         ),
     ],

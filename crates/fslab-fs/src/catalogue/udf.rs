@@ -118,7 +118,7 @@ pub(crate) static UDF: FileSystem = FileSystem {
         "Windows since Vista, Mac OS X since 10.5 and Linux read and write it; on a \
              partition macOS does not mount it automatically, and without a partition table \
              Windows finds it only on removable disks.",
-        "mkudffs(8), COMPATIBILITY and WHOLE DISK VS PARTITION",
+        "mkudffs(8), COMPATIBILITY",
     )],
     signature: Some("udf"),
     bugs: &[],

@@ -2,8 +2,8 @@
 
 use fslab_compare::{Analysis, Choice, GroundFigure, Recommendation, Shortfall, WhyNone};
 use fslab_model::{
-    LatencyHistogram, OperationLatency, PhaseRecord, Question, Reservation, ReservationKind,
-    RunRecord,
+    LatencyHistogram, OperationLatency, PhaseRecord, Reservation, ReservationKind, RunRecord,
+    StudyQuestion,
 };
 use fslab_report::{Answer, Reservations, answer};
 
@@ -47,7 +47,7 @@ fn set_seconds(run: &mut RunRecord, seconds: &dyn Fn(u32, u32) -> f64) {
 }
 
 fn ask(run: &mut RunRecord, phases: &[&str]) {
-    run.header.plan.question = Some(Question {
+    run.header.plan.question = Some(StudyQuestion {
         text: "Which file system for this disk?".into(),
         phases: Some(phases.iter().map(|phase| (*phase).to_owned()).collect()),
     });

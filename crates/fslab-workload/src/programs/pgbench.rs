@@ -1,7 +1,7 @@
 //! The job `pgbench`: a PostgreSQL with its database on the file system, under its own benchmark.
 //!
-//! PostgreSQL refuses to run as root. Then its programs run in a user namespace in which the trial's
-//! user has another number (unshare(1)): it still owns what the trial made.
+//! PostgreSQL refuses to run as root. Then its programs run in a user namespace in which the
+//! trial's user has another number (unshare(1)): it still owns what the trial made.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

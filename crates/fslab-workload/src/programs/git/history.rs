@@ -58,7 +58,7 @@ fn changed(parameters: &GitParameters, seed: u64, commit: u32) -> Vec<u32> {
     files
 }
 
-/// The stream of the whole history.
+/// The stream of the complete history.
 pub(super) fn stream(parameters: &GitParameters, seed: u64) -> Vec<u8> {
     let mut stream = Vec::new();
     for commit in 0..parameters.commits {

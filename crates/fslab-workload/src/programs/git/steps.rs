@@ -160,7 +160,7 @@ impl Repository<'_> {
     }
 
     /// After each step on the clone, the working tree is what the last commit says; and after the
-    /// last one, every object is whole. Not timed.
+    /// last one, every object is intact. Not timed.
     fn check(&self) -> Result<(), ProgramError> {
         if self.parameters.step == Step::Create {
             return Ok(());
