@@ -36,9 +36,10 @@ pub(super) fn text(seed: u64, file: u32, version: u32) -> String {
     for line in 0..lines {
         // A change is in one line, as most are; the rest of the file is as before.
         let is_changed = version > 0 && line == changed - 1;
+        let first = random.next_u64();
         let word = match is_changed {
-            true => mix(mix(seed, u64::from(file)), u64::from(version)),
-            false => random.next_u64(),
+            true => mix(first, u64::from(version)),
+            false => first,
         };
         text += &format!("static const unsigned long value_{line:03} = 0x{word:016x}ul;\n");
     }
