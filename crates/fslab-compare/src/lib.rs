@@ -7,6 +7,7 @@
 //! ```text
 //!     RunRecord --> Analysis                  subjects, phase by phase, with verdicts
 //!               --> observations              every figure as a row
+//!     Analysis  --> Recommendation            which subject to take, or why none
 //!     base, new --> ensure_comparable --> Vec<Difference>      dimensions that differ
 //!               --> Diff::of          --> Vec<Contrast>        one for each subject and phase
 //!                                           '-> Gate::judge --> Vec<Check>
@@ -26,6 +27,7 @@ mod meeting_words;
 mod merge;
 mod observation;
 mod pairing;
+mod recommendation;
 pub mod wording;
 
 pub use analysis::{
@@ -48,3 +50,7 @@ pub use meeting::{
 pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};
+pub use recommendation::{
+    Choice, Ground, GroundFigure, Lead, PassedOver, Recommendation, Shortfall, Undecided, WhyNone,
+    shortfalls,
+};

@@ -1,6 +1,6 @@
 //! An entry in full, as `fslab fs show` prints it: serialisable, without functions.
 
-use fslab_model::{Bytes, Capabilities, Subject};
+use fslab_model::{Bytes, Capabilities, Reservation, Subject};
 use serde::Serialize;
 
 use crate::{Class, Driver, FileSystem, KernelBug};
@@ -43,6 +43,8 @@ pub struct Details {
     pub check: Option<Vec<String>>,
     /// What the checker does not check, if that is much.
     pub check_blind_to: Option<&'static str>,
+    /// What speaks for or against it beside its speed.
+    pub reservations: Vec<Reservation>,
     /// Known bugs of kernels.
     pub bugs: &'static [KernelBug],
     /// Deviations of the commands from their tools' defaults, with the reason.
@@ -88,6 +90,7 @@ impl FileSystem {
             mount: plan.as_ref().and_then(|plan| plan.mount.clone()),
             check: plan.and_then(|plan| plan.check),
             check_blind_to: self.check.and_then(|check| check.blind_to),
+            reservations: self.reservations_of(&Subject::plain(self.name)),
             bugs: self.bugs,
             deviations: self.deviations,
             minimum_bytes: self.minimum.size,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fslab_model::{Bytes, Capabilities, Subject, SubjectPlan};
+use fslab_model::{Bytes, Capabilities, Reservation, Subject, SubjectPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
@@ -99,6 +99,8 @@ pub struct FileSystem {
     pub capabilities: Capabilities,
     /// Mount options that enable missing features.
     pub given_by_options: &'static [(&'static str, Feature)],
+    /// What speaks for or against it beside its speed, and does not follow from the rest.
+    pub reservations: &'static [Reservation],
     /// The name of its signature; `None` if it leaves none on a device.
     pub signature: Option<&'static str>,
     /// Known bugs of kernels.

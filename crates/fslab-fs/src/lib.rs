@@ -10,6 +10,7 @@
 //!                               +-- Mkfs            what makes it         --> CommandLine --> Tool
 //!                               +-- CheckCommand    what checks it        --> CommandLine --> Tool
 //!                               +-- Capabilities    its features and limits
+//!                               +-- Reservation...  what a choice depends on beside its speed
 //!     Host (this machine's properties) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise          a device --> signature
 //! ```
@@ -28,6 +29,7 @@ mod option_rule;
 mod probe;
 mod recognise;
 mod registry;
+mod reservations;
 mod signature;
 mod tool;
 

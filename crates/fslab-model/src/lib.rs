@@ -30,8 +30,10 @@ mod perturbation;
 mod phase;
 mod picture;
 mod plan;
+mod question;
 mod record;
 mod repetition;
+mod reservation;
 mod run;
 mod scale;
 mod simulated_disk;
@@ -76,8 +78,10 @@ pub use picture::{
     PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,
 };
 pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
+pub use question::StudyQuestion;
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord, TrialReport, TrialRun};
 pub use repetition::{Adaptive, Round, Rounds};
+pub use reservation::{Reservation, ReservationKind};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};

@@ -337,17 +337,6 @@ impl PhaseRecord {
         self.insight.as_ref().is_some_and(idle)
     }
 
-    /// True if the phase ran in virtual time and its disk worked for less than half of it, but did
-    /// work: the rest is waiting for timers.
-    #[must_use]
-    pub fn took_little_device_time(&self) -> bool {
-        let little = |insight: &DeviceInsight| {
-            let busy_ns = insight.depth.busy_ns;
-            busy_ns > 0 && busy_ns < insight.window.length_ns() / 2
-        };
-        self.insight.as_ref().is_some_and(little)
-    }
-
     /// The phase's latencies, in one histogram; `None` if none was recorded.
     ///
     /// Auxiliary syncs and listings, such as a final fsync, are left out. If every operation is

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale, SimulatedDisk,
-    Subject, TrialId,
+    StudyQuestion, Subject, TrialId,
 };
 
 /// Where trials run.
@@ -228,6 +228,9 @@ pub struct Plan {
     pub study: String,
     /// The study's title.
     pub title: String,
+    /// The study's question; it does not affect the measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<StudyQuestion>,
     /// Where trials run.
     pub venue: VenuePlan,
     /// Size of each file system; in the `dir` venue, the space that the files share.
@@ -277,8 +280,8 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without seed, number of repeats, time limit and figures, which do not
-    /// change what is measured.
+    /// SHA-256 over the plan without seed, number of repeats, time limit, figures and question,
+    /// which do not change what is measured.
     ///
     /// In virtual time the folder of images is left out, too: no figure depends on it, and users on
     /// different machines have the same plan. Object keys are sorted, so that the hash does not
@@ -292,6 +295,7 @@ impl Plan {
             map.remove("adaptive");
             map.remove("trial_limit_s");
             map.remove("figures");
+            map.remove("question");
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
             if let Some(venue) = venue.filter(|_| self.venue.kind() == VenueKind::Sim) {
                 venue.remove("folder");
@@ -340,6 +344,7 @@ pub(crate) mod tests {
             format: 1,
             study: "quick".into(),
             title: "Quick".into(),
+            question: None,
             venue: VenuePlan::Loop {
                 folder: "/var/tmp".into(),
             },
@@ -392,6 +397,19 @@ pub(crate) mod tests {
             base,
             Plan {
                 cold: ColdMethod::Drop,
+                ..plan()
+            }
+            .hash()
+        );
+        // The words of a study do not change what it measures.
+        let question = StudyQuestion {
+            text: "Which one?".into(),
+            phases: None,
+        };
+        assert_eq!(
+            base,
+            Plan {
+                question: Some(question),
                 ..plan()
             }
             .hash()

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
-    FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep, TomlError, WorkloadDefinition,
-    from_toml,
+    FigureSpec, Parameters, Percent, Rounds, ScaleRules, StudyQuestion, Sweep, TomlError,
+    WorkloadDefinition, from_toml,
 };
 
 /// The state of the caches when a phase begins.
@@ -82,6 +82,12 @@ pub struct Study {
     /// Purpose, in a few sentences.
     #[serde(default)]
     pub description: String,
+    /// Other names of a built-in study for `fslab run`: lower-case letters, digits and `-`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// The question that it answers, and by which phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<StudyQuestion>,
     /// File systems with their options, where the command line names none: `"ext4"`,
     /// `"xfs:mkfs=-m reflink=0"`.
     #[serde(default)]
@@ -176,7 +182,36 @@ impl Study {
                 return Err(TomlError::new(path, "two phases have this name"));
             }
         }
-        Ok(())
+        self.check_aliases()?;
+        self.check_question()
+    }
+
+    fn check_aliases(&self) -> Result<(), TomlError> {
+        let is_plain = |alias: &String| {
+            let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            !alias.is_empty() && alias.len() <= NAME_LENGTH_MAX && alias.chars().all(allowed)
+        };
+        match self.aliases.iter().find(|alias| !is_plain(alias)) {
+            None => Ok(()),
+            Some(alias) => {
+                let problem =
+                    format!("{alias:?}: an alias has 1 to 64 lower-case letters, digits or -");
+                Err(TomlError::new(["aliases"], problem))
+            }
+        }
+    }
+
+    /// A misspelt phase would leave the recommendation without it.
+    fn check_question(&self) -> Result<(), TomlError> {
+        let listed = self.question.iter().flat_map(|question| &question.phases);
+        let is_phase = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
+        match listed.flatten().find(|name| !is_phase(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let problem = format!("the study has no phase '{name}'");
+                Err(TomlError::new(["question", "phases"], problem))
+            }
+        }
     }
 }
 
@@ -247,6 +282,22 @@ mod tests {
             assert!(phase.starts_with("line 8, column 1: phase."), "{phase}");
             let study = read(bad, "p").expect_err(bad).to_string();
             assert!(study.starts_with("line 2, column 1: name: "), "{study}");
+        }
+    }
+
+    #[test]
+    fn a_question_about_an_unknown_phase_and_an_alias_with_blanks_are_refused() {
+        let phase = "[[phase]]\nname='w'\nworkload='write'\n";
+        let with = |key: &str| format!("{key}\n{HEAD}{phase}");
+        let read = |key: &str| Study::from_toml(&with(key));
+        let study = read("question = { text = 'Which?', phases = ['w'] }").expect("a study");
+        assert!(study.question.is_some_and(|question| question.counts("w")));
+        let unknown = refusal(&with("question = { text = 'Which?', phases = ['v'] }"));
+        assert!(unknown.ends_with("the study has no phase 'v'"), "{unknown}");
+        assert!(read("aliases = ['usb', 'usb-3']").is_ok());
+        for bad in ["", "USB", "a b"] {
+            let error = refusal(&with(&format!("aliases = ['{bad}']")));
+            assert!(error.contains("aliases: "), "{error}");
         }
     }
 

@@ -3,6 +3,8 @@
 use fslab_claims::Original;
 use fslab_model::RunRecord;
 
+use crate::Reservations;
+
 /// A run as a chapter of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter<'a> {
@@ -12,6 +14,8 @@ pub struct Chapter<'a> {
     pub differences: &'a [String],
     /// The study's original, if any.
     pub original: Option<&'a Original>,
+    /// What speaks for or against its subjects beside their speed, if known.
+    pub reservations: Option<&'a Reservations>,
 }
 
 impl<'a> Chapter<'a> {
@@ -22,6 +26,7 @@ impl<'a> Chapter<'a> {
             run,
             differences: &[],
             original: None,
+            reservations: None,
         }
     }
 
@@ -36,6 +41,13 @@ impl<'a> Chapter<'a> {
     #[must_use]
     pub fn with_original(mut self, original: Option<&'a Original>) -> Self {
         self.original = original;
+        self
+    }
+
+    /// Adds what speaks for or against its subjects beside their speed.
+    #[must_use]
+    pub fn with_reservations(mut self, reservations: &'a Reservations) -> Self {
+        self.reservations = Some(reservations);
         self
     }
 }

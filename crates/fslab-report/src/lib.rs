@@ -5,7 +5,8 @@
 //! so the same record gives the same bytes.
 //!
 //! ```text
-//!     RunRecord --> Analysis --> sentences     a summary in words
+//!     RunRecord --> Analysis --> answer        what the run recommends, in words
+//!               |            --> sentences     a summary in words
 //!               |            --> tables        Table --> Markdown, CSV, LaTeX, terminal
 //!               |            --> exhibit       the figures that the study defines: text, CSV, SVG
 //!               |            --> page          one HTML file, with chart
@@ -25,6 +26,7 @@ mod grouping;
 mod latex;
 mod page;
 mod palette;
+mod recommendation;
 mod sentences;
 mod table;
 pub mod tables;
@@ -40,5 +42,6 @@ pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
 pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};
+pub use recommendation::{Answer, Remark, Reservations, answer};
 pub use sentences::{Sentence, SentenceKind, sentences};
 pub use table::{Align, Column, Table, TableCell, Tone};

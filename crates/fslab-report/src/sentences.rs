@@ -436,11 +436,13 @@ impl SummaryWriter<'_> {
                  waited for the disk: {phases}."
             ));
         }
-        let little = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_little_device_time);
-        if let Some(phases) = self.phases_where(&little) {
+        let little = phases.iter().filter(|phase| !phase.is_disk_bound());
+        let little: Vec<String> = little.map(|of| phase(of.name)).collect();
+        if !little.is_empty() {
             caveats.push(format!(
                 "Not disk-bound, so that they count for no winner and not in the mean: the disk \
-                 worked for less than half of {phases}; the rest is waiting for timers."
+                 worked for less than half of {}; the rest is waiting for timers.",
+                list(&little)
             ));
         }
         let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);

@@ -240,6 +240,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         format: FORMAT_VERSION,
         study: study.name.clone(),
         title: study.title.clone(),
+        question: study.question.clone(),
         size_bytes: size,
         cold: cold_method(&venue),
         engine: engine(&venue).to_string(),

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use fslab_claims::{Claims, NamedText, Original, Published};
 use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, nearest_name};
@@ -24,14 +25,28 @@ macro_rules! study {
 /// All built-in studies: a new one is a folder below studies/ and a line here.
 const BUILT_IN: &[(&str, &str)] = &[
     study!("bonnie-2010"),
+    study!("build"),
     study!("conformance"),
+    study!("database"),
+    study!("git"),
     study!("home-usb"),
     study!("iozone-2003"),
+    study!("mail"),
+    study!("nas"),
     study!("ntfs-ext4"),
     study!("quick"),
     study!("replay"),
     study!("small-files"),
+    study!("usb-stick"),
 ];
+
+/// The built-in studies, read. A test reads them all.
+static STUDIES: LazyLock<Vec<Study>> = LazyLock::new(|| {
+    let read = |(name, text): &(&str, &str)| {
+        Study::from_toml(text).unwrap_or_else(|error| panic!("the built-in study {name}: {error}"))
+    };
+    BUILT_IN.iter().map(read).collect()
+});
 
 /// Claims and published values of a built-in study's original.
 macro_rules! originals {
@@ -73,26 +88,52 @@ pub fn studies() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// Loads a study by name or file.
+/// Loads a study: a built-in one by its name, one of its aliases or an unambiguous beginning of
+/// either, or a file.
 ///
 /// # Errors
-/// Of kind `BadInput`: an unknown name, with the most similar one, or an invalid file.
+/// Of kind `BadInput`: an ambiguous or unknown name, with the candidates, or an invalid file.
 pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
-    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == name_or_file) {
-        return Ok((parse(name_or_file, text)?, StudySource::BuiltIn(name)));
+    if let Some(study) = built_in(name_or_file)? {
+        return Ok((study.clone(), StudySource::BuiltIn(&study.name)));
     }
-    if is_file(name_or_file) {
-        let text = fslab_sys::read_named_text(Path::new(name_or_file), TEXT_BYTES_MAX).map_err(
-            |error| {
-                let text = format!("cannot read the study {name_or_file}");
-                Failure::new(FailureKind::BadInput, text).because(&error)
-            },
-        )?;
-        let mut study = parse(name_or_file, &text)?;
-        load_workloads(&mut study, Path::new(name_or_file))?;
-        return Ok((study, StudySource::File(name_or_file.into())));
+    let text =
+        fslab_sys::read_named_text(Path::new(name_or_file), TEXT_BYTES_MAX).map_err(|error| {
+            let text = format!("cannot read the study {name_or_file}");
+            Failure::new(FailureKind::BadInput, text).because(&error)
+        })?;
+    let mut study = parse(name_or_file, &text)?;
+    load_workloads(&mut study, Path::new(name_or_file))?;
+    Ok((study, StudySource::File(name_or_file.into())))
+}
+
+/// The built-in study that `given` names; `None` for a file. Names and aliases come before
+/// beginnings of them.
+fn built_in(given: &str) -> Result<Option<&'static Study>, Failure> {
+    let with = |fits: &dyn Fn(&str) -> bool| -> Vec<&'static Study> {
+        let fits = |study: &&Study| words_for(study).any(fits);
+        STUDIES.iter().filter(fits).collect()
+    };
+    if let Some(found) = STUDIES.iter().find(|study| study.name == given) {
+        return Ok(Some(found));
     }
-    Err(unknown(name_or_file))
+    if let Some(found) = with(&|word| word == given).first() {
+        return Ok(Some(found));
+    }
+    if is_file(given) {
+        return Ok(None);
+    }
+    match with(&|word| !given.is_empty() && word.starts_with(given)).as_slice() {
+        [found] => Ok(Some(found)),
+        [] => Err(unknown(given)),
+        several => Err(ambiguous(given, several)),
+    }
+}
+
+/// The name of a study and its aliases.
+fn words_for(study: &Study) -> impl Iterator<Item = &str> {
+    let aliases = study.aliases.iter().map(String::as_str);
+    std::iter::once(study.name.as_str()).chain(aliases)
 }
 
 /// Loads the user's workloads for the phases of `study`: `workloads/NAME.toml` beside `file`.
@@ -147,10 +188,28 @@ fn is_file(name_or_file: &str) -> bool {
 
 fn unknown(name: &str) -> Failure {
     let failure = Failure::new(FailureKind::BadInput, format!("there is no study '{name}'"));
-    match nearest_name(name, studies()) {
-        Some(nearest) => failure.hint(format!("did you mean '{nearest}'?")),
-        None => failure.hint("a file is named with its folder, like ./my-study.toml"),
-    }
+    let words = STUDIES.iter().flat_map(words_for);
+    let nearest = nearest_name(name, words).map(|nearest| format!("did you mean '{nearest}'? "));
+    let names: Vec<&str> = studies().collect();
+    failure.hint(format!(
+        "{}the studies are {}; a file is named with its folder, like ./my-study.toml",
+        nearest.unwrap_or_default(),
+        names.join(", ")
+    ))
+}
+
+fn ambiguous(name: &str, candidates: &[&Study]) -> Failure {
+    let text = format!("'{name}' may be any of {} studies", candidates.len());
+    let named = |study: &&Study| {
+        let begins = |word: &&str| word.starts_with(name);
+        let word = words_for(study).find(begins).unwrap_or(study.name.as_str());
+        match word == study.name {
+            true => word.to_owned(),
+            false => format!("{word} ({})", study.name),
+        }
+    };
+    let candidates: Vec<String> = candidates.iter().map(named).collect();
+    Failure::new(FailureKind::BadInput, text).hint(format!("type one of {}", candidates.join(", ")))
 }
 
 /// The original of a built-in study; `None` if it has none.
@@ -167,11 +226,10 @@ pub fn original(name: &str) -> Option<Original> {
 /// # Errors
 /// Of kind `BadInput`: an unknown name, or an unreadable or invalid file.
 pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
-    if studies().any(|name| name == name_or_file) {
-        return Ok(original(name_or_file));
-    }
     // The study itself must be valid.
-    load_study(name_or_file)?;
+    if let (_, StudySource::BuiltIn(name)) = load_study(name_or_file)? {
+        return Ok(original(name));
+    }
     let beside = |name: &str| Path::new(name_or_file).with_file_name(name);
     let claims = load_claims(&beside("claims.toml"))?;
     let published = load_published(&beside("published.csv"))?;
@@ -226,8 +284,56 @@ mod tests {
 
     #[test]
     fn every_study_that_is_built_in_reads_and_has_its_own_name() {
-        for name in studies() {
-            assert_eq!(load_study(name).expect(name).0.name, name);
+        for (name, study) in studies().zip(STUDIES.iter()) {
+            assert_eq!(study.name, name);
+        }
+    }
+
+    #[test]
+    fn a_study_is_found_by_what_a_user_would_type() {
+        for (typed, name) in [
+            ("usb", "usb-stick"),
+            ("stick", "usb-stick"),
+            ("postgres", "database"),
+            ("postgresql", "database"),
+            ("sqlite", "database"),
+            ("maildir", "mail"),
+            ("compile", "build"),
+            ("fileserver", "nas"),
+            ("home", "home-usb"),
+            ("ioz", "iozone-2003"),
+            ("quick", "quick"),
+        ] {
+            assert_eq!(load_study(typed).expect(typed).0.name, name, "{typed}");
+        }
+        let original = load_original("ioz").expect("a study").expect("an original");
+        assert_eq!(original.claims.study, "iozone-2003");
+    }
+
+    #[test]
+    fn an_ambiguous_beginning_lists_the_candidates_and_no_alias_is_of_two_studies() {
+        let failure = load_study("b").expect_err("bonnie-2010 or build");
+        assert!(
+            failure.message.starts_with("'b' may be any of "),
+            "{failure:?}"
+        );
+        let hint = failure.hint.expect("a hint");
+        assert!(hint.contains("bonnie-2010, build"), "{hint}");
+        assert!(load_study("").is_err());
+        let mut words: Vec<&str> = STUDIES.iter().flat_map(words_for).collect();
+        let all = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), all, "{words:?}");
+    }
+
+    /// Each has a question; conformance alone recommends nothing.
+    #[test]
+    fn every_study_that_is_built_in_says_which_question_it_answers() {
+        for study in STUDIES.iter() {
+            let question = study.question.as_ref().expect(&study.name);
+            assert!(question.text.ends_with('?'), "{}", question.text);
+            assert_eq!(question.has_answer(), study.name != "conformance");
         }
     }
 
@@ -374,7 +480,11 @@ mod tests {
     #[test]
     fn an_unknown_study_suggests_the_nearest_and_a_missing_file_is_reported() {
         let unknown = load_study("quik").expect_err("unknown");
-        assert_eq!(unknown.hint.as_deref(), Some("did you mean 'quick'?"));
+        let hint = unknown.hint.expect("a hint");
+        assert!(
+            hint.starts_with("did you mean 'quick'? the studies are bonnie-2010, "),
+            "{hint}"
+        );
         assert_eq!(
             load_study("./missing.toml").expect_err("missing").errno,
             Some(2)

@@ -14,6 +14,7 @@
 //!     two    --> ratio    --> Estimate          ratio of geometric means, with its interval
 //!                             Estimate --> Verdict
 //!            --> difference_test, mann_whitney --> Test
+//!            --> repeats_to_decide     how many repeats a verdict would take
 //!     clusters --> clustered_ratio_at, clustered_difference_test    where repeats share an error
 //!     p-values --> holm, benjamini_hochberg     corrected for multiple tests
 //!     trials x phases --> overall --> OverallMeans    geometric means over phases
@@ -41,6 +42,7 @@ mod quantile;
 mod random;
 mod rank;
 mod ratio;
+mod repeats;
 mod resample;
 mod sensitivity;
 mod steps;
@@ -64,12 +66,13 @@ pub use quantile::quantile;
 pub use random::{Counter, CounterRandom, Generator, Random, SplitMixRandom, mix, mix_bytes};
 pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
+pub use repeats::{REPEATS_MOST, repeats_to_decide};
 pub use sensitivity::sensitivity;
 pub use steps::are_neighbouring_steps;
 pub use stopping::{Stopping, is_decided, relative_half_widths, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
-pub use verdict::{Verdict, repeats_to_decide, verdict};
+pub use verdict::{Verdict, verdict};
 
 /// The confidence level of this crate's intervals.
 pub const CONFIDENCE: f64 = 0.95;

@@ -21,8 +21,16 @@ pub struct OverallMeans {
 }
 
 impl OverallMeans {
-    /// Geometric means over the phases for which every subject has values, all positive; a subject
-    /// with fewer than half of the phases of the most complete one does not count.
+    /// [`OverallMeans::weighted`] with equal weights; `None` if fewer than two phases remain.
+    #[must_use]
+    pub fn of(subjects: &[TrialValues]) -> Option<Self> {
+        let phases = subjects.iter().flatten().map(Vec::len).max()?;
+        Self::weighted(subjects, &vec![1.0; phases]).filter(|means| means.phases.len() > 1)
+    }
+
+    /// Weighted geometric means over the phases for which every subject has values, all positive;
+    /// a subject with fewer than half of the phases of the most complete one does not count. Each
+    /// phase has one of `weights`; without a positive one it is left out.
     ///
     /// Phases of one trial share its file system, its place on the disk and its time, so they are
     /// not independent: combining their variances as if they were would give too narrow intervals.
@@ -36,14 +44,17 @@ impl OverallMeans {
     /// Why geometric: Fleming and Wallace, "How not to lie with statistics: the correct way to
     /// summarize benchmark results", Communications of the ACM 29, 1986.
     ///
-    /// `None` if fewer than two phases remain.
+    /// `None` if no phase remains.
     #[must_use]
-    pub fn of(subjects: &[TrialValues]) -> Option<Self> {
-        let phases = shared(subjects);
-        (phases.len() > 1).then(|| Self {
+    pub fn weighted(subjects: &[TrialValues], weights: &[f64]) -> Option<Self> {
+        let weight = |phase: &usize| weights.get(*phase).copied().unwrap_or_default();
+        let mut phases = shared(subjects);
+        phases.retain(|phase| weight(phase) > 0.0);
+        let weights: Vec<f64> = phases.iter().map(weight).collect();
+        (!phases.is_empty()).then(|| Self {
             subjects: subjects
                 .iter()
-                .map(|trials| pseudo_values(trials, &phases).unwrap_or_default())
+                .map(|trials| pseudo_values(trials, &phases, &weights).unwrap_or_default())
                 .collect(),
             phases,
         })
@@ -97,7 +108,7 @@ fn shared(subjects: &[TrialValues]) -> Vec<usize> {
 }
 
 /// One value for each trial that has any of the phases.
-fn pseudo_values(trials: &TrialValues, phases: &[usize]) -> Option<Vec<f64>> {
+fn pseudo_values(trials: &TrialValues, phases: &[usize], weights: &[f64]) -> Option<Vec<f64>> {
     let logs: Vec<Vec<Option<f64>>> = trials
         .iter()
         .map(|trial| {
@@ -115,7 +126,8 @@ fn pseudo_values(trials: &TrialValues, phases: &[usize]) -> Option<Vec<f64>> {
         .collect();
     let mean = |totals: &[(f64, f64)]| {
         let means = totals.iter().map(|(sum, count)| sum / count);
-        means.sum::<f64>() / totals.len() as f64
+        let weighted = means.zip(weights).map(|(mean, weight)| mean * weight);
+        weighted.sum::<f64>() / weights.iter().sum::<f64>()
     };
     let (whole, count) = (mean(&totals), logs.len() as f64);
     if !whole.is_finite() {
@@ -175,6 +187,20 @@ mod tests {
             overall.ratio(0, 1).expect("both have all").value,
             8.0_f64.sqrt(),
         );
+    }
+
+    #[test]
+    fn a_phase_counts_by_its_weight_and_not_at_all_without_one() {
+        let subjects = [full(&[[4.0, 100.0]]), full(&[[1.0, 1.0]])];
+        let ratio = |weights: [f64; 2]| {
+            let overall = OverallMeans::weighted(&subjects, &weights).expect("a phase");
+            overall.ratio(0, 1).expect("both have all").value
+        };
+        near(ratio([1.0, 1.0]), 20.0);
+        // (4³ · 100)^(1/4).
+        near(ratio([0.75, 0.25]), 6_400.0_f64.powf(0.25));
+        near(ratio([1.0, 0.0]), 4.0);
+        assert_eq!(OverallMeans::weighted(&subjects, &[0.0, 0.0]), None);
     }
 
     #[test]

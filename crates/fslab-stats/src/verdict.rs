@@ -1,6 +1,6 @@
 //! The verdict that an interval of a ratio of speeds permits.
 
-use crate::{Estimate, Interval};
+use crate::Interval;
 
 /// How the numerator of a ratio of speeds compares with its denominator.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,24 +44,6 @@ pub fn verdict(interval: Option<Interval>, tolerance: f64) -> Verdict {
     }
 }
 
-/// About how many repeats a side would decide a ratio of speeds that is undecided after `repeats`:
-/// those at which its interval, which narrows with the root of their number, excludes 1 or lies
-/// within the tolerance if the ratio stays as it is.
-///
-/// `None` without an interval, or if the ratio is at the limit of the tolerance.
-#[must_use]
-pub fn repeats_to_decide(ratio: Estimate, repeats: usize, tolerance: f64) -> Option<usize> {
-    let interval = ratio.interval?;
-    let away = ratio.value.ln().abs();
-    let half = (interval.high / interval.low).ln() / 2.0;
-    // Either 1 leaves the interval, or the interval comes to lie within the tolerance.
-    let room = away.max(tolerance.max(0.0).ln_1p() - away);
-    let factor = (half / room).powi(2);
-    let needed = (factor * repeats as f64 - 1e-9).ceil();
-    // Beyond that it is not worth a number.
-    (needed.is_finite() && needed < 1e6).then(|| (needed as usize).max(repeats + 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,34 +59,6 @@ mod tests {
         assert_eq!(of(0.97, 1.04), Verdict::Same { within: 0.05 });
         assert_eq!(of(0.90, 1.01), Verdict::Undecided);
         assert_eq!(of(0.99, 1.20), Verdict::Undecided);
-    }
-
-    #[test]
-    fn a_ratio_is_decided_when_its_interval_has_narrowed_to_its_distance_from_one() {
-        let undecided = |value: f64, half: f64| Estimate {
-            value,
-            interval: Some(Interval {
-                low: value / half,
-                high: value * half,
-            }),
-        };
-        // A distance of ln 1.1, a half-width of ln 1.21: half as wide with four times as many.
-        assert_eq!(repeats_to_decide(undecided(1.1, 1.21), 5, 0.05), Some(20));
-        assert_eq!(
-            repeats_to_decide(undecided(1.0 / 1.1, 1.21), 5, 0.05),
-            Some(20)
-        );
-        // No distance at all: the interval must come to lie within 5 %.
-        let squared = 1.05_f64 * 1.05;
-        assert_eq!(
-            repeats_to_decide(undecided(1.0, squared), 5, 0.05),
-            Some(20)
-        );
-        let none = Estimate {
-            value: 1.1,
-            interval: None,
-        };
-        assert_eq!(repeats_to_decide(none, 1, 0.05), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) struct CompareArgs {
     /// [default: those of the study]
     #[arg(value_name = "SUBJECT")]
     subjects: Vec<String>,
-    /// The study, by name or file
+    /// The study: a name, an alias or a beginning of one, as in `fslab study list`, or a file
     #[arg(long, default_value = "quick")]
     study: String,
     #[command(flatten)]

@@ -44,7 +44,7 @@ impl DiffArgs {
             let [base, new] = [&meet.base, &meet.new].map(|runs| run_names(runs));
             let document = MeetingsDocument::of(&meet.meetings);
             let table = meetings_table(&meet.meetings, &named(&base), &named(&new));
-            let text = form.text(&table, &document)?;
+            let text = form.text(("meetings", &table), &document)?;
             put(text.as_bytes(), self.output.as_deref())?;
             return Ok(Exit::Done);
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use fslab_fs::{FileSystem, Host, KernelBug, Obstacle, Probe, VenueProbe};
-use fslab_model::{Bytes, VenueKind};
+use fslab_model::{Bytes, Reservation, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
 use super::guest_lab;
@@ -221,6 +221,9 @@ fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
     for tool in details.tools {
         writeln!(text, "needs    {} (package {})", tool.program, tool.package)?;
     }
+    for reservation in &details.reservations {
+        write_reservation(text, reservation)?;
+    }
     for deviation in details.deviations {
         writeln!(text, "note     {deviation}")?;
     }
@@ -240,6 +243,14 @@ fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
         }
     }
     Ok(())
+}
+
+fn write_reservation(text: &mut String, reservation: &Reservation) -> std::fmt::Result {
+    let kind = reservation.kind.as_str();
+    match &reservation.source {
+        Some(source) => writeln!(text, "{kind}: {} [{source}]", reservation.text),
+        None => writeln!(text, "{kind}: {}", reservation.text),
+    }
 }
 
 fn write_bug(text: &mut String, bug: &KernelBug) -> std::fmt::Result {

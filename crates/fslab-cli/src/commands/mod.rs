@@ -1,5 +1,6 @@
 //! The subcommands, one per file, each with an `exec`.
 
+mod answer;
 mod clean;
 mod command;
 mod compare;

@@ -77,7 +77,7 @@ fn open_differences(record: &RunRecord) -> Option<String> {
     let mut open: Vec<_> = compared
         .iter()
         .filter(|(_, comparison)| is_open(comparison))
-        .map(|(name, comparison)| (comparison.repeats_to_decide(), *name))
+        .map(|(name, comparison)| (comparison.repeats_to_decide(analysis.family), *name))
         .collect();
     let most = open.iter().filter_map(|(needed, _)| *needed).max();
     // The nearest first; those without a number last.

@@ -9,12 +9,11 @@ use fslab_claims::Original;
 use fslab_compare::{Meetings, MergeError, merge, merge_gathered, relabel};
 use fslab_exchange::PhaseMap;
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
-use fslab_report::Chapter;
+use fslab_report::{Chapter, Reservations};
 
-use super::figure_files;
 use super::output_file::put_file;
-use super::part_files;
 use super::store_args::{StoreArgs, load};
+use super::{answer, figure_files, part_files};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -80,6 +79,8 @@ struct Loaded {
     differences: Vec<String>,
     /// The original that its study repeats, if it is built in.
     original: Option<Original>,
+    /// What speaks against its file systems.
+    reservations: Reservations,
 }
 
 impl Loaded {
@@ -87,6 +88,7 @@ impl Loaded {
         Self {
             differences: Vec::new(),
             original: fslab_run::original(&run.header.plan.study),
+            reservations: answer::reservations(&run),
             run,
         }
     }
@@ -94,6 +96,7 @@ impl Loaded {
     fn chapter(&self) -> Chapter<'_> {
         Chapter::of(&self.run)
             .with_original(self.original.as_ref())
+            .with_reservations(&self.reservations)
             .with_differences(&self.differences)
     }
 }

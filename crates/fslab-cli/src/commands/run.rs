@@ -11,7 +11,7 @@ use crate::exit::CommandResult;
 /// Arguments of `fslab run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The study, by name or file (see `fslab study list`)
+    /// The study: a name, an alias or a beginning of one, as in `fslab study list`, or a file
     study: String,
     /// File systems with their options, instead of the study's own: --fs ext4 --fs xfs, or
     /// --fs ext4,xfs where no option has a comma

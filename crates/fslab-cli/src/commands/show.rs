@@ -5,8 +5,8 @@ use fslab_compare::Analysis;
 use fslab_model::RunRecord;
 use fslab_report::{exhibits, sentences, tables};
 
-use super::figure_files;
 use super::store_args::{StoreArgs, load};
+use super::{answer, figure_files};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen::{self, Lines};
 use crate::{terminal_bars, terminal_table};
@@ -107,6 +107,7 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         screen::counted(record.trials_planned(), "trial")
     ));
     text.push('\n');
+    text.push_str(&screen::plain(&answer::answer_text(&analysis)));
     let layers = header.plan.venue.layers().iter().map(ToString::to_string);
     let layers: Vec<_> = layers.collect();
     if !layers.is_empty() {

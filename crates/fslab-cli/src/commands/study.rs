@@ -1,7 +1,6 @@
 //! `fslab study`: lists and shows studies, and checks their claims for a run.
 
 use clap::{Args, Subcommand};
-use fslab_model::Scale;
 use fslab_report::{Column, Table, TableCell};
 use fslab_run::{load_original, load_study, studies};
 
@@ -23,7 +22,7 @@ enum StudyCommand {
     List,
     /// Show a study: phases, sweeps, scale, and the claims of its original
     Show {
-        /// A study's name, or a file
+        /// A study: a name, an alias or a beginning of one, or a file
         study: String,
         /// Print the study as JSON
         #[arg(long)]
@@ -53,21 +52,12 @@ fn list() -> CommandResult {
             ),
             None => (TableCell::nothing(), TableCell::nothing()),
         };
-        let mut points = 0;
-        for sweep in study.sweeps.values() {
-            points += sweep
-                .points(Scale::FULL.ratio())
-                .map_or(0, |points| points.len());
-        }
-        let sweeps = match study.sweeps.len() {
-            0 => TableCell::nothing(),
-            count => TableCell::new(format!("{count} ({points} points)")),
-        };
+        let question = study.question.map_or(study.title, |question| question.text);
         Ok(vec![
             TableCell::new(name),
-            TableCell::new(study.title),
+            TableCell::new(study.aliases.join(", ")),
+            TableCell::new(question),
             TableCell::new(study.phases.len().to_string()),
-            sweeps,
             claims,
             values,
             TableCell::new(study.subjects.join(", ")),
@@ -77,15 +67,18 @@ fn list() -> CommandResult {
         caption: "Studies".into(),
         columns: vec![
             Column::left("Study"),
-            Column::left("Title"),
+            Column::left("Also found as"),
+            Column::left("Question"),
             Column::right("Phases"),
-            Column::right("Sweeps"),
             Column::right("Claims"),
             Column::right("Published values"),
             Column::left("Subjects"),
         ],
         rows: rows.collect::<Result<_, CommandError>>()?,
-        notes: Vec::new(),
+        notes: vec![
+            "A beginning of a name is enough: `fslab run usb`. `fslab study show NAME` shows one."
+                .into(),
+        ],
     };
     screen::print_styled(&screen::render(&table))?;
     Ok(Exit::Done)

@@ -27,6 +27,9 @@ pub(super) fn study_text(study: &Study, original: Option<&Original>) -> String {
 
 fn write_head(text: &mut String, study: &Study) -> std::fmt::Result {
     writeln!(text, "{}: {}", study.name, study.title)?;
+    if let Some(question) = &study.question {
+        writeln!(text, "\n{}", question.text)?;
+    }
     if !study.description.trim().is_empty() {
         writeln!(text)?;
         for line in wrapped(&study.description, 0) {
@@ -34,6 +37,9 @@ fn write_head(text: &mut String, study: &Study) -> std::fmt::Result {
         }
     }
     writeln!(text)?;
+    if !study.aliases.is_empty() {
+        write_entry(text, "aliases", &study.aliases.join(", "))?;
+    }
     let subjects = match study.subjects.as_slice() {
         [] => "those of the command line".to_owned(),
         subjects => subjects.join(", "),

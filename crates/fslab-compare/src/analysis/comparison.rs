@@ -140,7 +140,7 @@ impl Comparison {
     }
 
     /// The subjects that can be tested against the best.
-    pub(super) fn testable(&self) -> Vec<usize> {
+    pub(crate) fn testable(&self) -> Vec<usize> {
         let repeated = |entry: &Entry| entry.values.len() > 1 && entry.location.is_some();
         let Some(best) = self
             .best
@@ -297,21 +297,17 @@ impl Comparison {
         }
     }
 
-    /// About how many repeats would decide what is undecided; `None` where nothing is, or where no
-    /// number can be given.
+    /// About how many repeats would decide what is undecided, as one of `family` comparisons; `None`
+    /// where nothing is, or where no number can be given.
     #[must_use]
-    pub fn repeats_to_decide(&self) -> Option<usize> {
-        let FirstPlace::Undecided(subjects) = self.first_place() else {
-            return None;
-        };
+    pub fn repeats_to_decide(&self, family: usize) -> Option<usize> {
+        let sample = |subject: usize| self.entries[subject].values.as_slice();
         let best = self.best?;
-        let needed = |subject: &usize| {
-            let entry = &self.entries[*subject];
-            let is_open = entry.standing == Standing::Undecided && *subject != best;
-            let fewer = entry.values.len().min(self.entries[best].values.len());
-            is_open.then(|| repeats_to_decide(entry.to_best?, fewer, TOLERANCE))?
-        };
-        subjects.iter().filter_map(needed).max()
+        let open = self.with(Standing::Undecided).filter(|it| *it != best);
+        let needed =
+            open.map(|other| repeats_to_decide(sample(best), sample(other), TOLERANCE, family));
+        let needed: Option<Vec<usize>> = needed.collect();
+        needed?.into_iter().max()
     }
 
     /// The subjects of one standing.

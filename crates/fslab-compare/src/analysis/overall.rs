@@ -7,7 +7,7 @@ use super::correction::correct;
 use super::{Comparison, PhaseAnalysis};
 
 /// Not a metric of any record: a mean of rates in several units has no unit.
-static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
+pub(crate) static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
     name: "Geometric mean over phases",
     unit: Unit::Ratio,
     better: Better::Higher,

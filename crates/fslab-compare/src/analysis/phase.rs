@@ -3,7 +3,6 @@
 use std::cmp::max;
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::definitions::DEVICE_BUSY;
 use fslab_model::{
     CachePolicy, CacheVerdict, DeviceInsight, Failure, Headline, LatencyHistogram, Metric,
     MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, Point, RunRecord, Swept,
@@ -214,30 +213,6 @@ impl<'a> PhaseAnalysis<'a> {
         self.is_virtual && self.cells.iter().all(|cell| cell.repeats.len() < 2)
     }
 
-    /// False if its time is virtual and the disk worked for less than half of it in a completed
-    /// repeat of any subject: then the rest, waiting for timers, decides the headline figure. Of a
-    /// sweep, more than half of such records are needed.
-    #[must_use]
-    pub fn is_disk_bound(&self) -> bool {
-        let records = self.points().iter().flat_map(|point| &point.cells);
-        let records = records.flat_map(PhaseCell::records);
-        let (mut all, mut little) = (0_usize, 0_usize);
-        for record in records {
-            all += 1;
-            little += usize::from(record.took_little_device_time());
-        }
-        match &self.sweep {
-            Some(_) => 2 * little <= all,
-            None => little == 0,
-        }
-    }
-
-    /// The comparison by the time for which the disk worked, for a phase that is not disk-bound.
-    #[must_use]
-    pub fn disk_time(&self) -> Comparison {
-        self.compare(&DEVICE_BUSY)
-    }
-
     /// The sensitivity of the headline figure to perturbation, as a share of it:
     /// [`fslab_stats::sensitivity`]. `None` if repeats are not perturbed, or fewer than three.
     #[must_use]
@@ -289,15 +264,7 @@ impl<'a> PhaseCell<'a> {
 
     /// Every record of a completed phase: all rounds of each repeat.
     pub fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
-        self.repeats.iter().flat_map(|repeat| {
-            let once = match repeat.state {
-                RepeatState::Done(record) if repeat.rounds.is_empty() => Some(record),
-                _ => None,
-            };
-            let rounds = repeat.rounds.iter().filter_map(|round| round.record);
-            let done = rounds.filter(|record| record.outcome == PhaseOutcome::Done);
-            once.into_iter().chain(done)
-        })
+        self.repeats.iter().flat_map(Repeat::records)
     }
 
     /// The record of each completed repeat.
@@ -373,6 +340,17 @@ impl<'a> Repeat<'a> {
             metrics,
             rounds,
         }
+    }
+
+    /// The record of each completed round.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
+        let once = match self.state {
+            RepeatState::Done(record) if self.rounds.is_empty() => Some(record),
+            _ => None,
+        };
+        let rounds = self.rounds.iter().filter_map(|round| round.record);
+        let done = rounds.filter(|record| record.outcome == PhaseOutcome::Done);
+        once.into_iter().chain(done)
     }
 
     /// The metric's values by mount and iteration; empty if not measured.

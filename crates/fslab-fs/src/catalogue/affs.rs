@@ -1,6 +1,6 @@
 //! AFFS, the Amiga's Fast File System.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -56,6 +56,12 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1_099_511_627_264)),
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "AmigaOS reads and writes it; Windows and macOS do not.",
+        "Linux, Documentation/filesystems/affs.rst; Microsoft, File System Functionality \
+             Comparison",
+    )],
     signature: Some("affs"),
     bugs: &[
         KernelBug {

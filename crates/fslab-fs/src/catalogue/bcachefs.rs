@@ -1,9 +1,10 @@
 //! bcachefs: copy on write, derived from a block cache.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
+use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -58,6 +59,15 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(2_251_799_745_527_808)),
     },
     given_by_options: &[],
+    reservations: &[
+        LINUX_ONLY,
+        Reservation::stated(
+            ReservationKind::Maturity,
+            "It was in the kernel from Linux 6.7 to 6.17 only; since then it is a \
+             separate module, which has to be built for each kernel.",
+            "Linux, commits of the 6.18 merge window, September 2025",
+        ),
+    ],
     signature: Some("bcachefs"),
     bugs: &[],
     deviations: &[],

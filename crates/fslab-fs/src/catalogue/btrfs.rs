@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
     Mkfs, OutputStream, Tool, VersionSource,
@@ -111,6 +112,7 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(u64::MAX)),
     },
     given_by_options: &[],
+    reservations: &[LINUX_ONLY],
     signature: Some("btrfs"),
     bugs: &[],
     deviations: &[],

@@ -1,6 +1,6 @@
 //! exFAT: FAT without its limits, for flash cards.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
@@ -94,6 +94,13 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         volume_bytes_max: Some(VOLUME),
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "Windows, macOS and Linux read and write it, and cards beyond 32 GB are sold with \
+             it, so that recent cameras read it.",
+        "Microsoft, File System Functionality Comparison; SD Association, SDXC capacity \
+             standard",
+    )],
     signature: Some("exfat"),
     bugs: &[KernelBug {
         kernel: "Linux 6.12.117",

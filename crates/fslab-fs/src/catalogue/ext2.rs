@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use super::ext_family;
+use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static EXT2: FileSystem = FileSystem {
@@ -34,6 +35,7 @@ pub(crate) static EXT2: FileSystem = FileSystem {
         ..ext_family::CAPABILITIES
     },
     given_by_options: &[],
+    reservations: &[LINUX_ONLY],
     signature: Some("ext2"),
     bugs: &[],
     deviations: &[],

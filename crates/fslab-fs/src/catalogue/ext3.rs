@@ -3,6 +3,7 @@
 use fslab_model::Bytes;
 
 use super::ext_family;
+use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static EXT3: FileSystem = FileSystem {
@@ -28,6 +29,7 @@ pub(crate) static EXT3: FileSystem = FileSystem {
     },
     capabilities: ext_family::CAPABILITIES,
     given_by_options: &[],
+    reservations: &[LINUX_ONLY],
     signature: Some("ext3"),
     bugs: &[],
     deviations: &[],

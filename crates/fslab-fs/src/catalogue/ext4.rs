@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities};
 
 use super::ext_family;
+use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static EXT4: FileSystem = FileSystem {
@@ -38,6 +39,7 @@ pub(crate) static EXT4: FileSystem = FileSystem {
         ..ext_family::CAPABILITIES
     },
     given_by_options: &[],
+    reservations: &[LINUX_ONLY],
     signature: Some("ext4"),
     bugs: &[],
     deviations: &[

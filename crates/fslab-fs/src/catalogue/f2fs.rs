@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
     Mkfs, OutputStream, Tool, VersionSource,
@@ -123,6 +124,7 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1 << 44)),
     },
     given_by_options: &[],
+    reservations: &[LINUX_ONLY],
     signature: Some("f2fs"),
     bugs: &[],
     deviations: &[],

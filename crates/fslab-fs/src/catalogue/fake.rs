@@ -36,6 +36,7 @@ pub(crate) static FAKE: FileSystem = FileSystem {
         volume_bytes_max: None,
     },
     given_by_options: &[],
+    reservations: &[],
     signature: None,
     bugs: &[],
     deviations: &[],

@@ -1,6 +1,6 @@
 //! FAT16: the file allocation table with 16 bits an entry.
 
-use fslab_model::{Bytes, Capabilities};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::fat_family;
 use crate::{Class, Driver, FileSystem, MinimumSize};
@@ -30,6 +30,12 @@ pub(crate) static FAT16: FileSystem = FileSystem {
         ..fat_family::CAPABILITIES
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "Windows, macOS, Linux and nearly every camera and player read and write it; cards \
+             up to 2 GB are sold with it.",
+        "SD Association, SDSC capacity standard",
+    )],
     signature: Some("fat16"),
     bugs: &[],
     deviations: &[],

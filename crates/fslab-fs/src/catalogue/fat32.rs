@@ -1,6 +1,6 @@
 //! FAT32: the file allocation table with 28 bits an entry.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Reservation, ReservationKind};
 
 use super::fat_family;
 use crate::{Class, Driver, FileSystem, MinimumSize};
@@ -22,6 +22,13 @@ pub(crate) static FAT32: FileSystem = FileSystem {
     },
     capabilities: fat_family::CAPABILITIES,
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "Windows, macOS, Linux, and nearly every camera, player and television read and \
+             write it; cards of 4 to 32 GB are sold with it.",
+        "Microsoft, File System Functionality Comparison; SD Association, SDHC capacity \
+             standard",
+    )],
     signature: Some("fat32"),
     bugs: &[],
     deviations: &[],

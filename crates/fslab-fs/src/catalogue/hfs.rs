@@ -1,6 +1,6 @@
 //! HFS: the first hierarchical file system of the Macintosh.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use super::{hfs_plus_family, own_formatter};
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -57,6 +57,13 @@ pub(crate) static HFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(2_199_023_255_552)),
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "macOS has not written it since 10.6 and not read it since 10.15; Windows does not \
+             read it.",
+        "Apple, release notes of Mac OS X 10.6 and macOS 10.15; Microsoft, File System \
+             Functionality Comparison",
+    )],
     signature: Some("hfs"),
     bugs: &[
         KernelBug {

@@ -1,6 +1,6 @@
 //! HFSX: HFS+ with case-sensitive names.
 
-use fslab_model::{Capabilities, CaseRule};
+use fslab_model::{Capabilities, CaseRule, Reservation, ReservationKind};
 
 use super::{hfs_plus_family, own_formatter};
 use crate::{Class, Driver, FileSystem};
@@ -20,6 +20,12 @@ pub(crate) static HFSX: FileSystem = FileSystem {
         ..hfs_plus_family::CAPABILITIES
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "macOS reads and writes it; Windows does not read it.",
+        "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+             Recommendations",
+    )],
     signature: Some("hfsx"),
     bugs: &[
         hfs_plus_family::BUG_OF_CLUMPS,

@@ -1,9 +1,10 @@
 //! HPFS, the successor of FAT in OS/2.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
+use crate::reservations::MICROSOFT;
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -58,6 +59,11 @@ pub(crate) static HPFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1_099_511_627_264)),
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "OS/2 reads and writes it; Windows and macOS do not.",
+        MICROSOFT,
+    )],
     signature: Some("hpfs"),
     bugs: &[KernelBug {
         kernel: "Linux 6.12.117",

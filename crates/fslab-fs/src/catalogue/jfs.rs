@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
     Mkfs, OutputStream, Tool, VersionSource,
@@ -90,6 +91,7 @@ pub(crate) static JFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1 << 52)),
     },
     given_by_options: &[],
+    reservations: &[LINUX_ONLY],
     signature: Some("jfs"),
     bugs: &[],
     deviations: &[],

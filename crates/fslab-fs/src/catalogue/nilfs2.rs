@@ -1,8 +1,9 @@
 //! NILFS2: one log, and a checkpoint every few seconds.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     Class, Companion, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize, Mkfs,
     OutputStream, Tool, VersionSource,
@@ -95,6 +96,15 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
     },
     given_by_options: &[],
+    reservations: &[
+        LINUX_ONLY,
+        Reservation::stated(
+            ReservationKind::Limit,
+            "Space that is deleted or overwritten is free only after a cleaner, a separate \
+             program, has run.",
+            "nilfs_cleanerd(8)",
+        ),
+    ],
     signature: Some("nilfs2"),
     bugs: &[KernelBug {
         kernel: "nilfs-tools 2.2.9, with any kernel",

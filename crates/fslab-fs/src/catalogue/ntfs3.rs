@@ -1,6 +1,6 @@
 //! ntfs3: NTFS under the kernel's own driver.
 
-use fslab_model::Capabilities;
+use fslab_model::{Capabilities, Reservation, ReservationKind};
 
 use super::ntfs_family;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -40,6 +40,19 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
         ..ntfs_family::CAPABILITIES
     },
     given_by_options: &[("sparse", Feature::SparseFiles)],
+    reservations: &[
+        Reservation::stated(
+            ReservationKind::Compatibility,
+            "Windows reads and writes it; macOS only reads it.",
+            "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+             Recommendations",
+        ),
+        Reservation::stated(
+            ReservationKind::Maturity,
+            "The driver is in the kernel since Linux 5.15 of October 2021.",
+            "Linux, Documentation/filesystems/ntfs3.rst",
+        ),
+    ],
     signature: Some("ntfs"),
     bugs: &[KernelBug {
         kernel: "Linux 6.1",

@@ -1,6 +1,6 @@
 //! ntfs-3g: NTFS by a separate program, through FUSE.
 
-use fslab_model::{Bytes, Capabilities};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::ntfs_family::{self, ntfs_3g};
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -47,6 +47,12 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
         ..ntfs_family::CAPABILITIES
     },
     given_by_options: &[("permissions", Feature::Permissions)],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "Windows reads and writes it; macOS only reads it.",
+        "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+             Recommendations",
+    )],
     signature: Some("ntfs"),
     bugs: &[],
     deviations: ntfs_family::DEVIATIONS,

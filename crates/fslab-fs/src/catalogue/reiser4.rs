@@ -1,6 +1,6 @@
 //! Reiser4: listed, but no kernel mounts it.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::{Class, Driver, FileSystem, MinimumSize};
 
@@ -38,6 +38,11 @@ pub(crate) static REISER4: FileSystem = FileSystem {
         volume_bytes_max: None,
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Maturity,
+        "No release of the kernel has a driver for it.",
+        "the kernel's fs/",
+    )],
     signature: Some("reiser4"),
     bugs: &[],
     deviations: &[],

@@ -1,8 +1,9 @@
 //! ReiserFS 3.5: the format of Linux 2.2.
 
-use fslab_model::{Bytes, Capabilities};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::{own_formatter, reiserfs_family};
+use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelBug, MinimumSize};
 
 pub(crate) static REISERFS_3_5: FileSystem = FileSystem {
@@ -27,6 +28,14 @@ pub(crate) static REISERFS_3_5: FileSystem = FileSystem {
         ..reiserfs_family::CAPABILITIES
     },
     given_by_options: &[],
+    reservations: &[
+        LINUX_ONLY,
+        Reservation::stated(
+            ReservationKind::Maturity,
+            "The driver was removed from the kernel with Linux 6.13 of January 2025.",
+            "Linux, fs/Kconfig of 6.12 and 6.13",
+        ),
+    ],
     signature: Some("reiserfs-3.5"),
     bugs: &[
         reiserfs_family::BUG_OF_JOURNAL,

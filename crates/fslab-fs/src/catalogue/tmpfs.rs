@@ -57,6 +57,7 @@ pub(crate) static TMPFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
     },
     given_by_options: &[],
+    reservations: &[],
     signature: None,
     bugs: &[],
     deviations: &[

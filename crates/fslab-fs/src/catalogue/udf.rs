@@ -1,6 +1,6 @@
 //! UDF, the file system of optical discs.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
@@ -113,6 +113,13 @@ pub(crate) static UDF: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "Windows since Vista, Mac OS X since 10.5 and Linux read and write it; on a \
+             partition macOS does not mount it automatically, and without a partition table \
+             Windows finds it only on removable disks.",
+        "mkudffs(8), COMPATIBILITY",
+    )],
     signature: Some("udf"),
     bugs: &[],
     deviations: &[

@@ -1,6 +1,6 @@
 //! UFS1: the Fast File System of 4.4BSD.
 
-use fslab_model::{Bytes, Capabilities};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::{own_formatter, ufs_family};
 use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
@@ -30,6 +30,18 @@ pub(crate) static UFS1: FileSystem = FileSystem {
         ..ufs_family::CAPABILITIES
     },
     given_by_options: &[],
+    reservations: &[
+        Reservation::stated(
+            ReservationKind::Compatibility,
+            "Of today's systems the BSDs read and write it.",
+            "Linux, Documentation/admin-guide/ufs.rst",
+        ),
+        Reservation::stated(
+            ReservationKind::Maturity,
+            "Linux marks its writing as experimental.",
+            "Linux, fs/ufs/Kconfig",
+        ),
+    ],
     signature: Some("ufs1"),
     bugs: &[],
     deviations: &[],

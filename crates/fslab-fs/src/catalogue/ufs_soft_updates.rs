@@ -1,6 +1,6 @@
 //! UFS with soft updates: listed, but Linux has no soft updates.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::{Class, Driver, FileSystem, MinimumSize};
 
@@ -40,6 +40,11 @@ pub(crate) static UFS_SOFT_UPDATES: FileSystem = FileSystem {
         volume_bytes_max: None,
     },
     given_by_options: &[],
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "Of today's systems FreeBSD and NetBSD read and write it.",
+        "Linux, Documentation/admin-guide/ufs.rst",
+    )],
     signature: None,
     bugs: &[],
     deviations: &[],

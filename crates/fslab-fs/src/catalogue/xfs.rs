@@ -1,8 +1,9 @@
 //! XFS: allocation groups and B-trees everywhere.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
     Mkfs, OutputStream, Tool, VersionSource,
@@ -169,6 +170,15 @@ pub(crate) static XFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
     },
     given_by_options: &[],
+    reservations: &[
+        LINUX_ONLY,
+        Reservation::stated(
+            ReservationKind::Limit,
+            "It can hardly be made smaller: space is removed only at its end, and two allocation \
+             groups stay.",
+            "xfs_growfs(8), -D",
+        ),
+    ],
     signature: Some("xfs"),
     bugs: &[],
     deviations: &[],

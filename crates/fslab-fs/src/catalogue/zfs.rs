@@ -1,8 +1,9 @@
 //! ZFS: pools, copy on write, checksums; through FUSE, or the module of OpenZFS.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, MinimumSize, Mkfs,
     PoolDriver, Tool, VersionSource,
@@ -119,6 +120,15 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
     },
     given_by_options: &[],
+    reservations: &[
+        LINUX_ONLY,
+        Reservation::stated(
+            ReservationKind::Maturity,
+            "It is not part of Linux: a module has to be built for each kernel, or it runs as a \
+             program (FUSE).",
+            "OpenZFS, License, openzfs.github.io/openzfs-docs/License.html",
+        ),
+    ],
     signature: Some("zfs"),
     bugs: &[],
     deviations: &[

@@ -39,6 +39,7 @@ fn reference() -> String {
         blind_to.map(|it| format!("{it}.")).into_iter().collect()
     }));
     text.push_str(&list("Bugs of kernels", bugs));
+    text.push_str(&list("What else a choice depends on", reservations));
     text.push_str(&list("Named, and not usable", |entry| match entry.driver {
         Driver::Nowhere(reason) => vec![format!("{reason}.")],
         _ => Vec::new(),
@@ -148,6 +149,15 @@ fn bugs(entry: &FileSystem) -> Vec<String> {
         text
     };
     entry.bugs.iter().map(bug).collect()
+}
+
+fn reservations(entry: &FileSystem) -> Vec<String> {
+    let reservations = entry.reservations_of(&Subject::plain(entry.name));
+    let stated = reservations.iter().filter_map(|it| {
+        let source = it.source.as_ref()?;
+        Some(format!("{} ({}; {source})", it.text, it.kind.as_str()))
+    });
+    stated.collect()
 }
 
 #[test]

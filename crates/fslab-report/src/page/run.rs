@@ -13,7 +13,7 @@ use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
 use crate::wording::count;
-use crate::{Chapter, ReportError, Table, tables};
+use crate::{Answer, Chapter, ReportError, Table, tables};
 use fslab_compare::Analysis;
 
 /// The title of the overview's column of winners.
@@ -27,6 +27,7 @@ pub(super) struct Run {
     pub(super) study: String,
     /// The facts below the title.
     pub(super) brief: Vec<(&'static str, String)>,
+    pub(super) answer: Option<Answer>,
     pub(super) outcome: String,
     pub(super) lead: Vec<String>,
     pub(super) caveats: Vec<String>,
@@ -56,6 +57,17 @@ pub(super) struct Run {
 /// A sentence with no-break spaces before percent signs.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
+}
+
+/// What the run recommends.
+fn answer_of(chapter: &Chapter, analysis: &Analysis) -> Option<Answer> {
+    let none = crate::Reservations::new();
+    let mut answer = crate::answer(analysis, chapter.reservations.unwrap_or(&none))?;
+    answer.text = unbroken(&answer.text);
+    for remark in &mut answer.remarks {
+        remark.text = unbroken(&remark.text);
+    }
+    Some(answer)
 }
 
 /// The title of a run's report.
@@ -92,6 +104,7 @@ impl Run {
             title: subjects_in_words(run),
             study: run.header.plan.title.clone(),
             brief: brief(run, analysis.is_exact()),
+            answer: answer_of(chapter, analysis),
             outcome: of_kind(&|kind| kind == SentenceKind::Outcome).join(" "),
             lead: of_kind(&|kind| {
                 matches!(

@@ -24,6 +24,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         format: 1,
         study: "story".into(),
         title: "Story".into(),
+        question: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp".into(),
         },

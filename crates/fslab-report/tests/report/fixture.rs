@@ -257,6 +257,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         format: 1,
         study: "quick".into(),
         title: "Quick comparison".into(),
+        question: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp/fslab".into(),
         },

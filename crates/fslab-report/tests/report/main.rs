@@ -1,6 +1,7 @@
 //! Reports of runs with a known story, through the crate's public interface.
 
 mod ageing;
+mod answers;
 mod big_story;
 mod disk;
 mod disk_story;

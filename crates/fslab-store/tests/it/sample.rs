@@ -55,6 +55,10 @@ pub(crate) fn plan() -> Plan {
         format: 1,
         study: "quick".into(),
         title: "Quick look".into(),
+        question: Some(fslab_model::StudyQuestion {
+            text: "Which file system for this disk?".into(),
+            phases: Some(vec!["write".into()]),
+        }),
         venue: VenuePlan::Loop {
             folder: "/var/tmp".into(),
         },

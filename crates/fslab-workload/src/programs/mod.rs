@@ -1,8 +1,9 @@
-//! Workloads that run real programs: any command, the build of a C program, a web server.
+//! Workloads that run real programs: any command, the build of a C program, git, a web server.
 //!
 //! ```text
 //!     command              \
 //!     compile (sh, cc, make) > session --> fslab-sys::ChildGroup --> figures
+//!     git, pgbench          /
 //!     web (nginx, apache2, embedded) <-- clients: requests are timed
 //! ```
 //!
@@ -15,11 +16,14 @@ mod command;
 pub(crate) mod compile;
 mod error;
 mod figures;
+pub(crate) mod git;
 mod links;
 mod locate;
 mod permission;
+pub(crate) mod pgbench;
 mod plain_text;
 mod script;
+mod server_folder;
 mod session;
 pub(crate) mod web;
 

@@ -11,7 +11,6 @@ mod clients;
 mod configuration;
 mod connection;
 mod embedded;
-mod folder;
 mod http;
 mod parameters;
 mod publish;

@@ -12,11 +12,11 @@ use fslab_sys::{ChildGroup, PLAIN_PATH, ResourceUse};
 use super::configuration::{ERROR_LOG, Task, apache, apache_modules, nginx};
 use super::connection::Endpoint;
 use super::embedded::EmbeddedServer;
-use super::folder::ServerFolder;
 use super::parameters::{ServeParameters, ServerKind, Transport};
 use crate::programs::Permission;
 use crate::programs::error::ProgramError;
 use crate::programs::locate;
+use crate::programs::server_folder::ServerFolder;
 use crate::programs::session::terminate;
 use crate::workload::RunError;
 

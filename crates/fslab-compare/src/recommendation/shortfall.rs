@@ -1,0 +1,133 @@
+//! Why a subject is no candidate: it failed, was in part not measured, or is not durable.
+
+use fslab_model::{PhaseRecord, TrialOutcome};
+
+use super::grounds::Ground;
+use crate::{Analysis, PhaseAnalysis};
+
+/// Operations that make data durable.
+const SYNCS: [&str; 7] = [
+    "fsync",
+    "fsync-file",
+    "fdatasync",
+    "msync",
+    "syncfs",
+    "fsync-directory",
+    "commit",
+];
+
+/// Why a subject is not recommended, whatever its figures are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shortfall {
+    /// Trials failed.
+    Failed {
+        /// Their number.
+        trials: usize,
+        /// The number of trials with a record.
+        of: usize,
+        /// The failure of the first.
+        reason: String,
+    },
+    /// A phase that other subjects have was not measured.
+    NotMeasured {
+        /// The index of the first such phase.
+        phase: usize,
+        /// The number of such phases.
+        phases: usize,
+        /// The reason at the first.
+        reason: String,
+    },
+    /// It synced, and no flush reached the disk, where other subjects flushed.
+    NoFlush {
+        /// The index of the first such phase.
+        phase: usize,
+        /// The number of such phases.
+        phases: usize,
+    },
+}
+
+/// The shortfalls of a subject; empty for a candidate.
+#[must_use]
+pub fn shortfalls(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Vec<Shortfall> {
+    let found = [
+        failed(analysis, subject),
+        not_measured(analysis, grounds, subject),
+        no_flush(analysis, subject),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn failed(analysis: &Analysis, subject: usize) -> Option<Shortfall> {
+    let failures: Vec<String> = analysis
+        .trials_of(subject)
+        .filter_map(|trial| match &trial.outcome {
+            TrialOutcome::Failed { failure } => Some(failure.to_string()),
+            TrialOutcome::Done => None,
+        })
+        .collect();
+    Some(Shortfall::Failed {
+        trials: failures.len(),
+        of: analysis.trials_of(subject).count(),
+        reason: failures.into_iter().next()?,
+    })
+}
+
+/// A repeat without a figure counts, unless the run has not come to it yet.
+fn not_measured(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Option<Shortfall> {
+    let mut missing = grounds.iter().filter_map(|ground| {
+        let phase = &analysis.phases[ground.phase];
+        let cell = phase.cells.get(subject)?;
+        let reason = cell.repeats.iter().find_map(|it| it.state.reason());
+        let reason = reason.or_else(|| cell.absence())?;
+        Some((ground.phase, reason))
+    });
+    let (phase, reason) = missing.next()?;
+    Some(Shortfall::NotMeasured {
+        phase,
+        phases: missing.count() + 1,
+        reason,
+    })
+}
+
+fn no_flush(analysis: &Analysis, subject: usize) -> Option<Shortfall> {
+    let phases = analysis.phases.iter().enumerate();
+    let mut found = phases.filter(|(_, phase)| is_without_flush(phase, subject));
+    let (phase, _) = found.next()?;
+    Some(Shortfall::NoFlush {
+        phase,
+        phases: found.count() + 1,
+    })
+}
+
+/// True if the subject's syncs in a phase sent no flush to the disk, while another subject's did.
+fn is_without_flush(phase: &PhaseAnalysis, subject: usize) -> bool {
+    let flushes = |subject: usize| {
+        let points = phase.points().iter();
+        let cells = points.filter_map(|point| point.cells.get(subject));
+        let synced = cells.flat_map(|cell| cell.records().filter(|record| has_synced(record)));
+        synced.map(durable_requests).collect::<Option<Vec<u64>>>()
+    };
+    let is_none = |subject: usize| {
+        let flushes = flushes(subject);
+        flushes.is_some_and(|it| !it.is_empty() && it.iter().all(|count| *count == 0))
+    };
+    let has_any = |subject: usize| {
+        let flushes = flushes(subject);
+        flushes.is_some_and(|it| it.iter().any(|count| *count > 0))
+    };
+    is_none(subject) && (0..phase.cells.len()).any(has_any)
+}
+
+fn has_synced(record: &PhaseRecord) -> bool {
+    let mut kinds = record.latencies.iter();
+    kinds.any(|kind| SYNCS.contains(&kind.operation.as_str()) && kind.histogram.count() > 0)
+}
+
+/// Flushes, and writes past the disk's cache; `None` if they were not counted.
+fn durable_requests(record: &PhaseRecord) -> Option<u64> {
+    let forced = record
+        .insight
+        .as_ref()
+        .map_or(0, |it| it.fua_writes.requests);
+    Some(record.device?.flushes? + forced)
+}
