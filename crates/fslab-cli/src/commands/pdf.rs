@@ -137,7 +137,7 @@ impl Writer<'_> {
                 draw_path(surface, line);
             }
             let glyphs = &span.positioned_glyphs;
-            for run in glyphs.chunk_by(|a, b| continues(a, b)) {
+            for run in glyphs.chunk_by(continues) {
                 self.run(surface, span, run);
             }
             if let Some(line) = &span.line_through {
@@ -162,7 +162,7 @@ impl Writer<'_> {
             let from = text.len();
             text.push_str(&glyph.text);
             glyphs.push(KrillaGlyph::new(
-                GlyphId::new(u32::from(glyph.id.0)),
+                GlyphId::new(glyph.id.0),
                 step / (place.sx * size),
                 0.0,
                 0.0,
