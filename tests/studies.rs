@@ -97,11 +97,7 @@ fn an_ambiguous_or_unknown_study_lists_the_candidates() {
         "did you mean 'usb'? the studies are ",
     );
     let list = desk.run(&["study", "list"]).out;
-    for part in [
-        "Question",
-        "pendrive",
-        "Which file system for a mail server?",
-    ] {
+    for part in ["Question", "pendrive", "for a mail server?"] {
         assert!(list.contains(part), "{part}: {list}");
     }
 }
