@@ -49,14 +49,6 @@ impl Side {
         Some(location(&means?)?.value)
     }
 
-    /// The figure that stands for the side: its geometric mean, or where that does not exist, and
-    /// with it no ratio, its median.
-    #[must_use]
-    pub fn figure(&self) -> Option<f64> {
-        let median = self.summary.map(|summary| summary.median);
-        self.geometric_mean().or(median)
-    }
-
     /// True if every value is 0.
     fn is_nothing(&self) -> bool {
         self.values().all(|value| value == 0.0)
@@ -141,6 +133,19 @@ impl Contrast {
         let (base, new) = (values(&self.base), values(&self.new));
         let are_repeated = base.len() > 1 && new.len() > 1;
         !self.exact && are_repeated && are_neighbouring_steps(&base, &new)
+    }
+
+    /// The figures that stand for base and new, `None` without values: geometric means, whose ratio
+    /// is the speed; medians if a value of either side is not positive, so that there is no ratio.
+    #[must_use]
+    pub fn figures(&self) -> [Option<f64>; 2] {
+        let sides = [&self.base, &self.new];
+        let has_mean = |side: &&Side| side.runs.is_empty() || side.geometric_mean().is_some();
+        let of = |side: &Side| match sides.iter().all(has_mean) {
+            true => side.geometric_mean(),
+            false => side.summary.map(|summary| summary.median),
+        };
+        sides.map(of)
     }
 
     /// Why two figures have no ratio.

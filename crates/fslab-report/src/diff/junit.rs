@@ -111,11 +111,12 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
 }
 
 fn figures(contrast: &Contrast) -> String {
-    let of = |side: &Side| match side.figure() {
+    let of = |value: Option<f64>| match value {
         Some(value) => figure(contrast.metric, value),
         None => "none".to_owned(),
     };
-    format!("{} against {}", of(&contrast.new), of(&contrast.base))
+    let [base, new] = contrast.figures();
+    format!("{} against {}", of(new), of(base))
 }
 
 fn why(side: &Side) -> String {

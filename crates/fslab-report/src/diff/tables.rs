@@ -11,8 +11,8 @@ use fslab_compare::{Contrast, Side};
 use fslab_compare::{Diff, FALSE_DISCOVERIES, Overall, named};
 
 /// What stands in the columns of base and new.
-const MEANS: &str = "Base and New are geometric means of the repeats, and Speed is their ratio; a \
-                     figure with a value of 0 is a median, without a ratio.";
+const MEANS: &str = "Base and New are geometric means of the repeats, and Speed is their ratio; \
+                     with a value of 0 in either they are medians, without a ratio.";
 
 /// A table with a row for every contrast of a diff.
 #[must_use]
@@ -83,20 +83,21 @@ fn head_columns() -> Vec<Column> {
 
 fn heads(contrast: &Contrast) -> Vec<TableCell> {
     let phase = TableCell::new(heading(&contrast.phase));
+    let [base, new] = contrast.figures();
     vec![
         TableCell::new(&contrast.subject),
         match contrast.points {
             Some((shared, all)) => phase.detail(format!("{shared} of {all} points")),
             None => phase,
         },
-        side(contrast, &contrast.base),
-        side(contrast, &contrast.new),
+        side(contrast, &contrast.base, base),
+        side(contrast, &contrast.new, new),
     ]
 }
 
 /// The geometric mean, whose ratio is the speed, with the number of repeats; or why there is none.
-fn side(contrast: &Contrast, side: &Side) -> TableCell {
-    match (side.summary.zip(side.figure()), &side.absence) {
+fn side(contrast: &Contrast, side: &Side, figure_of_side: Option<f64>) -> TableCell {
+    match (side.summary.zip(figure_of_side), &side.absence) {
         (Some((summary, value)), _) => {
             let mark = match side.disturbed {
                 0 => "",
