@@ -12,7 +12,7 @@ use crate::dimension::phase_difference;
 
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ComparedSide {
     /// The base.
     Base,
     /// The new run.
@@ -71,7 +71,7 @@ pub struct ConditionDifference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOver {
     /// The run that has it.
-    pub place: Place,
+    pub place: ComparedSide,
     /// The phase.
     pub phase: PhaseName,
     /// What it does, if that is known.
@@ -123,7 +123,9 @@ impl Meetings {
                     shared: phase.clone(),
                     headline: Headline::Throughput,
                 }),
-                Some(why) => meetings.left.push(LeftOver::of(Place::Base, phase, why)),
+                Some(why) => meetings
+                    .left
+                    .push(LeftOver::of(ComparedSide::Base, phase, why)),
             }
         }
         for phase in &new.phases {
@@ -131,7 +133,7 @@ impl Meetings {
                 Some(other) => phase_difference(&other, phase),
                 None => Some("the other run has no phase of this name".to_owned()),
             };
-            let left = why.map(|why| LeftOver::of(Place::New, phase, why));
+            let left = why.map(|why| LeftOver::of(ComparedSide::New, phase, why));
             meetings.left.extend(left);
         }
         meetings
@@ -139,14 +141,14 @@ impl Meetings {
 
     /// The run at `place` with its phases renamed to those that it shares with the other one.
     #[must_use]
-    pub fn prepare(&self, run: &RunRecord, place: Place, unmet: &Unmet) -> RunRecord {
+    pub fn prepare(&self, run: &RunRecord, place: ComparedSide, unmet: &Unmet) -> RunRecord {
         let mut renamed: BTreeMap<&str, Target> = self
             .pairs
             .iter()
             .map(|pair| {
                 let name = match place {
-                    Place::Base => &pair.base,
-                    Place::New => &pair.new,
+                    ComparedSide::Base => &pair.base,
+                    ComparedSide::New => &pair.new,
                 };
                 (name.name.as_str(), Target::Shared(pair))
             })
@@ -213,7 +215,7 @@ fn add_owner(name: &mut String, swept: &mut Option<Swept>, owner: &str) {
 impl LeftOver {
     /// The left-over phase `spec` of the run at `place`.
     #[must_use]
-    pub fn of(place: Place, spec: &PhaseSpec, why: impl Into<String>) -> Self {
+    pub fn of(place: ComparedSide, spec: &PhaseSpec, why: impl Into<String>) -> Self {
         Self {
             place,
             phase: PhaseName::of(spec),
@@ -243,7 +245,7 @@ mod tests {
         }
     }
 
-    fn left(place: Place, phase: &str) -> LeftOver {
+    fn left(place: ComparedSide, phase: &str) -> LeftOver {
         LeftOver {
             place,
             phase: phase_name(phase),
@@ -280,13 +282,13 @@ mod tests {
         let run = fixture::run("theirs", &["block-write", "rewrite"]);
         let meetings = Meetings {
             pairs: vec![meeting("write", "block-write")],
-            left: vec![left(Place::New, "rewrite")],
+            left: vec![left(ComparedSide::New, "rewrite")],
         };
-        let prepared = meetings.prepare(&run, Place::New, &Unmet::Dropped);
+        let prepared = meetings.prepare(&run, ComparedSide::New, &Unmet::Dropped);
         assert_eq!(names(&prepared), [["write"], ["write"]]);
         assert_eq!(prepared.header.plan.phases[0].workload, "write");
         assert_eq!(prepared.trials[0].phases[0].headline, Headline::Throughput);
-        let prepared = meetings.prepare(&run, Place::New, &kept(&[]));
+        let prepared = meetings.prepare(&run, ComparedSide::New, &kept(&[]));
         assert_eq!(
             names(&prepared),
             [["write", "rewrite"], ["write", "rewrite"]]
@@ -300,13 +302,16 @@ mod tests {
         let run = fixture::run("theirs", &["block-write", "rewrite"]);
         let meetings = Meetings {
             pairs: vec![meeting("write", "block-write")],
-            left: vec![left(Place::Base, "rewrite"), left(Place::New, "rewrite")],
+            left: vec![
+                left(ComparedSide::Base, "rewrite"),
+                left(ComparedSide::New, "rewrite"),
+            ],
         };
         let expected = ["write", "rewrite (theirs)"];
-        let prepared = meetings.prepare(&run, Place::New, &kept(&["rewrite"]));
+        let prepared = meetings.prepare(&run, ComparedSide::New, &kept(&["rewrite"]));
         assert_eq!(names(&prepared), [expected, expected]);
         let ours = fixture::run("ours", &["write", "rewrite"]);
-        let prepared = meetings.prepare(&ours, Place::Base, &kept(&[]));
+        let prepared = meetings.prepare(&ours, ComparedSide::Base, &kept(&[]));
         assert_eq!(
             names(&prepared),
             [["write", "rewrite"], ["write", "rewrite"]]
@@ -332,10 +337,10 @@ mod tests {
         assert_eq!(
             left,
             [
-                (Place::Base, "read"),
-                (Place::Base, "stat"),
-                (Place::New, "read"),
-                (Place::New, "list"),
+                (ComparedSide::Base, "read"),
+                (ComparedSide::Base, "stat"),
+                (ComparedSide::New, "read"),
+                (ComparedSide::New, "list"),
             ]
         );
         assert_eq!(meetings.left[0].why, "record: 4096 against nothing");
@@ -361,12 +366,12 @@ mod tests {
         let meetings = Meetings {
             pairs: vec![meeting("write", "other")],
             left: vec![LeftOver::of(
-                Place::New,
+                ComparedSide::New,
                 &run.header.plan.phases[0],
                 "no match",
             )],
         };
-        let prepared = meetings.prepare(&run, Place::New, &kept(&[]));
+        let prepared = meetings.prepare(&run, ComparedSide::New, &kept(&[]));
         let record = &prepared.trials[0].phases[0];
         assert_eq!(record.name, "write 1 (theirs)");
         assert_eq!(record.study_phase(), "write (theirs)");

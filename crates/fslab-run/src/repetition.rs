@@ -17,8 +17,8 @@ const EXACT: Repeats = Repeats {
 /// Perturbed repeats of a study with a single repeat: the minimum for a spread.
 const PERTURBED_REPEATS: u32 = 3;
 
-/// Repeats in real time of a study with a fixed number, where several subjects are compared: further
-/// ones follow until the differences are decided, or the budget is used up.
+/// Most repeats in real time of a study with a fixed number, where several subjects are compared:
+/// further ones follow until the differences are decided, or the budget is used up.
 const COMPARED_REPEATS_MAX: u32 = 30;
 /// The budget of such repeats.
 const BUDGET_S: u32 = 300;

@@ -371,8 +371,9 @@ sh \"$RUN/inner\"",
     ),
 ];
 
-/// The runs of `--together`: each has all perturbations of a line at once. Where such a run is equal,
-/// so is one under each of its perturbations, unless two of them compensate each other to the byte.
+/// The runs of `--together`: each has all perturbations of a line at once. Where such a run is
+/// equal, so is one under each of its perturbations, unless two of them compensate each other to
+/// the byte.
 pub(crate) const TOGETHER: &[&[&str]] = &[
     &[
         "ld-cache-page",

@@ -1,7 +1,7 @@
 //! What the phases of an import do, as `fslab import --dry-run` prints it.
 
 use fslab_compare::study_phase;
-use fslab_exchange::{Deed, deed};
+use fslab_exchange::{PhaseContent, content};
 use fslab_model::RunRecord;
 use fslab_report::{Column, Table, TableCell};
 use serde::Serialize;
@@ -40,10 +40,10 @@ impl PhaseActivities {
                 known.conditions.clear();
                 continue;
             }
-            let Deed {
+            let PhaseContent {
                 activity,
                 conditions,
-            } = deed(plan, spec);
+            } = content(plan, spec);
             phases.push(PhaseActivity {
                 phase: name.to_owned(),
                 points: 1,

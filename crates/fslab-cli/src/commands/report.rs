@@ -202,8 +202,8 @@ impl ReportArgs {
     }
 }
 
-/// One chapter of all runs, and those whose claims it cannot judge: claims name subjects, which have
-/// other names in it.
+/// One chapter of all runs, and those whose claims it cannot judge: claims name subjects, which
+/// have other names in it.
 fn in_one_table(
     records: Vec<RunRecord>,
     gathered: Vec<(RunRecord, Option<Meetings>)>,

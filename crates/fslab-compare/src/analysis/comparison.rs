@@ -297,8 +297,8 @@ impl Comparison {
         }
     }
 
-    /// About how many repeats would decide what is undecided, as one of `family` comparisons; `None`
-    /// where nothing is, or where no number can be given.
+    /// About how many repeats would decide what is undecided, as one of `family` comparisons;
+    /// `None` where nothing is, or where no number can be given.
     #[must_use]
     pub fn repeats_to_decide(&self, family: usize) -> Option<usize> {
         let sample = |subject: usize| self.entries[subject].values.as_slice();

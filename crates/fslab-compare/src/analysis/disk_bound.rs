@@ -23,8 +23,8 @@ impl PhaseAnalysis<'_> {
         (length > 0.0).then(|| busy / length)
     }
 
-    /// False if its time is virtual and the disk worked for less than half of it, but did work: then
-    /// the rest, waiting for timers, decides the headline figure.
+    /// False if its time is virtual and the disk worked for less than half of it, but did work:
+    /// then the rest, waiting for timers, decides the headline figure.
     #[must_use]
     pub fn is_disk_bound(&self) -> bool {
         let is_little = |share: f64| share > 0.0 && share < FULL_SHARE;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, WHOLE_FILE};
-use super::deed::Deed;
+use super::content::PhaseContent;
 
 /// The columns, with the call that closes each: bonnie++ syncs what it wrote within the time.
 pub(super) const PHASES: [(&str, Activity, &str); 12] = [
@@ -27,17 +27,17 @@ pub(super) const PHASES: [(&str, Activity, &str); 12] = [
 /// bonnie++'s chunk unless given.
 const CHUNK_BYTES: u64 = 8192;
 
-pub(super) fn deed(spec: &PhaseSpec) -> Deed {
+pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
     let name = study_phase(spec);
     let Some((_, activity, sync)) = PHASES.iter().find(|(known, ..)| *known == name) else {
-        return Deed::default();
+        return PhaseContent::default();
     };
-    let mut deed = Deed {
+    let mut content = PhaseContent {
         activity: Some(*activity),
-        ..Deed::default()
+        ..PhaseContent::default()
     };
     let number = |name: &str| spec.parameters.get(name).and_then(Value::as_u64);
-    let conditions = &mut deed.conditions;
+    let conditions = &mut content.conditions;
     let is_data = !matches!(
         activity,
         Create | Stat | Unlink | CreateRandom | StatRandom | UnlinkRandom
@@ -71,7 +71,7 @@ pub(super) fn deed(spec: &PhaseSpec) -> Deed {
     if !sync.is_empty() {
         conditions.set(Condition::Sync, *sync);
     }
-    deed
+    content
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
-use super::deed::Deed;
+use super::content::PhaseContent;
 use super::fslab;
 
 /// The value of `rw` and the direction of the phase, and what they do. A direction that is not in
@@ -28,16 +28,16 @@ const NAME_ENGINES: [(&str, Activity); 3] = [
 /// fio's share of reads in a mixed job.
 const READ_PERCENT: &str = "50";
 
-pub(super) fn deed(spec: &PhaseSpec) -> Deed {
+pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
     let options = Options(&spec.parameters);
-    let mut deed = Deed {
+    let mut content = PhaseContent {
         activity: options.activity(),
-        ..Deed::default()
+        ..PhaseContent::default()
     };
-    if let Some(activity) = deed.activity {
-        options.conditions(activity, &mut deed.conditions);
+    if let Some(activity) = content.activity {
+        options.conditions(activity, &mut content.conditions);
     }
-    deed
+    content
 }
 
 struct Options<'p>(&'p Parameters);
@@ -200,15 +200,15 @@ fn bytes(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn deed_of(options: &[(&str, &str)]) -> Deed {
+    fn deed_of(options: &[(&str, &str)]) -> PhaseContent {
         let options = options.iter();
         let parameters = options.map(|(name, value)| ((*name).to_owned(), (*value).into()));
-        deed(&PhaseSpec::new("job", "fio", parameters.collect()))
+        content(&PhaseSpec::new("job", "fio", parameters.collect()))
     }
 
     #[test]
     fn options_are_conditions_in_common_words() {
-        let deed = deed_of(&[
+        let content = deed_of(&[
             ("rw", "randrw"),
             ("direction", "mixed"),
             ("bs", "4k"),
@@ -223,9 +223,9 @@ mod tests {
             ("time_based", "1"),
             ("random_distribution", "zipf:1.2"),
         ]);
-        assert_eq!(deed.activity, Some(RandomMix));
+        assert_eq!(content.activity, Some(RandomMix));
         assert_eq!(
-            deed.conditions.in_words(),
+            content.conditions.in_words(),
             [
                 "file size 1 GiB",
                 "record size 4 KiB",
@@ -244,15 +244,16 @@ mod tests {
 
     #[test]
     fn what_fio_does_without_an_option_is_known() {
-        let deed = deed_of(&[("direction", "read")]);
-        assert_eq!(deed.activity, Some(Read));
+        let content = deed_of(&[("direction", "read")]);
+        assert_eq!(content.activity, Some(Read));
         assert!(
-            deed.conditions
+            content
+                .conditions
                 .in_words()
                 .contains(&"record size 4 KiB".to_owned())
         );
-        let deed = deed_of(&[("rw", "write"), ("overwrite", "1"), ("direction", "write")]);
-        assert_eq!(deed.activity, Some(Rewrite));
+        let content = deed_of(&[("rw", "write"), ("overwrite", "1"), ("direction", "write")]);
+        assert_eq!(content.activity, Some(Rewrite));
         for (rw, direction) in [("randread:8", "read"), ("trim", "trim"), ("write", "read")] {
             assert_eq!(
                 deed_of(&[("rw", rw), ("direction", direction)]).activity,

@@ -9,21 +9,21 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
-use super::deed::Deed;
+use super::content::PhaseContent;
 
-pub(super) fn deed(plan: &Plan, spec: &PhaseSpec) -> Deed {
+pub(super) fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
     let workload = Workload::of_phase(spec).ok();
     let complete = workload.and_then(|it| it.job_parameters(&spec.parameters).ok());
     // A run of a newer fslab may have workloads that are unknown here.
     let parameters = complete.as_ref().unwrap_or(&spec.parameters);
-    let mut deed = Deed {
+    let mut content = PhaseContent {
         activity: activity(parameters),
-        ..Deed::default()
+        ..PhaseContent::default()
     };
-    let Some(activity) = deed.activity else {
-        return deed;
+    let Some(activity) = content.activity else {
+        return content;
     };
-    let conditions = &mut deed.conditions;
+    let conditions = &mut content.conditions;
     let cache = match spec.cache {
         CachePolicy::Keep => "kept",
         CachePolicy::Cold => "dropped",
@@ -41,7 +41,7 @@ pub(super) fn deed(plan: &Plan, spec: &PhaseSpec) -> Deed {
             of_data(parameters, activity, engine, conditions);
         }
     }
-    deed
+    content
 }
 
 /// What a job with these parameters does.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, WHOLE_FILE};
-use super::deed::Deed;
+use super::content::PhaseContent;
 
 /// The tests. fslab has no phases like the vectored calls and the mixed workload, whose share of
 /// reads the output does not have.
@@ -35,19 +35,19 @@ pub(super) const TESTS: [(&str, Option<Activity>); 22] = [
     ("mixed-workload", None),
 ];
 
-pub(super) fn deed(spec: &PhaseSpec) -> Deed {
+pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
     let name = study_phase(spec);
     let known = TESTS.iter().find(|(known, _)| *known == name);
     let Some(activity) = known.and_then(|(_, activity)| *activity) else {
-        return Deed::default();
+        return PhaseContent::default();
     };
-    let mut deed = Deed {
+    let mut content = PhaseContent {
         activity: Some(activity),
-        ..Deed::default()
+        ..PhaseContent::default()
     };
     let number = |name: &str| spec.parameters.get(name).and_then(Value::as_u64);
     let has = |name: &str| spec.parameters.contains_key(name);
-    let conditions = &mut deed.conditions;
+    let conditions = &mut content.conditions;
     conditions.set_bytes(Condition::FileSize, number("file_size"));
     conditions.set_bytes(Condition::RecordSize, number("record"));
     conditions.set_count(Condition::Threads, number("processes").or(Some(1)));
@@ -81,7 +81,7 @@ pub(super) fn deed(spec: &PhaseSpec) -> Deed {
         };
         conditions.set(Condition::Sync, sync);
     }
-    deed
+    content
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use fslab_compare::{
-    ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Place, phase_difference,
+    ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, phase_difference,
     study_phase,
 };
 use fslab_model::{Headline, PhaseSpec, RunRecord, VenueKind, phase_metrics};
 
-use super::deed::{Deed, deed};
+use super::content::{PhaseContent, content};
 use super::error::MeetError;
 
 /// A phase of an import and the one that it is compared with, as given by the user: `THEIRS=OURS`;
@@ -55,7 +55,7 @@ impl PhaseMap {
 /// A phase with what is known of it.
 struct Unit<'r> {
     spec: &'r PhaseSpec,
-    deed: Deed,
+    content: PhaseContent,
     /// The number of points of its sweep; 1 if it runs once.
     points: usize,
     /// Names of the metrics that any of its records has.
@@ -90,7 +90,7 @@ fn units(run: &RunRecord) -> Vec<Unit<'_>> {
         let metrics = records.iter().flat_map(|record| phase_metrics(record));
         Unit {
             spec,
-            deed: deed(&run.header.plan, spec),
+            content: content(&run.header.plan, spec),
             points: phases
                 .iter()
                 .filter(|it| study_phase(it) == study_phase(spec))
@@ -130,7 +130,7 @@ pub(super) struct Matching<'r> {
     /// True if the runs are of two tools.
     is_across: bool,
     /// The side whose names are kept: fslab's, else the base.
-    ours: Place,
+    ours: ComparedSide,
 }
 
 impl<'r> Matching<'r> {
@@ -142,8 +142,8 @@ impl<'r> Matching<'r> {
             new: units(new),
             is_across: super::prepared::tool(base) != super::prepared::tool(new),
             ours: match is_imported(base) && !is_imported(new) {
-                true => Place::New,
-                false => Place::Base,
+                true => ComparedSide::New,
+                false => ComparedSide::Base,
             },
         }
     }
@@ -164,7 +164,7 @@ impl<'r> Matching<'r> {
                     continue;
                 };
                 let is_renamed = base.name() != new.name();
-                let distance = base.deed.conditions.distance(&new.deed.conditions);
+                let distance = base.content.conditions.distance(&new.content.conditions);
                 candidates.push(((found, is_renamed, distance, i, j), headline));
             }
         }
@@ -176,7 +176,11 @@ impl<'r> Matching<'r> {
             if partner_of_base[i].is_none() && partner_of_new[j].is_none() {
                 partner_of_base[i] = Some(j);
                 partner_of_new[j] = Some(i);
-                let order = if self.ours == Place::Base { i } else { j };
+                let order = if self.ours == ComparedSide::Base {
+                    i
+                } else {
+                    j
+                };
                 pairs.push((order, self.meeting((i, j), found, headline)));
             }
         }
@@ -197,15 +201,15 @@ impl<'r> Matching<'r> {
         pairs.sort_by_key(|(order, _)| *order);
         let mut left = Vec::new();
         for (place, partners) in [
-            (Place::Base, &partner_of_base),
-            (Place::New, &partner_of_new),
+            (ComparedSide::Base, &partner_of_base),
+            (ComparedSide::New, &partner_of_new),
         ] {
             let units = self.units(place).iter().zip(partners);
             let unmet = units.filter(|(_, partner)| partner.is_none());
             left.extend(unmet.map(|(unit, _)| {
                 let why = self.why_left(unit, place, &maps);
                 LeftOver {
-                    does: unit.deed.activity.map(|it| it.title().to_owned()),
+                    does: unit.content.activity.map(|it| it.title().to_owned()),
                     ..LeftOver::of(place, unit.spec, why)
                 }
             }));
@@ -216,10 +220,10 @@ impl<'r> Matching<'r> {
         })
     }
 
-    fn units(&self, place: Place) -> &[Unit<'r>] {
+    fn units(&self, place: ComparedSide) -> &[Unit<'r>] {
         match place {
-            Place::Base => &self.base,
-            Place::New => &self.new,
+            ComparedSide::Base => &self.base,
+            ComparedSide::New => &self.new,
         }
     }
 
@@ -229,7 +233,7 @@ impl<'r> Matching<'r> {
         let of_new = maps.iter().find(|map| new.is_named(&map.new));
         let found = match (of_base, of_new) {
             (Some(a), Some(b)) if std::ptr::eq(a, b) => Found::Mapped,
-            (None, None) if self.is_across => match (base.deed.activity, new.deed.activity) {
+            (None, None) if self.is_across => match (base.content.activity, new.content.activity) {
                 (Some(a), Some(b)) => (a == b).then_some(Found::Alike)?,
                 _ => (base.name() == new.name()).then_some(Found::Named)?,
             },
@@ -241,7 +245,11 @@ impl<'r> Matching<'r> {
             _ => return None,
         };
         let is_swept = base.points > 1 || new.points > 1;
-        let meets = !is_swept || base.deed.conditions.is_same_point(&new.deed.conditions);
+        let meets = !is_swept
+            || base
+                .content
+                .conditions
+                .is_same_point(&new.content.conditions);
         meets.then_some(found)
     }
 
@@ -249,8 +257,8 @@ impl<'r> Matching<'r> {
     /// nothing is known of the amount of work.
     fn headline(&self, base: &Unit, new: &Unit, found: Found) -> Option<Headline> {
         let (ours, theirs) = match self.ours {
-            Place::Base => (base, new),
-            Place::New => (new, base),
+            ComparedSide::Base => (base, new),
+            ComparedSide::New => (new, base),
         };
         let rates = [Headline::Throughput, Headline::OperationRate];
         let has_any = |unit: &Unit| {
@@ -271,8 +279,8 @@ impl<'r> Matching<'r> {
     fn meeting(&self, (i, j): (usize, usize), found: Found, headline: Headline) -> Meeting {
         let (base, new) = (&self.base[i], &self.new[j]);
         let ours = match self.ours {
-            Place::Base => base,
-            Place::New => new,
+            ComparedSide::Base => base,
+            ComparedSide::New => new,
         };
         let mut shared = ours.spec.clone();
         // One point alone is no sweep on the other side.
@@ -280,9 +288,9 @@ impl<'r> Matching<'r> {
             shared.swept = None;
             study_phase(ours.spec).clone_into(&mut shared.name);
         }
-        let title = |unit: &Unit| unit.deed.activity.map(|it| it.title().to_owned());
-        let mut differences = base.deed.conditions.differences(&new.deed.conditions);
-        if base.deed.activity != new.deed.activity && found == Found::Mapped {
+        let title = |unit: &Unit| unit.content.activity.map(|it| it.title().to_owned());
+        let mut differences = base.content.conditions.differences(&new.content.conditions);
+        if base.content.activity != new.content.activity && found == Found::Mapped {
             let does = ConditionDifference {
                 condition: "what they do",
                 base: title(base),
@@ -293,17 +301,17 @@ impl<'r> Matching<'r> {
         Meeting {
             base: PhaseName::of(base.spec),
             new: PhaseName::of(new.spec),
-            does: title(base).filter(|_| base.deed.activity == new.deed.activity),
+            does: title(base).filter(|_| base.content.activity == new.content.activity),
             differences,
             shared,
             headline,
         }
     }
 
-    fn why_left(&self, unit: &Unit, place: Place, maps: &[Resolved]) -> String {
+    fn why_left(&self, unit: &Unit, place: ComparedSide, maps: &[Resolved]) -> String {
         let others = match place {
-            Place::Base => &self.new,
-            Place::New => &self.base,
+            ComparedSide::Base => &self.new,
+            ComparedSide::New => &self.base,
         };
         if !self.is_across {
             let namesake = others
@@ -315,17 +323,17 @@ impl<'r> Matching<'r> {
                     .unwrap_or_else(|| "its namesake is in a --map".to_owned()),
             };
         }
-        let Some(activity) = unit.deed.activity else {
+        let Some(activity) = unit.content.activity else {
             return "no mapping is known for it".to_owned();
         };
         let alike: Vec<&Unit> = others
             .iter()
-            .filter(|other| other.deed.activity == Some(activity))
+            .filter(|other| other.content.activity == Some(activity))
             .collect();
         let fits = |other: &&&Unit| {
             let (base, new) = match place {
-                Place::Base => (unit, **other),
-                Place::New => (**other, unit),
+                ComparedSide::Base => (unit, **other),
+                ComparedSide::New => (**other, unit),
             };
             self.found(base, new, maps).is_some()
         };
@@ -343,7 +351,7 @@ impl<'r> Matching<'r> {
     /// The mappings with the phases of either side.
     fn resolve<'m>(&self, maps: &'m [PhaseMap]) -> Result<Vec<Resolved<'m>>, MeetError> {
         // Theirs are of the import; of two runs of one kind, of the base.
-        let is_swapped = !self.is_import(Place::Base) && self.is_import(Place::New);
+        let is_swapped = !self.is_import(ComparedSide::Base) && self.is_import(ComparedSide::New);
         let mut resolved: Vec<Resolved> = Vec::new();
         for map in maps {
             let sides = |(theirs, ours): (&'m str, &'m str)| match is_swapped {
@@ -351,14 +359,14 @@ impl<'r> Matching<'r> {
                 false => (theirs, ours),
             };
             let is_known = |(base, new): &(&str, &str)| {
-                self.knows(Place::Base, base) && self.knows(Place::New, new)
+                self.knows(ComparedSide::Base, base) && self.knows(ComparedSide::New, new)
             };
             let all: Vec<(&str, &str)> = map.splits().map(sides).collect();
             let Some((base, new)) = all.iter().copied().find(is_known) else {
                 let (base, new) = all.first().copied().unwrap_or_default();
-                let (place, phase) = match self.knows(Place::Base, base) {
-                    true => (Place::New, new),
-                    false => (Place::Base, base),
+                let (place, phase) = match self.knows(ComparedSide::Base, base) {
+                    true => (ComparedSide::New, new),
+                    false => (ComparedSide::Base, base),
                 };
                 return Err(MeetError::Unknown {
                     map: map.text.clone(),
@@ -367,10 +375,10 @@ impl<'r> Matching<'r> {
                     known: self.names(place),
                 });
             };
-            for (place, phase) in [(Place::Base, base), (Place::New, new)] {
+            for (place, phase) in [(ComparedSide::Base, base), (ComparedSide::New, new)] {
                 let is_taken = |other: &Resolved| match place {
-                    Place::Base => other.base == phase,
-                    Place::New => other.new == phase,
+                    ComparedSide::Base => other.base == phase,
+                    ComparedSide::New => other.new == phase,
                 };
                 if resolved.iter().any(is_taken) {
                     return Err(MeetError::Twice {
@@ -389,27 +397,27 @@ impl<'r> Matching<'r> {
         Ok(resolved)
     }
 
-    fn is_import(&self, place: Place) -> bool {
+    fn is_import(&self, place: ComparedSide) -> bool {
         self.side(place).header.plan.venue.kind() == VenueKind::Imported
     }
 
-    fn side(&self, place: Place) -> &RunRecord {
+    fn side(&self, place: ComparedSide) -> &RunRecord {
         match place {
-            Place::Base => self.runs[0],
-            Place::New => self.runs[1],
+            ComparedSide::Base => self.runs[0],
+            ComparedSide::New => self.runs[1],
         }
     }
 
-    fn run(&self, place: Place) -> String {
+    fn run(&self, place: ComparedSide) -> String {
         self.side(place).header.run.to_string()
     }
 
-    fn knows(&self, place: Place, name: &str) -> bool {
+    fn knows(&self, place: ComparedSide, name: &str) -> bool {
         self.units(place).iter().any(|unit| unit.is_named(name))
     }
 
     /// The names of the phases, each sweep once.
-    fn names(&self, place: Place) -> Vec<String> {
+    fn names(&self, place: ComparedSide) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for unit in self.units(place) {
             if !names.iter().any(|known| known == unit.name()) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::Condition;
-use super::deed::Deed;
+use super::content::PhaseContent;
 
 /// The rows. A tree is its directories alone. stat(2) of directories is not one of fslab's jobs.
 pub(super) const ROWS: [(&str, Option<Activity>); 11] = [
@@ -23,19 +23,19 @@ pub(super) const ROWS: [(&str, Option<Activity>); 11] = [
     ("tree-removal", None),
 ];
 
-pub(super) fn deed(spec: &PhaseSpec) -> Deed {
+pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
     let name = study_phase(spec);
     let known = ROWS.iter().find(|(known, _)| *known == name);
     let Some(activity) = known.and_then(|(_, activity)| *activity) else {
-        return Deed::default();
+        return PhaseContent::default();
     };
-    let mut deed = Deed {
+    let mut content = PhaseContent {
         activity: Some(activity),
-        ..Deed::default()
+        ..PhaseContent::default()
     };
     let number = |name: &str| spec.parameters.get(name).and_then(Value::as_u64);
-    let conditions = &mut deed.conditions;
+    let conditions = &mut content.conditions;
     conditions.set_count(Condition::Threads, number("tasks"));
     conditions.set_count(Condition::Files, number("items"));
-    deed
+    content
 }

@@ -1,7 +1,7 @@
 //! What a phase does, in the words of every format, and which phases of two runs meet by it.
 //!
 //! ```text
-//!     PhaseSpec --deed--> Deed (activity, conditions)      one table for each format, and fslab's own
+//!     PhaseSpec --content--> PhaseContent (activity, conditions)   a table for each format
 //!     two runs, --map  --> matching --> Meetings           by activity, then name, then conditions
 //! ```
 //!
@@ -10,7 +10,7 @@
 mod activity;
 mod bonnie;
 mod condition;
-mod deed;
+mod content;
 mod directions;
 mod error;
 mod fio;
@@ -21,7 +21,7 @@ mod mdtest;
 mod prepared;
 
 pub use activity::Activity;
-pub use deed::{Deed, deed};
+pub use content::{PhaseContent, content};
 pub use error::MeetError;
 pub use matching::PhaseMap;
 pub use prepared::{Meet, as_compared, gather, meet};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fslab_compare::{Meetings, Place, Unmet, phase_difference, study_phase};
+use fslab_compare::{ComparedSide, Meetings, Unmet, phase_difference, study_phase};
 use fslab_model::{RunRecord, VenueKind, VenuePlan};
 
 use super::directions;
@@ -56,8 +56,8 @@ pub fn meet(base: &[RunRecord], new: &[RunRecord], maps: &[PhaseMap]) -> Result<
         prepared.collect()
     };
     Ok(Meet {
-        base: prepare(&base, Place::Base),
-        new: prepare(&new, Place::New),
+        base: prepare(&base, ComparedSide::Base),
+        new: prepare(&new, ComparedSide::New),
         meetings,
         is_mapped: true,
         is_across_tools,
@@ -65,8 +65,8 @@ pub fn meet(base: &[RunRecord], new: &[RunRecord], maps: &[PhaseMap]) -> Result<
 }
 
 /// Runs for one table: each with the names of its phases that it shares with the first run of
-/// fslab, or with the first run; other phases stay. `None` if any of them shares no phase, or if some
-/// are in virtual time and some are not.
+/// fslab, or with the first run; other phases stay. `None` if any of them shares no phase, or if
+/// some are in virtual time and some are not.
 ///
 /// With each run but that one come its meetings.
 ///
@@ -109,10 +109,10 @@ pub fn gather(
             return first_unused(unused, &used).map_or(Ok(None), Err);
         }
         let kept = |taken| Unmet::Kept { taken };
-        shared = meetings.prepare(&shared, Place::Base, &kept(BTreeSet::new()));
+        shared = meetings.prepare(&shared, ComparedSide::Base, &kept(BTreeSet::new()));
         let before = others.iter().map(|(_, run, _)| run);
         let taken = defined_otherwise(run, before.chain([&shared]));
-        let prepared = meetings.prepare(run, Place::New, &kept(taken));
+        let prepared = meetings.prepare(run, ComparedSide::New, &kept(taken));
         others.push((at, prepared, meetings));
     }
     if let Some(error) = first_unused(unused, &used) {

@@ -1,6 +1,6 @@
 //! Phases of two tools' outputs meet by what they do.
 
-use fslab_compare::{Diff, Meeting, Place, Question};
+use fslab_compare::{ComparedSide, Diff, Meeting, Question};
 use fslab_exchange::{Meet, MeetError, PhaseMap, gather, meet};
 use fslab_model::{Headline, RunRecord, Subject};
 
@@ -134,7 +134,7 @@ fn a_mapping_counts_before_what_phases_do() {
         .left
         .iter()
         .find(|it| it.phase.name == "block-write");
-    assert_eq!(left.expect("left over").place, Place::Base);
+    assert_eq!(left.expect("left over").place, ComparedSide::Base);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::Format;
 
 /// What a phase does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deed {
+pub struct PhaseContent {
     /// What it does to files; `None` if there is no common word for it.
     pub activity: Option<Activity>,
     /// The conditions that are known.
@@ -18,16 +18,16 @@ pub struct Deed {
 
 /// What the phase `spec` of `plan` does: of another tool if its workload is named after one.
 #[must_use]
-pub fn deed(plan: &Plan, spec: &PhaseSpec) -> Deed {
+pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
     let format = Format::ALL
         .into_iter()
         .find(|it| it.name() == spec.workload);
     match format {
-        Some(Format::Bonnie) => bonnie::deed(spec),
-        Some(Format::Iozone) => iozone::deed(spec),
-        Some(Format::Fio) => fio::deed(spec),
-        Some(Format::Mdtest) => mdtest::deed(spec),
-        Some(Format::Csv | Format::Json) => Deed::default(),
-        None => fslab::deed(plan, spec),
+        Some(Format::Bonnie) => bonnie::content(spec),
+        Some(Format::Iozone) => iozone::content(spec),
+        Some(Format::Fio) => fio::content(spec),
+        Some(Format::Mdtest) => mdtest::content(spec),
+        Some(Format::Csv | Format::Json) => PhaseContent::default(),
+        None => fslab::content(plan, spec),
     }
 }
