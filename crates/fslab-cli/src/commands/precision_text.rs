@@ -94,7 +94,7 @@ fn open_differences(record: &RunRecord) -> Option<String> {
         named.push(format!("and {} more", open.len() - NAMED_MAX));
     }
     let found = format!(
-        "undecided: {} of {}, {}",
+        "undecided in {} of {}: {}",
         open.len(),
         crate::screen::counted(compared.len(), "phase"),
         named.join("; ")
