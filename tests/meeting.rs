@@ -243,7 +243,7 @@ fn runs_that_share_phases_are_reported_in_one_table() {
     let folders = fs::read_dir(desk.path("tables")).expect("tables").flatten();
     let folders = folders.filter(|it| it.path().is_dir());
     assert_eq!(folders.count(), 1, "one chapter");
-    // Runs without a phase in common stay chapters of their own.
+    // Runs without a phase in common stay separate chapters.
     desk.run(&[
         "import",
         &format!("{FOLDER}mdtest-4.0.0.txt"),

@@ -43,7 +43,7 @@ pub use dimension::{
 pub use error::DiffError;
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
 pub use meeting::{
-    ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Place, Unmet, study_phase,
+    ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, RunSide, Unmet, study_phase,
 };
 pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};

@@ -12,7 +12,7 @@ use crate::dimension::phase_difference;
 
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RunSide {
     /// The base.
     Base,
     /// The new run.
@@ -71,7 +71,7 @@ pub struct ConditionDifference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOver {
     /// The run that has it.
-    pub place: Place,
+    pub place: RunSide,
     /// The phase.
     pub phase: PhaseName,
     /// What it does, if that is known.
@@ -123,7 +123,7 @@ impl Meetings {
                     shared: phase.clone(),
                     headline: Headline::Throughput,
                 }),
-                Some(why) => meetings.left.push(LeftOver::of(Place::Base, phase, why)),
+                Some(why) => meetings.left.push(LeftOver::of(RunSide::Base, phase, why)),
             }
         }
         for phase in &new.phases {
@@ -131,7 +131,7 @@ impl Meetings {
                 Some(other) => phase_difference(&other, phase),
                 None => Some("the other run has no phase of this name".to_owned()),
             };
-            let left = why.map(|why| LeftOver::of(Place::New, phase, why));
+            let left = why.map(|why| LeftOver::of(RunSide::New, phase, why));
             meetings.left.extend(left);
         }
         meetings
@@ -139,14 +139,14 @@ impl Meetings {
 
     /// The run at `place` with its phases renamed to those that it shares with the other one.
     #[must_use]
-    pub fn prepare(&self, run: &RunRecord, place: Place, unmet: &Unmet) -> RunRecord {
+    pub fn prepare(&self, run: &RunRecord, place: RunSide, unmet: &Unmet) -> RunRecord {
         let mut renamed: BTreeMap<&str, Target> = self
             .pairs
             .iter()
             .map(|pair| {
                 let name = match place {
-                    Place::Base => &pair.base,
-                    Place::New => &pair.new,
+                    RunSide::Base => &pair.base,
+                    RunSide::New => &pair.new,
                 };
                 (name.name.as_str(), Target::Shared(pair))
             })
@@ -213,7 +213,7 @@ fn add_owner(name: &mut String, swept: &mut Option<Swept>, owner: &str) {
 impl LeftOver {
     /// The left-over phase `spec` of the run at `place`.
     #[must_use]
-    pub fn of(place: Place, spec: &PhaseSpec, why: impl Into<String>) -> Self {
+    pub fn of(place: RunSide, spec: &PhaseSpec, why: impl Into<String>) -> Self {
         Self {
             place,
             phase: PhaseName::of(spec),
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    fn left(place: Place, phase: &str) -> LeftOver {
+    fn left(place: RunSide, phase: &str) -> LeftOver {
         LeftOver {
             place,
             phase: phase_name(phase),
@@ -280,13 +280,13 @@ mod tests {
         let run = fixture::run("theirs", &["block-write", "rewrite"]);
         let meetings = Meetings {
             pairs: vec![meeting("write", "block-write")],
-            left: vec![left(Place::New, "rewrite")],
+            left: vec![left(RunSide::New, "rewrite")],
         };
-        let prepared = meetings.prepare(&run, Place::New, &Unmet::Dropped);
+        let prepared = meetings.prepare(&run, RunSide::New, &Unmet::Dropped);
         assert_eq!(names(&prepared), [["write"], ["write"]]);
         assert_eq!(prepared.header.plan.phases[0].workload, "write");
         assert_eq!(prepared.trials[0].phases[0].headline, Headline::Throughput);
-        let prepared = meetings.prepare(&run, Place::New, &kept(&[]));
+        let prepared = meetings.prepare(&run, RunSide::New, &kept(&[]));
         assert_eq!(
             names(&prepared),
             [["write", "rewrite"], ["write", "rewrite"]]
@@ -300,13 +300,16 @@ mod tests {
         let run = fixture::run("theirs", &["block-write", "rewrite"]);
         let meetings = Meetings {
             pairs: vec![meeting("write", "block-write")],
-            left: vec![left(Place::Base, "rewrite"), left(Place::New, "rewrite")],
+            left: vec![
+                left(RunSide::Base, "rewrite"),
+                left(RunSide::New, "rewrite"),
+            ],
         };
         let expected = ["write", "rewrite (theirs)"];
-        let prepared = meetings.prepare(&run, Place::New, &kept(&["rewrite"]));
+        let prepared = meetings.prepare(&run, RunSide::New, &kept(&["rewrite"]));
         assert_eq!(names(&prepared), [expected, expected]);
         let ours = fixture::run("ours", &["write", "rewrite"]);
-        let prepared = meetings.prepare(&ours, Place::Base, &kept(&[]));
+        let prepared = meetings.prepare(&ours, RunSide::Base, &kept(&[]));
         assert_eq!(
             names(&prepared),
             [["write", "rewrite"], ["write", "rewrite"]]
@@ -332,10 +335,10 @@ mod tests {
         assert_eq!(
             left,
             [
-                (Place::Base, "read"),
-                (Place::Base, "stat"),
-                (Place::New, "read"),
-                (Place::New, "list"),
+                (RunSide::Base, "read"),
+                (RunSide::Base, "stat"),
+                (RunSide::New, "read"),
+                (RunSide::New, "list"),
             ]
         );
         assert_eq!(meetings.left[0].why, "record: 4096 against nothing");
@@ -361,12 +364,12 @@ mod tests {
         let meetings = Meetings {
             pairs: vec![meeting("write", "other")],
             left: vec![LeftOver::of(
-                Place::New,
+                RunSide::New,
                 &run.header.plan.phases[0],
                 "no match",
             )],
         };
-        let prepared = meetings.prepare(&run, Place::New, &kept(&[]));
+        let prepared = meetings.prepare(&run, RunSide::New, &kept(&[]));
         let record = &prepared.trials[0].phases[0];
         assert_eq!(record.name, "write 1 (theirs)");
         assert_eq!(record.study_phase(), "write (theirs)");

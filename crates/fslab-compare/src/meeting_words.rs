@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::meeting::{ConditionDifference, Meeting, Meetings, PhaseName, Place, study_phase};
+use crate::meeting::{ConditionDifference, Meeting, Meetings, PhaseName, RunSide, study_phase};
 use crate::wording::list;
 
 /// The names of the two runs.
@@ -13,17 +13,17 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn of(&self, place: Place) -> &str {
+    fn of(&self, place: RunSide) -> &str {
         match place {
-            Place::Base => self.base,
-            Place::New => self.new,
+            RunSide::Base => self.base,
+            RunSide::New => self.new,
         }
     }
 
-    fn other(&self, place: Place) -> &str {
+    fn other(&self, place: RunSide) -> &str {
         match place {
-            Place::Base => self.new,
-            Place::New => self.base,
+            RunSide::Base => self.new,
+            RunSide::New => self.base,
         }
     }
 }
@@ -44,8 +44,8 @@ impl Meetings {
     fn renamed(&self, names: Names) -> Option<String> {
         let renamed = self.pairs.iter().filter_map(|pair| {
             let shared = study_phase(&pair.shared);
-            let places = [(Place::Base, &pair.base), (Place::New, &pair.new)];
-            let is_other = |(_, phase): &(Place, &PhaseName)| phase.study_phase != shared;
+            let places = [(RunSide::Base, &pair.base), (RunSide::New, &pair.new)];
+            let is_other = |(_, phase): &(RunSide, &PhaseName)| phase.study_phase != shared;
             let (place, phase) = places.into_iter().find(is_other)?;
             let theirs = format!("{} of {}", phase.study_phase, names.of(place));
             Some((shared.to_owned(), theirs))
@@ -96,12 +96,12 @@ impl Meetings {
 
     /// Conditions known of one run alone, each with its values and how often they occur.
     fn unknown(&self, names: Names) -> Vec<String> {
-        let of = |place: Place| {
+        let of = |place: RunSide| {
             let mut values: BTreeMap<&str, Vec<String>> = BTreeMap::new();
             for difference in self.pairs.iter().flat_map(|pair| &pair.differences) {
                 let (here, there) = match place {
-                    Place::Base => (&difference.base, &difference.new),
-                    Place::New => (&difference.new, &difference.base),
+                    RunSide::Base => (&difference.base, &difference.new),
+                    RunSide::New => (&difference.new, &difference.base),
                 };
                 if let (None, Some(value)) = (here, there) {
                     let known = values.entry(difference.condition).or_default();
@@ -121,14 +121,14 @@ impl Meetings {
                 )
             })
         };
-        [Place::Base, Place::New]
+        [RunSide::Base, RunSide::New]
             .into_iter()
             .filter_map(of)
             .collect()
     }
 
     fn left_over(&self, names: Names) -> Vec<String> {
-        let of = |place: Place| {
+        let of = |place: RunSide| {
             let mut reasons: Vec<(&str, Vec<(&str, usize)>)> = Vec::new();
             for left in self.left.iter().filter(|left| left.place == place) {
                 let at = reasons.iter().position(|(why, _)| *why == left.why);
@@ -156,7 +156,7 @@ impl Meetings {
                 format!("Of {of} not compared with {with}: {}.", each.join("; "))
             })
         };
-        [Place::Base, Place::New]
+        [RunSide::Base, RunSide::New]
             .into_iter()
             .filter_map(of)
             .collect()
@@ -223,7 +223,7 @@ mod tests {
 
     fn left(phase: &str, study_phase: &str, why: &str) -> LeftOver {
         LeftOver {
-            place: Place::Base,
+            place: RunSide::Base,
             phase: phase_name(phase, study_phase),
             does: None,
             why: why.to_owned(),

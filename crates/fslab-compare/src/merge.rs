@@ -3,8 +3,9 @@
 //! A comparison across machines ([`merge`]) takes every subject of each run. It waives dimensions
 //! by name: it lists the differences, and refuses runs with other phases, another scale, or virtual
 //! against real time. A report of runs that share phases ([`merge_gathered`]) takes them all, too,
-//! with their other phases; a subject of several runs is one for each. A diff ([`merge_pair`]) takes one subject of each run, those of the base
-//! first, and leaves out phases that are defined differently.
+//! with their other phases; a subject of several runs is one for each. A diff ([`merge_pair`])
+//! takes one subject of each run, those of the base first, and leaves out phases that are defined
+//! differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -25,6 +25,8 @@ mod write;
 pub use error::{ImportError, ImportErrorKind};
 pub use format::Format;
 pub use import::{Imported, Labels, import};
-pub use meet::{Activity, Deed, Meet, MeetError, PhaseMap, as_compared, deed, gather, meet};
+pub use meet::{
+    Activity, Deed, Gathered, Meet, MeetError, PhaseMap, as_compared, deed, gather, meet,
+};
 pub use source::Source;
 pub use write::{ExportError, bonnie_left_out, csv_wide, fio_json, iozone_left_out, parquet};

@@ -7,9 +7,10 @@
 //! ```
 //! Invariant: everything that is unmounted, detached or removed is in a folder that fslab made for
 //! this lease. The path must have the form above, with the lease's name; the folder must belong to
-//! this user, be writable by no other, and carry the lease's mark. Others may search it. Leases of format 1 have no mark: for them, the name is
-//! checked and that the folder is private to this user. Symbolic links are not followed, and other
-//! file systems mounted in such a folder are left alone.
+//! this user, be writable by no other, and carry the lease's mark. Others may search it. Leases of
+//! format 1 have no mark: for them, the name is checked and that the folder is private to this
+//! user. Symbolic links are not followed, and other file systems mounted in such a folder are left
+//! alone.
 
 use std::fs;
 use std::io;

@@ -116,7 +116,7 @@ impl Activity {
             Self::CreateRandom => "creation of files with random names",
             Self::Stat => "stat(2) of files",
             Self::StatRandom => "stat(2) of files in random order",
-            Self::ReadFiles => "read of whole small files",
+            Self::ReadFiles => "read of complete small files",
             Self::Rename => "rename(2) of files",
             Self::Unlink => "removal of files",
             Self::UnlinkRandom => "removal of files in random order",

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use fslab_compare::{
-    ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Place, phase_difference,
+    ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, RunSide, phase_difference,
     study_phase,
 };
 use fslab_model::{Headline, PhaseSpec, RunRecord, VenueKind, phase_metrics};
@@ -130,7 +130,7 @@ pub(super) struct Matching<'r> {
     /// True if the runs are of two tools.
     is_across: bool,
     /// The side whose names are kept: fslab's, else the base.
-    ours: Place,
+    ours: RunSide,
 }
 
 impl<'r> Matching<'r> {
@@ -142,8 +142,8 @@ impl<'r> Matching<'r> {
             new: units(new),
             is_across: super::prepared::tool(base) != super::prepared::tool(new),
             ours: match is_imported(base) && !is_imported(new) {
-                true => Place::New,
-                false => Place::Base,
+                true => RunSide::New,
+                false => RunSide::Base,
             },
         }
     }
@@ -176,7 +176,7 @@ impl<'r> Matching<'r> {
             if partner_of_base[i].is_none() && partner_of_new[j].is_none() {
                 partner_of_base[i] = Some(j);
                 partner_of_new[j] = Some(i);
-                let order = if self.ours == Place::Base { i } else { j };
+                let order = if self.ours == RunSide::Base { i } else { j };
                 pairs.push((order, self.meeting((i, j), found, headline)));
             }
         }
@@ -197,8 +197,8 @@ impl<'r> Matching<'r> {
         pairs.sort_by_key(|(order, _)| *order);
         let mut left = Vec::new();
         for (place, partners) in [
-            (Place::Base, &partner_of_base),
-            (Place::New, &partner_of_new),
+            (RunSide::Base, &partner_of_base),
+            (RunSide::New, &partner_of_new),
         ] {
             let units = self.units(place).iter().zip(partners);
             let unmet = units.filter(|(_, partner)| partner.is_none());
@@ -216,10 +216,10 @@ impl<'r> Matching<'r> {
         })
     }
 
-    fn units(&self, place: Place) -> &[Unit<'r>] {
+    fn units(&self, place: RunSide) -> &[Unit<'r>] {
         match place {
-            Place::Base => &self.base,
-            Place::New => &self.new,
+            RunSide::Base => &self.base,
+            RunSide::New => &self.new,
         }
     }
 
@@ -249,8 +249,8 @@ impl<'r> Matching<'r> {
     /// nothing is known of the amount of work.
     fn headline(&self, base: &Unit, new: &Unit, found: Found) -> Option<Headline> {
         let (ours, theirs) = match self.ours {
-            Place::Base => (base, new),
-            Place::New => (new, base),
+            RunSide::Base => (base, new),
+            RunSide::New => (new, base),
         };
         let rates = [Headline::Throughput, Headline::OperationRate];
         let has_any = |unit: &Unit| {
@@ -271,8 +271,8 @@ impl<'r> Matching<'r> {
     fn meeting(&self, (i, j): (usize, usize), found: Found, headline: Headline) -> Meeting {
         let (base, new) = (&self.base[i], &self.new[j]);
         let ours = match self.ours {
-            Place::Base => base,
-            Place::New => new,
+            RunSide::Base => base,
+            RunSide::New => new,
         };
         let mut shared = ours.spec.clone();
         // One point alone is no sweep on the other side.
@@ -300,10 +300,10 @@ impl<'r> Matching<'r> {
         }
     }
 
-    fn why_left(&self, unit: &Unit, place: Place, maps: &[Resolved]) -> String {
+    fn why_left(&self, unit: &Unit, place: RunSide, maps: &[Resolved]) -> String {
         let others = match place {
-            Place::Base => &self.new,
-            Place::New => &self.base,
+            RunSide::Base => &self.new,
+            RunSide::New => &self.base,
         };
         if !self.is_across {
             let namesake = others
@@ -324,8 +324,8 @@ impl<'r> Matching<'r> {
             .collect();
         let fits = |other: &&&Unit| {
             let (base, new) = match place {
-                Place::Base => (unit, **other),
-                Place::New => (**other, unit),
+                RunSide::Base => (unit, **other),
+                RunSide::New => (**other, unit),
             };
             self.found(base, new, maps).is_some()
         };
@@ -343,7 +343,7 @@ impl<'r> Matching<'r> {
     /// The mappings with the phases of either side.
     fn resolve<'m>(&self, maps: &'m [PhaseMap]) -> Result<Vec<Resolved<'m>>, MeetError> {
         // Theirs are of the import; of two runs of one kind, of the base.
-        let is_swapped = !self.is_import(Place::Base) && self.is_import(Place::New);
+        let is_swapped = !self.is_import(RunSide::Base) && self.is_import(RunSide::New);
         let mut resolved: Vec<Resolved> = Vec::new();
         for map in maps {
             let sides = |(theirs, ours): (&'m str, &'m str)| match is_swapped {
@@ -351,14 +351,14 @@ impl<'r> Matching<'r> {
                 false => (theirs, ours),
             };
             let is_known = |(base, new): &(&str, &str)| {
-                self.knows(Place::Base, base) && self.knows(Place::New, new)
+                self.knows(RunSide::Base, base) && self.knows(RunSide::New, new)
             };
             let all: Vec<(&str, &str)> = map.splits().map(sides).collect();
             let Some((base, new)) = all.iter().copied().find(is_known) else {
                 let (base, new) = all.first().copied().unwrap_or_default();
-                let (place, phase) = match self.knows(Place::Base, base) {
-                    true => (Place::New, new),
-                    false => (Place::Base, base),
+                let (place, phase) = match self.knows(RunSide::Base, base) {
+                    true => (RunSide::New, new),
+                    false => (RunSide::Base, base),
                 };
                 return Err(MeetError::Unknown {
                     map: map.text.clone(),
@@ -367,10 +367,10 @@ impl<'r> Matching<'r> {
                     known: self.names(place),
                 });
             };
-            for (place, phase) in [(Place::Base, base), (Place::New, new)] {
+            for (place, phase) in [(RunSide::Base, base), (RunSide::New, new)] {
                 let is_taken = |other: &Resolved| match place {
-                    Place::Base => other.base == phase,
-                    Place::New => other.new == phase,
+                    RunSide::Base => other.base == phase,
+                    RunSide::New => other.new == phase,
                 };
                 if resolved.iter().any(is_taken) {
                     return Err(MeetError::Twice {
@@ -389,27 +389,27 @@ impl<'r> Matching<'r> {
         Ok(resolved)
     }
 
-    fn is_import(&self, place: Place) -> bool {
+    fn is_import(&self, place: RunSide) -> bool {
         self.side(place).header.plan.venue.kind() == VenueKind::Imported
     }
 
-    fn side(&self, place: Place) -> &RunRecord {
+    fn side(&self, place: RunSide) -> &RunRecord {
         match place {
-            Place::Base => self.runs[0],
-            Place::New => self.runs[1],
+            RunSide::Base => self.runs[0],
+            RunSide::New => self.runs[1],
         }
     }
 
-    fn run(&self, place: Place) -> String {
+    fn run(&self, place: RunSide) -> String {
         self.side(place).header.run.to_string()
     }
 
-    fn knows(&self, place: Place, name: &str) -> bool {
+    fn knows(&self, place: RunSide, name: &str) -> bool {
         self.units(place).iter().any(|unit| unit.is_named(name))
     }
 
     /// The names of the phases, each sweep once.
-    fn names(&self, place: Place) -> Vec<String> {
+    fn names(&self, place: RunSide) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for unit in self.units(place) {
             if !names.iter().any(|known| known == unit.name()) {

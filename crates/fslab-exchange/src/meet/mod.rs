@@ -1,8 +1,8 @@
 //! What a phase does, in the words of every format, and which phases of two runs meet by it.
 //!
 //! ```text
-//!     PhaseSpec --deed--> Deed (activity, conditions)      one table for each format, and fslab's own
-//!     two runs, --map  --> matching --> Meetings           by activity, then name, then conditions
+//!     PhaseSpec --deed--> Deed (activity, conditions)   a table for each format, and fslab's own
+//!     two runs, --map  --> matching --> Meetings        by activity, then name, then conditions
 //! ```
 //!
 //! The tables are the one home of the mapping; docs/exchange.md shows them.
@@ -24,4 +24,4 @@ pub use activity::Activity;
 pub use deed::{Deed, deed};
 pub use error::MeetError;
 pub use matching::PhaseMap;
-pub use prepared::{Meet, as_compared, gather, meet};
+pub use prepared::{Gathered, Meet, as_compared, gather, meet};

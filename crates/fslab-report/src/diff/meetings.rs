@@ -1,6 +1,6 @@
 //! Which phases of two runs meet, as a table and as a document.
 
-use fslab_compare::{ConditionDifference, LeftOver, Meeting, Meetings, Place};
+use fslab_compare::{ConditionDifference, LeftOver, Meeting, Meetings, RunSide};
 use serde::Serialize;
 
 use crate::{Column, Table, TableCell, Tone};
@@ -61,8 +61,8 @@ impl Row {
     fn of_left(left: &LeftOver) -> Self {
         let name = Some(left.phase.study_phase.clone());
         let (base, new) = match left.place {
-            Place::Base => (name, None),
-            Place::New => (None, name),
+            RunSide::Base => (name, None),
+            RunSide::New => (None, name),
         };
         Self {
             base,
@@ -170,8 +170,8 @@ impl<'a> LeftDocument<'a> {
     fn of(left: &'a LeftOver) -> Self {
         Self {
             run: match left.place {
-                Place::Base => "base",
-                Place::New => "new",
+                RunSide::Base => "base",
+                RunSide::New => "new",
             },
             phase: &left.phase.name,
             does: left.does.as_deref(),
