@@ -19,6 +19,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
     let records = phases.iter().map(record).collect();
     let subject = Subject::plain("ext4");
     let plan = Plan {
+        question: None,
         format: FORMAT_VERSION,
         study: "test".to_owned(),
         title: "Test".to_owned(),

@@ -26,7 +26,7 @@ pub use error::{ImportError, ImportErrorKind};
 pub use format::Format;
 pub use import::{Imported, Labels, import};
 pub use meet::{
-    Activity, Meet, MeetError, PhaseContent, PhaseMap, as_compared, content, gather, meet,
+    Activity, Gathered, Meet, MeetError, PhaseContent, PhaseMap, as_compared, content, gather, meet,
 };
 pub use source::Source;
 pub use write::{ExportError, bonnie_left_out, csv_wide, fio_json, iozone_left_out, parquet};

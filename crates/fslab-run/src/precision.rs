@@ -350,9 +350,8 @@ mod tests {
         let (plan, adaptive) = (plan(), adaptive(key));
         let mut figures = Figures::new(&plan, &adaptive);
         trials.iter().for_each(|trial| figures.add(trial));
-        let mut standings = figures.standings(before);
-        let standing = standings.next().expect("a cell").standing;
-        standing
+        let standings: Vec<_> = figures.standings(before).collect();
+        standings[0].standing.clone()
     }
 
     #[test]

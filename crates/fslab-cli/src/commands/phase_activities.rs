@@ -1,7 +1,7 @@
 //! What the phases of an import do, as `fslab import --dry-run` prints it.
 
 use fslab_compare::study_phase;
-use fslab_exchange::{PhaseContent, content};
+use fslab_exchange::{Activity, PhaseContent, content};
 use fslab_model::RunRecord;
 use fslab_report::{Column, Table, TableCell};
 use serde::Serialize;
@@ -47,8 +47,8 @@ impl PhaseActivities {
             phases.push(PhaseActivity {
                 phase: name.to_owned(),
                 points: 1,
-                does: activity.map(|it| it.title()),
-                workload: activity.map(|it| it.workload()),
+                does: activity.map(Activity::title),
+                workload: activity.map(Activity::workload),
                 conditions: conditions.in_words(),
             });
         }

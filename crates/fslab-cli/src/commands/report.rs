@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use fslab_claims::Original;
-use fslab_compare::{Meetings, MergeError, merge, merge_gathered, relabel};
-use fslab_exchange::PhaseMap;
+use fslab_compare::{MergeError, merge, merge_gathered, relabel};
+use fslab_exchange::{Gathered, PhaseMap};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, Reservations};
 
@@ -204,14 +204,11 @@ impl ReportArgs {
 
 /// One chapter of all runs, and those whose claims it cannot judge: claims name subjects, which
 /// have other names in it.
-fn in_one_table(
-    records: Vec<RunRecord>,
-    gathered: Vec<(RunRecord, Option<Meetings>)>,
-) -> Vec<Loaded> {
-    let reference = gathered.iter().find(|(_, meetings)| meetings.is_none());
-    let reference = reference.map(|(run, _)| run.header.run.to_string());
+fn in_one_table(records: Vec<RunRecord>, gathered: Vec<Gathered>) -> Vec<Loaded> {
+    let reference = gathered.iter().find(|it| it.meetings.is_none());
+    let reference = reference.map(|it| it.run.header.run.to_string());
     let mut sentences = Vec::new();
-    for (run, meetings) in &gathered {
+    for Gathered { run, meetings } in &gathered {
         let (base, new) = (
             reference.as_deref().unwrap_or_default(),
             run.header.run.as_str(),
@@ -219,7 +216,7 @@ fn in_one_table(
         let said = meetings.iter().flat_map(|it| it.sentences(base, new));
         sentences.extend(said);
     }
-    let runs: Vec<RunRecord> = gathered.into_iter().map(|(run, _)| run).collect();
+    let runs: Vec<RunRecord> = gathered.into_iter().map(|it| it.run).collect();
     let mut merged = merge_gathered(&runs);
     merged.differences.extend(sentences);
     let mut chapter = Loaded {

@@ -24,4 +24,4 @@ pub use activity::Activity;
 pub use content::{PhaseContent, content};
 pub use error::MeetError;
 pub use matching::PhaseMap;
-pub use prepared::{Meet, as_compared, gather, meet};
+pub use prepared::{Gathered, Meet, as_compared, gather, meet};

@@ -64,18 +64,22 @@ pub fn meet(base: &[RunRecord], new: &[RunRecord], maps: &[PhaseMap]) -> Result<
     })
 }
 
+/// A run for a table that it shares with others.
+#[derive(Clone, Debug)]
+pub struct Gathered {
+    /// The run, with the names of phases that it shares.
+    pub run: RunRecord,
+    /// How its phases meet those of the reference; `None` for the reference.
+    pub meetings: Option<Meetings>,
+}
+
 /// Runs for one table: each with the names of its phases that it shares with the first run of
 /// fslab, or with the first run; other phases stay. `None` if any of them shares no phase, or if
 /// some are in virtual time and some are not.
 ///
-/// With each run but that one come its meetings.
-///
 /// # Errors
 /// [`MeetError`], if a mapping is possible with none of the runs.
-pub fn gather(
-    runs: &[RunRecord],
-    maps: &[PhaseMap],
-) -> Result<Option<Vec<(RunRecord, Option<Meetings>)>>, MeetError> {
+pub fn gather(runs: &[RunRecord], maps: &[PhaseMap]) -> Result<Option<Vec<Gathered>>, MeetError> {
     let is_virtual = |run: &RunRecord| run.header.plan.venue.kind() == VenueKind::Sim;
     if runs
         .iter()
@@ -118,16 +122,14 @@ pub fn gather(
     if let Some(error) = first_unused(unused, &used) {
         return Err(error);
     }
-    let mut gathered: Vec<(usize, RunRecord, Option<Meetings>)> = others
+    let gathered = |run, meetings| Gathered { run, meetings };
+    let mut all: Vec<(usize, Gathered)> = others
         .into_iter()
-        .map(|(at, run, meetings)| (at, run, Some(meetings)))
+        .map(|(at, run, meetings)| (at, gathered(run, Some(meetings))))
         .collect();
-    gathered.push((reference, shared, None));
-    gathered.sort_by_key(|(at, ..)| *at);
-    let gathered = gathered
-        .into_iter()
-        .map(|(_, run, meetings)| (run, meetings));
-    Ok(Some(gathered.collect()))
+    all.push((reference, gathered(shared, None)));
+    all.sort_by_key(|(at, _)| *at);
+    Ok(Some(all.into_iter().map(|(_, run)| run).collect()))
 }
 
 fn first_unused(errors: Vec<Option<MeetError>>, used: &[bool]) -> Option<MeetError> {

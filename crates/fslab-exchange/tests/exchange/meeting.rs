@@ -225,7 +225,7 @@ fn runs_gathered_for_one_table_keep_the_phases_that_they_do_not_share() {
     let gathered = gather(&[bonnie(), fio()], &[]).expect("no mapping");
     let gathered = gathered.expect("they share phases");
     let phases = |at: usize| -> Vec<&str> {
-        let run: &RunRecord = &gathered[at].0;
+        let run: &RunRecord = &gathered[at].run;
         run.header
             .plan
             .phases
@@ -238,8 +238,8 @@ fn runs_gathered_for_one_table_keep_the_phases_that_they_do_not_share() {
         phases(1),
         ["block-write", "block-read", "random-read", "mixed"]
     );
-    assert!(gathered[0].1.is_none() && gathered[1].1.is_some());
-    let runs: Vec<RunRecord> = gathered.into_iter().map(|(run, _)| run).collect();
+    assert!(gathered[0].meetings.is_none() && gathered[1].meetings.is_some());
+    let runs: Vec<RunRecord> = gathered.into_iter().map(|it| it.run).collect();
     let merged = fslab_compare::merge_gathered(&runs);
     let subjects = merged.run.header.plan.subjects.iter();
     let subjects: Vec<String> = subjects.map(|it| it.subject.to_string()).collect();
