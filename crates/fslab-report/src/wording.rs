@@ -12,13 +12,24 @@ const ANY_RATIO: f64 = 1e6;
 pub(crate) const NOTHING: &str = "–";
 
 /// Names of file systems as their makers write them; others are written as in the catalogue.
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 19] = [
+    ("affs", "AFFS"),
     ("bcachefs", "bcachefs"),
     ("btrfs", "Btrfs"),
     ("exfat", "exFAT"),
     ("f2fs", "F2FS"),
+    ("fat32", "FAT32"),
+    ("hfs", "HFS"),
+    ("hfs+", "HFS+"),
+    ("hpfs", "HPFS"),
     ("jfs", "JFS"),
+    ("nilfs2", "NILFS2"),
+    ("ntfs-3g", "NTFS-3G"),
     ("ntfs3", "NTFS3"),
+    ("reiser4", "Reiser4"),
+    ("udf", "UDF"),
+    ("ufs1", "UFS1"),
+    ("ufs2", "UFS2"),
     ("xfs", "XFS"),
     ("zfs", "ZFS"),
 ];

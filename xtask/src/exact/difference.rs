@@ -14,6 +14,8 @@ pub(crate) struct TrialDifference {
     pub(crate) trial: String,
     /// Each part of the record that differs, in its order.
     pub(crate) parts: Vec<PartDifference>,
+    /// Why the trial failed, if it did not fail before.
+    pub(crate) failure: Option<String>,
 }
 
 /// What differs in one part of a record: a phase, a step, or a field of the trial.
@@ -39,6 +41,7 @@ pub(crate) fn differences(before: &str, after: &str) -> Result<Vec<TrialDifferen
         .map(|(before, after)| TrialDifference {
             trial: name_of(before),
             parts: parts(before, after),
+            failure: failure(after).filter(|_| failure(before).is_none()),
         })
         .collect())
 }
@@ -61,6 +64,13 @@ fn name_of(trial: &Value) -> String {
         Some(repeat) if repeat > 0 => format!("{subject} repeat {repeat}"),
         _ => subject,
     }
+}
+
+/// The message of a failed trial.
+fn failure(trial: &Value) -> Option<String> {
+    let failure = &trial["failure"];
+    let message = failure["message"].as_str().map(str::to_owned);
+    (!failure.is_null()).then(|| message.unwrap_or_else(|| failure.to_string()))
 }
 
 /// The parts of two records that differ: lists of phases and steps are compared one by one.
@@ -169,13 +179,28 @@ impl fmt::Display for TrialDifference {
         if !others.is_empty() {
             write!(f, "; then in {}", others.join(", "))?;
         }
-        Ok(())
+        match &self.failure {
+            Some(failure) => write!(f, "; it failed: {failure}"),
+            None => Ok(()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_that_failed_says_why() {
+        let before = r#"[{"subject":"zfs","outcome":"done"}]"#;
+        let after = r#"[{"subject":"zfs","outcome":"failed","failure":{"message":"it hangs"}}]"#;
+        let found = differences(before, after).expect("records");
+        assert!(
+            found[0].to_string().ends_with("; it failed: it hangs"),
+            "{}",
+            found[0]
+        );
+    }
 
     const BEFORE: &str = r#"[
         {"trial":{"repeat":0},"subject":"ext4","steps":[],"phases":[{"name":"read","ns":5}]},

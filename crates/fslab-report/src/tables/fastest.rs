@@ -7,6 +7,9 @@ use fslab_compare::{Comparison, FirstPlace, PhaseAnalysis};
 /// Most subjects named; more are counted.
 const NAMES_MAX: usize = 4;
 
+/// A lead below this has no two digits as a ratio, and is given in percent.
+const SMALL_LEAD: f64 = 1.02;
+
 /// The winner of a phase, with its lead; or the subjects that are the same, or undecided. For a
 /// phase that is not disk-bound it says which subject needs least disk time.
 pub(super) fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
@@ -43,6 +46,10 @@ pub(super) fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
 fn lead(comparison: &Comparison, winner: usize) -> Option<String> {
     let second = comparison.order().get(1).copied()?;
     let speed = comparison.speed(winner, second)?;
+    if speed.value < SMALL_LEAD {
+        let percent = (speed.value - 1.0) * 100.0;
+        return Some(format!("{percent:.2} % faster than the next"));
+    }
     let ahead = match speed.interval {
         Some(interval) => wording::ratio_interval(interval),
         None if comparison.exact => wording::ratio(speed.value),
