@@ -16,6 +16,10 @@ const NOTHING_RUN: u8 = 2;
 /// seed would be equal, too, but take three times as long.
 const UNPERTURBED: [&str; 2] = ["--perturb", "off"];
 
+/// The time limit of a trial is one of real time, which a busy machine exceeds: that says nothing of
+/// the records.
+const UNLIMITED: [&str; 2] = ["--trial-limit", "4h"];
+
 /// How many perturbations ended how.
 #[derive(Debug, Default)]
 struct Tally {
@@ -230,6 +234,7 @@ fn words(options: &Options, work: &Path, fslab: &Path) -> Result<Vec<String>, St
     if String::from_utf8_lossy(&help.stdout).contains(UNPERTURBED[0]) {
         words.extend(UNPERTURBED.map(str::to_owned));
     }
+    words.extend(UNLIMITED.map(str::to_owned));
     words.extend(options.further.iter().cloned());
     Ok(words)
 }
