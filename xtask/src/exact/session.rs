@@ -16,8 +16,8 @@ const NOTHING_RUN: u8 = 2;
 /// seed would be equal, too, but take three times as long.
 const UNPERTURBED: [&str; 2] = ["--perturb", "off"];
 
-/// The time limit of a trial is one of real time, which a busy machine exceeds: that says nothing of
-/// the records.
+/// The time limit of a trial is one of real time, which a busy machine exceeds: that says nothing
+/// of the records.
 const UNLIMITED: [&str; 2] = ["--trial-limit", "4h"];
 
 /// How many perturbations ended how.
