@@ -186,9 +186,13 @@ fn words_of_other_tools_are_answered_with_those_of_fslab() {
         "{}",
         without_command.err
     );
-    let usb = desk.run(&["run", "usb"]);
-    usb.expect_code(2)
-        .expect_error("no study 'usb'", "home-usb");
+    let usb = desk.run(&["run", "usb", "--venue", "dir", "--dry-run"]);
+    usb.expect_code(0);
+    assert!(usb.out.contains("usb-stick (A USB stick)"), "{}", usb.out);
+    let bonny = desk.run(&["run", "bonny"]);
+    bonny
+        .expect_code(2)
+        .expect_error("no study 'bonny'", "bonnie-2010");
 }
 
 #[test]
