@@ -54,7 +54,9 @@ fn expect_fit_for_paper(browser: &Browser, report: &str) {
         "(() => {{
           const tables = [...document.querySelectorAll('table')]
             .filter((table) => table.offsetHeight);
-          const charts = [...document.querySelectorAll('figure.chart')];
+          const all = [...document.querySelectorAll('figure.chart')];
+          // The chart of all phases has a panel for each, and names beside a row of panels.
+          const charts = all.filter((chart) => !chart.id.endsWith('.ratios'));
           const letters = [...document.querySelectorAll('.heat .text, .heat .detail')]
             .map((part) => parseFloat(getComputedStyle(part).fontSize));
           const box = (part) => part.getBoundingClientRect();
@@ -68,7 +70,8 @@ fn expect_fit_for_paper(browser: &Browser, report: &str) {
             columns: document.querySelector('.heat thead tr:last-child').cells.length,
             cut: tables.filter((table) => box(table).right > innerWidth + 1)
               .map((table) => table.closest('figure').id),
-            torn: charts
+            pictures: all.length - charts.length,
+            torn: all
               .filter((chart) => box(chart).height > {} || box(chart).right > innerWidth + 1)
               .map((chart) => [chart.id, box(chart).height]),
             least: Math.min(...letters),
@@ -84,6 +87,7 @@ fn expect_fit_for_paper(browser: &Browser, report: &str) {
     assert_eq!(found["width"], json!(SHEET.0), "{found}");
     assert!(number(&found["tables"]) > 4.0, "{found}");
     assert_eq!(found["charts"], json!(PHASES.len()), "{found}");
+    assert_eq!(found["pictures"], json!(1), "{found}");
     assert_eq!(found["columns"], json!(SUBJECTS + 2), "{found}");
     assert_eq!(found["cut"], json!([]), "{found}");
     assert_eq!(found["torn"], json!([]), "{found}");

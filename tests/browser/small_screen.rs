@@ -334,10 +334,11 @@ fn a_ratio_is_to_the_best_that_is_shown() {
     let without_worst = devtools.ask(look);
     assert_eq!(words(&without_worst["heat"]), ["1.00", "0.10", "0.0899"]);
     assert_eq!(without_worst["other"], false);
-    // The mean over phases is of all subjects, and says so as soon as one is hidden.
+    // The mean over phases and the chart of all phases are of all subjects, and say so as soon as
+    // one is hidden.
     assert_eq!(
         (&all["part"], &without_worst["part"]),
-        (&json!(0), &json!(1))
+        (&json!(0), &json!(2))
     );
     hide(&mut devtools, &["giant"]);
     let without_best = devtools.ask(look);

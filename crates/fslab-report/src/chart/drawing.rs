@@ -94,6 +94,8 @@ impl Drawing {
     /// The chart with the marks and names of its subjects above it.
     pub(super) fn under_legend(self, labels: &[Label]) -> Self {
         let (legend, lines) = legend(labels, &[], self.width);
+        // A subject that the page hides has no mark and no name.
+        let legend = legend.replace("<g class=\"s", "<g class=\"of s");
         let top = LINE * f64::from(lines) + 6.0;
         let body = self.body;
         Self {
