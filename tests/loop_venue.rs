@@ -18,12 +18,28 @@ fn compare(desk: &Desk, subjects: &[&str], options: &[&str]) -> crate::harness::
 }
 
 #[test]
+fn a_budget_that_is_used_up_ends_the_repeats_and_says_what_is_open() {
+    let Some(_turn) = can_mount("loop venue", &["mkfs.ext2", "mkfs.ext4"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let ended = compare(&desk, &["ext2", "ext4"], &["--budget", "1s"]);
+    ended.expect_code(0);
+    let said = "no further repeat: it would exceed the time of --budget";
+    assert!(ended.err.contains(said), "{}", ended.err);
+    let run = desk.last_run();
+    // The least repeats of the study, whatever the budget.
+    assert_eq!(run["trials"].as_array().expect("trials").len(), 4);
+}
+
+#[test]
 fn ext_xfs_and_btrfs_are_compared_and_nothing_is_left() {
     let Some(_turn) = can_mount("loop venue", &["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]) else {
         return;
     };
     let desk = Desk::new();
-    let ended = compare(&desk, &["ext2", "ext3", "ext4", "xfs", "btrfs"], &[]);
+    let subjects = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
+    let ended = compare(&desk, &subjects, &["--repeats", "2"]);
     ended.expect_code(0);
     desk.expect_nothing_left();
     let run = desk.last_run();

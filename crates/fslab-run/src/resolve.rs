@@ -213,6 +213,19 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     }
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    // A directory is one subject, whatever was named.
+    let compared = match &venue {
+        VenuePlan::Dir { .. } => 1,
+        _ => subjects.len(),
+    };
+    let repeated = repetition(study, &request.repetition, venue.kind(), compared)?;
+    notices.extend(repeated.notice);
+    let trial_limit_s = request
+        .trial_limit_s
+        .unwrap_or_else(|| repetition::trial_limit_s(study, repeated.rounds));
+    if trial_limit_s == 0 {
+        return Err(ResolveError::NoTime);
+    }
     let subjects = match &venue {
         VenuePlan::Dir { dir } => {
             vec![recognised(dir, &subjects, !request.subjects.is_empty())?]
@@ -222,14 +235,6 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             .map(|subject| planned(subject, &venue, (!is_whole_catalogue).then_some(size)))
             .collect::<Result<Vec<_>, _>>()?,
     };
-    let repeated = repetition(study, &request.repetition, venue.kind(), subjects.len())?;
-    notices.extend(repeated.notice);
-    let trial_limit_s = request
-        .trial_limit_s
-        .unwrap_or_else(|| repetition::trial_limit_s(study, repeated.rounds));
-    if trial_limit_s == 0 {
-        return Err(ResolveError::NoTime);
-    }
     let plan = Plan {
         scale,
         figures: study.figures.clone(),
