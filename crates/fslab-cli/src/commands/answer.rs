@@ -8,8 +8,8 @@ use fslab_report::{Reservations, answer};
 
 use crate::paragraph::wrap;
 
-/// Columns of a line.
-const LINE_LENGTH: usize = 100;
+/// Most columns of a line: longer ones are hard to read.
+const COLUMNS_MAX: usize = 100;
 /// Columns of a label.
 const LABEL_LENGTH: usize = 14;
 
@@ -25,8 +25,9 @@ pub(super) fn reservations(record: &RunRecord) -> Reservations {
         .collect()
 }
 
-/// The answer as text, with a blank line after it; empty if the study recommends nothing.
-pub(super) fn answer_text(analysis: &Analysis) -> String {
+/// The answer as text in that many columns at most, with a blank line after it; empty if the study
+/// recommends nothing.
+pub(super) fn answer_text(analysis: &Analysis, columns: usize) -> String {
     let mut text = String::new();
     let Some(answer) = answer(analysis, &reservations(analysis.run)) else {
         return text;
@@ -38,8 +39,12 @@ pub(super) fn answer_text(analysis: &Analysis) -> String {
     ];
     let remarks = answer.remarks.iter();
     let remarks = remarks.map(|remark| (remark.label, Some(remark.text.as_str())));
+    let width = columns
+        .min(COLUMNS_MAX)
+        .saturating_sub(LABEL_LENGTH)
+        .max(LABEL_LENGTH);
     for (label, sentences) in lines.into_iter().chain(remarks) {
-        let lines = wrap(sentences.unwrap_or_default(), LINE_LENGTH - LABEL_LENGTH);
+        let lines = wrap(sentences.unwrap_or_default(), width);
         for (index, line) in lines.iter().filter(|line| !line.is_empty()).enumerate() {
             let label = if index == 0 { label } else { "" };
             // Writing to a string does not fail.

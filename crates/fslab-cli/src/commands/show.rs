@@ -107,7 +107,10 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         screen::counted(record.trials_planned(), "trial")
     ));
     text.push('\n');
-    text.push_str(&screen::plain(&answer::answer_text(&analysis)));
+    text.push_str(&screen::plain(&answer::answer_text(
+        &analysis,
+        lines.columns,
+    )));
     let layers = header.plan.venue.layers().iter().map(ToString::to_string);
     let layers: Vec<_> = layers.collect();
     if !layers.is_empty() {
