@@ -213,11 +213,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     }
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
-    // A directory is one subject, whatever was named.
-    let compared = match &venue {
-        VenuePlan::Dir { .. } => 1,
-        _ => subjects.len(),
-    };
+    let compared = compared(&venue, subjects.len());
     let repeated = repetition(study, &request.repetition, venue.kind(), compared)?;
     notices.extend(repeated.notice);
     let trial_limit_s = request
@@ -266,6 +262,14 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         notices,
         is_whole_catalogue,
     })
+}
+
+/// How many subjects are compared: a directory is one, whatever was named.
+fn compared(venue: &VenuePlan, subjects: usize) -> usize {
+    match venue {
+        VenuePlan::Dir { .. } => 1,
+        _ => subjects,
+    }
 }
 
 /// Rounds down to what a device can have, as with the decimal `20GB`.
