@@ -196,6 +196,7 @@ mod tests {
     use fslab_model::{Brings, InputPlace};
 
     use super::*;
+    use crate::layers::samples::visible_folder;
     use crate::layers::{BaseRoot, LayerRequest, drafts};
 
     fn draft_of(path: &Path, place: InputPlace) -> Draft {
@@ -205,13 +206,9 @@ mod tests {
         found.as_mut().expect("drafts").remove(0)
     }
 
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
-    }
-
     #[test]
     fn a_layer_is_named_by_its_content_and_written_once() {
-        let folder = folder();
+        let folder = visible_folder();
         let path = folder.path().join("x");
         fs::write(&path, "content").expect("written");
         let cache = Cache::below(&folder.path().join("cache"));
@@ -234,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_file_that_changed_after_planning_is_refused_and_nothing_is_left() {
-        let folder = folder();
+        let folder = visible_folder();
         let path = folder.path().join("x");
         fs::write(&path, "other").expect("written");
         let cache = Cache::below(&folder.path().join("cache"));
@@ -248,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_damaged_or_missing_layer_is_not_found() {
-        let folder = folder();
+        let folder = visible_folder();
         let path = folder.path().join("x");
         fs::write(&path, "content").expect("written");
         let cache = Cache::below(&folder.path().join("cache"));

@@ -241,19 +241,15 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::layers::samples::visible_folder;
 
     fn set(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
         paths.iter().cloned().collect()
     }
 
-    /// A folder that guests can see: not below /tmp.
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
-    }
-
     #[test]
     fn files_readable_by_the_owner_alone_are_left_out_and_modes_are_two() {
-        let folder = folder();
+        let folder = visible_folder();
         let at = |name: &str| folder.path().join(name);
         for (name, mode) in [("plain", 0o664), ("secret", 0o640), ("suid", 0o4755)] {
             std::fs::write(at(name), name).expect("written");
@@ -274,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_file_below_a_link_moves_to_the_target_of_the_link() {
-        let folder = folder();
+        let folder = visible_folder();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("true")).expect("made");
         std::fs::write(at("true/x"), "x").expect("written");
@@ -286,8 +282,8 @@ mod tests {
 
     #[test]
     fn a_program_of_another_version_is_refused_and_a_text_of_the_root_is_used() {
-        let running = std::env::current_exe().expect("it runs");
-        let folder = folder();
+        let running = Path::new("/bin/sh").canonicalize().expect("a shell");
+        let folder = visible_folder();
         let text = folder.path().join("text");
         std::fs::write(&text, "ours").expect("written");
         let paths = set(&[running.clone(), text.clone()]);
@@ -307,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_key_changes_with_the_file_and_with_nothing_else() {
-        let folder = folder();
+        let folder = visible_folder();
         let path = folder.path().join("x");
         let key = || {
             Contents::of(&set(std::slice::from_ref(&path)))

@@ -198,10 +198,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
-    }
+    use crate::layers::samples::visible_folder;
 
     fn inputs(path: &Path, place: InputPlace) -> Result<Vec<Draft>, LayerError> {
         let brings = Brings::default().with_file(path.to_owned(), place);
@@ -225,7 +222,7 @@ mod tests {
         assert_eq!(names, [Path::new(INPUTS_FOLDER).join(&sha256)]);
         let refused = inputs(hidden.path(), InputPlace::SamePath).expect_err("is hidden");
         assert!(refused.to_string().contains("/tmp"), "{refused}");
-        let folder = folder();
+        let folder = visible_folder();
         let seen = folder.path().join("x");
         std::fs::write(&seen, "x").expect("written");
         let found = inputs(&seen, InputPlace::SamePath).expect("brought");
