@@ -25,6 +25,11 @@ const CONSOLE_LEVEL: u32 = 5;
 /// Memory of a guest in virtual time for booting and for fslab's program; measured programs have
 /// the rest. The largest builds, those without optimisation, take half of it.
 const SET_UP_MEMORY: Bytes = Bytes::mib(256);
+/// Measured memory whose page structures fit into [`SET_UP_MEMORY`].
+const DESCRIBED_MEMORY: Bytes = Bytes::gib(2);
+/// Share of further measured memory that is added for its page structures: 64 bytes for 4 KiB are
+/// one 64th; the rest is for the memory that the kernel reserves in proportion.
+const DESCRIPTION_SHARE: u64 = 32;
 /// Start of virtual time in seconds since 1970: 1 January 2024. A file's time stamps are thus the
 /// same in every run.
 const VIRTUAL_START_S: u64 = 1_704_067_200;
@@ -87,7 +92,7 @@ impl Guest {
         }
         let total_memory = match clock {
             Clock::Real { .. } => memory,
-            Clock::Virtual { .. } => Bytes(memory.0.saturating_add(SET_UP_MEMORY.0)),
+            Clock::Virtual { .. } => Bytes(memory.0.saturating_add(set_up_memory(memory).0)),
         };
         Ok(Self {
             settings: settings.clone(),
@@ -218,6 +223,16 @@ impl Guest {
             share.folder().to_owned()
         }
     }
+}
+
+/// The set-up memory beside `measured` memory: it holds the page structures of both.
+fn set_up_memory(measured: Bytes) -> Bytes {
+    let further = Bytes(measured.0.saturating_sub(DESCRIBED_MEMORY.0));
+    let described = further
+        .0
+        .div_ceil(DESCRIPTION_SHARE)
+        .next_multiple_of(1 << 20);
+    Bytes(SET_UP_MEMORY.0 + described)
 }
 
 /// Limits the guest kernel, even if root in the guest has taken it over, to writing the trial's
