@@ -31,8 +31,8 @@ pub(crate) struct Member {
 pub(crate) struct Figure {
     /// In its base unit.
     pub(crate) value: f64,
-    /// Whether the phase took no device time: its time is 0, and its rate infinite.
-    pub(crate) instant: bool,
+    /// Whether the phase took no measurable time: it has no rate.
+    pub(crate) untimed: bool,
 }
 
 /// The phase's name in its study, and the point of its sweep.
@@ -392,7 +392,7 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
     if record.outcome != PhaseOutcome::Done {
         return None;
     }
-    let instant = record.took_no_device_time();
+    let untimed = record.took_no_device_time();
     let metric = |name: &str| {
         phase
             .metrics
@@ -403,27 +403,27 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
     let timed = |part: Timed| match part {
         Timed::Run => Some(Figure {
             value: metric("elapsed_ns")?,
-            instant,
+            untimed,
         }),
         Timed::Unmount => Some(Figure {
             value: metric("settle_sync_ns")? + metric("settle_unmount_ns")?,
-            instant: false,
+            untimed: false,
         }),
         Timed::Total => Some(Figure {
             value: metric("total_ns")?,
-            instant: false,
+            untimed: false,
         }),
     };
     let rate = |definition: &MetricDefinition| match metric(definition.name) {
         Some(value) => Some(Figure {
             value,
-            instant: false,
+            untimed: false,
         }),
         // A phase that moves no data has no throughput.
         None if definition == &d::THROUGHPUT && record.bytes.is_none() => None,
-        None => instant.then_some(Figure {
+        None => untimed.then_some(Figure {
             value: f64::INFINITY,
-            instant,
+            untimed,
         }),
     };
     match score {
@@ -433,7 +433,7 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
         }
         Score::Metric(definition) => metric(definition.name).map(|value| Figure {
             value,
-            instant: instant && definition.name == d::ELAPSED.name,
+            untimed: untimed && definition.name == d::ELAPSED.name,
         }),
         Score::Clean(part)
         | Score::Sum(part)
@@ -441,7 +441,7 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
         | Score::RelativeDeviation(part) => timed(part),
         Score::CpuPercent => metric("cpu_share").map(|share| Figure {
             value: share * 100.0,
-            instant: false,
+            untimed: false,
         }),
         Score::FailedPercent | Score::List(_) => None,
     }

@@ -56,7 +56,8 @@ impl Finding {
                 quantity: Quantity::Ratio,
                 interval: ratio.interval,
                 limits,
-                places: ratio.places,
+                places: ratio.coverage.timed,
+                untimed: ratio.coverage.untimed,
                 remark: ratio.interval.is_none().then(|| NO_INTERVAL.to_owned()),
                 points: Vec::new(),
             },
@@ -73,6 +74,7 @@ impl Finding {
             interval: None,
             limits,
             places: 0,
+            untimed: 0,
             remark: Some(gap),
             points: Vec::new(),
         }

@@ -11,24 +11,60 @@ use crate::evidence::{Evidence, Figure, Member, MissingReason, Place, Ranges, Re
 /// A ratio of two scores; above 1, the first is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// Infinite where the first took no time and the second did, zero the other way round.
     pub(crate) value: f64,
     /// The 95 % interval; `None` for a single repeat of real time.
     pub(crate) interval: Option<Interval>,
-    /// The number of places, each a phase and a point, that it is a mean over.
-    pub(crate) places: usize,
+    /// The places that it is a mean over.
+    pub(crate) coverage: Coverage,
+}
+
+/// The places, each a phase and a point, that a figure is a mean over. In virtual time a phase may
+/// take no measurable time and has no rate: such a place is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Coverage {
+    /// Places at which all sides took a measurable time.
+    pub(crate) timed: usize,
+    /// Places at which a side took none.
+    pub(crate) untimed: usize,
+}
+
+impl Coverage {
+    pub(crate) const ONE: Self = Self {
+        timed: 1,
+        untimed: 0,
+    };
+
+    /// An error if fewer than half of the places count.
+    pub(crate) fn ensure_half(self) -> Result<Self, MissingReason> {
+        let Self { timed, untimed } = self;
+        match (timed, timed + untimed) {
+            (0, 0) => Err("the two have no point in common".to_owned()),
+            (0, 1) => Err("no measurable time passed, so there is no rate".to_owned()),
+            (timed, all) if timed * 2 < all => Err(format!(
+                "measurable time passed at {timed} of {all} points, and half of them are needed"
+            )),
+            _ => Ok(self),
+        }
+    }
+
+    /// The one that covers the smaller share of its places.
+    pub(crate) fn least(self, other: Self) -> Self {
+        let is_less =
+            self.timed * (other.timed + other.untimed) <= other.timed * (self.timed + self.untimed);
+        if is_less { self } else { other }
+    }
 }
 
 impl Ratio {
     /// A ratio with an interval of width zero.
-    pub(crate) fn certain(value: f64, places: usize) -> Self {
+    pub(crate) fn certain(value: f64, coverage: Coverage) -> Self {
         Self {
             value,
             interval: Some(Interval {
                 low: value,
                 high: value,
             }),
-            places,
+            coverage,
         }
     }
 
@@ -43,47 +79,69 @@ impl Ratio {
     }
 }
 
-/// The logarithm of a score; higher is better.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum LogScore {
-    Finite(f64),
-    /// It took no time at all.
-    Instant,
+/// A score, or that there is none because no measurable time passed.
+enum Scored {
+    /// Its logarithm; higher is better.
+    Timed(f64),
+    Untimed,
 }
 
-impl LogScore {
-    /// `None` if the figure has no logarithm and is not instant.
-    pub(crate) fn of(figure: Figure, better: Better) -> Option<Self> {
-        if figure.instant || (better == Better::Lower && figure.value == 0.0) {
-            return Some(Self::Instant);
+impl Scored {
+    /// `None` if the figure has no logarithm although time passed.
+    fn of(figure: Figure, better: Better) -> Option<Self> {
+        if figure.untimed || (better == Better::Lower && figure.value == 0.0) {
+            return Some(Self::Untimed);
         }
         let usable = figure.value.is_finite() && figure.value > 0.0;
         let sign = if better == Better::Lower { -1.0 } else { 1.0 };
-        usable.then(|| Self::Finite(sign * figure.value.ln()))
+        usable.then(|| Self::Timed(sign * figure.value.ln()))
     }
 }
 
-/// One side of a ratio: the scores at each place, one per repeat.
+/// One side of a ratio.
 pub(crate) struct Side<K> {
     pub(crate) repeats: Vec<u32>,
-    pub(crate) places: BTreeMap<K, Vec<LogScore>>,
+    /// The logarithm of the score of each repeat, higher being better, at the places where each took
+    /// a measurable time.
+    pub(crate) places: BTreeMap<K, Vec<f64>>,
+    /// The places where a repeat took none.
+    pub(crate) untimed: BTreeSet<K>,
+}
+
+impl<K: Ord> Side<K> {
+    /// The numbers of its places.
+    pub(crate) fn coverage(&self) -> Coverage {
+        Coverage {
+            timed: self.places.len(),
+            untimed: self.untimed.len(),
+        }
+    }
+
+    /// Whether it has the place, with or without a measurable time.
+    pub(crate) fn has(&self, place: &K) -> bool {
+        self.places.contains_key(place) || self.untimed.contains(place)
+    }
 }
 
 impl<'a> Side<Place<'a>> {
     /// The scores at the places that all of `repeats` have.
     pub(crate) fn of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
-        let mut places: BTreeMap<Place<'a>, Vec<LogScore>> = BTreeMap::new();
+        let mut places: BTreeMap<Place<'a>, Vec<f64>> = BTreeMap::new();
+        let mut untimed = BTreeSet::new();
         for repeat in repeats {
             for (place, figure) in &repeat.figures {
-                if let Some(log_score) = LogScore::of(*figure, score.better()) {
-                    places.entry(*place).or_default().push(log_score);
+                match Scored::of(*figure, score.better()) {
+                    Some(Scored::Timed(log)) => places.entry(*place).or_default().push(log),
+                    Some(Scored::Untimed) => drop(untimed.insert(*place)),
+                    None => {}
                 }
             }
         }
-        places.retain(|_, log_scores| log_scores.len() == repeats.len());
+        places.retain(|place, logs| logs.len() == repeats.len() && !untimed.contains(place));
         Self {
             repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
             places,
+            untimed,
         }
     }
 
@@ -91,14 +149,14 @@ impl<'a> Side<Place<'a>> {
     pub(crate) fn sum_of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
         let sum = |repeat: &RepeatFigures<'a>| {
             let value = repeat.figures.values().map(|figure| figure.value).sum();
-            let instant = repeat.figures.values().all(|figure| figure.instant);
-            LogScore::of(Figure { value, instant }, score.better())
+            let untimed = repeat.figures.values().all(|figure| figure.untimed);
+            RepeatFigures {
+                repeat: repeat.repeat,
+                figures: BTreeMap::from([(("", None), Figure { value, untimed })]),
+            }
         };
-        let sums: Option<Vec<LogScore>> = repeats.iter().map(sum).collect();
-        Self {
-            repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
-            places: sums.into_iter().map(|sums| (("", None), sums)).collect(),
-        }
+        let sums: Vec<RepeatFigures<'a>> = repeats.iter().map(sum).collect();
+        Self::of(&sums, score)
     }
 
     /// The same by point alone, for the places of one phase.
@@ -108,8 +166,9 @@ impl<'a> Side<Place<'a>> {
             places: self
                 .places
                 .into_iter()
-                .map(|((_, point), log_scores)| (point, log_scores))
+                .map(|((_, point), logs)| (point, logs))
                 .collect(),
+            untimed: self.untimed.into_iter().map(|(_, point)| point).collect(),
         }
     }
 }
@@ -118,9 +177,7 @@ impl<'a> Side<Place<'a>> {
 struct Matched {
     /// The mean of the logarithms of each side, one per repeat.
     means: [Vec<f64>; 2],
-    places: usize,
-    /// The number of places at which that side alone took no time.
-    instant: [usize; 2],
+    coverage: Coverage,
 }
 
 /// The phase of a place: means are taken over the points of each phase, then over phases.
@@ -140,38 +197,20 @@ impl Grouped for Option<&Point> {
     }
 }
 
-fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, MissingReason> {
-    let mut instant = [0, 0];
-    let mut finite: BTreeSet<&K> = BTreeSet::new();
-    let mut both_instant = 0;
-    for (place, of_a) in &a.places {
-        let Some(of_b) = b.places.get(place) else {
-            continue;
-        };
-        let all = |log_scores: &[LogScore]| {
-            log_scores
-                .iter()
-                .all(|log_score| *log_score == LogScore::Instant)
-        };
-        let any = |log_scores: &[LogScore]| log_scores.contains(&LogScore::Instant);
-        match (all(of_a), all(of_b)) {
-            (true, true) => both_instant += 1,
-            (true, false) if !any(of_b) => instant[0] += 1,
-            (false, true) if !any(of_a) => instant[1] += 1,
-            (false, false) if !any(of_a) && !any(of_b) => drop(finite.insert(place)),
-            // No time in some repeats only: cannot be compared.
-            _ => both_instant += 1,
-        }
-    }
-    if finite.is_empty() && instant == [0, 0] {
-        return Err(match both_instant {
-            0 => "the two have no point in common".to_owned(),
-            _ => "neither took device time, so neither has a rate".to_owned(),
-        });
-    }
+fn matched<K: Ord + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, MissingReason> {
+    let timed: Vec<&K> = a
+        .places
+        .keys()
+        .filter(|place| b.places.contains_key(place))
+        .collect();
+    let untimed = a.untimed.union(&b.untimed);
+    let coverage = Coverage {
+        timed: timed.len(),
+        untimed: untimed.filter(|place| a.has(place) && b.has(place)).count(),
+    };
     let mean = |side: &Side<K>, index: usize| {
         mean_of(
-            finite
+            timed
                 .iter()
                 .map(|place| (place.group(), side.places[*place][index])),
         )
@@ -182,50 +221,32 @@ fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched
             .collect()
     };
     Ok(Matched {
+        coverage: coverage.ensure_half()?,
         means: [means(a), means(b)],
-        places: finite.len() + instant[0] + instant[1],
-        instant,
     })
 }
 
-/// The mean of the finite logarithms: over the points of each phase, then over phases.
-pub(crate) fn mean_of<'p>(log_scores: impl Iterator<Item = (&'p str, LogScore)>) -> f64 {
+/// The mean of logarithms: over the points of each phase, then over phases.
+pub(crate) fn mean_of<'p>(logs: impl Iterator<Item = (&'p str, f64)>) -> f64 {
     let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for (group, log_score) in log_scores {
-        if let LogScore::Finite(log_score) = log_score {
-            let group = groups.entry(group).or_default();
-            *group = (group.0 + log_score, group.1 + 1.0);
-        }
+    for (group, log) in logs {
+        let group = groups.entry(group).or_default();
+        *group = (group.0 + log, group.1 + 1.0);
     }
     let count = groups.len().max(1) as f64;
     groups.values().map(|(sum, count)| sum / count).sum::<f64>() / count
 }
 
-impl Matched {
-    /// The ratio if one side took no time; `None` if both took some.
-    fn infinite(&self) -> Result<Option<Ratio>, MissingReason> {
-        match self.instant {
-            [0, 0] => Ok(None),
-            [_, 0] => Ok(Some(Ratio::certain(f64::INFINITY, self.places))),
-            [0, _] => Ok(Some(Ratio::certain(0.0, self.places))),
-            _ => Err("each took no time at points where the other took some".to_owned()),
-        }
-    }
-}
-
 /// The ratio of two independent sides.
-pub(crate) fn independent<K: Ord + Clone + Grouped>(
+pub(crate) fn independent<K: Ord + Grouped>(
     a: &Side<K>,
     b: &Side<K>,
     exact: bool,
 ) -> Result<Ratio, MissingReason> {
     let matched = matched(a, b)?;
-    if let Some(ratio) = matched.infinite()? {
-        return Ok(ratio);
-    }
     let [a, b] = &matched.means;
     if let (true, [a], [b]) = (exact, &a[..], &b[..]) {
-        return Ok(Ratio::certain((a - b).exp(), matched.places));
+        return Ok(Ratio::certain((a - b).exp(), matched.coverage));
     }
     // This unit keeps the powers in the range of f64. Both sides have the same one, so that the
     // inverse ratio is the inverse to the last digit.
@@ -241,21 +262,18 @@ pub(crate) fn independent<K: Ord + Clone + Grouped>(
     Ok(Ratio {
         value: estimate.value,
         interval: estimate.interval,
-        places: matched.places,
+        coverage: matched.coverage,
     })
 }
 
 /// The ratio of two sides of the same trials, by repeat, so that effects common to a trial cancel;
 /// and its logarithm in each repeat.
-pub(crate) fn paired<K: Ord + Clone + Grouped>(
+pub(crate) fn paired<K: Ord + Grouped>(
     a: &Side<K>,
     b: &Side<K>,
     exact: bool,
 ) -> Result<(Ratio, Vec<(u32, f64)>), MissingReason> {
     let matched = matched(a, b)?;
-    if let Some(ratio) = matched.infinite()? {
-        return Ok((ratio, Vec::new()));
-    }
     let of_b: BTreeMap<u32, f64> = b
         .repeats
         .iter()
@@ -266,24 +284,24 @@ pub(crate) fn paired<K: Ord + Clone + Grouped>(
     let logs: Vec<(u32, f64)> = of_a
         .filter_map(|(repeat, mean)| Some((*repeat, mean - of_b.get(repeat)?)))
         .collect();
-    Ok((of_logs(&logs, exact, matched.places)?, logs))
+    Ok((of_logs(&logs, exact, matched.coverage)?, logs))
 }
 
 /// A ratio from its logarithm in each repeat.
 pub(crate) fn of_logs(
     logs: &[(u32, f64)],
     exact: bool,
-    places: usize,
+    coverage: Coverage,
 ) -> Result<Ratio, MissingReason> {
     if let (true, [(_, log)]) = (exact, logs) {
-        return Ok(Ratio::certain(log.exp(), places));
+        return Ok(Ratio::certain(log.exp(), coverage));
     }
     let ratios: Vec<f64> = logs.iter().map(|(_, log)| log.exp()).collect();
     let estimate = location(&ratios).ok_or("the two have no repeat in common")?;
     Ok(Ratio {
         value: estimate.value,
         interval: estimate.interval,
-        places,
+        coverage,
     })
 }
 
@@ -388,8 +406,8 @@ fn deviations(
     }
     match (sd_a > 0.0, sd_b > 0.0) {
         (false, false) => Err("neither varies".to_owned()),
-        (false, true) => Ok(Ratio::certain(f64::INFINITY, 1)),
-        (true, false) => Ok(Ratio::certain(0.0, 1)),
+        (false, true) => Ok(Ratio::certain(f64::INFINITY, Coverage::ONE)),
+        (true, false) => Ok(Ratio::certain(0.0, Coverage::ONE)),
         (true, true) => {
             let estimate = deviation_ratio(b, a).ok_or("the ratio is not a number")?;
             let units = unit_a / unit_b;
@@ -399,7 +417,7 @@ fn deviations(
                     low: interval.low * units,
                     high: interval.high * units,
                 }),
-                places: 1,
+                coverage: Coverage::ONE,
             })
         }
     }
@@ -411,12 +429,12 @@ fn failures(a: f64, b: f64, exact: bool) -> Result<Ratio, MissingReason> {
     }
     let value = b / a;
     Ok(if exact {
-        Ratio::certain(value, 1)
+        Ratio::certain(value, Coverage::ONE)
     } else {
         Ratio {
             value,
             interval: None,
-            places: 1,
+            coverage: Coverage::ONE,
         }
     })
 }

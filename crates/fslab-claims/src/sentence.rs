@@ -67,10 +67,11 @@ fn number(claim: &Claim, finding: &Finding) -> String {
         Quantity::Ratio => format!(" by {}", claim.holds.score.name()),
         _ => format!(" {}", claim.holds.score.name()),
     };
-    let places = if finding.places > 1 {
-        format!(" over {} points", finding.places)
-    } else {
-        String::new()
+    let all = finding.places + finding.untimed;
+    let places = match (finding.places, finding.untimed) {
+        (_, 1..) => format!(" over {} of {all} points", finding.places),
+        (2.., 0) => format!(" over {all} points"),
+        _ => String::new(),
     };
     format!("{what}{score} {}{interval}{places}{limits}", printed(value))
 }

@@ -1,10 +1,12 @@
 //! Claims that compare phases of one subject: `phases`, `gain`.
 
+use std::collections::BTreeSet;
+
 use fslab_model::Point;
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place, Ranges};
-use crate::ratio::{LogScore, Ratio, Selection, Side, of_logs, paired};
+use crate::ratio::{Coverage, Ratio, Selection, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};
 
 /// Prefix of a phase's name: the phase on the aged file system.
@@ -64,16 +66,7 @@ fn gain_of(
 ) -> Result<Ratio, MissingReason> {
     let (above, above_logs) = between(case, member, pairs[0])?;
     let (below, below_logs) = between(case, member, pairs[1])?;
-    let places = above.places.min(below.places);
-    let is_plain = |value: f64| value.is_finite() && value > 0.0;
-    match (is_plain(above.value), is_plain(below.value)) {
-        (true, true) => {}
-        (false, false) => {
-            return Err("in both comparisons one phase took no time".to_owned());
-        }
-        (false, true) => return Ok(Ratio::certain(above.value, places)),
-        (true, false) => return Ok(Ratio::certain(below.value.recip(), places)),
-    }
+    let coverage = above.coverage.least(below.coverage);
     let logs: Vec<(u32, f64)> = above_logs
         .iter()
         .filter_map(|(repeat, log)| {
@@ -81,7 +74,7 @@ fn gain_of(
             Some((*repeat, log - other.1))
         })
         .collect();
-    let ratio = of_logs(&logs, case.evidence.exact, places)?;
+    let ratio = of_logs(&logs, case.evidence.exact, coverage)?;
     Ok(ratio.widened(case.evidence.resolution))
 }
 
@@ -93,12 +86,14 @@ fn between(
 ) -> Result<(Ratio, Vec<(u32, f64)>), MissingReason> {
     let phase = side(case, member, &pair.phase)?;
     let than = side(case, member, &pair.than)?;
-    let (phase, than) = match (is_single(&phase), is_single(&than)) {
-        (true, false) => (phase.by_point(), as_one(than)),
-        (false, true) => (as_one(phase), than.by_point()),
-        _ => (phase.by_point(), than.by_point()),
+    let (phase, than, swept) = match (is_single(&phase), is_single(&than)) {
+        (true, false) => (phase.by_point(), as_one(&than), Some(than.coverage())),
+        (false, true) => (as_one(&phase), than.by_point(), Some(phase.coverage())),
+        _ => (phase.by_point(), than.by_point(), None),
     };
-    let (ratio, logs) = paired(&phase, &than, case.evidence.exact)?;
+    let swept = swept.map(Coverage::ensure_half).transpose()?;
+    let (mut ratio, logs) = paired(&phase, &than, case.evidence.exact)?;
+    ratio.coverage = swept.unwrap_or(ratio.coverage);
     Ok((ratio.widened(case.evidence.resolution), logs))
 }
 
@@ -142,29 +137,17 @@ fn is_single(side: &Side<Place<'_>>) -> bool {
     side.places.keys().all(|(_, point)| point.is_none())
 }
 
-/// The mean over all points, to compare with a phase that has none. One point that took no time
-/// makes the mean instant.
-fn as_one<'r>(side: Side<Place<'r>>) -> PointSide<'r> {
+/// The mean over all points, to compare with a phase that has none.
+fn as_one<'r>(side: &Side<Place<'r>>) -> PointSide<'r> {
     let mean = |index: usize| {
-        let log_scores: Vec<LogScore> = side
-            .places
-            .values()
-            .map(|log_scores| log_scores[index])
-            .collect();
-        let sum = log_scores
-            .iter()
-            .try_fold(0.0, |sum, log_score| match log_score {
-                LogScore::Finite(log_score) => Some(sum + log_score),
-                LogScore::Instant => None,
-            });
-        sum.map_or(LogScore::Instant, |sum: f64| {
-            LogScore::Finite(sum / log_scores.len() as f64)
-        })
+        let sum: f64 = side.places.values().map(|logs| logs[index]).sum();
+        sum / side.places.len() as f64
     };
-    let means: Vec<LogScore> = (0..side.repeats.len()).map(mean).collect();
     let has_any = !side.places.is_empty();
+    let means = has_any.then(|| (None, (0..side.repeats.len()).map(mean).collect()));
     Side {
-        repeats: side.repeats,
-        places: has_any.then_some((None, means)).into_iter().collect(),
+        repeats: side.repeats.clone(),
+        places: means.into_iter().collect(),
+        untimed: BTreeSet::new(),
     }
 }

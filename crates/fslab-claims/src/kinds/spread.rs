@@ -5,7 +5,7 @@ use fslab_stats::{Interval, location};
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
-use crate::ratio::{LogScore, Selection, Side, mean_of};
+use crate::ratio::{Coverage, Selection, Side, mean_of};
 use crate::{Finding, Kind, Limits};
 
 /// The largest ratios of one repeat, as logarithms.
@@ -32,16 +32,16 @@ pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
     let (what, logs) = match disks {
         None => (
             "between groups / inside them".to_owned(),
-            distances(case, case.evidence, groups).map(|(distances, places)| {
+            distances(case, case.evidence, groups).map(|(distances, coverage)| {
                 let log = |it: &Distances| it.between - it.inside;
-                (distances.iter().map(log).collect::<Vec<_>>(), places)
+                (distances.iter().map(log).collect::<Vec<_>>(), coverage)
             }),
         ),
         Some([a, b]) => (format!("on {a} / on {b}"), on_disks(case, groups, [a, b])),
     };
     let finding = match logs {
         Err(gap) => Finding::gap(what, gap, limits),
-        Ok((logs, places)) => finding(what, &logs, places, (limits, case.evidence)),
+        Ok((logs, coverage)) => finding(what, &logs, coverage, (limits, case.evidence)),
     };
     Judgement::all(vec![finding])
 }
@@ -49,7 +49,7 @@ pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
 fn finding(
     what: String,
     logs: &[f64],
-    places: usize,
+    coverage: Coverage,
     (limits, evidence): (Limits, &Evidence<'_>),
 ) -> Finding {
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
@@ -69,7 +69,8 @@ fn finding(
         outcome: limits.decide(interval),
         value: Some(estimate.value),
         interval,
-        places,
+        places: coverage.timed,
+        untimed: coverage.untimed,
         remark: interval.is_none().then(|| NO_INTERVAL.to_owned()),
         ..Finding::gap(what, String::new(), limits)
     }
@@ -80,7 +81,7 @@ fn on_disks(
     case: &Case<'_, '_>,
     groups: &[Vec<String>],
     disks: [&String; 2],
-) -> Result<(Vec<f64>, usize), MissingReason> {
+) -> Result<(Vec<f64>, Coverage), MissingReason> {
     let runs = [Some(case.evidence), case.other];
     let of_disk = |disk: &str| {
         let mut runs = runs.iter().flatten();
@@ -89,10 +90,10 @@ fn on_disks(
             format!("it compares two runs, and none of them is on the disk '{disk}'")
         })
     };
-    let (a, places_a) = distances(case, of_disk(disks[0])?, groups)?;
-    let (b, places_b) = distances(case, of_disk(disks[1])?, groups)?;
+    let (a, coverage_a) = distances(case, of_disk(disks[0])?, groups)?;
+    let (b, coverage_b) = distances(case, of_disk(disks[1])?, groups)?;
     let logs = a.iter().zip(&b).map(|(a, b)| a.inside - b.inside);
-    Ok((logs.collect(), places_a.min(places_b)))
+    Ok((logs.collect(), coverage_a.least(coverage_b)))
 }
 
 /// The largest ratios of each repeat, over the places at which all subjects have a figure.
@@ -100,7 +101,7 @@ fn distances(
     case: &Case<'_, '_>,
     evidence: &Evidence<'_>,
     groups: &[Vec<String>],
-) -> Result<(Vec<Distances>, usize), MissingReason> {
+) -> Result<(Vec<Distances>, Coverage), MissingReason> {
     let Kind::Spread { phases, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a spread".to_owned());
     };
@@ -113,7 +114,7 @@ fn distances(
     let sides = groups.iter().map(|group| group.iter().map(side).collect());
     let sides: Vec<Vec<Side<Place<'_>>>> = sides.collect::<Result<_, MissingReason>>()?;
     let all: Vec<&Side<Place<'_>>> = sides.iter().flatten().collect();
-    let places = common_places(&all)?;
+    let (places, coverage) = common_places(&all)?;
     let repeats = all.iter().map(|side| side.repeats.len()).min().unwrap_or(0);
     let distances = (0..repeats).map(|repeat| {
         let score = |side: &Side<Place<'_>>| mean_at(side, &places, repeat);
@@ -129,27 +130,24 @@ fn distances(
             inside: groups.iter().map(|group| width(group)).fold(0.0, f64::max),
         }
     });
-    Ok((distances.collect(), places.len()))
+    Ok((distances.collect(), coverage))
 }
 
-fn common_places<'r>(sides: &[&Side<Place<'r>>]) -> Result<Vec<Place<'r>>, MissingReason> {
-    let has_rate = |side: &Side<Place<'r>>, place: &Place<'r>| {
-        let log_scores = side.places.get(place);
-        log_scores.is_some_and(|log_scores| !log_scores.contains(&LogScore::Instant))
-    };
-    let first = sides
-        .first()
-        .map(|side| side.places.keys())
-        .into_iter()
-        .flatten();
-    let places: Vec<Place<'r>> = first
-        .filter(|place| sides.iter().all(|side| has_rate(side, place)))
+/// The places at which all sides took a measurable time.
+fn common_places<'r>(
+    sides: &[&Side<Place<'r>>],
+) -> Result<(Vec<Place<'r>>, Coverage), MissingReason> {
+    let first = sides.first().into_iter();
+    let all = first.flat_map(|side| side.places.keys().chain(&side.untimed));
+    let (timed, untimed): (Vec<Place<'r>>, Vec<Place<'r>>) = all
+        .filter(|place| sides.iter().all(|side| side.has(place)))
         .copied()
-        .collect();
-    if places.is_empty() {
-        return Err("there is no point at which all subjects have a rate".to_owned());
-    }
-    Ok(places)
+        .partition(|place| sides.iter().all(|side| side.places.contains_key(place)));
+    let coverage = Coverage {
+        timed: timed.len(),
+        untimed: untimed.len(),
+    };
+    Ok((timed, coverage.ensure_half()?))
 }
 
 fn mean_at(side: &Side<Place<'_>>, places: &[Place<'_>], repeat: usize) -> f64 {

@@ -8,7 +8,7 @@ use fslab_stats::{location, quantile, rank_correlation};
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
-use crate::ratio::{LogScore, Side};
+use crate::ratio::{Coverage, Side};
 use crate::{Finding, Kind, Limits, Outcome, Shape};
 
 /// A rising series has at least this rank correlation with its dimension,
@@ -24,7 +24,7 @@ const FALLEN: f64 = 0.8;
 /// The least ratio of the medians before and after a cliff.
 const CLIFF_LEAST: f64 = 2.0;
 
-/// Values of the dimension with their scores; a score is infinite where no time was taken.
+/// Values of the dimension with their scores.
 type Series = Vec<(PointValue, f64)>;
 
 /// Whether one series has the shape, with the ratio that decides and its limits.
@@ -79,7 +79,7 @@ fn of_member(
         return Err("it is no claim of a trend".to_owned());
     };
     let side = case.evidence.side(member, case.selection(phases))?;
-    let repeats = series(&side, over)?;
+    let (repeats, coverage) = series(&side, over)?;
     let results: Result<Vec<ShapeResult>, MissingReason> = repeats
         .iter()
         .map(|series| read(series, shape, at))
@@ -119,7 +119,8 @@ fn of_member(
         } else {
             interval
         },
-        places: overall.len(),
+        places: coverage.timed,
+        untimed: coverage.untimed,
         remark,
         points: overall.iter().map(point).collect(),
         ..Finding::gap(String::new(), String::new(), result.limits)
@@ -129,42 +130,64 @@ fn of_member(
 /// The series of each repeat: the geometric mean over those combinations of the other dimensions
 /// that have every value of this one. Otherwise a value that only large files have would appear
 /// slow because large files are.
-fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, MissingReason> {
-    let mut values: BTreeSet<PointValue> = BTreeSet::new();
-    let mut rows: BTreeMap<(&str, Point), BTreeMap<PointValue, &[LogScore]>> = BTreeMap::new();
-    for ((phase, point), log_scores) in &side.places {
-        let Some(point) = point.filter(|point| point.contains_key(over)) else {
-            return Err(format!("'{phase}' was not swept over {over}"));
-        };
-        let mut rest = point.clone();
-        if let Some(value) = rest.remove(over) {
-            values.insert(value);
-            rows.entry((phase, rest))
-                .or_default()
-                .insert(value, log_scores);
-        }
-    }
+///
+/// A value at which most combinations took no measurable time is left out, and so is a combination
+/// that took none at one of the others.
+fn series(side: &Side<Place<'_>>, over: &str) -> Result<(Vec<Series>, Coverage), MissingReason> {
+    let mut rows = combinations(side, over)?;
+    let values: BTreeSet<PointValue> = rows.values().flat_map(|row| row.keys().copied()).collect();
     rows.retain(|_, row| row.len() == values.len());
     if rows.is_empty() {
         return Err(format!(
             "no combination was measured at every value of {over}"
         ));
     }
-    let mean = |value: PointValue, repeat: usize| {
-        let log_scores = rows.values().map(|row| row[&value][repeat]);
-        let sum = log_scores.fold(0.0, |sum, log_score| match log_score {
-            LogScore::Finite(log_score) => sum + log_score,
-            LogScore::Instant => f64::INFINITY,
-        });
+    let all = rows.len() * values.len();
+    let is_timed = |value: &PointValue| {
+        let timed = rows.values().filter(|row| row[value].is_some()).count();
+        timed * 2 >= rows.len()
+    };
+    let values: Vec<PointValue> = values.into_iter().filter(is_timed).collect();
+    let rows: Vec<Vec<&[f64]>> = rows
+        .values()
+        .filter_map(|row| values.iter().map(|value| row[value]).collect())
+        .collect();
+    let timed = rows.len() * values.len();
+    let untimed = all - timed;
+    let coverage = Coverage { timed, untimed }.ensure_half()?;
+    let mean = |index: usize, repeat: usize| {
+        let sum: f64 = rows.iter().map(|row| row[index][repeat]).sum();
         (sum / rows.len() as f64).exp()
     };
     let of_repeat = |repeat| {
-        values
-            .iter()
-            .map(|value| (*value, mean(*value, repeat)))
+        let places = values.iter().enumerate();
+        places
+            .map(|(index, value)| (*value, mean(index, repeat)))
             .collect()
     };
-    Ok((0..side.repeats.len()).map(of_repeat).collect())
+    let repeats = (0..side.repeats.len()).map(of_repeat).collect();
+    Ok((repeats, coverage))
+}
+
+/// The scores by the values of `over`, for each phase and combination of the other dimensions;
+/// `None` where no measurable time passed.
+type Combinations<'s> = BTreeMap<(&'s str, Point), BTreeMap<PointValue, Option<&'s [f64]>>>;
+
+fn combinations<'s>(
+    side: &'s Side<Place<'_>>,
+    over: &str,
+) -> Result<Combinations<'s>, MissingReason> {
+    let timed = side.places.iter();
+    let timed = timed.map(|(place, logs)| (place, Some(logs.as_slice())));
+    let mut rows = Combinations::new();
+    for ((phase, point), logs) in timed.chain(side.untimed.iter().map(|place| (place, None))) {
+        let mut rest = point.cloned().unwrap_or_default();
+        let Some(value) = rest.remove(over) else {
+            return Err(format!("'{phase}' was not swept over {over}"));
+        };
+        rows.entry((phase, rest)).or_default().insert(value, logs);
+    }
+    Ok(rows)
 }
 
 /// The geometric mean of the repeats.
@@ -221,13 +244,10 @@ fn enough(values: &[f64], least: usize) -> Result<(), MissingReason> {
             "it has {count} values there, and {least} are needed"
         ));
     }
-    if values.iter().all(|value| value.is_infinite()) {
-        return Err("it took no device time, so it has no rate".to_owned());
-    }
     Ok(())
 }
 
-/// Largest over smallest; infinite if some took no time, and not a number if all did.
+/// Largest over smallest.
 fn range(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(0.0, f64::max);
     largest / values.iter().copied().fold(f64::INFINITY, f64::min)
@@ -236,8 +256,6 @@ fn range(values: &[f64]) -> f64 {
 fn rises(values: &[f64], least: usize) -> Result<ShapeResult, MissingReason> {
     enough(values, least)?;
     let ratio = values[values.len() - 1] / values[0];
-    // Both infinite: equally fast.
-    let ratio = if ratio.is_nan() { 1.0 } else { ratio };
     let order: Vec<f64> = (0..values.len()).map(|index| index as f64).collect();
     let rho = rank_correlation(&order, values).map_or(0.0, |found| found.rho);
     Ok(ShapeResult {
@@ -315,17 +333,14 @@ fn cliff(series: &Series, at: u64) -> Result<ShapeResult, MissingReason> {
         values.map(|(_, value)| *value).collect()
     };
     let (before, after) = (side(&|n| n <= at / 2), side(&|n| n >= at * 2));
-    for (values, part) in [(&before, "up to half"), (&after, "from twice")] {
-        if values.is_empty() {
-            return Err(format!(
-                "nothing was measured {part} of the value of the cliff"
-            ));
-        }
-    }
-    let (before, after) = (median(&before), median(&after));
-    if before.is_infinite() && after.is_infinite() {
-        return Err("it took no device time, so it has no rate".to_owned());
-    }
+    let median = |values: &[f64], part: &str| {
+        quantile(values, 0.5)
+            .ok_or_else(|| format!("nothing was measured {part} of the value of the cliff"))
+    };
+    let (before, after) = (
+        median(&before, "up to half")?,
+        median(&after, "from twice")?,
+    );
     let ratio = before / after;
     Ok(ShapeResult {
         has_shape: ratio >= CLIFF_LEAST,
@@ -335,24 +350,9 @@ fn cliff(series: &Series, at: u64) -> Result<ShapeResult, MissingReason> {
     })
 }
 
-/// The median of values that may be infinite.
-fn median(values: &[f64]) -> f64 {
-    // f64::MAX has the rank of an infinite value, and can be interpolated.
-    let finite = values
-        .iter()
-        .map(|value| value.min(f64::MAX))
-        .collect::<Vec<_>>();
-    match quantile(&finite, 0.5) {
-        Some(value) if value < f64::MAX / 4.0 => value,
-        _ => f64::INFINITY,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const INF: f64 = f64::INFINITY;
 
     fn has_shape(values: &[f64], shape: Shape, at: Option<u64>) -> Result<bool, MissingReason> {
         let places = (0_u32..).map(|power| PointValue::Count(1 << power));
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cliff_is_at_its_value_and_infinite_rates_are_before_it() {
+    fn a_cliff_is_at_its_value() {
         // Values 1, 2, 4, 8, 16; the cliff must be at 4.
         assert_eq!(
             has_shape(&[9.0, 9.0, 5.0, 2.0, 2.0], Shape::Cliff, Some(4)),
@@ -395,15 +395,6 @@ mod tests {
             has_shape(&[9.0, 9.0, 9.0, 8.0, 2.0], Shape::Cliff, Some(4)),
             Ok(false)
         );
-        assert_eq!(
-            has_shape(&[INF, INF, 9.0, 2.0, 2.0], Shape::Cliff, Some(4)),
-            Ok(true)
-        );
-        assert_eq!(
-            has_shape(&[2.0, 2.0, 9.0, INF, INF], Shape::Cliff, Some(4)),
-            Ok(false)
-        );
-        assert!(has_shape(&[INF; 5], Shape::Cliff, Some(4)).is_err());
         assert!(has_shape(&[9.0, 9.0, 5.0], Shape::Cliff, Some(4)).is_err());
     }
 
@@ -415,10 +406,5 @@ mod tests {
         assert_eq!(has_shape(&values, Shape::Levels, Some(4)), Ok(false));
         assert_eq!(has_shape(&values[..4], Shape::Levels, Some(4)), Ok(true));
         assert!(has_shape(&values, Shape::Rises, Some(2)).is_err());
-        assert_eq!(
-            has_shape(&[INF, INF, 9.0, 2.0], Shape::Falls, None),
-            Ok(true)
-        );
-        assert_eq!(has_shape(&[INF, 1.0, 1.0], Shape::Levels, None), Ok(false));
     }
 }

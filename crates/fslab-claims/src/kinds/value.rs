@@ -89,9 +89,12 @@ fn estimates(
         let values = repeats
             .iter()
             .filter_map(|repeat| repeat.figures.get(place));
+        if values.clone().any(|figure| figure.untimed) {
+            return Err("no measurable time passed, so there is no figure".to_owned());
+        }
         let sample: Vec<f64> = values.map(|figure| figure.value).collect();
         let estimate = match sample[..] {
-            [value] if exact || value.is_infinite() => certain(value),
+            [value] if exact => certain(value),
             _ => mean(&sample).ok_or("the figure is not a number")?,
         };
         let point = place.1.map(|point| {

@@ -121,21 +121,59 @@ fn a_claim_is_not_measured_if_the_run_lacks_a_part_and_the_sentence_names_it() {
 }
 
 #[test]
-fn an_instant_phase_is_infinitely_faster_unless_both_are_instant() {
-    let run = |a: PhaseBuilder, b: PhaseBuilder| {
-        let builder = RunBuilder::virtual_time(512);
-        builder
-            .subject("a", vec![vec![a]])
-            .subject("b", vec![vec![b]])
+fn points_without_measurable_time_are_left_out_and_counted_and_half_of_all_are_needed() {
+    const PLACES: u64 = 4;
+    // Of `a`, the first points took no time; of `b`, each took as long as three of `a`.
+    let run = |untimed: u64| {
+        let a = |at: u64| match at < untimed {
+            true => PhaseBuilder::untimed("w"),
+            false => PhaseBuilder::new("w", 1.0),
+        };
+        let b = |_| PhaseBuilder::new("w", 3.0);
+        let swept = |of: &dyn Fn(u64) -> PhaseBuilder| {
+            let points = (0..PLACES).map(|at| of(at).at(&[("record", 4096 << at)]));
+            vec![points.collect::<Vec<_>>()]
+        };
+        RunBuilder::virtual_time(512)
+            .subject("a", swept(&a))
+            .subject("b", swept(&b))
             .build()
     };
-    let one = run(PhaseBuilder::instant("w"), PhaseBuilder::new("w", 1.0));
-    assert_eq!((outcome(&one, AB), outcome(&one, BA)), (Holds, Fails));
-    let json = serde_json::to_value(verdict(&one, AB)).expect("serialises");
-    assert_eq!(json["findings"][0]["value"], "infinite");
-    assert_eq!(json["findings"][0]["interval"], serde_json::Value::Null);
-    let both = run(PhaseBuilder::instant("w"), PhaseBuilder::instant("w"));
-    assert_eq!(outcome(&both, AB), NotMeasured);
+    let sentence = |untimed: u64| verdict(&run(untimed), AB).sentence;
+    assert_eq!(outcome(&run(0), AB), Holds);
+    assert!(
+        sentence(0).contains("3.00 over 4 points"),
+        "{}",
+        sentence(0)
+    );
+    for untimed in [1, 2] {
+        let left = PLACES - untimed;
+        assert_eq!(
+            (outcome(&run(untimed), AB), outcome(&run(untimed), BA)),
+            (Holds, Fails)
+        );
+        let words = format!("3.00 over {left} of 4 points");
+        assert!(sentence(untimed).contains(&words), "{}", sentence(untimed));
+    }
+    for untimed in [3, 4] {
+        assert_eq!(outcome(&run(untimed), AB), NotMeasured);
+        assert_eq!(outcome(&run(untimed), BA), NotMeasured);
+    }
+    assert!(sentence(3).contains("at 1 of 4 points"), "{}", sentence(3));
+}
+
+#[test]
+fn a_phase_without_measurable_time_has_no_ratio() {
+    let run = RunBuilder::virtual_time(512)
+        .subject("a", vec![vec![PhaseBuilder::untimed("w")]])
+        .subject("b", vec![vec![PhaseBuilder::new("w", 1.0)]])
+        .build();
+    for claim in [AB, BA] {
+        let verdict = verdict(&run, claim);
+        assert_eq!(verdict.outcome, NotMeasured);
+        let why = "no measurable time passed";
+        assert!(verdict.sentence.contains(why), "{}", verdict.sentence);
+    }
 }
 
 fn four() -> fslab_model::RunRecord {

@@ -44,6 +44,29 @@ fn a_trend_is_of_rates_over_one_dimension() {
 }
 
 #[test]
+fn a_trend_leaves_out_points_without_measurable_time() {
+    let run = |untimed: usize| {
+        let mut phases = over_size(&[8.0, 6.0, 4.0, 3.0, 2.0, 1.0]);
+        for (at, phase) in phases.iter_mut().enumerate().take(untimed) {
+            *phase = PhaseBuilder::untimed("w").at(&[("file_size", MIB << at)]);
+        }
+        RunBuilder::virtual_time(512)
+            .subject("a", vec![phases])
+            .build()
+    };
+    let rises = trend("shape = 'rises'");
+    let result = verdict(&run(2), &rises);
+    assert_eq!(result.outcome, Holds, "{}", result.sentence);
+    assert!(
+        result.sentence.contains("over 4 of 6 points"),
+        "{}",
+        result.sentence
+    );
+    assert_eq!(result.findings[0].points.len(), 4);
+    assert_eq!(outcome(&run(4), &rises), NotMeasured);
+}
+
+#[test]
 fn repeats_must_agree_on_a_trend() {
     let rising = || over_size(&[4.0, 3.0, 2.0, 1.0]);
     let falling = || over_size(&[1.0, 2.0, 3.0, 4.0]);

@@ -32,7 +32,7 @@ impl PhaseBuilder {
     }
 
     /// A phase that took no device time.
-    pub(crate) fn instant(name: &str) -> Self {
+    pub(crate) fn untimed(name: &str) -> Self {
         let mut phase = Self::new(name, 1e-6);
         phase.record.insight = Some(DeviceInsight::default());
         phase

@@ -65,7 +65,7 @@ fn figures_are_relative_to_the_same_reference_on_both_sides() {
 fn an_infinite_rate_has_a_rank_and_no_ratio() {
     let run = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[3.0])])
-        .subject("b", vec![vec![PhaseBuilder::instant("w")]])
+        .subject("b", vec![vec![PhaseBuilder::untimed("w")]])
         .build();
     let both = then_and_now(&original(), &run);
     let rate = &both.groups[1];

@@ -43,6 +43,20 @@ fn a_time_is_within_its_limits_at_full_scale_only() {
 }
 
 #[test]
+fn a_phase_without_measurable_time_has_no_figure() {
+    let run = RunBuilder::virtual_time(512)
+        .subject("a", vec![vec![PhaseBuilder::untimed("w")]])
+        .build();
+    for (metric, limits) in [
+        ("throughput", "at_least = '1 MB/s'"),
+        ("run", "at_most = '1 s'"),
+    ] {
+        let result = verdict(&run, &value(metric, limits));
+        assert_eq!(result.outcome, NotMeasured, "{}", result.sentence);
+    }
+}
+
+#[test]
 fn a_mean_of_repeats_has_an_interval() {
     let run = RunBuilder::real()
         .times("a", &[("w", &[1.0, 1.1, 1.05])])
