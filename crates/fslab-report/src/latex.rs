@@ -220,7 +220,7 @@ mod tests {
             caption: "Rates & 50 % of {them}".into(),
             columns: vec![
                 Column::left("Subject"),
-                Column::right("median").in_group("Throughput"),
+                Column::right("mean").in_group("Throughput"),
                 Column::right("95 % interval").in_group("Throughput"),
                 Column::right("Time"),
             ],
@@ -253,7 +253,7 @@ mod tests {
         \toprule
          & \multicolumn{2}{c}{Throughput} &  \\
         \cmidrule(lr){2-3}
-        Subject & median (MB/s) & 95 \% interval (MB/s) & Time \\
+        Subject & mean (MB/s) & 95 \% interval (MB/s) & Time \\
         \midrule
         \texttt{ext4:mkfs=-O \textasciicircum{}has\_journal} & 446 ($\approx$ 0.98) & 400--431 & 12 $\mu$s \\
         xfs & \textbf{460} & -- & 1.2 ms \\

@@ -84,7 +84,7 @@ fn rule(look: usize, colour: &str) -> String {
     format!(
         ".{class} .key,.{class} .dot,.{class} .bar{{fill:{colour}}}\n\
          .{class} .curve,.{class} .course,.{class} .cap,.{class} .interval,\
-         .{class} .median{{stroke:{colour}}}\n"
+         .{class} .mean{{stroke:{colour}}}\n"
     )
 }
 

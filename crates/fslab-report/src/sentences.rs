@@ -374,7 +374,7 @@ impl SummaryWriter<'_> {
             Some((of, comparison, (winner, second, speed)))
         })?;
         let (winner, second, speed) = win;
-        let rate = comparison.entries[winner].median()?;
+        let rate = comparison.entries[winner].mean()?;
         let text = format!(
             "Until the data of {} is durable, sync and unmount counted, {} is {}, at {}.",
             phase(of.name),
@@ -441,7 +441,8 @@ impl SummaryWriter<'_> {
         if !little.is_empty() {
             caveats.push(format!(
                 "Not disk-bound, so that they count for no winner and not in the mean: the disk \
-                 worked for less than half of {}; the rest is waiting for timers.",
+                 worked for less than half of {}; the rest is waiting for timers, such as \
+                 the kernel's pauses of writers.",
                 list(&little)
             ));
         }

@@ -427,10 +427,12 @@ impl Entry {
         }
     }
 
-    /// The median of the repeats; `None` without values.
+    /// The geometric mean of the repeats, whose ratios are compared; the median if a value is not
+    /// positive, `None` without values.
     #[must_use]
-    pub fn median(&self) -> Option<f64> {
-        self.summary.map(|summary| summary.median)
+    pub fn mean(&self) -> Option<f64> {
+        let location = self.location.map(|location| location.value);
+        location.or_else(|| self.summary.map(|summary| summary.median))
     }
 }
 
@@ -525,7 +527,7 @@ mod tests {
             [Standing::Unranked, Standing::Unranked]
         );
         assert_eq!(comparison.entries[0].to_best, None);
-        assert_eq!(comparison.entries[0].median(), Some(0.0));
+        assert_eq!(comparison.entries[0].mean(), Some(0.0));
     }
 
     #[test]

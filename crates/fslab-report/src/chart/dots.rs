@@ -1,4 +1,4 @@
-//! Every repeat as a point, with the median and the 95 % interval, one row per subject. An exact
+//! Every repeat as a point, with the geometric mean and the 95 % interval, one row per subject. An exact
 //! figure is a single point.
 
 use fslab_stats::Interval;
@@ -129,13 +129,13 @@ impl Dots<'_> {
             svg.text("label", Anchor::Start, place, line);
         }
         svg.line("strip", (LEFT, strip), (RIGHT, strip));
-        if let Some(median) = entry.median() {
+        if let Some(mean) = entry.mean() {
             if let Some(interval) = interval(entry) {
                 whisker(svg, scale, interval, strip);
             }
             if !self.comparison.exact {
-                let x = scale.at(median);
-                svg.line("median", (x, strip - 9.0), (x, strip + 9.0));
+                let x = scale.at(mean);
+                svg.line("mean", (x, strip - 9.0), (x, strip + 9.0));
             }
             let place = |(index, value): (usize, &f64)| {
                 // Fixed offsets, so that equal repeats do not cover one another.
@@ -144,7 +144,7 @@ impl Dots<'_> {
             };
             let points: Vec<_> = entry.values.iter().enumerate().map(place).collect();
             svg.marks("dot", *look, &points);
-            let figure = wording::figure(self.comparison.metric, median);
+            let figure = wording::figure(self.comparison.metric, mean);
             svg.text("value", Anchor::End, (RIGHT + 8.0, words), &figure);
         } else {
             let why = self.absences.get(subject).cloned().flatten();
@@ -162,18 +162,18 @@ impl Dots<'_> {
 
     fn description(&self) -> String {
         let metric = self.comparison.metric;
-        let line = |(Label { name, .. }, entry): (&Label, &Entry)| match entry.median() {
+        let line = |(Label { name, .. }, entry): (&Label, &Entry)| match entry.mean() {
             Some(value) if self.comparison.exact => {
                 format!("{name}: {}.", wording::figure(metric, value))
             }
-            Some(median) => {
+            Some(mean) => {
                 let repeats = wording::count(entry.values.len(), "repeat");
                 let spread = interval(entry).map_or_else(String::new, |interval| {
                     let text = wording::figure_interval(metric, interval);
                     format!(", 95 % interval {text}")
                 });
-                let median = wording::figure(metric, median);
-                format!("{name}: median {median}{spread}, {repeats}.")
+                let mean = wording::figure(metric, mean);
+                format!("{name}: geometric mean {mean}{spread}, {repeats}.")
             }
             None => format!("{name}: no figure."),
         };

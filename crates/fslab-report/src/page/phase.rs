@@ -14,7 +14,7 @@ use crate::chart::{Course, Curve, Dots, Label, Series, latency};
 use crate::{sentences, tables, wording};
 use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, SweepDimension};
 
-/// Most lines of a chart over time; beyond, only the median repeat of each subject is drawn.
+/// Most lines of a chart over time; beyond, only one repeat of each subject is drawn.
 const COURSES_MAX: usize = 24;
 
 /// A phase.
@@ -140,7 +140,7 @@ impl PageContext<'_> {
             caption: if comparison.exact {
                 "exact"
             } else {
-                "points: repeats · bar: median · line: 95 % interval"
+                "points: repeats · bar: geometric mean · line: 95 % interval"
             }
             .to_owned(),
             drawing: dots.draw(),
@@ -212,11 +212,11 @@ impl PageContext<'_> {
         let all = repeats <= COURSES_MAX;
         let mut courses = Vec::new();
         for (subject, cell) in phase.cells.iter().enumerate() {
-            let median = (!all)
-                .then(|| median_repeat(cell, comparison, subject))
+            let nearest = (!all)
+                .then(|| nearest_repeat(cell, comparison, subject))
                 .flatten();
             for (index, record) in cell.done().enumerate() {
-                if median.is_none_or(|median| median == index) {
+                if nearest.is_none_or(|nearest| nearest == index) {
                     courses.extend(Course::of(subject, record, metric));
                 }
             }
@@ -232,7 +232,7 @@ impl PageContext<'_> {
         } else if all {
             "one line a repeat"
         } else {
-            "the median repeat of each subject"
+            "of each subject the repeat nearest to its mean"
         };
         let is_shorter = courses.iter().any(Course::ends_before_its_phase);
         let until = if is_shorter {
@@ -268,10 +268,10 @@ fn sentence(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<String> {
 }
 
 /// The index, among the completed repeats, of the one with the headline value nearest to the
-/// median.
-fn median_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> Option<usize> {
-    let median = comparison.entries.get(subject)?.median()?;
-    let distance = |value: &f64| (value - median).abs();
+/// mean.
+fn nearest_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> Option<usize> {
+    let mean = comparison.entries.get(subject)?.mean()?;
+    let distance = |value: &f64| (value - mean).abs();
     cell.values(comparison.metric)
         .iter()
         .enumerate()

@@ -4,7 +4,7 @@ use fslab_compare::{AgedContrast, Analysis, PhaseCell};
 use fslab_model::Subject;
 use fslab_stats::Verdict;
 
-use super::cells::{absence_word, median, subject_cell};
+use super::cells::{absence_word, mean, subject_cell};
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 
@@ -58,7 +58,7 @@ fn row(contrast: &AgedContrast, subject: &Subject) -> Vec<TableCell> {
         let found = comparison.and_then(|c| Some((c, c.entries.get(place)?)));
         match found.filter(|(_, entry)| entry.summary.is_some()) {
             // The best of all subjects is not marked here.
-            Some((comparison, entry)) => median(comparison, entry).tone(Tone::Plain),
+            Some((comparison, entry)) => mean(comparison, entry).tone(Tone::Plain),
             None => {
                 let reason = phase.cells.get(place).and_then(PhaseCell::absence);
                 let word = reason.as_deref().map_or(wording::NOTHING, absence_word);

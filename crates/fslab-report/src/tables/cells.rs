@@ -8,17 +8,17 @@ use fslab_compare::{Comparison, Entry, Standing};
 /// The note below a table of exact figures.
 pub(super) const EXACT: &str = "Figures of virtual time are exact.";
 
-/// The title of a column of medians; "value" for a single repeat in virtual time.
-pub(super) fn middle(exact: bool) -> &'static str {
-    if exact { "value" } else { "median" }
+/// The title of a column of geometric means; "value" for a single repeat in virtual time.
+pub(super) fn mean_title(exact: bool) -> &'static str {
+    if exact { "value" } else { "geo. mean" }
 }
 
-/// A median of a comparison; strong for a certain winner.
-pub(super) fn median(comparison: &Comparison, entry: &Entry) -> TableCell {
-    let Some(median) = entry.median() else {
+/// The geometric mean of a subject's repeats; strong for a certain winner.
+pub(super) fn mean(comparison: &Comparison, entry: &Entry) -> TableCell {
+    let Some(mean) = entry.mean() else {
         return TableCell::nothing();
     };
-    let text = wording::figure(comparison.metric, median);
+    let text = wording::figure(comparison.metric, mean);
     TableCell::new(text).tone(match entry.standing {
         Standing::Winner => Tone::Strong,
         _ => Tone::Plain,

@@ -86,7 +86,7 @@ pub fn disk<'a>(
     };
     for (group, title, metric, style) in METRICS {
         let column = Column::right(title).in_group(group).of(metric.name);
-        add(column, medians(phase, metric, style));
+        add(column, means(phase, metric, style));
         if metric == &d::QUEUE_DEPTH_MEAN {
             let most = phase.cells.iter().map(deepest).collect();
             add(Column::right("most").in_group(group), most);
@@ -108,17 +108,17 @@ pub fn disk<'a>(
     })
 }
 
-fn medians(
+fn means(
     phase: &PhaseAnalysis,
     metric: &'static MetricDefinition,
     style: Style,
 ) -> Vec<Option<String>> {
     let comparison = phase.compare(metric);
     let cells = comparison.entries.iter().map(|entry| {
-        let median = entry.median()?;
+        let mean = entry.mean()?;
         Some(match style {
-            Style::Figure => wording::figure(metric, median),
-            Style::Percent => wording::percent(median),
+            Style::Figure => wording::figure(metric, mean),
+            Style::Percent => wording::percent(mean),
         })
     });
     cells.collect()

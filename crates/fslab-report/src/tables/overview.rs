@@ -2,7 +2,7 @@
 
 use fslab_model::{Headline, MetricDefinition};
 
-use super::cells::{absence_word, against_best, median};
+use super::cells::{absence_word, against_best, mean};
 use super::disturbances::{mark_note, marked};
 use super::fastest::fastest;
 use crate::wording::{self, NOTHING};
@@ -101,9 +101,9 @@ fn caption(analysis: &Analysis) -> &'static str {
     let all_rates = compared.map(|comparison| comparison.metric).all(is_rate);
     match (all_rates, analysis.is_exact()) {
         (true, true) => "Each phase's rate",
-        (true, false) => "Each phase's rate: the median of the repeats",
+        (true, false) => "Each phase's rate: the geometric mean of the repeats",
         (false, true) => "What each phase is known by",
-        (false, false) => "What each phase is known by: the median of the repeats",
+        (false, false) => "What each phase is known by: the geometric mean of the repeats",
     }
 }
 
@@ -145,7 +145,7 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
         };
         return TableCell::new(word).tone(tone);
     };
-    let mut cell = marked(median(comparison, entry), phase.disturbed(subject));
+    let mut cell = marked(mean(comparison, entry), phase.disturbed(subject));
     if !phase.is_disk_bound() {
         cell = cell.tone(Tone::Plain);
     }
@@ -216,14 +216,10 @@ fn without_intervals(analysis: &Analysis) -> &'static str {
 fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if compare {
-        let means = if analysis.is_exact() {
-            ""
-        } else {
-            " (geometric means of the repeats)"
-        };
-        notes.push(format!(
-            "The ratio is the speed relative to the best of the phase{means}; 1.00 is the best."
-        ));
+        notes.push(
+            "The ratio is the speed relative to the best of the phase; 1.00 is the best."
+                .to_owned(),
+        );
         // A phase without any figure is not exact.
         let is_exact = |phase: &PhaseAnalysis| {
             let comparison = phase.comparison.as_ref();

@@ -5,7 +5,7 @@ use fslab_model::{CacheVerdict, Headline, LatencyHistogram, METRICS, MetricDefin
 use fslab_model::{Subject, Unit};
 use fslab_stats::Summary;
 
-use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
+use super::cells::{EXACT, absence_word, against_best, interval, mean, mean_title, subject_cell};
 use super::disturbances::{mark_note, marked};
 use super::sensitivity;
 use crate::wording;
@@ -148,14 +148,15 @@ impl Sheet {
         };
         let title = &headline_title(comparison.metric);
         let entries = &comparison.entries;
-        let column = Column::right(middle(comparison.exact))
+        let column = Column::right(mean_title(comparison.exact))
             .in_group(title)
             .of(comparison.metric.name);
         self.column(
             column,
-            entries.iter().enumerate().map(|(subject, entry)| {
-                marked(median(comparison, entry), phase.disturbed(subject))
-            }),
+            entries
+                .iter()
+                .enumerate()
+                .map(|(subject, entry)| marked(mean(comparison, entry), phase.disturbed(subject))),
         );
         if !comparison.exact {
             let column = Column::right("95 % interval")

@@ -2,7 +2,7 @@
 
 use fslab_model::definitions::{DURABLE_THROUGHPUT, SETTLE_SYNC, SETTLE_UNMOUNT, THROUGHPUT};
 
-use super::cells::{EXACT, against_best, interval, median, middle, subject_cell};
+use super::cells::{EXACT, against_best, interval, mean, mean_title, subject_cell};
 use crate::{Column, Table, TableCell, wording};
 use fslab_compare::{Analysis, Comparison};
 
@@ -25,14 +25,18 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
             columns.push(Column::right(name).of(step.metric.name));
             continue;
         }
-        columns.push(Column::right("median").in_group(name).of(step.metric.name));
+        columns.push(
+            Column::right(mean_title(step.exact))
+                .in_group(name)
+                .of(step.metric.name),
+        );
         columns.push(Column::right("95 % interval").in_group(name));
     }
     let rows = analysis.subjects().enumerate().map(|(index, subject)| {
         let mut row = vec![subject_cell(index, subject)];
         for step in &analysis.steps {
             let entry = &step.entries[index];
-            row.push(median(step, entry));
+            row.push(mean(step, entry));
             if !step.exact {
                 row.push(interval(step, entry));
             }
@@ -59,7 +63,7 @@ pub fn durable(analysis: &Analysis) -> Option<Table> {
     let of_group = |title: &str, group: &str| Column::right(title).in_group(group);
     let mut columns = vec![
         Column::left("Subject"),
-        of_group(middle(exact), "Durable").of(DURABLE_THROUGHPUT.name),
+        of_group(mean_title(exact), "Durable").of(DURABLE_THROUGHPUT.name),
     ];
     columns.extend((!exact).then(|| of_group("95 % interval", "Durable")));
     columns.extend([
@@ -74,7 +78,7 @@ pub fn durable(analysis: &Analysis) -> Option<Table> {
         let (sync, unmount) = (phase.compare(&SETTLE_SYNC), phase.compare(&SETTLE_UNMOUNT));
         for (index, subject) in analysis.subjects().enumerate() {
             let entry = &durable.entries[index];
-            let at = |comparison: &Comparison| median(comparison, &comparison.entries[index]);
+            let at = |comparison: &Comparison| mean(comparison, &comparison.entries[index]);
             let head = subject_cell(index, subject).detail(wording::phase(phase.name));
             let mut row = vec![head, at(durable)];
             row.extend((!exact).then(|| interval(durable, entry)));

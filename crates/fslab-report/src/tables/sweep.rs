@@ -52,10 +52,10 @@ pub fn sweep<'a>(
 fn figure(point: &PhaseAnalysis, subject: usize) -> TableCell {
     let entry = point.comparison.as_ref().and_then(|comparison| {
         let entry = comparison.entries.get(subject)?;
-        Some((comparison.metric, entry, entry.median()?))
+        Some((comparison.metric, entry, entry.mean()?))
     });
-    if let Some((metric, entry, median)) = entry {
-        let cell = TableCell::new(wording::figure(metric, median));
+    if let Some((metric, entry, mean)) = entry {
+        let cell = TableCell::new(wording::figure(metric, mean));
         return match entry.to_best.filter(|_| entry.standing != Standing::Alone) {
             Some(speed) => cell.heat(speed.value),
             None => cell,
