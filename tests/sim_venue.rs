@@ -211,6 +211,31 @@ fn a_log_that_was_filled_within_a_second_is_cleaned_again() {
     assert_eq!(desk.last_run()["trials"][0]["outcome"], "done");
 }
 
+/// The page structures of 4 GiB were once too many for the memory of the set-up: the trial's process
+/// was killed.
+#[test]
+fn a_guest_may_have_more_memory_than_its_set_up() {
+    let Some(desk) = Desk::new().with_lab("sim, memory") else {
+        return;
+    };
+    let desk = desk.unprivileged();
+    for memory in ["3GiB", "4GiB", "8GiB"] {
+        let words = [
+            "ext4",
+            "--study",
+            SMALL_STUDY,
+            "--perturb",
+            "off",
+            "--memory",
+            memory,
+        ];
+        compare(&desk, &words).expect_code(0);
+        let facts = desk.last_run()["trials"][0]["facts"].clone();
+        let wanted = memory.replace("GiB", " GiB");
+        assert_eq!(facts["guest.memory"], Value::from(wanted), "{facts}");
+    }
+}
+
 #[test]
 fn a_conductor_that_is_killed_takes_all_its_guests_with_it() {
     let Some(desk) = Desk::new().with_lab("sim, killed") else {
