@@ -3,7 +3,7 @@
 //! Neither has a checker: hpfsck of Debian's hfsplus 1.0.4 does not read the volume's size, expects
 //! 0 blocks of every volume, and fails.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -41,13 +41,22 @@ pub(super) const BUG_OF_CLUMPS: KernelBug = KernelBug {
     avoided_by: Some("fslab's formatter makes clumps of one block"),
 };
 
-pub(super) const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
+const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
     kernel: "Linux 6.12.117",
     effect: "While the last blocks are given out, the driver says that the allocation file should \
              be longer, though it has a bit for each block; nothing else happens.",
     message: "hfsplus: extend alloc file! (131072,131072,0)",
     avoided_by: None,
 };
+
+pub(super) const BUGS: &[KernelBug] = &[BUG_OF_CLUMPS, BUG_OF_THE_LAST_BLOCKS];
+
+pub(super) const RESERVATIONS: &[Reservation] = &[Reservation::stated(
+    ReservationKind::Compatibility,
+    "macOS reads and writes it; Windows does not read it.",
+    "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+         Recommendations",
+)];
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     persistent: true,
