@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{RunRecord, TrialRecord, VenueKind, VenuePlan};
+use crate::{RunRecord, TrialRecord, VenuePlan};
 
 /// The fact that names the confinement of a trial's phases to the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
@@ -56,7 +56,7 @@ impl RunRecord {
     /// The exact records as indented JSON; `None` for a run in real time, which has none.
     #[must_use]
     pub fn exact_json(&self) -> Option<String> {
-        if self.header.plan.venue.kind() != VenueKind::Sim {
+        if !self.header.plan.venue.kind().is_virtual() {
             return None;
         }
         let exact: Vec<_> = self.trials.iter().map(TrialRecord::exact).collect();

@@ -50,6 +50,29 @@ pub enum Better {
     Neither,
 }
 
+impl Better {
+    /// Its name in the store and in exports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Neither => "neither",
+        }
+    }
+
+    /// The value of a metric as a speed, of which more is better: its reciprocal where less is
+    /// better; `None` where neither is.
+    #[must_use]
+    pub fn speed(self, value: f64) -> Option<f64> {
+        match self {
+            Self::Higher => Some(value),
+            Self::Lower => Some(value.recip()),
+            Self::Neither => None,
+        }
+    }
+}
+
 /// The definition of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDefinition {

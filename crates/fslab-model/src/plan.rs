@@ -46,6 +46,12 @@ impl VenueKind {
             Self::Imported => "imported",
         }
     }
+
+    /// True if the time of its figures is virtual.
+    #[must_use]
+    pub fn is_virtual(self) -> bool {
+        self == Self::Sim
+    }
 }
 
 /// A venue with its parameters.
@@ -297,7 +303,7 @@ impl Plan {
             map.remove("figures");
             map.remove("question");
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
-            if let Some(venue) = venue.filter(|_| self.venue.kind() == VenueKind::Sim) {
+            if let Some(venue) = venue.filter(|_| self.venue.kind().is_virtual()) {
                 venue.remove("folder");
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome, VenueKind};
+use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome};
 use fslab_stats::Estimate;
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
@@ -414,7 +414,7 @@ impl SummaryWriter<'_> {
         let phases = &self.analysis.phases;
         let plan = &self.analysis.run.header.plan;
         let few = plan.repeats < 2;
-        let is_virtual = plan.venue.kind() == VenueKind::Sim;
+        let is_virtual = plan.venue.kind().is_virtual();
         if few && is_virtual && self.names.len() > 1 {
             let text = "Time is virtual: the figures are one exact point, and how sensitive they \
                         are is not known. By convention, differences below 1 % count as none.";

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Adaptive, Better, CellId, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
+    Adaptive, CellId, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
     phase_metrics,
 };
 use fslab_stats::{Stopping, relative_half_widths, stopping};
@@ -245,10 +245,7 @@ fn headline(phase: &PhaseRecord) -> Option<f64> {
     let wanted = phase.headline.metric();
     let found = phase_metrics(phase).into_iter();
     let mut found = found.filter(|metric| metric.definition == wanted);
-    found.next().map(|metric| match wanted.better {
-        Better::Lower => metric.value.recip(),
-        Better::Higher | Better::Neither => metric.value,
-    })
+    wanted.better.speed(found.next()?.value)
 }
 
 /// `None` without values, or with a value that has no logarithm.

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
+use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
@@ -236,7 +236,7 @@ impl Execution<'_> {
     /// Names in one line the subjects whose intervals are wider than the target.
     fn note_precision(&self, record: &RunRecord, outcome: Outcome) {
         let plan = &record.header.plan;
-        let is_exact = plan.venue.kind() == VenueKind::Sim && !plan.perturb;
+        let is_exact = plan.venue.kind().is_virtual() && !plan.perturb;
         if outcome.missing > 0 || is_exact {
             return;
         }
