@@ -470,6 +470,13 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_a_speed_only_where_a_direction_is_better() {
+        assert_eq!(Better::Higher.speed(4.0), Some(4.0));
+        assert_eq!(Better::Lower.speed(4.0), Some(0.25));
+        assert_eq!(Better::Neither.speed(4.0), None);
+    }
+
+    #[test]
     fn every_headline_is_read_as_the_word_that_it_is_written_as() {
         let written = |headline: Headline| {
             let json = serde_json::to_string(&headline).expect("a word");
