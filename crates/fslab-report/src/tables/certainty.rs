@@ -91,30 +91,19 @@ fn against(comparison: &Comparison, subject: usize) -> [TableCell; 6] {
     let interval = speed
         .and_then(|speed| speed.interval)
         .filter(|_| best.is_some());
-    let verdict = match best {
-        None if comparison.best == Some(subject) => TableCell::new(match entry.standing {
-            Standing::Winner => "fastest",
-            _ => "best, not alone",
-        }),
-        Some(best) if speed.is_some() => {
-            let cell = TableCell::new(wording::verdict(comparison.verdict(subject, best)));
-            match comparison.is_lost_in_correction(subject) {
-                true => cell.detail("not after correction").tone(Tone::Weak),
-                false => cell,
-            }
-        }
-        _ => TableCell::nothing(),
+    let verdict = speed.and_then(|_| wording::verdict_on(comparison, subject));
+    let verdict = match comparison.is_lost_in_correction(subject) {
+        true => optional(verdict)
+            .detail("not after correction")
+            .tone(Tone::Weak),
+        false => optional(verdict),
     };
     [
         optional(speed.and_then(|_| against_best(entry))),
         optional(interval.map(wording::ratio_interval)),
         optional(entry.test.map(|test| wording::p_value(test.p_value))),
         optional(entry.p_corrected.map(wording::p_value)),
-        if entry.standing == Standing::Alone {
-            TableCell::nothing()
-        } else {
-            verdict
-        },
+        verdict,
         optional(
             entry
                 .percent_of_slowest

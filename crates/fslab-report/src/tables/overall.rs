@@ -66,16 +66,7 @@ fn cells(comparison: &Comparison, subject: usize, best: usize) -> Vec<TableCell>
         cells.extend((!exact).then(|| optional(interval.map(wording::ratio_interval))));
     }
     cells.extend((!exact).then(|| optional(entry.p_corrected.map(wording::p_value))));
-    cells.push(match entry.to_best {
-        None => TableCell::nothing(),
-        Some(_) if subject == best => {
-            TableCell::new(if winner { "fastest" } else { "best, not alone" })
-        }
-        Some(_) if exact && entry.standing == Standing::Same => {
-            TableCell::new("the same within 1 %")
-        }
-        Some(_) => TableCell::new(wording::verdict(comparison.verdict(subject, best))),
-    });
+    cells.push(optional(wording::verdict_on(comparison, subject)));
     cells
 }
 
