@@ -15,8 +15,8 @@ const UNDECIDED: &str = "are undecided";
 const WINS_MAX: usize = 5;
 /// Most subjects with a sentence on trailing.
 const TRAILERS_MAX: usize = 3;
-/// Most groups of ties with a sentence.
-const TIES_MAX: usize = 4;
+/// Most groups of phases without a winner with a sentence.
+const NO_WINNER_MAX: usize = 4;
 /// Most subjects named in a list; the others are counted.
 const NAMES_MAX: usize = 5;
 
@@ -30,7 +30,7 @@ pub enum SentenceKind {
     /// A difference that is certain.
     Claim,
     /// Subjects that are the same, or undecided.
-    Tie,
+    NoWinner,
     /// A caveat of the figures.
     Caveat,
 }
@@ -66,7 +66,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
     sentences.extend(writer.wins());
     sentences.extend(writer.trailers());
     sentences.extend(writer.durable());
-    sentences.extend(writer.ties());
+    sentences.extend(writer.no_winners());
     sentences.extend(writer.caveats());
     sentences
 }
@@ -95,7 +95,7 @@ pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sen
         text += &format!("; {} behind", are(&writer.names_of(&behind), behind.len()));
     }
     text.push('.');
-    Some(sentence(SentenceKind::Tie, text))
+    Some(sentence(SentenceKind::NoWinner, text))
 }
 
 fn sentence(kind: SentenceKind, text: String) -> Sentence {
@@ -265,7 +265,7 @@ impl SummaryWriter<'_> {
         Some(sentence(SentenceKind::Score, text))
     }
 
-    /// The geometric mean over phases: the leader, or the tied subjects.
+    /// The geometric mean over phases: the winner, or the first subjects.
     fn overall(&self) -> Option<Sentence> {
         let overall = self.analysis.overall.as_ref()?;
         let comparison = Some(&overall.comparison).filter(|it| it.has_intervals())?;
@@ -385,7 +385,7 @@ impl SummaryWriter<'_> {
         Some(sentence(SentenceKind::Claim, text))
     }
 
-    fn ties(&self) -> Vec<Sentence> {
+    fn no_winners(&self) -> Vec<Sentence> {
         let mut groups: BTreeMap<(Vec<usize>, String), Vec<String>> = BTreeMap::new();
         for (of, comparison) in self.compared() {
             if let Some(group) = without_winner(comparison) {
@@ -396,7 +396,7 @@ impl SummaryWriter<'_> {
         groups.sort_by_key(|(_, phases)| std::cmp::Reverse(phases.len()));
         groups
             .iter()
-            .take(TIES_MAX)
+            .take(NO_WINNER_MAX)
             .map(|((first, predicate), phases)| {
                 let is_all = phases.len() > 3 && phases.len() == self.compared().count();
                 let places = match is_all {
@@ -404,7 +404,7 @@ impl SummaryWriter<'_> {
                     false => list(phases),
                 };
                 let text = format!("{} {predicate} in {places}.", self.names_of(first));
-                sentence(SentenceKind::Tie, text)
+                sentence(SentenceKind::NoWinner, text)
             })
             .collect()
     }

@@ -260,7 +260,7 @@ fn wins_are_counted_by_phase_and_from_either_end() {
             ),
         )
     };
-    // The tie in q counts for both.
+    // The same figure in q counts for both.
     assert_eq!((of("a", 2, ""), of("a", 3, "")), (Holds, Fails));
     assert_eq!((of("b", 2, ""), of("b", 3, "")), (Holds, Fails));
     assert_eq!(of("a", 3, "position = 'last'"), Fails);

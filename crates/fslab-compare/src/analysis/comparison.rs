@@ -509,7 +509,7 @@ mod tests {
         let far = vec![vec![4330.0, 90.0, 4500.0], vec![802.0, 700.0, 900.0]];
         let far = Comparison::of(&THROUGHPUT, far);
         assert_eq!(far.first_place(), FirstPlace::Undecided(vec![0, 1]));
-        // One that is not known keeps the others from being a tie.
+        // One that is not known keeps the others from being the same.
         let mixed = vec![
             vec![100.0; 5],
             vec![100.0; 5],
