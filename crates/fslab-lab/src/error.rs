@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Bytes, Failure, FailureKind, did_you_mean};
 
 use crate::tools::{self, BuildTool};
 
@@ -167,7 +167,7 @@ impl LabError {
             Self::NotBuilt {
                 nearest: Some(nearest),
                 ..
-            } => Some(format!("did you mean '{nearest}'?")),
+            } => Some(did_you_mean(nearest)),
             Self::NotBuilt { name, .. } if name == "default" => {
                 Some("fslab lab build makes it, in about 5 minutes".to_owned())
             }

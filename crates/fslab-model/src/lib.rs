@@ -67,7 +67,7 @@ pub use insight::{
 pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
-pub use nearest::nearest_name;
+pub use nearest::{did_you_mean, nearest_name, suggestion};
 pub use percent::{ParsePercentError, Percent};
 pub use perturbation::Perturbation;
 pub use phase::{

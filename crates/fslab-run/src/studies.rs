@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use fslab_claims::{Claims, NamedText, Original, Published};
-use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, nearest_name};
+use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, did_you_mean, nearest_name};
 
 /// Size limit of a study, its claims, and its published values.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
@@ -192,7 +192,7 @@ fn is_file(name_or_file: &str) -> bool {
 fn unknown(name: &str) -> Failure {
     let failure = Failure::new(FailureKind::BadInput, format!("there is no study '{name}'"));
     let words = parsed().flat_map(words_for);
-    let nearest = nearest_name(name, words).map(|nearest| format!("did you mean '{nearest}'? "));
+    let nearest = nearest_name(name, words).map(|nearest| did_you_mean(nearest) + " ");
     let names: Vec<&str> = studies().collect();
     failure.hint(format!(
         "{}the studies are {}; a file is named with its folder, like ./my-study.toml",
