@@ -52,6 +52,12 @@ pub enum LabError {
         /// apt's errors, or what is missing.
         reasons: Vec<String>,
     },
+    /// dpkg-query fails.
+    #[error("cannot ask which packages are installed: dpkg-query {reason}")]
+    Packages {
+        /// A fragment.
+        reason: String,
+    },
     /// Some configuration lines had no effect.
     #[error("the kernel's source ignores these configuration lines: {}",
             .0.join(", "))]
@@ -201,6 +207,7 @@ impl LabError {
             | Self::ConfigRefused(_)
             | Self::EditsRefused(_)
             | Self::WrongRelease { .. }
+            | Self::Packages { .. }
             | Self::NotHere(_)
             | Self::Interrupted
             | Self::Io { .. } => None,
@@ -223,6 +230,7 @@ impl LabError {
             | Self::EditsRefused(_)
             | Self::Failed { .. }
             | Self::WrongRelease { .. }
+            | Self::Packages { .. }
             | Self::NotHere(_)
             | Self::CannotRun { .. }
             | Self::Unreadable { .. } => FailureKind::Unsupported,

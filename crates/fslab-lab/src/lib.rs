@@ -24,6 +24,7 @@ mod lab_builder;
 mod layers;
 mod lock;
 mod name;
+mod packages;
 mod progress;
 mod recipe;
 mod root;
