@@ -6,7 +6,7 @@ use crate::evidence::{Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::sentence::sentence;
-use crate::{Claim, Claims, Finding, Kind, Outcome, Score, Scorecard, StandIn, Verdict};
+use crate::{Claim, ClaimKind, Claims, Finding, Outcome, Score, Scorecard, StandIn, Verdict};
 
 /// The result of one claim's condition.
 pub(crate) struct Judgement {
@@ -113,36 +113,36 @@ fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -
         ranges,
     };
     match &claim.holds.kind {
-        Kind::Faster {
+        ClaimKind::Faster {
             phases,
             subjects,
             than,
             limits,
         } => kinds::faster(&case, phases, (subjects, than), *limits),
-        Kind::Best(among) => kinds::extreme(&case, among, true),
-        Kind::Worst(among) => kinds::extreme(&case, among, false),
-        Kind::Order { phases, subjects } => kinds::order(&case, phases, subjects),
-        Kind::Phases {
+        ClaimKind::Best(among) => kinds::extreme(&case, among, true),
+        ClaimKind::Worst(among) => kinds::extreme(&case, among, false),
+        ClaimKind::Order { phases, subjects } => kinds::order(&case, phases, subjects),
+        ClaimKind::Phases {
             pair,
             subjects,
             limits,
         } => kinds::phases(&case, pair, subjects, *limits),
-        Kind::Gain {
+        ClaimKind::Gain {
             pair,
             against,
             subjects,
             limits,
         } => kinds::gain(&case, [pair, against], subjects, *limits),
-        Kind::Trend { .. } => kinds::trend(&case),
-        Kind::Value { .. } => kinds::value(&case),
-        Kind::Sequence {
+        ClaimKind::Trend { .. } => kinds::trend(&case),
+        ClaimKind::Value { .. } => kinds::value(&case),
+        ClaimKind::Sequence {
             phase,
             subjects,
             values,
         } => kinds::sequence(&case, phase, subjects, values),
-        Kind::Wins { .. } => kinds::wins(&case),
-        Kind::Spread { .. } => kinds::spread(&case),
-        Kind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
+        ClaimKind::Wins { .. } => kinds::wins(&case),
+        ClaimKind::Spread { .. } => kinds::spread(&case),
+        ClaimKind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
     }
 }
 
@@ -168,7 +168,7 @@ fn stand_ins(claim: &Claim, evidence: &Evidence<'_>) -> Vec<StandIn> {
     stand_ins
 }
 
-impl Kind {
+impl ClaimKind {
     /// The subjects of the claim, by the original's names.
     #[must_use]
     pub fn subjects(&self) -> Vec<&str> {

@@ -31,7 +31,7 @@ mod sentence;
 mod then_and_now;
 
 pub use claim::{
-    Among, Claim, Claims, Holds, Kind, Limits, MemoryRule, PhasePair, Position, Shape,
+    Among, Claim, ClaimKind, Claims, Holds, Limits, MemoryRule, PhasePair, Position, Shape,
 };
 pub use error::OriginalError;
 pub use evaluate::evaluate;

@@ -4,7 +4,7 @@ use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason};
 use crate::findings::{all_must_hold, decisive};
 use crate::ratio::{Ratio, Selection};
-use crate::{Among, Finding, Kind, Limits, Outcome, Position, Score};
+use crate::{Among, ClaimKind, Finding, Limits, Outcome, Position, Score};
 
 impl Case<'_, '_> {
     pub(crate) fn selection<'q>(&'q self, phases: &'q [String]) -> Selection<'q> {
@@ -149,7 +149,7 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
 
 /// Evaluates `wins`: first, or last, in at least a number of phases.
 pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
-    let Kind::Wins {
+    let ClaimKind::Wins {
         subject,
         phases,
         among,

@@ -9,7 +9,7 @@ use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
 use crate::ratio::{LogScore, Side};
-use crate::{Finding, Kind, Limits, Outcome, Shape};
+use crate::{ClaimKind, Finding, Limits, Outcome, Shape};
 
 /// A rising series has at least this rank correlation with its dimension,
 const RANK_LEAST: f64 = 0.8;
@@ -37,7 +37,7 @@ struct ShapeResult {
 
 /// Evaluates `trend`: the scores of each subject over the dimension have the shape.
 pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
-    let Kind::Trend {
+    let ClaimKind::Trend {
         phases,
         subjects,
         over,
@@ -75,7 +75,7 @@ fn of_member(
     member: &Member,
     (shape, at): (Shape, Option<PointValue>),
 ) -> Result<Finding, MissingReason> {
-    let Kind::Trend { phases, over, .. } = &case.claim.holds.kind else {
+    let ClaimKind::Trend { phases, over, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a trend".to_owned());
     };
     let side = case.evidence.side(member, case.selection(phases))?;
