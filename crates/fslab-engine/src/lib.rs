@@ -43,6 +43,6 @@ pub use kind::{EngineKind, ParseEngineError};
 pub use lay_out::{lay_out, lays_out};
 pub use measured::{Measured, ThreadMeasured};
 pub use registry::run_metadata;
-pub use thread_recorder::{Filler, Kind, ThreadRecorder, run_recorded_threads};
+pub use thread_recorder::{Filler, OperationKind, ThreadRecorder, run_recorded_threads};
 
 pub use fslab_stats::{Random, mix};

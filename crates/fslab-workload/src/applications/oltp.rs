@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use fslab_engine::{
-    EngineError, EngineKind, Filler, Kind, Random, RunContext, ThreadRecorder, mix,
+    EngineError, EngineKind, Filler, OperationKind, Random, RunContext, ThreadRecorder, mix,
     run_recorded_threads,
 };
 use fslab_model::{Bytes, Need};
@@ -212,17 +212,17 @@ struct OltpJob<'a> {
 /// The role of a thread, with its buffers.
 enum Role {
     Log {
-        kind: Kind,
+        kind: OperationKind,
         filler: Filler,
     },
     Writer {
         number: u32,
-        kind: Kind,
+        kind: OperationKind,
         filler: Filler,
         random: Random,
     },
     Reader {
-        kind: Kind,
+        kind: OperationKind,
         buffer: Vec<u8>,
         random: Random,
     },
@@ -352,7 +352,7 @@ impl OltpJob<'_> {
         &self,
         files: &Descriptors,
         progress: &Progress,
-        kind: Kind,
+        kind: OperationKind,
         mut filler: Filler,
         book: &mut ThreadRecorder,
         must_stop: &dyn Fn() -> bool,
@@ -416,7 +416,7 @@ impl OltpJob<'_> {
         &self,
         files: &Descriptors,
         progress: &Progress,
-        kind: Kind,
+        kind: OperationKind,
         mut buffer: Vec<u8>,
         mut random: Random,
         book: &mut ThreadRecorder,
@@ -452,7 +452,7 @@ impl OltpJob<'_> {
 /// Buffers of a writer.
 struct WriterState {
     number: u32,
-    kind: Kind,
+    kind: OperationKind,
     filler: Filler,
     random: Random,
 }
