@@ -6,11 +6,11 @@ use crate::evidence::{Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::sentence::sentence;
-use crate::{Claim, ClaimKind, Claims, Finding, Outcome, Score, Scorecard, StandIn, Verdict};
+use crate::{Claim, ClaimKind, ClaimOutcome, Claims, Finding, Score, Scorecard, StandIn, Verdict};
 
 /// The result of one claim's condition.
 pub(crate) struct Judgement {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ClaimOutcome,
     pub(crate) findings: Vec<Finding>,
     /// Additions to the verdict's sentence.
     pub(crate) remarks: Vec<String>,
@@ -28,7 +28,7 @@ impl Judgement {
 
     pub(crate) fn not_measured(gap: impl Into<String>) -> Self {
         Self {
-            outcome: Outcome::NotMeasured,
+            outcome: ClaimOutcome::NotMeasured,
             findings: Vec::new(),
             remarks: vec![gap.into()],
         }
@@ -65,7 +65,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         Score::Deviation(_) | Score::RelativeDeviation(_)
     );
     // A claim that was not measured has a reason instead.
-    let is_measured = judgement.outcome != Outcome::NotMeasured;
+    let is_measured = judgement.outcome != ClaimOutcome::NotMeasured;
     if let Some(runs) = evidence
         .perturbed_runs()
         .filter(|_| is_deviation && is_measured)

@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Rate, format_ns};
 
 use crate::evaluate::Judgement;
 use crate::findings::decisive;
-use crate::{Claim, ClaimKind, Finding, Limits, Outcome, Quantity, StandIn};
+use crate::{Claim, ClaimKind, ClaimOutcome, Finding, Limits, Quantity, StandIn};
 
 pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandIn]) -> String {
     let mut parts = Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandI
     // A sentence with a finding begins with a file system's name, which keeps its small letter.
     match letters.next() {
         Some(first)
-            if judgement.outcome == Outcome::NotMeasured && judgement.findings.is_empty() =>
+            if judgement.outcome == ClaimOutcome::NotMeasured && judgement.findings.is_empty() =>
         {
             format!("{}{}.", first.to_uppercase(), letters.as_str())
         }

@@ -5,7 +5,7 @@ use fslab_model::{PhaseOutcome, PhaseRecord, TrialOutcome, TrialRecord};
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, Member, MissingReason, Ranges};
 use crate::ratio::Selection;
-use crate::{Finding, Limits, Outcome, Quantity, Score};
+use crate::{ClaimOutcome, Finding, Limits, Quantity, Score};
 
 /// How a phase ended in one repeat.
 enum PhaseEnd<'r> {
@@ -47,11 +47,11 @@ fn finding(what: String, phase_ends: &[PhaseEnd<'_>], limits: Limits) -> Finding
         _ => None,
     });
     let outcome = if failed == phase_ends.len() {
-        Outcome::Holds
+        ClaimOutcome::Holds
     } else if failed == 0 {
-        Outcome::Fails
+        ClaimOutcome::Fails
     } else {
-        Outcome::Undecided
+        ClaimOutcome::Undecided
     };
     Finding {
         outcome,

@@ -4,7 +4,7 @@ use fslab_model::{PhaseOutcome, PhaseRecord};
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason};
-use crate::{Finding, Limits, Outcome, Quantity, Score};
+use crate::{ClaimOutcome, Finding, Limits, Quantity, Score};
 
 /// The most values that a remark quotes.
 const QUOTED_MAX: usize = 8;
@@ -36,11 +36,11 @@ fn compare(what: String, lists: &[Vec<f64>], values: &[f64]) -> Finding {
         .filter(|list| is_sequence(list, values))
         .count();
     let outcome = if equal == lists.len() {
-        Outcome::Holds
+        ClaimOutcome::Holds
     } else if equal == 0 {
-        Outcome::Fails
+        ClaimOutcome::Fails
     } else {
-        Outcome::Undecided
+        ClaimOutcome::Undecided
     };
     let first = lists.first().map(Vec::as_slice).unwrap_or_default();
     let points = first

@@ -5,7 +5,7 @@ use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
-use crate::{ClaimKind, Finding, Limits, Measure, Outcome, Score};
+use crate::{ClaimKind, ClaimOutcome, Finding, Limits, Measure, Score};
 
 /// Evaluates `value`: the figure is within the limits for each subject, phase and point.
 pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
@@ -151,6 +151,6 @@ impl Finding {
     /// Whether it was measured.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        self.outcome != Outcome::NotMeasured
+        self.outcome != ClaimOutcome::NotMeasured
     }
 }

@@ -1,6 +1,6 @@
 //! `faster`, `best`, `worst`, `order`, `wins`.
 
-use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fslab_claims::{Claims, Outcome, Scorecard, Verdict, evaluate};
+use fslab_claims::{ClaimOutcome, Claims, Scorecard, Verdict, evaluate};
 use fslab_model::{
     CellId, DeviceInsight, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome,
     PhaseRecord, PhaseSpec, Point, RunRecord, Settled, Subject, Swept, TrialId, TrialOutcome,
@@ -247,6 +247,6 @@ pub(crate) fn verdict(run: &RunRecord, holds: &str) -> Verdict {
     card.verdicts.into_iter().next().expect("one claim")
 }
 
-pub(crate) fn outcome(run: &RunRecord, holds: &str) -> Outcome {
+pub(crate) fn outcome(run: &RunRecord, holds: &str) -> ClaimOutcome {
     verdict(run, holds).outcome
 }
