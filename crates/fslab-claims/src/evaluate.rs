@@ -6,7 +6,9 @@ use crate::evidence::{Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::sentence::sentence;
-use crate::{Claim, ClaimKind, ClaimOutcome, Claims, Finding, Score, Scorecard, StandIn, Verdict};
+use crate::{
+    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, Score, Scorecard, StandIn,
+};
 
 /// The result of one claim's condition.
 pub(crate) struct Judgement {
@@ -58,7 +60,7 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> 
     }
 }
 
-fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Verdict {
+fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> ClaimVerdict {
     let mut judgement = judge(claim, evidence, other);
     let is_deviation = matches!(
         claim.holds.score,
@@ -74,7 +76,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         judgement.remarks.push(label);
     }
     let stand_ins = stand_ins(claim, evidence);
-    Verdict {
+    ClaimVerdict {
         id: claim.id.clone(),
         text: claim.text.clone(),
         source: claim.source.clone(),

@@ -39,5 +39,5 @@ pub use original::{NamedText, Original};
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
 pub use score::{Measure, Score, Timed};
-pub use scorecard::{ClaimOutcome, Finding, Quantity, Scorecard, StandIn, Verdict};
+pub use scorecard::{ClaimOutcome, ClaimVerdict, Finding, Quantity, Scorecard, StandIn};
 pub use then_and_now::{Agreement, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, then_and_now};

@@ -103,7 +103,7 @@ pub struct StandIn {
 
 /// The outcome of one claim, with its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct ClaimVerdict {
     /// The claim's short name.
     pub id: String,
     /// The claim as a sentence.
@@ -134,7 +134,7 @@ pub struct Scorecard {
     /// The run.
     pub run: String,
     /// One verdict per claim, in the order of the file.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<ClaimVerdict>,
 }
 
 impl Scorecard {
@@ -148,9 +148,9 @@ impl Scorecard {
     }
 
     /// The required claims that fail.
-    pub fn broken(&self) -> impl Iterator<Item = &Verdict> {
+    pub fn broken(&self) -> impl Iterator<Item = &ClaimVerdict> {
         let is_broken =
-            |verdict: &&Verdict| verdict.required && verdict.outcome == ClaimOutcome::Fails;
+            |verdict: &&ClaimVerdict| verdict.required && verdict.outcome == ClaimOutcome::Fails;
         self.verdicts.iter().filter(is_broken)
     }
 }

@@ -1,6 +1,8 @@
 //! Claims of an original, and its figures beside the run's.
 
-use fslab_claims::{ClaimOutcome, Scorecard, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, Verdict};
+use fslab_claims::{
+    ClaimOutcome, ClaimVerdict, Scorecard, ThenAndNow, ThenAndNowGroup, ThenAndNowRow,
+};
 
 use crate::{Column, Table, TableCell, Tone, wording};
 
@@ -33,7 +35,7 @@ pub fn counts(card: &Scorecard) -> String {
     format!("{all}: {}.{required}", counts.join(", "))
 }
 
-fn row(verdict: &Verdict) -> Vec<TableCell> {
+fn row(verdict: &ClaimVerdict) -> Vec<TableCell> {
     let mut source = verdict.source.clone();
     if verdict.contradicted {
         source.push_str("; the original's own numbers contradict it");
