@@ -23,7 +23,7 @@ mod studies;
 mod venue_choice;
 
 pub use bounds::TooMuchError;
-pub use conductor::{Conductor, ConductorError, Observer, Outcome};
+pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
 pub use machine::machine_facts;
 pub use overrides::override_study;
 pub use phases::PhasesError;
