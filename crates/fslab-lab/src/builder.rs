@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::build_dir::BuildDir;
 use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
-use crate::progress::{Progress, Stage};
+use crate::progress::{BuildStage, Progress};
 use crate::recipe::Recipe;
 use crate::source::Origin;
 use crate::{
@@ -149,7 +149,7 @@ struct Plan {
 impl Plan {
     /// Builds, and returns the folder of the finished kernel.
     fn execute(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
-        build_dir.reporter.enter(Stage::Configuring);
+        build_dir.reporter.enter(BuildStage::Configuring);
         let patches = self.patch(build_dir)?;
         let edits_ignored = accepted(
             self.origin.kind,
@@ -157,11 +157,11 @@ impl Plan {
             LabError::EditsRefused,
         )?;
         let config_ignored = self.configure(build_dir)?;
-        build_dir.reporter.enter(Stage::Compiling);
+        build_dir.reporter.enter(BuildStage::Compiling);
         let mut make = self.make(build_dir);
         make.arg(format!("-j{}", self.jobs)).arg("linux");
         build_dir.run("compile the kernel", make)?;
-        build_dir.reporter.enter(Stage::Storing);
+        build_dir.reporter.enter(BuildStage::Storing);
         let finished = build_dir.make_folder("finished")?;
         let binary = finished.join(BINARY);
         self.strip(&binary, build_dir)?;
@@ -328,7 +328,7 @@ linux:
     /// A cache, and a kernel tree that builds at once.
     struct TestEnv {
         place: tempfile::TempDir,
-        stages: Vec<(Stage, Objects)>,
+        stages: Vec<(BuildStage, Objects)>,
         stop: AtomicBool,
     }
 
@@ -434,12 +434,12 @@ linux:
         env.build("mine");
         let stages: Vec<_> = env.stages.iter().map(|(stage, _)| *stage).collect();
         let order = [
-            Stage::Looking,
-            Stage::Configuring,
-            Stage::Compiling,
-            Stage::Linking,
-            Stage::Storing,
-            Stage::Clearing,
+            BuildStage::Looking,
+            BuildStage::Configuring,
+            BuildStage::Compiling,
+            BuildStage::Linking,
+            BuildStage::Storing,
+            BuildStage::Clearing,
         ];
         assert_eq!(stages, order);
         let expected = |env: &TestEnv| env.stages[2].1.expected;
@@ -522,7 +522,7 @@ linux:
         env.change("Makefile", &MAKEFILE.replace("@gcc", "@sleep 60; gcc"));
         let (cache, request) = (env.cache(), env.request("mine"));
         let mut listener = |progress: Progress| {
-            if progress.stage == Stage::Linking {
+            if progress.stage == BuildStage::Linking {
                 env.stop.store(true, Ordering::Relaxed);
             }
         };

@@ -42,7 +42,7 @@ pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
 pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
-pub use progress::{Objects, Progress, Stage};
+pub use progress::{BuildStage, Objects, Progress};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,
     RootFacts, RootProgram, Tree, WRITABLE, find_library, listed_programs, loader_cache,
