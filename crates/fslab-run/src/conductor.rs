@@ -129,11 +129,11 @@ impl<'a> Conductor<'a> {
             if outcome.missing > 0 || self.control.is_stopping() {
                 break;
             }
-            let known = figures.iter().flat_map(|it| it.standings(repeat));
+            let known = figures.iter().flat_map(|it| it.cells(repeat));
             let known: Vec<_> = known.filter(|cell| open.contains(&cell.cell)).collect();
             open = known
                 .iter()
-                .filter(|cell| cell.standing.is_open() && repeat < adaptive.repeats_max)
+                .filter(|cell| cell.precision.is_open() && repeat < adaptive.repeats_max)
                 .map(|cell| cell.cell)
                 .collect();
             let block = block

@@ -27,7 +27,7 @@ pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
 pub use machine::machine_facts;
 pub use overrides::override_study;
 pub use phases::PhasesError;
-pub use precision::{CellPrecision, Standing, precision};
+pub use precision::{CellPrecision, Precision, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use resolve::{Request, ResolveError, Resolved, brings, footprint, resolve};
 pub use resume::{ResumeError, Resumption, ensure_same_device};
