@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome};
+use fslab_model::TrialOutcome;
 use fslab_stats::Estimate;
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
-use fslab_compare::{Analysis, Comparison, FirstPlace, PhaseAnalysis, PhaseCell, Standing};
+use fslab_compare::{Analysis, Comparison, FirstPlace, PhaseAnalysis, Standing};
 
 /// The predicate of subjects of which nothing is decided.
 const UNDECIDED: &str = "are undecided";
@@ -410,99 +410,9 @@ impl SummaryWriter<'_> {
     }
 
     fn caveats(&self) -> Vec<Sentence> {
-        let mut caveats = Vec::new();
-        let phases = &self.analysis.phases;
-        let plan = &self.analysis.run.header.plan;
-        let few = plan.repeats < 2;
-        let is_virtual = plan.venue.kind().is_virtual();
-        if few && is_virtual && self.names.len() > 1 {
-            let text = "Time is virtual: the figures are one exact point, and how sensitive they \
-                        are is not known. By convention, differences below 1 % count as none.";
-            caveats.push(text.to_owned());
-        } else if few && self.names.len() > 1 {
-            let text = "Each subject has a single repeat: no interval can be given, so no ranking \
-                        is stated.";
-            caveats.push(text.to_owned());
-        } else if self.names.len() == 1 {
-            caveats.push("There is one subject, hence no comparison.".to_owned());
-        }
-        caveats.extend(crate::caveats::of_perturbation(self.analysis, &self.names));
-        caveats.extend(crate::caveats::of_statistics(self.analysis, &self.names));
-        caveats.extend(self.of_sweeps());
-        let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);
-        if let Some(phases) = self.phases_where(&idle) {
-            caveats.push(format!(
-                "In virtual time the processor takes none, so there is no rate where nothing \
-                 waited for the disk: {phases}."
-            ));
-        }
-        let little = phases.iter().filter(|phase| !phase.is_disk_bound());
-        let little: Vec<String> = little.map(|of| phase(of.name)).collect();
-        if !little.is_empty() {
-            caveats.push(format!(
-                "Not disk-bound, so that they count for no winner and not in the mean: the disk \
-                 worked for less than half of {}; the rest is waiting for timers.",
-                list(&little)
-            ));
-        }
-        let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
-        if !is_virtual && let Some(phases) = self.phases_where(&cached) {
-            caveats.push(format!(
-                "The figures of {phases} come from the page cache: the device moved less than a \
-                 tenth of the bytes."
-            ));
-        }
-        let holes = phases
-            .iter()
-            .flat_map(|phase| &phase.cells)
-            .filter(|cell| cell.absence().is_some())
-            .count();
-        if holes > 0 {
-            caveats.push(format!(
-                "{} of {} of a phase and a subject have no figure; the reasons are listed.",
-                holes,
-                count(phases.len() * self.names.len(), "pair")
-            ));
-        }
+        let caveats = crate::caveats::caveats(self.analysis, &self.names);
         let caveat = |text| sentence(SentenceKind::Caveat, text);
         caveats.into_iter().map(caveat).collect()
-    }
-
-    /// A note on the figures of sweeps; `None` without sweeps.
-    fn of_sweeps(&self) -> Option<String> {
-        let means = |of: &PhaseAnalysis| {
-            let sweep = of.sweep.as_ref()?;
-            let (shared, all) = (sweep.shared, sweep.points.len());
-            Some(format!("{} ({shared} of {all})", phase(of.name)))
-        };
-        let means: Vec<String> = self.analysis.phases.iter().filter_map(means).collect();
-        (!means.is_empty()).then(|| {
-            format!(
-                "Of a sweep the geometric mean over the points that all subjects have is \
-                 compared: {}.",
-                list(&means)
-            )
-        })
-    }
-
-    /// The phases in which `holds` for any subject, as text; for a sweep, with the number of
-    /// points.
-    fn phases_where(&self, holds: &dyn Fn(&PhaseCell) -> bool) -> Option<String> {
-        let places = |of: &PhaseAnalysis| {
-            let points = of.points();
-            let found = points.iter().filter(|point| point.cells.iter().any(holds));
-            match (found.count(), of.sweep.is_some()) {
-                (0, _) => None,
-                (_, false) => Some(phase(of.name)),
-                (found, true) => Some(format!(
-                    "{} ({found} of {} points)",
-                    phase(of.name),
-                    points.len()
-                )),
-            }
-        };
-        let places: Vec<String> = self.analysis.phases.iter().filter_map(places).collect();
-        (!places.is_empty()).then(|| list(&places))
     }
 
     fn names_of(&self, subjects: &[usize]) -> String {
