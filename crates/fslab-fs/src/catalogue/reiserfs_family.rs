@@ -1,6 +1,6 @@
 //! Common parts of ReiserFS 3.5 and 3.6: reiserfsprogs, the driver, most limits.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::reservations::LINUX_ONLY;
@@ -66,23 +66,14 @@ pub(super) const BUG_OF_JOURNAL: KernelBug = KernelBug {
 };
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     hard_links_max: 64_535,
-    case: CaseRule::Sensitive,
-    sparse_files: true,
     // The mount option user_xattr keeps them.
     extended_attributes: false,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
     crash_safety: CrashSafety::Journal,
-    name_bytes_max: 255,
     // The driver's limit; the format allows more.
     file_bytes_max: Bytes(2_199_023_251_456),
     volume_bytes_max: Some(Bytes(((1 << 32) - 1) << 12)),
+    ..Capabilities::POSIX
 };
 
 pub(super) const RESERVATIONS: &[Reservation] = &[

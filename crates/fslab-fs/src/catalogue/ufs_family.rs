@@ -3,7 +3,7 @@
 //!
 //! None has a checker: Debian 12 packages no fsck of UFS.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{KernelConfig, KernelDriver};
@@ -23,21 +23,9 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
 };
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     hard_links_max: 32_000,
-    case: CaseRule::Sensitive,
-    sparse_files: true,
-    extended_attributes: false,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
-    crash_safety: CrashSafety::None,
-    name_bytes_max: 255,
     file_bytes_max: Bytes(0),
-    volume_bytes_max: None,
+    ..Capabilities::POSIX
 };
 
 pub(super) const READ_BY_FREEBSD: Reservation = Reservation::stated(
