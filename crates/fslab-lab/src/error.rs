@@ -264,11 +264,7 @@ fn programs(tools: &[BuildTool]) -> String {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
-        let mut failure = Self::new(error.kind(), error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            failure = failure.because(source);
-        }
-        failure.hint = error.hint();
+        let mut failure = Self::of_error(error.kind(), &error).with_hint(error.hint());
         if let LabError::Failed { said, .. } | LabError::NoPackage { reasons: said, .. } = error {
             failure.causes.extend(said);
         }

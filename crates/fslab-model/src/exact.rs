@@ -1,8 +1,6 @@
 //! The exact part of a run in virtual time: its records without what the host adds, and their
 //! fingerprint, by which two people compare theirs.
 
-use sha2::{Digest, Sha256};
-
 use crate::{RunRecord, TrialRecord, VenuePlan};
 
 /// The fact that names the confinement of a trial's phases to the tree of its subject.
@@ -67,8 +65,7 @@ impl RunRecord {
     /// The first digits of the SHA-256 of [`Self::exact_json`]: equal for equal records.
     #[must_use]
     pub fn fingerprint(&self) -> Option<String> {
-        let digest = Sha256::digest(self.exact_json()?);
-        let mut text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = crate::sha256(self.exact_json()?);
         text.truncate(DIGITS);
         Some(text)
     }

@@ -12,6 +12,7 @@
 mod brings;
 mod capabilities;
 mod device_identity;
+mod digest;
 mod disturbance;
 mod duration_text;
 mod event;
@@ -51,6 +52,7 @@ mod workload;
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use device_identity::DeviceIdentity;
+pub use digest::{hexadecimal, sha256};
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use duration_text::{ParseDurationError, parse_duration, parse_duration_in, parse_seconds};
 pub use event::{Event, EventBody, StepRecord};

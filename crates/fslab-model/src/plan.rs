@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::{
     Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale, SimulatedDisk,
@@ -308,8 +307,7 @@ impl Plan {
             }
         }
         value.sort_all_objects();
-        let digest = Sha256::digest(value.to_string());
-        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = crate::sha256(value.to_string());
         digits.parse().expect("a digest is 64 hexadecimal digits")
     }
 
