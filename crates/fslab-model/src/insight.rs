@@ -365,12 +365,6 @@ impl DeviceInsight {
         share(metadata.bytes, self.moved().bytes)
     }
 
-    /// Share of the bytes read that were read ahead.
-    #[must_use]
-    pub fn readahead_share(&self) -> Option<f64> {
-        share(self.readahead.bytes, self.reads.all.bytes)
-    }
-
     /// Bytes written to the media: by requests that did not end in the cache, and by the disk
     /// itself.
     #[must_use]
