@@ -69,6 +69,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
     // A claim that was not measured has a reason instead.
     let is_measured = judgement.outcome != ClaimOutcome::NotMeasured;
     if let Some(runs) = evidence
+        .run
         .perturbed_runs()
         .filter(|_| is_deviation && is_measured)
     {

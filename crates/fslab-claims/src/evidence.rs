@@ -98,14 +98,6 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The number of perturbed runs of a subject, the unperturbed one included; `None` if repeats
-    /// are not perturbed, or there is only one.
-    pub(crate) fn perturbed_runs(&self) -> Option<usize> {
-        let plan = &self.run.header.plan;
-        let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
-        counts.max().filter(|count| plan.perturb && *count > 1)
-    }
-
     /// All subjects of the run that were neither aged nor filled beforehand.
     pub(crate) fn fresh_members(&self) -> Vec<Member> {
         let cells = self.run.header.plan.cells();

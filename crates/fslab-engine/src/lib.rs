@@ -42,6 +42,7 @@ pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
 pub use lay_out::{lay_out, lays_out};
 pub use measured::{Measured, ThreadMeasured};
+pub use recording::cpu_use;
 pub use registry::run_metadata;
 pub use thread_recorder::{Filler, OperationKind, ThreadRecorder, run_recorded_threads};
 

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::build_dir::BuildDir;
 use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
@@ -184,7 +183,7 @@ impl Plan {
             compiler: compiler.unwrap_or("unknown").to_owned(),
             binary_bytes: about.len(),
             objects: build_dir.reporter.objects_done(),
-            built_unix_s: unix_seconds(),
+            built_unix_s: fslab_sys::unix_seconds(),
             build_seconds: build_dir.reporter.elapsed().as_secs(),
         };
         copy(&config_path, &finished.join(CONFIG))?;
@@ -291,13 +290,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
     fs::copy(from, to)
         .map(drop)
         .map_err(LabError::io("write", to))
-}
-
-/// The current time in seconds since 1970.
-pub(crate) fn unix_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -247,6 +247,13 @@ impl LabError {
         }
     }
 
+    pub(crate) fn bad_tree(path: &Path, reason: &'static str) -> Self {
+        Self::BadTree {
+            path: path.to_owned(),
+            reason,
+        }
+    }
+
     pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io {

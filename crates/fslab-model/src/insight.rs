@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Picture;
+use crate::{Picture, is_default};
 
 /// Bytes of a sector, the unit of a disk's addresses.
 const SECTOR_BYTES: u64 = 512;
@@ -201,11 +201,6 @@ pub struct DeviceInsight {
     pub depth: Depth,
     /// The picture of reads and writes by address and time.
     pub picture: Picture,
-}
-
-/// For serde: all-zero values are skipped.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// `part / total`; `None` if `total` is 0.

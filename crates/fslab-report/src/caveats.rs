@@ -119,7 +119,7 @@ fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String> {
 
 /// The most sensitive figure, in one line; `None` if repeats are not perturbed.
 fn of_perturbation(analysis: &Analysis, names: &[String]) -> Option<String> {
-    let runs = analysis.perturbed_runs()?;
+    let runs = analysis.run.perturbed_runs()?;
     let sensitive = analysis.sensitive();
     let Some(most) = sensitive.first() else {
         return Some(format!(

@@ -32,6 +32,6 @@ pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use resolve::{Request, ResolveError, Resolved, brings, footprint, resolve};
 pub use resume::{ResumeError, Resumption, ensure_same_device};
 pub use run_lock::RunLock;
-pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
+pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
 pub use venue_choice::{GuestChoice, VenueChoice};

@@ -122,7 +122,7 @@ impl Execution<'_> {
                 None => screen::notice("there is no run of this plan to resume; this is a new one"),
             }
         }
-        let started_unix_s = fslab_run::unix_seconds();
+        let started_unix_s = fslab_sys::unix_seconds();
         let header = RunHeader {
             run: fslab_run::fresh_run_id(started_unix_s),
             plan,

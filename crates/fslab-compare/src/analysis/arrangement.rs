@@ -92,15 +92,6 @@ impl<'a> Analysis<'a> {
             && plan.repeats < 2
     }
 
-    /// The number of runs of a subject in virtual time, the unperturbed one included; `None` if
-    /// repeats are not perturbed or there is only one.
-    #[must_use]
-    pub fn perturbed_runs(&self) -> Option<usize> {
-        let plan = &self.run.header.plan;
-        let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
-        counts.max().filter(|count| plan.perturb && *count > 1)
-    }
-
     /// True if any comparison of the run has an interval, so that rankings may be stated.
     #[must_use]
     pub fn has_intervals(&self) -> bool {

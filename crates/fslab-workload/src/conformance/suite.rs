@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fslab_engine::{EngineKind, Measured, RunContext};
+use fslab_engine::{EngineKind, Measured, RunContext, cpu_use};
 use fslab_model::Bytes;
 use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
@@ -18,7 +18,6 @@ use super::scale::Scale;
 use super::semantics::Semantics;
 use super::survey::Survey;
 use super::tree::Tree;
-use crate::programs::cpu_use;
 use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 use fslab_stats::{CounterRandom, mix};
