@@ -63,6 +63,21 @@ impl Finding {
         }
     }
 
+    /// The share of the repeats that are as claimed, which all must be.
+    pub(crate) fn of_repeats(what: String, confirming: usize, repeats: usize) -> Self {
+        Self {
+            outcome: match confirming {
+                all if all == repeats => ClaimOutcome::Holds,
+                0 => ClaimOutcome::Fails,
+                _ => ClaimOutcome::Undecided,
+            },
+            value: Some(100.0 * confirming as f64 / repeats as f64),
+            quantity: Quantity::Percent,
+            places: 1,
+            ..Self::gap(what, String::new(), Limits::at_least(100.0))
+        }
+    }
+
     /// A finding that was not measured.
     pub(crate) fn gap(what: String, gap: MissingReason, limits: Limits) -> Self {
         Self {
