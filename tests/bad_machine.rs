@@ -47,7 +47,7 @@ fn the_loop_venue_without_privileges_says_what_to_do() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
+fn a_folder_that_cannot_be_written_is_reported_before_anything_runs() {
     let desk = Desk::new().unprivileged();
     let ended = desk.run(&[
         "compare",
@@ -75,7 +75,7 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
 }
 
 #[test]
-fn a_disk_that_is_too_full_for_the_image_is_told_before_anything_runs() {
+fn a_disk_that_is_too_full_for_the_image_is_reported_before_anything_runs() {
     let Some(_turn) = can_mount("full disk", &["mkfs.ext4"]) else {
         return;
     };
@@ -175,7 +175,7 @@ fn a_store_in_a_folder_that_is_a_file_is_refused() {
 }
 
 #[test]
-fn a_user_without_a_home_is_told_which_variable_to_set() {
+fn without_a_home_the_hint_names_the_variable_to_set() {
     let desk = Desk::new();
     let program = env!("CARGO_BIN_EXE_fslab");
     let output = std::process::Command::new(program)

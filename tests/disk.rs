@@ -72,7 +72,7 @@ fn a_profile_of_the_users_own_is_shown_and_its_disk_runs() {
 }
 
 #[test]
-fn what_is_wrong_with_a_profile_is_told_with_file_and_key() {
+fn what_is_wrong_with_a_profile_is_reported_with_file_and_key() {
     let desk = desk_with_profile("average =", "avrage =");
     desk.run(&["disk", "show", "./mine.toml"])
         .expect_code(2)

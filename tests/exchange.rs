@@ -141,7 +141,7 @@ fn many_imports_at_once_all_land() {
 
 /// A form that has no place for most of a run was nearly empty, and nothing said so.
 #[test]
-fn what_a_form_has_no_place_for_is_told() {
+fn what_a_form_has_no_place_for_is_reported() {
     let desk = Desk::new();
     let rows = [
         "rewrite,throughput,100",
@@ -153,9 +153,9 @@ fn what_a_form_has_no_place_for_is_told() {
     let ended = desk.run(&["export", "last", "--format", "bonnie"]);
     ended.expect_code(0);
     assert_eq!(ended.out.lines().count(), 1, "{}", ended.out);
-    let told = "2 phases have no place in the form of bonnie++ and are left out: a, b; of its 12 \
+    let stated = "2 phases have no place in the form of bonnie++ and are left out: a, b; of its 12 \
                 phases the run has 1";
-    assert!(ended.err.contains(told), "{}", ended.err);
+    assert!(ended.err.contains(stated), "{}", ended.err);
     desk.run(&["import", &fixture("bonnie-2.00a.txt")])
         .expect_code(0);
     let ended = desk.run(&["export", "last", "--format", "bonnie"]);

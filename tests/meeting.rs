@@ -143,7 +143,7 @@ fn an_import_is_compared_with_an_own_run_by_what_phases_do() {
     }
     let shown = desk.run(&["diff", "bonnie", "own"]);
     shown.expect_code(0);
-    let told = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for sentence in [
         "They differ in repeats: 2 against 3.",
         "first-write is also block-write of bonnie",
@@ -151,7 +151,7 @@ fn an_import_is_compared_with_an_own_run_by_what_phases_do() {
         "Not known of bonnie, with the values of own:",
         "Of own not compared with bonnie: mixed and rewrite",
     ] {
-        assert!(told.contains(sentence), "no '{sentence}' in {told}");
+        assert!(text.contains(sentence), "no '{sentence}' in {text}");
     }
 }
 

@@ -90,7 +90,7 @@ fn all_repeats_stay_where_a_looser_target_needs_fewer() {
 }
 
 #[test]
-fn who_names_no_number_is_told_how_to_know_more() {
+fn without_a_number_of_repeats_the_summary_says_how_to_know_more() {
     let desk = Desk::new();
     let ended = compare(&desk, &["--repeats", "3"]);
     ended.expect_code(0);

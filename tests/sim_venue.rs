@@ -76,10 +76,10 @@ fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_doe
         let line = shown.lines().find(|line| line.starts_with("Fingerprint"));
         line.expect("a fingerprint").to_owned()
     };
-    let told = fingerprint(&desk);
-    assert_eq!(told, fingerprint(&again));
+    let stated = fingerprint(&desk);
+    assert_eq!(stated, fingerprint(&again));
     for word in ["belong to the lab", "seed 1", "2 repeats, perturbed"] {
-        assert!(told.contains(word), "{told}");
+        assert!(stated.contains(word), "{stated}");
     }
 }
 

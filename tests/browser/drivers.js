@@ -11,10 +11,10 @@
     return true;
   };
   const text = (part) => part.textContent.replace(/[↕↑↓#]/g, "").replace(/\s+/g, " ").trim();
-  const told = (id, type) => one(id).dispatchEvent(new Event(type, { bubbles: true }));
-  const check = (id, is) => { one(id).checked = is; told(id, "change"); };
-  const pick = (id, value) => { one(id).value = value; told(id, "change"); };
-  const type = (id, value) => { one(id).value = value; told(id, "input"); };
+  const dispatch = (id, type) => one(id).dispatchEvent(new Event(type, { bubbles: true }));
+  const check = (id, is) => { one(id).checked = is; dispatch(id, "change"); };
+  const pick = (id, value) => { one(id).value = value; dispatch(id, "change"); };
+  const type = (id, value) => { one(id).value = value; dispatch(id, "input"); };
   const column = (id, index) => all("tbody tr", one(id)).map((row) => text(row.cells[index]));
   const place = (part) => part.closest("figure").id;
   const wide = () => document.scrollingElement.scrollWidth - innerWidth;

@@ -66,7 +66,7 @@ pub struct Holds {
     /// The points of a sweep that count, by dimension.
     pub condition: BTreeMap<String, PointRange>,
     /// The kind, with its subjects, phases and limits.
-    pub kind: Kind,
+    pub kind: ClaimKind,
 }
 
 /// Limits of a figure, both inclusive unless `strict`.
@@ -121,7 +121,7 @@ pub struct PhasePair {
 
 /// The kinds of claim; docs/claims.md says what each means.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum ClaimKind {
     /// Each of `subjects` against each of `than`.
     Faster {
         /// The phases.
@@ -243,7 +243,7 @@ pub struct Among {
     pub within: Option<f64>,
 }
 
-impl Kind {
+impl ClaimKind {
     /// The word of the claims file.
     #[must_use]
     pub fn as_str(&self) -> &'static str {

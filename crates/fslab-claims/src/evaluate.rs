@@ -6,11 +6,13 @@ use crate::evidence::{Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::sentence::sentence;
-use crate::{Claim, Claims, Finding, Kind, Outcome, Score, Scorecard, StandIn, Verdict};
+use crate::{
+    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, Score, Scorecard, StandIn,
+};
 
 /// The result of one claim's condition.
 pub(crate) struct Judgement {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ClaimOutcome,
     pub(crate) findings: Vec<Finding>,
     /// Additions to the verdict's sentence.
     pub(crate) remarks: Vec<String>,
@@ -28,7 +30,7 @@ impl Judgement {
 
     pub(crate) fn not_measured(gap: impl Into<String>) -> Self {
         Self {
-            outcome: Outcome::NotMeasured,
+            outcome: ClaimOutcome::NotMeasured,
             findings: Vec::new(),
             remarks: vec![gap.into()],
         }
@@ -58,15 +60,16 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> 
     }
 }
 
-fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Verdict {
+fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> ClaimVerdict {
     let mut judgement = judge(claim, evidence, other);
     let is_deviation = matches!(
         claim.holds.score,
         Score::Deviation(_) | Score::RelativeDeviation(_)
     );
     // A claim that was not measured has a reason instead.
-    let is_measured = judgement.outcome != Outcome::NotMeasured;
+    let is_measured = judgement.outcome != ClaimOutcome::NotMeasured;
     if let Some(runs) = evidence
+        .run
         .perturbed_runs()
         .filter(|_| is_deviation && is_measured)
     {
@@ -74,7 +77,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         judgement.remarks.push(label);
     }
     let stand_ins = stand_ins(claim, evidence);
-    Verdict {
+    ClaimVerdict {
         id: claim.id.clone(),
         text: claim.text.clone(),
         source: claim.source.clone(),
@@ -113,36 +116,36 @@ fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -
         ranges,
     };
     match &claim.holds.kind {
-        Kind::Faster {
+        ClaimKind::Faster {
             phases,
             subjects,
             than,
             limits,
         } => kinds::faster(&case, phases, (subjects, than), *limits),
-        Kind::Best(among) => kinds::extreme(&case, among, true),
-        Kind::Worst(among) => kinds::extreme(&case, among, false),
-        Kind::Order { phases, subjects } => kinds::order(&case, phases, subjects),
-        Kind::Phases {
+        ClaimKind::Best(among) => kinds::extreme(&case, among, true),
+        ClaimKind::Worst(among) => kinds::extreme(&case, among, false),
+        ClaimKind::Order { phases, subjects } => kinds::order(&case, phases, subjects),
+        ClaimKind::Phases {
             pair,
             subjects,
             limits,
         } => kinds::phases(&case, pair, subjects, *limits),
-        Kind::Gain {
+        ClaimKind::Gain {
             pair,
             against,
             subjects,
             limits,
         } => kinds::gain(&case, [pair, against], subjects, *limits),
-        Kind::Trend { .. } => kinds::trend(&case),
-        Kind::Value { .. } => kinds::value(&case),
-        Kind::Sequence {
+        ClaimKind::Trend { .. } => kinds::trend(&case),
+        ClaimKind::Value { .. } => kinds::value(&case),
+        ClaimKind::Sequence {
             phase,
             subjects,
             values,
         } => kinds::sequence(&case, phase, subjects, values),
-        Kind::Wins { .. } => kinds::wins(&case),
-        Kind::Spread { .. } => kinds::spread(&case),
-        Kind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
+        ClaimKind::Wins { .. } => kinds::wins(&case),
+        ClaimKind::Spread { .. } => kinds::spread(&case),
+        ClaimKind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
     }
 }
 
@@ -168,7 +171,7 @@ fn stand_ins(claim: &Claim, evidence: &Evidence<'_>) -> Vec<StandIn> {
     stand_ins
 }
 
-impl Kind {
+impl ClaimKind {
     /// The subjects of the claim, by the original's names.
     #[must_use]
     pub fn subjects(&self) -> Vec<&str> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fslab_model::{
     CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue, RunRecord, Subject,
-    SubjectPlan, TrialOutcome, TrialRecord, VenueKind, VenuePlan, definitions as d, phase_metrics,
+    SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
 };
 
 use crate::{Claims, MemoryRule, PointRange, Score, Timed};
@@ -83,7 +83,7 @@ impl<'a> Evidence<'a> {
             phases: trial.phases.iter().map(phase).collect(),
         };
         let plan = &run.header.plan;
-        let is_virtual = plan.venue.kind() == VenueKind::Sim;
+        let is_virtual = plan.venue.kind().is_virtual();
         let repeats = plan.cells().map(|cell| run.cell(cell.id).count()).max();
         let exact = is_virtual && repeats.unwrap_or(0) < 2;
         Self {
@@ -96,14 +96,6 @@ impl<'a> Evidence<'a> {
             claims,
             trials: run.trials.iter().map(trial).collect(),
         }
-    }
-
-    /// The number of perturbed runs of a subject, the unperturbed one included; `None` if repeats
-    /// are not perturbed, or there is only one.
-    pub(crate) fn perturbed_runs(&self) -> Option<usize> {
-        let plan = &self.run.header.plan;
-        let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
-        counts.max().filter(|count| plan.perturb && *count > 1)
     }
 
     /// All subjects of the run that were neither aged nor filled beforehand.

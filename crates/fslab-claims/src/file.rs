@@ -9,7 +9,7 @@ use toml::Table;
 
 use crate::holds_schema::HoldsSchema;
 use crate::keys::{Keys, Problem};
-use crate::{Among, Claim, Claims, Holds, Kind, MemoryRule, Position, Score, Shape};
+use crate::{Among, Claim, ClaimKind, Claims, Holds, MemoryRule, Position, Score, Shape};
 
 /// Claims of the publication that a study repeats. The file `claims.toml` beside its `study.toml`.
 #[derive(Deserialize, JsonSchema)]
@@ -173,26 +173,26 @@ fn read_holds(table: Table) -> Result<Holds, Problem> {
     })
 }
 
-fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<Kind, Problem> {
+fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<ClaimKind, Problem> {
     Ok(match kind {
-        "faster" => Kind::Faster {
+        "faster" => ClaimKind::Faster {
             phases: keys.phases()?,
             subjects: keys.subjects()?,
             than: keys.list("than")?,
             limits: keys.ratio_limits()?,
         },
-        "best" => Kind::Best(read_among(keys)?),
-        "worst" => Kind::Worst(read_among(keys)?),
-        "order" => Kind::Order {
+        "best" => ClaimKind::Best(read_among(keys)?),
+        "worst" => ClaimKind::Worst(read_among(keys)?),
+        "order" => ClaimKind::Order {
             phases: keys.phases()?,
             subjects: two_or_more("subjects", keys.list("subjects")?)?,
         },
-        "phases" => Kind::Phases {
+        "phases" => ClaimKind::Phases {
             pair: keys.pair()?,
             subjects: keys.subjects()?,
             limits: keys.ratio_limits()?,
         },
-        "gain" => Kind::Gain {
+        "gain" => ClaimKind::Gain {
             pair: keys.pair()?,
             against: keys.against()?,
             subjects: keys.subjects()?,
@@ -201,21 +201,21 @@ fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<Kind, Problem>
         "trend" => read_trend(keys)?,
         "value" => {
             let (limits, written) = keys.value_limits(score.measure())?;
-            Kind::Value {
+            ClaimKind::Value {
                 phases: keys.phases()?,
                 subjects: keys.subjects()?,
                 limits,
                 written,
             }
         }
-        "sequence" => Kind::Sequence {
+        "sequence" => ClaimKind::Sequence {
             phase: keys.text("phase")?,
             subjects: keys.subjects()?,
             values: keys.numbers("values")?,
         },
         "wins" => {
             let phases = keys.list("phases")?;
-            Kind::Wins {
+            ClaimKind::Wins {
                 subject: keys.text("subject")?,
                 among: keys.optional_list("among")?,
                 position: read_position(keys)?,
@@ -224,7 +224,7 @@ fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<Kind, Problem>
             }
         }
         "spread" => read_spread(keys)?,
-        "fails" => Kind::Fails {
+        "fails" => ClaimKind::Fails {
             phase: keys.text("phase")?,
             subjects: keys.subjects()?,
         },
@@ -262,7 +262,7 @@ fn read_position(keys: &mut Keys) -> Result<Position, Problem> {
     }
 }
 
-fn read_trend(keys: &mut Keys) -> Result<Kind, Problem> {
+fn read_trend(keys: &mut Keys) -> Result<ClaimKind, Problem> {
     let shape = match keys.text("shape")?.as_str() {
         "rises" => Shape::Rises,
         "falls" => Shape::Falls,
@@ -283,7 +283,7 @@ fn read_trend(keys: &mut Keys) -> Result<Kind, Problem> {
         }
         _ => {}
     }
-    Ok(Kind::Trend {
+    Ok(ClaimKind::Trend {
         phases: keys.phases()?,
         subjects: keys.subjects()?,
         over: keys.text("over")?,
@@ -292,7 +292,7 @@ fn read_trend(keys: &mut Keys) -> Result<Kind, Problem> {
     })
 }
 
-fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
+fn read_spread(keys: &mut Keys) -> Result<ClaimKind, Problem> {
     let phases = keys.phases()?;
     let groups = keys.groups("groups")?;
     let disks = keys.optional_list("venue_disks")?;
@@ -302,7 +302,7 @@ fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
         let text = "needs several groups, or one group and 'venue_disks'";
         return Err(("groups".to_owned(), text.to_owned()));
     }
-    Ok(Kind::Spread {
+    Ok(ClaimKind::Spread {
         phases,
         groups,
         disks,
@@ -312,17 +312,17 @@ fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
 
 /// A score that is compared must have a good direction; `sequence`, and no other kind, needs a
 /// list.
-fn check_score(kind: &Kind, score: Score) -> Result<(), Problem> {
+fn check_score(kind: &ClaimKind, score: Score) -> Result<(), Problem> {
     let problem = |text: &str| Err(("metric".to_owned(), text.to_owned()));
     let is_list = matches!(score, Score::List(_));
     match kind {
-        Kind::Sequence { .. } if !is_list => {
+        ClaimKind::Sequence { .. } if !is_list => {
             problem("is not a list, which the kind 'sequence' needs")
         }
-        Kind::Sequence { .. } => Ok(()),
+        ClaimKind::Sequence { .. } => Ok(()),
         _ if is_list => problem("is a list, which only the kind 'sequence' accepts"),
-        Kind::Value { .. } => Ok(()),
-        Kind::Fails { .. } if score != Score::Headline => {
+        ClaimKind::Value { .. } => Ok(()),
+        ClaimKind::Fails { .. } if score != Score::Headline => {
             problem("does not belong to the kind 'fails'")
         }
         _ if score.better() == Better::Neither => {
@@ -345,18 +345,18 @@ mod tests {
         Claims::from_toml(&text)
     }
 
-    fn kind(holds: &str) -> Kind {
+    fn kind(holds: &str) -> ClaimKind {
         read(holds).expect(holds).claims.remove(0).holds.kind
     }
 
     #[test]
     fn the_default_limit_of_faster_is_more_than_one() {
         let text = "kind = 'faster'\nphase = 'make'\nsubject = 'ext4'\nthan = ['ntfs']";
-        let Kind::Faster { limits, .. } = kind(text) else {
+        let ClaimKind::Faster { limits, .. } = kind(text) else {
             panic!("must be faster")
         };
         assert!(!limits.admit(1.0) && limits.admit(1.001));
-        let Kind::Faster { limits, .. } = kind(&format!("{text}\nat_least = 1")) else {
+        let ClaimKind::Faster { limits, .. } = kind(&format!("{text}\nat_least = 1")) else {
             panic!("must be faster")
         };
         assert_eq!(

@@ -4,7 +4,7 @@ use fslab_stats::Interval;
 
 use crate::evidence::MissingReason;
 use crate::ratio::Ratio;
-use crate::{Finding, Limits, Outcome, Quantity};
+use crate::{ClaimOutcome, Finding, Limits, Quantity};
 
 /// Remark on a single repeat of real time.
 pub(crate) const NO_INTERVAL: &str = "a single repeat has no interval";
@@ -25,17 +25,17 @@ impl Limits {
     }
 
     /// The outcome for a number that lies in `interval`.
-    pub(crate) fn decide(&self, interval: Option<Interval>) -> Outcome {
+    pub(crate) fn decide(&self, interval: Option<Interval>) -> ClaimOutcome {
         let Some(Interval { low, high }) = interval else {
-            return Outcome::Undecided;
+            return ClaimOutcome::Undecided;
         };
         if self.admit(low) && self.admit(high) {
-            return Outcome::Holds;
+            return ClaimOutcome::Holds;
         }
         if self.is_below(high) || self.is_above(low) {
-            Outcome::Fails
+            ClaimOutcome::Fails
         } else {
-            Outcome::Undecided
+            ClaimOutcome::Undecided
         }
     }
 }
@@ -64,11 +64,26 @@ impl Finding {
         }
     }
 
+    /// The share of the repeats that are as claimed, which all must be.
+    pub(crate) fn of_repeats(what: String, confirming: usize, repeats: usize) -> Self {
+        Self {
+            outcome: match confirming {
+                all if all == repeats => ClaimOutcome::Holds,
+                0 => ClaimOutcome::Fails,
+                _ => ClaimOutcome::Undecided,
+            },
+            value: Some(100.0 * confirming as f64 / repeats as f64),
+            quantity: Quantity::Percent,
+            places: 1,
+            ..Self::gap(what, String::new(), Limits::at_least(100.0))
+        }
+    }
+
     /// A finding that was not measured.
     pub(crate) fn gap(what: String, gap: MissingReason, limits: Limits) -> Self {
         Self {
             what,
-            outcome: Outcome::NotMeasured,
+            outcome: ClaimOutcome::NotMeasured,
             value: None,
             quantity: Quantity::Ratio,
             interval: None,
@@ -97,18 +112,18 @@ impl Finding {
 
 /// The outcome where every finding must hold: fails if one fails, else not measured if one was not
 /// measured, else undecided if one is.
-pub(crate) fn all_must_hold(findings: &[Finding]) -> Outcome {
+pub(crate) fn all_must_hold(findings: &[Finding]) -> ClaimOutcome {
     let outcomes = findings.iter().map(|finding| finding.outcome);
-    outcomes.min().unwrap_or(Outcome::NotMeasured)
+    outcomes.min().unwrap_or(ClaimOutcome::NotMeasured)
 }
 
 /// The finding that decides, of those with the given outcome: of failures the farthest from its
 /// limit, else the closest.
-pub(crate) fn decisive(findings: &[Finding], outcome: Outcome) -> Option<&Finding> {
+pub(crate) fn decisive(findings: &[Finding], outcome: ClaimOutcome) -> Option<&Finding> {
     let of_outcome = findings.iter().filter(|finding| finding.outcome == outcome);
     let by_margin = |a: &&Finding, b: &&Finding| a.margin().total_cmp(&b.margin());
     match outcome {
-        Outcome::Fails => of_outcome.rev().max_by(by_margin),
+        ClaimOutcome::Fails => of_outcome.rev().max_by(by_margin),
         _ => of_outcome.min_by(by_margin),
     }
 }
@@ -129,17 +144,17 @@ mod tests {
             strict: false,
         };
         for (low, high, outcome) in [
-            (1.25, 1.75, Outcome::Holds),
-            (1.3, 1.8, Outcome::Undecided),
-            (1.0, 1.3, Outcome::Undecided),
-            (1.0, 2.0, Outcome::Undecided),
-            (1.8, 2.0, Outcome::Fails),
-            (0.5, 1.2, Outcome::Fails),
-            (f64::INFINITY, f64::INFINITY, Outcome::Fails),
+            (1.25, 1.75, ClaimOutcome::Holds),
+            (1.3, 1.8, ClaimOutcome::Undecided),
+            (1.0, 1.3, ClaimOutcome::Undecided),
+            (1.0, 2.0, ClaimOutcome::Undecided),
+            (1.8, 2.0, ClaimOutcome::Fails),
+            (0.5, 1.2, ClaimOutcome::Fails),
+            (f64::INFINITY, f64::INFINITY, ClaimOutcome::Fails),
         ] {
             assert_eq!(limits.decide(interval(low, high)), outcome, "{low} {high}");
         }
-        assert_eq!(limits.decide(None), Outcome::Undecided);
+        assert_eq!(limits.decide(None), ClaimOutcome::Undecided);
     }
 
     #[test]
@@ -149,12 +164,12 @@ mod tests {
             at_most: None,
             strict: true,
         };
-        assert_eq!(strict.decide(interval(1.0, 1.0)), Outcome::Fails);
-        assert_eq!(strict.decide(interval(1.0, 1.2)), Outcome::Undecided);
-        assert_eq!(strict.decide(interval(1.1, 1.2)), Outcome::Holds);
+        assert_eq!(strict.decide(interval(1.0, 1.0)), ClaimOutcome::Fails);
+        assert_eq!(strict.decide(interval(1.0, 1.2)), ClaimOutcome::Undecided);
+        assert_eq!(strict.decide(interval(1.1, 1.2)), ClaimOutcome::Holds);
         assert_eq!(
             Limits::at_least(1.0).decide(interval(1.0, 1.0)),
-            Outcome::Holds
+            ClaimOutcome::Holds
         );
     }
 
@@ -165,20 +180,23 @@ mod tests {
             value: Some(value),
             ..Finding::gap("x".into(), "gap".into(), Limits::at_least(1.0))
         };
-        let holds = [finding(Outcome::Holds, 3.0), finding(Outcome::Holds, 1.1)];
-        assert_eq!(all_must_hold(&holds), Outcome::Holds);
-        let closest = decisive(&holds, Outcome::Holds).expect("one");
+        let holds = [
+            finding(ClaimOutcome::Holds, 3.0),
+            finding(ClaimOutcome::Holds, 1.1),
+        ];
+        assert_eq!(all_must_hold(&holds), ClaimOutcome::Holds);
+        let closest = decisive(&holds, ClaimOutcome::Holds).expect("one");
         assert_eq!(closest.value, Some(1.1));
         let mixed = [
-            finding(Outcome::Undecided, 1.0),
-            finding(Outcome::NotMeasured, 1.0),
-            finding(Outcome::Fails, 0.9),
-            finding(Outcome::Fails, 0.1),
+            finding(ClaimOutcome::Undecided, 1.0),
+            finding(ClaimOutcome::NotMeasured, 1.0),
+            finding(ClaimOutcome::Fails, 0.9),
+            finding(ClaimOutcome::Fails, 0.1),
         ];
-        assert_eq!(all_must_hold(&mixed), Outcome::Fails);
-        assert_eq!(all_must_hold(&mixed[..2]), Outcome::NotMeasured);
-        let farthest = decisive(&mixed, Outcome::Fails).expect("one");
+        assert_eq!(all_must_hold(&mixed), ClaimOutcome::Fails);
+        assert_eq!(all_must_hold(&mixed[..2]), ClaimOutcome::NotMeasured);
+        let farthest = decisive(&mixed, ClaimOutcome::Fails).expect("one");
         assert_eq!(farthest.value, Some(0.1));
-        assert_eq!(all_must_hold(&[]), Outcome::NotMeasured);
+        assert_eq!(all_must_hold(&[]), ClaimOutcome::NotMeasured);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fslab_model::{PointValue, nearest_name};
+use fslab_model::{PointValue, nearest_name, suggestion};
 use toml::{Table, Value};
 
 use crate::range::read_value;
@@ -40,11 +40,11 @@ impl Keys {
         let Some(key) = self.table.keys().next() else {
             return Ok(());
         };
-        let text = format!("does not belong to the kind '{kind}'");
-        match nearest_name(key, self.known.iter().copied()) {
-            Some(nearest) => problem(key, format!("{text}; did you mean '{nearest}'?")),
-            None => problem(key, text),
-        }
+        let nearest = suggestion(nearest_name(key, self.known.iter().copied()));
+        problem(
+            key,
+            format!("does not belong to the kind '{kind}'{nearest}"),
+        )
     }
 
     pub(crate) fn optional_text(&mut self, key: &'static str) -> Result<Option<String>, Problem> {

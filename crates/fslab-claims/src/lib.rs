@@ -31,7 +31,7 @@ mod sentence;
 mod then_and_now;
 
 pub use claim::{
-    Among, Claim, Claims, Holds, Kind, Limits, MemoryRule, PhasePair, Position, Shape,
+    Among, Claim, ClaimKind, Claims, Holds, Limits, MemoryRule, PhasePair, Position, Shape,
 };
 pub use error::OriginalError;
 pub use evaluate::evaluate;
@@ -39,5 +39,5 @@ pub use original::{NamedText, Original};
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
 pub use score::{Measure, Score, Timed};
-pub use scorecard::{Finding, Outcome, Quantity, Scorecard, StandIn, Verdict};
+pub use scorecard::{ClaimOutcome, ClaimVerdict, Finding, Quantity, Scorecard, StandIn};
 pub use then_and_now::{Agreement, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, then_and_now};

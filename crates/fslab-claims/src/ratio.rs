@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::{Better, Point, VenueKind};
+use fslab_model::{Better, Point};
 use fslab_stats::{Interval, deviation_ratio, location, ratio};
 
 use crate::Score;
@@ -370,7 +370,7 @@ impl<'r> Evidence<'r> {
             score,
         } = selection;
         let plan = &self.run.header.plan;
-        if plan.venue.kind() == VenueKind::Sim && !plan.perturb {
+        if plan.venue.kind().is_virtual() && !plan.perturb {
             return Err(
                 "in virtual time without perturbation, repeats differ by their data alone"
                     .to_owned(),

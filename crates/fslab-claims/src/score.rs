@@ -1,6 +1,6 @@
 //! The figure that a claim compares by: its name in claims files, its unit and its good direction.
 
-use fslab_model::{Better, MetricDefinition, Unit, definitions as d, nearest_name};
+use fslab_model::{Better, MetricDefinition, Unit, definitions as d, nearest_name, suggestion};
 use serde::Serialize;
 
 /// The figure that a claim compares by.
@@ -94,10 +94,8 @@ impl Score {
             .iter()
             .map(|definition| definition.name);
         let known = NAMES.iter().map(|(known, _)| *known).chain(metrics);
-        Err(match nearest_name(name, known) {
-            Some(nearest) => format!("has the unknown metric '{name}'; did you mean '{nearest}'?"),
-            None => format!("has the unknown metric '{name}'"),
-        })
+        let nearest = suggestion(nearest_name(name, known));
+        Err(format!("has the unknown metric '{name}'{nearest}"))
     }
 
     /// Its name.

@@ -8,7 +8,7 @@ use crate::{Limits, Measure};
 /// The outcome of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ClaimOutcome {
     /// The run contradicts the claim.
     Fails,
     /// The run lacks a subject, a phase, a point or a figure.
@@ -31,7 +31,7 @@ impl From<Measure> for Quantity {
     }
 }
 
-impl Outcome {
+impl ClaimOutcome {
     /// Every outcome, in the order in which they are counted.
     pub const ALL: [Self; 4] = [Self::Holds, Self::Fails, Self::Undecided, Self::NotMeasured];
 
@@ -71,7 +71,7 @@ pub struct Finding {
     /// The subjects or phases: `ext4 / ntfs3`.
     pub what: String,
     /// The outcome of its part of the claim.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcome,
     /// The number; `None` where there is none. An infinite one is the text `infinite`.
     #[serde(serialize_with = "number")]
     pub value: Option<f64>,
@@ -105,7 +105,7 @@ pub struct StandIn {
 
 /// The outcome of one claim, with its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct ClaimVerdict {
     /// The claim's short name.
     pub id: String,
     /// The claim as a sentence.
@@ -119,7 +119,7 @@ pub struct Verdict {
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcome,
     /// The numbers in one sentence, or why there is none.
     pub sentence: String,
     /// The stand-ins among its subjects.
@@ -136,13 +136,13 @@ pub struct Scorecard {
     /// The run.
     pub run: String,
     /// One verdict per claim, in the order of the file.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<ClaimVerdict>,
 }
 
 impl Scorecard {
     /// The number of claims with that outcome.
     #[must_use]
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: ClaimOutcome) -> usize {
         let verdicts = self.verdicts.iter();
         verdicts
             .filter(|verdict| verdict.outcome == outcome)
@@ -150,8 +150,9 @@ impl Scorecard {
     }
 
     /// The required claims that fail.
-    pub fn broken(&self) -> impl Iterator<Item = &Verdict> {
-        let is_broken = |verdict: &&Verdict| verdict.required && verdict.outcome == Outcome::Fails;
+    pub fn broken(&self) -> impl Iterator<Item = &ClaimVerdict> {
+        let is_broken =
+            |verdict: &&ClaimVerdict| verdict.required && verdict.outcome == ClaimOutcome::Fails;
         self.verdicts.iter().filter(is_broken)
     }
 }

@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Rate, format_ns};
 
 use crate::evaluate::Judgement;
 use crate::findings::decisive;
-use crate::{Claim, Finding, Kind, Limits, Outcome, Quantity, StandIn};
+use crate::{Claim, ClaimKind, ClaimOutcome, Finding, Limits, Quantity, StandIn};
 
 pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandIn]) -> String {
     let mut parts = Vec::new();
@@ -15,7 +15,10 @@ pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandI
             .iter()
             .filter(|finding| finding.is_measured())
             .count();
-        if measured > 1 && finding.is_measured() && !matches!(claim.holds.kind, Kind::Wins { .. }) {
+        if measured > 1
+            && finding.is_measured()
+            && !matches!(claim.holds.kind, ClaimKind::Wins { .. })
+        {
             parts.push(format!("this decides of {measured} comparisons"));
         }
         parts.extend(finding.remark.clone().filter(|_| finding.is_measured()));
@@ -32,7 +35,7 @@ pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandI
     // A sentence with a finding begins with a file system's name, which keeps its small letter.
     match letters.next() {
         Some(first)
-            if judgement.outcome == Outcome::NotMeasured && judgement.findings.is_empty() =>
+            if judgement.outcome == ClaimOutcome::NotMeasured && judgement.findings.is_empty() =>
         {
             format!("{}{}.", first.to_uppercase(), letters.as_str())
         }
@@ -56,7 +59,7 @@ fn number(claim: &Claim, finding: &Finding) -> String {
         _ => String::new(),
     };
     let limits = match &claim.holds.kind {
-        Kind::Value { written, .. } => written.clone(),
+        ClaimKind::Value { written, .. } => written.clone(),
         _ => limits(&finding.limits),
     };
     let limits = match limits.as_str() {

@@ -106,7 +106,7 @@ impl Observer for Progress {
 
     fn block_begins(&mut self, cells: &[CellPrecision], to_run: usize) {
         let (open, closed): (Vec<_>, Vec<_>) =
-            cells.iter().partition(|cell| cell.standing.is_open());
+            cells.iter().partition(|cell| cell.precision.is_open());
         for cell in closed {
             self.say(&format!("no more repeats of {}", describe_precision(cell)));
         }

@@ -90,13 +90,8 @@ fn bars(comparison: &Comparison, names: &[String]) -> Vec<Bar> {
     let bar = |subject: usize| {
         let speed = comparison.entries[subject].to_best?;
         let best = comparison.best?;
-        let is_winner = comparison.winner() == Some(subject);
         let interval = speed.interval.filter(|_| subject != best);
-        let verdict = match subject == best {
-            true if is_winner => "fastest".to_owned(),
-            true => "best, not alone".to_owned(),
-            false => wording::verdict(comparison.verdict(subject, best)),
-        };
+        let verdict = wording::verdict_on(comparison, subject)?;
         let words = match interval {
             Some(interval) => format!("({}) {verdict}", wording::ratio_interval(interval)),
             None => verdict,

@@ -121,8 +121,8 @@ impl Diff {
         ensure_alike(base, &question.waived)?;
         ensure_alike(new, &question.waived)?;
         let mut diff = Self {
-            base: names(base),
-            new: names(new),
+            base: wording::run_names(base),
+            new: wording::run_names(new),
             differences,
             others: Vec::new(),
             unpaired: unpaired(first, last, &pairs),
@@ -298,10 +298,6 @@ fn names_measured(analysis: &Analysis) -> BTreeSet<&'static str> {
 fn listed(metrics: &[&MetricDefinition]) -> String {
     let names: Vec<String> = metrics.iter().map(|it| it.name.to_owned()).collect();
     wording::list(&names)
-}
-
-fn names(runs: &[RunRecord]) -> Vec<String> {
-    runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// The runs of a side as text.

@@ -204,7 +204,7 @@ pub(crate) fn question_difference(first: &Plan, other: &Plan) -> Option<&'static
         Some("their phases")
     } else if first.scale != other.scale {
         Some("their scale")
-    } else if is_virtual(first) != is_virtual(other) {
+    } else if first.venue.kind().is_virtual() != other.venue.kind().is_virtual() {
         Some("their time, which is virtual in one of them")
     } else {
         None
@@ -247,10 +247,6 @@ pub(crate) fn is_imported(plan: &Plan) -> bool {
     plan.venue.kind() == VenueKind::Imported
 }
 
-pub(crate) fn is_virtual(plan: &Plan) -> bool {
-    plan.venue.kind() == VenueKind::Sim
-}
-
 /// Checks that `found` has at most one dimension that is not waived, and that both runs are in real
 /// time or both in virtual time.
 ///
@@ -263,7 +259,7 @@ pub fn ensure_comparable(
     waived: &[Dimension],
 ) -> Result<(), DiffError> {
     let (base_name, new_name) = (base.header.run.to_string(), new.header.run.to_string());
-    if is_virtual(&base.header.plan) != is_virtual(&new.header.plan) {
+    if base.header.plan.venue.kind().is_virtual() != new.header.plan.venue.kind().is_virtual() {
         return Err(DiffError::Question {
             base: base_name,
             new: new_name,
@@ -392,7 +388,7 @@ struct Values<'a>(&'a RunHeader);
 impl Values<'_> {
     fn value(&self, dimension: Dimension) -> String {
         let (header, plan) = (self.0, &self.0.plan);
-        let is_virtual = is_virtual(plan);
+        let is_virtual = plan.venue.kind().is_virtual();
         let is_imported = is_imported(plan);
         let unknown = || "unknown".to_owned();
         let machine = &header.machine;

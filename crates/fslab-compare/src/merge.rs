@@ -112,7 +112,7 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
                 "These are {} runs, {}, compared across machines: that all but the subject is \
                  alike was waived, and a difference may be one of the machines.",
                 runs.len(),
-                wording::list(&run_names(runs))
+                wording::list(&wording::run_names(runs))
             ),
         ),
         is_renamed: false,
@@ -149,7 +149,7 @@ pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
     // A header of fslab says more than that of an import.
     let of_fslab = runs.iter().find(|run| !is_imported(&run.header.plan));
     let mut header = of_fslab.unwrap_or(&runs[0]).header.clone();
-    let others = match run_names(&runs).as_slice() {
+    let others = match wording::run_names(&runs).as_slice() {
         [first, second] => format!("{first}-with-{second}"),
         several => format!("{}-and-{}-more", several[0], several.len() - 1),
     };
@@ -164,7 +164,7 @@ pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
             format!(
                 "These are {} runs, {}, compared in what they share. Each run is of a machine in                  one state: how much runs differ where nothing has changed is not in the intervals.",
                 runs.len(),
-                wording::list(&run_names(&runs))
+                wording::list(&wording::run_names(&runs))
             ),
         ),
         is_renamed,
@@ -181,10 +181,6 @@ fn name_subjects_by_run(run: &mut RunRecord) {
     for trial in &mut run.trials {
         trial.subject = named(&trial.subject);
     }
-}
-
-fn run_names(runs: &[RunRecord]) -> Vec<String> {
-    runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// Refuses a subject of `other` that one of `before` already has.

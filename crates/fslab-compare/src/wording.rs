@@ -1,5 +1,7 @@
 //! Names, lists and shares in messages.
 
+use fslab_model::RunRecord;
+
 /// A phase's name in a sentence: `random-read-4k` becomes "random read 4k".
 #[must_use]
 pub fn phase(name: &str) -> String {
@@ -24,6 +26,12 @@ pub fn list(words: &[String]) -> String {
         [only] => only.clone(),
         [front @ .., last] => format!("{} and {last}", front.join(", ")),
     }
+}
+
+/// The names of runs.
+#[must_use]
+pub fn run_names(runs: &[RunRecord]) -> Vec<String> {
+    runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// A share as "12.3 %", or "< 0.1 %" where rounding would hide it.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use fslab_model::{Failure, FailureKind, TomlError};
+use fslab_model::{Failure, FailureKind, TomlError, did_you_mean};
 
 /// A profile that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ impl DiskError {
             Self::NoProfile {
                 nearest: Some(nearest),
                 ..
-            } => Some(format!("did you mean '{nearest}'?")),
+            } => Some(did_you_mean(nearest)),
             Self::NoProfile { .. } => Some(
                 "fslab disk list shows all profiles; name a file by its path, such as ./my.toml"
                     .to_owned(),

@@ -159,12 +159,8 @@ impl std::error::Error for EngineError {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        let mut failure = Self::new(error.kind(), error.to_string());
-        if let Some(source) = &error.0.source {
-            failure = failure.because(source);
-        }
-        failure.hint = error.0.hint.map(Cow::into_owned);
-        failure
+        let failure = Self::of_error(error.kind(), &error);
+        failure.with_hint(error.0.hint.map(Cow::into_owned))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::nearest_name;
+use fslab_model::{nearest_name, suggestion};
 
 /// An engine, which issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,16 +23,12 @@ pub enum EngineKind {
 /// An unknown engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no engine '{name}'{}; known are psync, uring, mmap, stdio, null",
-    meant(.nearest)
+    "there is no engine '{name}'; known are psync, uring, mmap, stdio, null{}",
+    suggestion(*.nearest)
 )]
 pub struct ParseEngineError {
     name: String,
     nearest: Option<&'static str>,
-}
-
-fn meant(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |nearest| format!(", but '{nearest}'"))
 }
 
 impl EngineKind {
@@ -86,6 +82,9 @@ mod tests {
             assert_eq!(kind.to_string().parse(), Ok(*kind));
         }
         let error = "psnyc".parse::<EngineKind>().expect_err("no such engine");
-        assert!(error.to_string().contains("but 'psync'"), "{error}");
+        assert!(
+            error.to_string().ends_with("did you mean 'psync'?"),
+            "{error}"
+        );
     }
 }

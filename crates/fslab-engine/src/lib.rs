@@ -42,7 +42,8 @@ pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
 pub use lay_out::{lay_out, lays_out};
 pub use measured::{Measured, ThreadMeasured};
+pub use recording::cpu_use;
 pub use registry::run_metadata;
-pub use thread_recorder::{Filler, Kind, ThreadRecorder, run_recorded_threads};
+pub use thread_recorder::{Filler, OperationKind, ThreadRecorder, run_recorded_threads};
 
 pub use fslab_stats::{Random, mix};

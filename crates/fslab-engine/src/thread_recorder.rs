@@ -14,7 +14,7 @@ use fslab_stats::{Random, mix};
 
 /// A kind of operation in a [`ThreadRecorder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind(Slot);
+pub struct OperationKind(Slot);
 
 /// Records the operations of one thread.
 #[derive(Clone, Debug)]
@@ -36,8 +36,8 @@ impl ThreadRecorder {
     }
 
     /// Adds a kind of operation; allocates, so it must be called before [`ThreadRecorder::begin`].
-    pub fn kind(&mut self, name: &'static str) -> Kind {
-        Kind(self.recorder.slot(name))
+    pub fn kind(&mut self, name: &'static str) -> OperationKind {
+        OperationKind(self.recorder.slot(name))
     }
 
     /// Now, in nanoseconds on the clock that times operations.
@@ -64,14 +64,14 @@ impl ThreadRecorder {
 
     /// Records an operation.
     #[inline]
-    pub fn operation(&mut self, kind: Kind, start_ns: u64, end_ns: u64, bytes: u64) {
+    pub fn operation(&mut self, kind: OperationKind, start_ns: u64, end_ns: u64, bytes: u64) {
         self.recorder.operation(kind.0, start_ns, end_ns, bytes);
         self.end_ns = end_ns;
     }
 
     /// Records the latency of an auxiliary operation, such as a sync, which is not counted.
     #[inline]
-    pub fn auxiliary(&mut self, kind: Kind, start_ns: u64, end_ns: u64) {
+    pub fn auxiliary(&mut self, kind: OperationKind, start_ns: u64, end_ns: u64) {
         self.recorder.auxiliary(kind.0, start_ns, end_ns);
         self.end_ns = end_ns;
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Bytes, Failure, FailureKind, did_you_mean};
 
 /// Why a volume was not formatted.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ impl FormatError {
             Self::Unknown {
                 nearest: Some(nearest),
                 ..
-            } => Some(format!("did you mean {nearest}?")),
+            } => Some(did_you_mean(nearest)),
             Self::Unknown { nearest: None, .. } => {
                 Some("fslab mkfs --list names them all".to_owned())
             }

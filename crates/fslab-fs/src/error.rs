@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use fslab_model::{Bytes, Failure, FailureKind, ParseSubjectError, Subject};
+use fslab_model::{Bytes, Failure, FailureKind, ParseSubjectError, Subject, did_you_mean};
 
 use crate::Tool;
 
@@ -101,7 +101,7 @@ impl CatalogueError {
             Self::UnknownFileSystem {
                 nearest: Some(nearest),
                 ..
-            } => Some(format!("did you mean {nearest}?")),
+            } => Some(did_you_mean(nearest)),
             Self::UnknownFileSystem { nearest: None, .. } => {
                 Some("fslab fs list names them all".to_owned())
             }

@@ -147,7 +147,7 @@ mod tests {
             error.to_string(),
             "the catalogue has no file system 'brtfs'"
         );
-        assert_eq!(error.hint().as_deref(), Some("did you mean btrfs?"));
+        assert_eq!(error.hint().as_deref(), Some("did you mean 'btrfs'?"));
         let error = find("qqqqqqq").expect_err("noise");
         assert_eq!(
             error.hint().as_deref(),
@@ -178,7 +178,7 @@ mod tests {
     fn names_of_the_kernel_lead_to_those_of_the_catalogue() {
         for (other, known) in OTHER_NAMES {
             let hint = find(other).expect_err("no entry").hint();
-            assert_eq!(hint, Some(format!("did you mean {known}?")));
+            assert_eq!(hint, Some(format!("did you mean '{known}'?")));
             assert!(find(known).is_ok(), "{known}");
         }
     }

@@ -14,7 +14,7 @@ use fslab_sys::ProcessGroup;
 
 use crate::lab_builder::AssemblyDir;
 use crate::progress::Reporter;
-use crate::{LabError, Progress, Stage, tools};
+use crate::{BuildStage, LabError, Progress, tools};
 
 /// Interval at which a program without output is polled.
 const TICK: Duration = Duration::from_millis(100);
@@ -212,7 +212,7 @@ impl<'a> BuildDir<'a> {
 impl Drop for BuildDir<'_> {
     fn drop(&mut self) {
         // Removing a tree of 1.6 GB takes seconds.
-        self.reporter.enter(Stage::Clearing);
+        self.reporter.enter(BuildStage::Clearing);
     }
 }
 

@@ -5,12 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::build_dir::BuildDir;
 use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
-use crate::progress::{Progress, Stage};
+use crate::progress::{BuildStage, Progress};
 use crate::recipe::Recipe;
 use crate::source::Origin;
 use crate::{
@@ -149,7 +148,7 @@ struct Plan {
 impl Plan {
     /// Builds, and returns the folder of the finished kernel.
     fn execute(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
-        build_dir.reporter.enter(Stage::Configuring);
+        build_dir.reporter.enter(BuildStage::Configuring);
         let patches = self.patch(build_dir)?;
         let edits_ignored = accepted(
             self.origin.kind,
@@ -157,11 +156,11 @@ impl Plan {
             LabError::EditsRefused,
         )?;
         let config_ignored = self.configure(build_dir)?;
-        build_dir.reporter.enter(Stage::Compiling);
+        build_dir.reporter.enter(BuildStage::Compiling);
         let mut make = self.make(build_dir);
         make.arg(format!("-j{}", self.jobs)).arg("linux");
         build_dir.run("compile the kernel", make)?;
-        build_dir.reporter.enter(Stage::Storing);
+        build_dir.reporter.enter(BuildStage::Storing);
         let finished = build_dir.make_folder("finished")?;
         let binary = finished.join(BINARY);
         self.strip(&binary, build_dir)?;
@@ -184,7 +183,7 @@ impl Plan {
             compiler: compiler.unwrap_or("unknown").to_owned(),
             binary_bytes: about.len(),
             objects: build_dir.reporter.objects_done(),
-            built_unix_s: unix_seconds(),
+            built_unix_s: fslab_sys::unix_seconds(),
             build_seconds: build_dir.reporter.elapsed().as_secs(),
         };
         copy(&config_path, &finished.join(CONFIG))?;
@@ -293,13 +292,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
         .map_err(LabError::io("write", to))
 }
 
-/// The current time in seconds since 1970.
-pub(crate) fn unix_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
@@ -328,7 +320,7 @@ linux:
     /// A cache, and a kernel tree that builds at once.
     struct TestEnv {
         place: tempfile::TempDir,
-        stages: Vec<(Stage, Objects)>,
+        stages: Vec<(BuildStage, Objects)>,
         stop: AtomicBool,
     }
 
@@ -434,12 +426,12 @@ linux:
         env.build("mine");
         let stages: Vec<_> = env.stages.iter().map(|(stage, _)| *stage).collect();
         let order = [
-            Stage::Looking,
-            Stage::Configuring,
-            Stage::Compiling,
-            Stage::Linking,
-            Stage::Storing,
-            Stage::Clearing,
+            BuildStage::Looking,
+            BuildStage::Configuring,
+            BuildStage::Compiling,
+            BuildStage::Linking,
+            BuildStage::Storing,
+            BuildStage::Clearing,
         ];
         assert_eq!(stages, order);
         let expected = |env: &TestEnv| env.stages[2].1.expected;
@@ -522,7 +514,7 @@ linux:
         env.change("Makefile", &MAKEFILE.replace("@gcc", "@sleep 60; gcc"));
         let (cache, request) = (env.cache(), env.request("mine"));
         let mut listener = |progress: Progress| {
-            if progress.stage == Stage::Linking {
+            if progress.stage == BuildStage::Linking {
                 env.stop.store(true, Ordering::Relaxed);
             }
         };

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Bytes, Failure, FailureKind, did_you_mean};
 
 use crate::tools::{self, BuildTool};
 
@@ -51,6 +51,12 @@ pub enum LabError {
         package: &'static str,
         /// apt's errors, or what is missing.
         reasons: Vec<String>,
+    },
+    /// dpkg-query fails.
+    #[error("cannot ask which packages are installed: dpkg-query {reason}")]
+    Packages {
+        /// A fragment.
+        reason: String,
     },
     /// Some configuration lines had no effect.
     #[error("the kernel's source ignores these configuration lines: {}",
@@ -167,7 +173,7 @@ impl LabError {
             Self::NotBuilt {
                 nearest: Some(nearest),
                 ..
-            } => Some(format!("did you mean '{nearest}'?")),
+            } => Some(did_you_mean(nearest)),
             Self::NotBuilt { name, .. } if name == "default" => {
                 Some("fslab lab build makes it, in about 5 minutes".to_owned())
             }
@@ -201,6 +207,7 @@ impl LabError {
             | Self::ConfigRefused(_)
             | Self::EditsRefused(_)
             | Self::WrongRelease { .. }
+            | Self::Packages { .. }
             | Self::NotHere(_)
             | Self::Interrupted
             | Self::Io { .. } => None,
@@ -223,6 +230,7 @@ impl LabError {
             | Self::EditsRefused(_)
             | Self::Failed { .. }
             | Self::WrongRelease { .. }
+            | Self::Packages { .. }
             | Self::NotHere(_)
             | Self::CannotRun { .. }
             | Self::Unreadable { .. } => FailureKind::Unsupported,
@@ -236,6 +244,13 @@ impl LabError {
                 io::ErrorKind::StorageFull => FailureKind::NoSpace,
                 _ => FailureKind::Device,
             },
+        }
+    }
+
+    pub(crate) fn bad_tree(path: &Path, reason: &'static str) -> Self {
+        Self::BadTree {
+            path: path.to_owned(),
+            reason,
         }
     }
 
@@ -256,11 +271,7 @@ fn programs(tools: &[BuildTool]) -> String {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
-        let mut failure = Self::new(error.kind(), error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            failure = failure.because(source);
-        }
-        failure.hint = error.hint();
+        let mut failure = Self::of_error(error.kind(), &error).with_hint(error.hint());
         if let LabError::Failed { said, .. } | LabError::NoPackage { reasons: said, .. } = error {
             failure.causes.extend(said);
         }

@@ -116,8 +116,7 @@ fn shortened(digest: Sha256) -> String {
 
 /// The 64 hexadecimal digits of a digest.
 pub(crate) fn hexadecimal(digest: Sha256) -> String {
-    let bytes = digest.finalize();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    fslab_model::hexadecimal(&digest.finalize())
 }
 
 #[cfg(test)]

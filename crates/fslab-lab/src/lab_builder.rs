@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use crate::builder::unix_seconds;
 use crate::lab::{LabFacts, write_root};
 use crate::lock::BuildLock;
 use crate::root::Assembly;
@@ -92,7 +91,11 @@ impl AssemblyDir {
     /// Builds a root image of this machine's files; true if the same one existed.
     fn build_root(&self, cache: &Cache) -> Result<(RootFacts, bool), LabError> {
         let finished = self.make("root")?;
-        let written = write_root(&finished, Assembly::of_this_machine()?, unix_seconds())?;
+        let written = write_root(
+            &finished,
+            Assembly::of_this_machine()?,
+            fslab_sys::unix_seconds(),
+        )?;
         let kept = cache.keep_root(&finished, &written.key)?;
         let was_there = finished.exists();
         Ok((kept, was_there))

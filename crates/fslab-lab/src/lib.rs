@@ -24,6 +24,7 @@ mod lab_builder;
 mod layers;
 mod lock;
 mod name;
+mod packages;
 mod progress;
 mod recipe;
 mod root;
@@ -41,7 +42,7 @@ pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
 pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
-pub use progress::{Objects, Progress, Stage};
+pub use progress::{BuildStage, Objects, Progress};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,
     RootFacts, RootProgram, Tree, WRITABLE, find_library, listed_programs, loader_cache,

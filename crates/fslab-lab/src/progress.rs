@@ -8,7 +8,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Stage of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum BuildStage {
     /// Identifying the source.
     Looking,
     /// Fetching package lists, if the present ones lack the source.
@@ -29,7 +29,7 @@ pub enum Stage {
     Clearing,
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for BuildStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Looking => "looking for the source",
@@ -49,7 +49,7 @@ impl fmt::Display for Stage {
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Its stage.
-    pub stage: Stage,
+    pub stage: BuildStage,
     /// Time since its start.
     pub elapsed: Duration,
     /// Files compiled.
@@ -70,7 +70,7 @@ pub(crate) struct Reporter<'a> {
     listener: &'a mut dyn FnMut(Progress),
     began: Instant,
     reported: Instant,
-    stage: Stage,
+    stage: BuildStage,
     objects: Objects,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Reporter<'a> {
             listener,
             began: now,
             reported: now,
-            stage: Stage::Looking,
+            stage: BuildStage::Looking,
             objects: Objects::default(),
         }
     }
@@ -98,7 +98,7 @@ impl<'a> Reporter<'a> {
         self.began.elapsed()
     }
 
-    pub(crate) fn enter(&mut self, stage: Stage) {
+    pub(crate) fn enter(&mut self, stage: BuildStage) {
         self.stage = stage;
         self.report();
     }
@@ -112,15 +112,15 @@ impl<'a> Reporter<'a> {
 
     /// Counts a line of make's output.
     pub(crate) fn take(&mut self, line: &str) {
-        if !matches!(self.stage, Stage::Compiling | Stage::Linking) {
+        if !matches!(self.stage, BuildStage::Compiling | BuildStage::Linking) {
             return;
         }
         let Some((_, object)) = step_of_make(line) else {
             return;
         };
         self.objects.done += 1;
-        if self.stage == Stage::Compiling && object == "vmlinux.o" {
-            self.enter(Stage::Linking);
+        if self.stage == BuildStage::Compiling && object == "vmlinux.o" {
+            self.enter(BuildStage::Linking);
         }
     }
 
@@ -164,7 +164,7 @@ mod tests {
         let mut reporter = Reporter::new(&mut listener);
         reporter.expect(4);
         reporter.take("  HOSTCC  too/early.o");
-        reporter.enter(Stage::Compiling);
+        reporter.enter(BuildStage::Compiling);
         for line in [
             "  CC      a.o",
             "a.c: warning",
@@ -175,6 +175,6 @@ mod tests {
         }
         reporter.take("  LINK linux");
         assert_eq!(reporter.objects_done(), 4);
-        assert_eq!(seen, [(Stage::Compiling, 0), (Stage::Linking, 3)]);
+        assert_eq!(seen, [(BuildStage::Compiling, 0), (BuildStage::Linking, 3)]);
     }
 }

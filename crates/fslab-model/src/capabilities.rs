@@ -89,6 +89,38 @@ pub enum Need {
 }
 
 impl Capabilities {
+    /// Files and directories with names of 255 bytes, and nothing else; an entry states what
+    /// differs.
+    pub const NONE: Self = Self {
+        persistent: true,
+        permissions: false,
+        symlinks: false,
+        hard_links_max: 1,
+        case: CaseRule::Preserving,
+        sparse_files: false,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes(0),
+        volume_bytes_max: None,
+    };
+    /// What POSIX asks for, holes, and files up to the limit of Linux; an entry states what
+    /// differs.
+    pub const POSIX: Self = Self {
+        permissions: true,
+        symlinks: true,
+        // _POSIX_LINK_MAX.
+        hard_links_max: 8,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        file_bytes_max: Bytes((1 << 63) - 1),
+        ..Self::NONE
+    };
+
     /// Why `need` is not met, as a fragment: `it has no symbolic links`; `None` if it is met.
     #[must_use]
     pub fn lack(&self, need: Need) -> Option<String> {
@@ -128,20 +160,9 @@ mod tests {
 
     const POOR: Capabilities = Capabilities {
         persistent: false,
-        permissions: false,
-        symlinks: false,
-        hard_links_max: 1,
-        case: CaseRule::Preserving,
-        sparse_files: false,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
         name_bytes_max: 30,
         file_bytes_max: Bytes::gib(2),
-        volume_bytes_max: None,
+        ..Capabilities::NONE
     };
     const RICH: Capabilities = Capabilities {
         persistent: true,

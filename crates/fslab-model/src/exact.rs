@@ -1,9 +1,7 @@
 //! The exact part of a run in virtual time: its records without what the host adds, and their
 //! fingerprint, by which two people compare theirs.
 
-use sha2::{Digest, Sha256};
-
-use crate::{RunRecord, TrialRecord, VenueKind, VenuePlan};
+use crate::{RunRecord, TrialRecord, VenuePlan};
 
 /// The fact that names the confinement of a trial's phases to the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
@@ -56,7 +54,7 @@ impl RunRecord {
     /// The exact records as indented JSON; `None` for a run in real time, which has none.
     #[must_use]
     pub fn exact_json(&self) -> Option<String> {
-        if self.header.plan.venue.kind() != VenueKind::Sim {
+        if !self.header.plan.venue.kind().is_virtual() {
             return None;
         }
         let exact: Vec<_> = self.trials.iter().map(TrialRecord::exact).collect();
@@ -67,8 +65,7 @@ impl RunRecord {
     /// The first digits of the SHA-256 of [`Self::exact_json`]: equal for equal records.
     #[must_use]
     pub fn fingerprint(&self) -> Option<String> {
-        let digest = Sha256::digest(self.exact_json()?);
-        let mut text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = crate::sha256(self.exact_json()?);
         text.truncate(DIGITS);
         Some(text)
     }

@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Picture;
+use crate::{Picture, is_default};
 
 /// Bytes of a sector, the unit of a disk's addresses.
 const SECTOR_BYTES: u64 = 512;
@@ -203,11 +203,6 @@ pub struct DeviceInsight {
     pub picture: Picture,
 }
 
-/// For serde: all-zero values are skipped.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 /// `part / total`; `None` if `total` is 0.
 fn share(part: u64, total: u64) -> Option<f64> {
     (total > 0).then(|| part as f64 / total as f64)
@@ -363,12 +358,6 @@ impl DeviceInsight {
     pub fn metadata_share(&self) -> Option<f64> {
         let metadata = self.reads.metadata + self.writes.metadata;
         share(metadata.bytes, self.moved().bytes)
-    }
-
-    /// Share of the bytes read that were read ahead.
-    #[must_use]
-    pub fn readahead_share(&self) -> Option<f64> {
-        share(self.readahead.bytes, self.reads.all.bytes)
     }
 
     /// Bytes written to the media: by requests that did not end in the cache, and by the disk

@@ -12,6 +12,7 @@
 mod brings;
 mod capabilities;
 mod device_identity;
+mod digest;
 mod disturbance;
 mod duration_text;
 mod event;
@@ -37,6 +38,7 @@ mod reservation;
 mod run;
 mod scale;
 mod simulated_disk;
+mod skipped;
 mod spec;
 mod stage;
 mod study;
@@ -51,6 +53,7 @@ mod workload;
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use device_identity::DeviceIdentity;
+pub use digest::{hexadecimal, sha256};
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use duration_text::{ParseDurationError, parse_duration, parse_duration_in, parse_seconds};
 pub use event::{Event, EventBody, StepRecord};
@@ -67,7 +70,7 @@ pub use insight::{
 pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
-pub use nearest::nearest_name;
+pub use nearest::{did_you_mean, nearest_name, suggestion};
 pub use percent::{ParsePercentError, Percent};
 pub use perturbation::Perturbation;
 pub use phase::{
@@ -85,6 +88,7 @@ pub use reservation::{Reservation, ReservationKind};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};
+pub use skipped::is_default;
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
 pub use study::{CachePolicy, PhaseEntry, Study};

@@ -50,6 +50,29 @@ pub enum Better {
     Neither,
 }
 
+impl Better {
+    /// Its name in the store and in exports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Neither => "neither",
+        }
+    }
+
+    /// The value of a metric as a speed, of which more is better: its reciprocal where less is
+    /// better; `None` where neither is.
+    #[must_use]
+    pub fn speed(self, value: f64) -> Option<f64> {
+        match self {
+            Self::Higher => Some(value),
+            Self::Lower => Some(value.recip()),
+            Self::Neither => None,
+        }
+    }
+}
+
 /// The definition of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDefinition {
@@ -444,6 +467,13 @@ mod tests {
             .iter()
             .find(|m| m.definition.name == name)
             .map(|m| m.value)
+    }
+
+    #[test]
+    fn a_value_is_a_speed_only_where_a_direction_is_better() {
+        assert_eq!(Better::Higher.speed(4.0), Some(4.0));
+        assert_eq!(Better::Lower.speed(4.0), Some(0.25));
+        assert_eq!(Better::Neither.speed(4.0), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::insight::is_default;
+use crate::is_default;
 
 /// Most slices of time in a picture.
 pub const PICTURE_COLUMNS: usize = 240;

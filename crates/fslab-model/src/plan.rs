@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::{
     Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale, SimulatedDisk,
@@ -45,6 +44,12 @@ impl VenueKind {
             Self::Fake => "fake",
             Self::Imported => "imported",
         }
+    }
+
+    /// True if the time of its figures is virtual.
+    #[must_use]
+    pub fn is_virtual(self) -> bool {
+        self == Self::Sim
     }
 }
 
@@ -297,13 +302,12 @@ impl Plan {
             map.remove("figures");
             map.remove("question");
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
-            if let Some(venue) = venue.filter(|_| self.venue.kind() == VenueKind::Sim) {
+            if let Some(venue) = venue.filter(|_| self.venue.kind().is_virtual()) {
                 venue.remove("folder");
             }
         }
         value.sort_all_objects();
-        let digest = Sha256::digest(value.to_string());
-        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = crate::sha256(value.to_string());
         digits.parse().expect("a digest is 64 hexadecimal digits")
     }
 

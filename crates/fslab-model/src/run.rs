@@ -59,4 +59,13 @@ impl RunRecord {
         let beyond = self.trials.iter().filter(|it| it.trial.repeat >= least);
         self.header.plan.subjects.len() * least as usize + beyond.count()
     }
+
+    /// The number of runs of a subject in virtual time, the unperturbed one included; `None` if
+    /// repeats are not perturbed or there is only one.
+    #[must_use]
+    pub fn perturbed_runs(&self) -> Option<usize> {
+        let plan = &self.header.plan;
+        let counts = plan.cells().map(|cell| self.cell(cell.id).count());
+        counts.max().filter(|count| plan.perturb && *count > 1)
+    }
 }

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Bytes, nearest_name};
+use crate::{Bytes, nearest_name, suggestion};
 
 /// The directory below the root for the stages' files; phases do not touch it.
 pub const AGED_DIRECTORY: &str = ".aged";
@@ -105,9 +105,9 @@ pub const AGE_PROFILES: &[AgeProfile] = &[
 pub enum ParseStageError {
     /// No profile has that name.
     #[error(
-        "there is no ageing profile '{name}'{}; known are {}",
-        did_you_mean(*nearest),
-        profiles()
+        "there is no ageing profile '{name}'; known are {}{}",
+        profiles(),
+        suggestion(*nearest)
     )]
     Profile {
         /// The name given.
@@ -131,10 +131,6 @@ pub enum ParseStageError {
         /// The valid values.
         wanted: &'static str,
     },
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
 }
 
 fn profiles() -> String {

@@ -9,7 +9,7 @@ use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
     FigureSpec, Parameters, Percent, Rounds, ScaleRules, StudyQuestion, Sweep, TomlError,
-    WorkloadDefinition, from_toml,
+    WorkloadDefinition, from_toml, is_default,
 };
 
 /// The state of the caches when a phase begins.
@@ -58,10 +58,6 @@ pub struct PhaseEntry {
 
 fn yes() -> bool {
     true
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// Most characters of a name in a study.

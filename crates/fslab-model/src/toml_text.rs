@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-use crate::nearest_name;
+use crate::{did_you_mean, nearest_name};
 
 /// A position in a text; both numbers count from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl TomlError {
 
 fn nearest_hint(name: &str, known: &[&str]) -> Option<String> {
     match nearest_name(name, known.iter().copied()) {
-        Some(nearest) => Some(format!("did you mean '{nearest}'?")),
+        Some(nearest) => Some(did_you_mean(nearest)),
         None if known.is_empty() => None,
         None => Some(format!("known are {}", known.join(", "))),
     }

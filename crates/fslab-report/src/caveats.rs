@@ -1,16 +1,113 @@
-//! Caveats of the statistics, as sentences of the summary.
+//! Caveats of the figures and of their statistics, as sentences of the summary.
 
+use fslab_model::{CacheVerdict, PhaseRecord};
 use fslab_stats::{Drift, RESOLUTION};
 
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
-use fslab_compare::RunPrecision;
-use fslab_compare::{Analysis, Anomaly};
+use fslab_compare::{Analysis, Anomaly, PhaseAnalysis, PhaseCell, RunPrecision};
 
 /// Samples named per anomaly; more are counted.
 const NAMED_MAX: usize = 3;
 
+/// The caveats of a run's figures.
+pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let phases = &analysis.phases;
+    let plan = &analysis.run.header.plan;
+    let few = plan.repeats < 2;
+    let is_virtual = plan.venue.kind().is_virtual();
+    if few && is_virtual && names.len() > 1 {
+        let text = "Time is virtual: the figures are one exact point, and how sensitive they \
+                    are is not known. By convention, differences below 1 % count as none.";
+        caveats.push(text.to_owned());
+    } else if few && names.len() > 1 {
+        let text = "Each subject has a single repeat: no interval can be given, so no ranking \
+                    is stated.";
+        caveats.push(text.to_owned());
+    } else if names.len() == 1 {
+        caveats.push("There is one subject, hence no comparison.".to_owned());
+    }
+    caveats.extend(of_perturbation(analysis, names));
+    caveats.extend(of_statistics(analysis, names));
+    caveats.extend(of_sweeps(analysis));
+    let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);
+    if let Some(phases) = phases_where(analysis, &idle) {
+        caveats.push(format!(
+            "In virtual time the processor takes none, so there is no rate where nothing \
+             waited for the disk: {phases}."
+        ));
+    }
+    let little = phases.iter().filter(|phase| !phase.is_disk_bound());
+    let little: Vec<String> = little.map(|of| phase(of.name)).collect();
+    if !little.is_empty() {
+        caveats.push(format!(
+            "Not disk-bound, so that they count for no winner and not in the mean: the disk \
+             worked for less than half of {}; the rest is waiting for timers, such as the \
+             kernel's pauses of writers.",
+            list(&little)
+        ));
+    }
+    let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
+    if !is_virtual && let Some(phases) = phases_where(analysis, &cached) {
+        caveats.push(format!(
+            "The figures of {phases} come from the page cache: the device moved less than a \
+             tenth of the bytes."
+        ));
+    }
+    let holes = phases
+        .iter()
+        .flat_map(|phase| &phase.cells)
+        .filter(|cell| cell.absence().is_some())
+        .count();
+    if holes > 0 {
+        caveats.push(format!(
+            "{} of {} of a phase and a subject have no figure; the reasons are listed.",
+            holes,
+            count(phases.len() * names.len(), "pair")
+        ));
+    }
+    caveats
+}
+
+/// A note on the figures of sweeps; `None` without sweeps.
+fn of_sweeps(analysis: &Analysis) -> Option<String> {
+    let means = |of: &PhaseAnalysis| {
+        let sweep = of.sweep.as_ref()?;
+        let (shared, all) = (sweep.shared, sweep.points.len());
+        Some(format!("{} ({shared} of {all})", phase(of.name)))
+    };
+    let means: Vec<String> = analysis.phases.iter().filter_map(means).collect();
+    (!means.is_empty()).then(|| {
+        format!(
+            "Of a sweep the geometric mean over the points that all subjects have is \
+             compared: {}.",
+            list(&means)
+        )
+    })
+}
+
+/// The phases in which `holds` for any subject, as text; for a sweep, with the number of
+/// points.
+fn phases_where(analysis: &Analysis, holds: &dyn Fn(&PhaseCell) -> bool) -> Option<String> {
+    let places = |of: &PhaseAnalysis| {
+        let points = of.points();
+        let found = points.iter().filter(|point| point.cells.iter().any(holds));
+        match (found.count(), of.sweep.is_some()) {
+            (0, _) => None,
+            (_, false) => Some(phase(of.name)),
+            (found, true) => Some(format!(
+                "{} ({found} of {} points)",
+                phase(of.name),
+                points.len()
+            )),
+        }
+    };
+    let places: Vec<String> = analysis.phases.iter().filter_map(places).collect();
+    (!places.is_empty()).then(|| list(&places))
+}
+
 /// Differences lost in correction, anomalies of the repeats, and wide intervals.
-pub(crate) fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String> {
+fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String> {
     let caveats = [
         corrected(analysis, names),
         drifting(analysis),
@@ -22,8 +119,8 @@ pub(crate) fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String
 }
 
 /// The most sensitive figure, in one line; `None` if repeats are not perturbed.
-pub(crate) fn of_perturbation(analysis: &Analysis, names: &[String]) -> Option<String> {
-    let runs = analysis.perturbed_runs()?;
+fn of_perturbation(analysis: &Analysis, names: &[String]) -> Option<String> {
+    let runs = analysis.run.perturbed_runs()?;
     let sensitive = analysis.sensitive();
     let Some(most) = sensitive.first() else {
         return Some(format!(

@@ -33,6 +33,7 @@ pub mod tables;
 pub mod wording;
 
 pub use chapter::Chapter;
+pub use chart::escape;
 pub use diff::{
     DiffDocument, GateDocument, MeetingsDocument, annotations, diff_table, gate_table, junit,
     meetings_table,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome, VenueKind};
+use fslab_model::TrialOutcome;
 use fslab_stats::Estimate;
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
-use fslab_compare::{Analysis, Comparison, FirstPlace, PhaseAnalysis, PhaseCell, Standing};
+use fslab_compare::{Analysis, Comparison, FirstPlace, PhaseAnalysis, Standing};
 
 /// The predicate of subjects of which nothing is decided.
 const UNDECIDED: &str = "are undecided";
@@ -15,8 +15,8 @@ const UNDECIDED: &str = "are undecided";
 const WINS_MAX: usize = 5;
 /// Most subjects with a sentence on trailing.
 const TRAILERS_MAX: usize = 3;
-/// Most groups of ties with a sentence.
-const TIES_MAX: usize = 4;
+/// Most groups of phases without a winner with a sentence.
+const NO_WINNER_MAX: usize = 4;
 /// Most subjects named in a list; the others are counted.
 const NAMES_MAX: usize = 5;
 
@@ -30,7 +30,7 @@ pub enum SentenceKind {
     /// A difference that is certain.
     Claim,
     /// Subjects that are the same, or undecided.
-    Tie,
+    NoWinner,
     /// A caveat of the figures.
     Caveat,
 }
@@ -66,7 +66,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
     sentences.extend(writer.wins());
     sentences.extend(writer.trailers());
     sentences.extend(writer.durable());
-    sentences.extend(writer.ties());
+    sentences.extend(writer.no_winners());
     sentences.extend(writer.caveats());
     sentences
 }
@@ -95,7 +95,7 @@ pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sen
         text += &format!("; {} behind", are(&writer.names_of(&behind), behind.len()));
     }
     text.push('.');
-    Some(sentence(SentenceKind::Tie, text))
+    Some(sentence(SentenceKind::NoWinner, text))
 }
 
 fn sentence(kind: SentenceKind, text: String) -> Sentence {
@@ -265,7 +265,7 @@ impl SummaryWriter<'_> {
         Some(sentence(SentenceKind::Score, text))
     }
 
-    /// The geometric mean over phases: the leader, or the tied subjects.
+    /// The geometric mean over phases: the winner, or the first subjects.
     fn overall(&self) -> Option<Sentence> {
         let overall = self.analysis.overall.as_ref()?;
         let comparison = Some(&overall.comparison).filter(|it| it.has_intervals())?;
@@ -385,7 +385,7 @@ impl SummaryWriter<'_> {
         Some(sentence(SentenceKind::Claim, text))
     }
 
-    fn ties(&self) -> Vec<Sentence> {
+    fn no_winners(&self) -> Vec<Sentence> {
         let mut groups: BTreeMap<(Vec<usize>, String), Vec<String>> = BTreeMap::new();
         for (of, comparison) in self.compared() {
             if let Some(group) = without_winner(comparison) {
@@ -396,7 +396,7 @@ impl SummaryWriter<'_> {
         groups.sort_by_key(|(_, phases)| std::cmp::Reverse(phases.len()));
         groups
             .iter()
-            .take(TIES_MAX)
+            .take(NO_WINNER_MAX)
             .map(|((first, predicate), phases)| {
                 let is_all = phases.len() > 3 && phases.len() == self.compared().count();
                 let places = match is_all {
@@ -404,106 +404,15 @@ impl SummaryWriter<'_> {
                     false => list(phases),
                 };
                 let text = format!("{} {predicate} in {places}.", self.names_of(first));
-                sentence(SentenceKind::Tie, text)
+                sentence(SentenceKind::NoWinner, text)
             })
             .collect()
     }
 
     fn caveats(&self) -> Vec<Sentence> {
-        let mut caveats = Vec::new();
-        let phases = &self.analysis.phases;
-        let plan = &self.analysis.run.header.plan;
-        let few = plan.repeats < 2;
-        let is_virtual = plan.venue.kind() == VenueKind::Sim;
-        if few && is_virtual && self.names.len() > 1 {
-            let text = "Time is virtual: the figures are one exact point, and how sensitive they \
-                        are is not known. By convention, differences below 1 % count as none.";
-            caveats.push(text.to_owned());
-        } else if few && self.names.len() > 1 {
-            let text = "Each subject has a single repeat: no interval can be given, so no ranking \
-                        is stated.";
-            caveats.push(text.to_owned());
-        } else if self.names.len() == 1 {
-            caveats.push("There is one subject, hence no comparison.".to_owned());
-        }
-        caveats.extend(crate::caveats::of_perturbation(self.analysis, &self.names));
-        caveats.extend(crate::caveats::of_statistics(self.analysis, &self.names));
-        caveats.extend(self.of_sweeps());
-        let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);
-        if let Some(phases) = self.phases_where(&idle) {
-            caveats.push(format!(
-                "In virtual time the processor takes none, so there is no rate where nothing \
-                 waited for the disk: {phases}."
-            ));
-        }
-        let little = phases.iter().filter(|phase| !phase.is_disk_bound());
-        let little: Vec<String> = little.map(|of| phase(of.name)).collect();
-        if !little.is_empty() {
-            caveats.push(format!(
-                "Not disk-bound, so that they count for no winner and not in the mean: the disk \
-                 worked for less than half of {}; the rest is waiting for timers, such as \
-                 the kernel's pauses of writers.",
-                list(&little)
-            ));
-        }
-        let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
-        if !is_virtual && let Some(phases) = self.phases_where(&cached) {
-            caveats.push(format!(
-                "The figures of {phases} come from the page cache: the device moved less than a \
-                 tenth of the bytes."
-            ));
-        }
-        let holes = phases
-            .iter()
-            .flat_map(|phase| &phase.cells)
-            .filter(|cell| cell.absence().is_some())
-            .count();
-        if holes > 0 {
-            caveats.push(format!(
-                "{} of {} of a phase and a subject have no figure; the reasons are listed.",
-                holes,
-                count(phases.len() * self.names.len(), "pair")
-            ));
-        }
+        let caveats = crate::caveats::caveats(self.analysis, &self.names);
         let caveat = |text| sentence(SentenceKind::Caveat, text);
         caveats.into_iter().map(caveat).collect()
-    }
-
-    /// A note on the figures of sweeps; `None` without sweeps.
-    fn of_sweeps(&self) -> Option<String> {
-        let means = |of: &PhaseAnalysis| {
-            let sweep = of.sweep.as_ref()?;
-            let (shared, all) = (sweep.shared, sweep.points.len());
-            Some(format!("{} ({shared} of {all})", phase(of.name)))
-        };
-        let means: Vec<String> = self.analysis.phases.iter().filter_map(means).collect();
-        (!means.is_empty()).then(|| {
-            format!(
-                "Of a sweep the geometric mean over the points that all subjects have is \
-                 compared: {}.",
-                list(&means)
-            )
-        })
-    }
-
-    /// The phases in which `holds` for any subject, as text; for a sweep, with the number of
-    /// points.
-    fn phases_where(&self, holds: &dyn Fn(&PhaseCell) -> bool) -> Option<String> {
-        let places = |of: &PhaseAnalysis| {
-            let points = of.points();
-            let found = points.iter().filter(|point| point.cells.iter().any(holds));
-            match (found.count(), of.sweep.is_some()) {
-                (0, _) => None,
-                (_, false) => Some(phase(of.name)),
-                (found, true) => Some(format!(
-                    "{} ({found} of {} points)",
-                    phase(of.name),
-                    points.len()
-                )),
-            }
-        };
-        let places: Vec<String> = self.analysis.phases.iter().filter_map(places).collect();
-        (!places.is_empty()).then(|| list(&places))
     }
 
     fn names_of(&self, subjects: &[usize]) -> String {

@@ -128,6 +128,11 @@ impl TableCell {
         }
     }
 
+    /// A cell of one line, or one without a figure.
+    pub fn optional(text: Option<impl Into<String>>) -> Self {
+        text.map_or_else(Self::nothing, Self::new)
+    }
+
     /// A cell without a figure.
     #[must_use]
     pub fn nothing() -> Self {

@@ -1,5 +1,6 @@
 //! Wording of figures and names, shared by sentences, tables and charts.
 
+use fslab_compare::{Comparison, EXACT_TOLERANCE, Standing};
 use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, Subject, Unit, format_ns};
 use fslab_stats::{Interval, Verdict};
 
@@ -142,6 +143,23 @@ pub fn verdict(verdict: Verdict) -> String {
     }
 }
 
+/// A subject's verdict against the best: "fastest", "best, not alone", "slower". `None` without a
+/// figure of the subject.
+#[must_use]
+pub fn verdict_on(comparison: &Comparison, subject: usize) -> Option<String> {
+    let best = comparison.best?;
+    let entry = comparison.entries.get(subject)?;
+    entry.to_best?;
+    Some(match entry.standing {
+        Standing::Winner => "fastest".to_owned(),
+        _ if subject == best => "best, not alone".to_owned(),
+        Standing::Same if comparison.exact => verdict(Verdict::Same {
+            within: EXACT_TOLERANCE,
+        }),
+        _ => verdict(comparison.verdict(subject, best)),
+    })
+}
+
 /// A p-value to two digits: `0.43`, `0.012`, `< 0.0001`.
 #[must_use]
 pub fn p_value(p: f64) -> String {
@@ -228,6 +246,24 @@ mod tests {
     use fslab_model::definitions::{DEVICE_WRITES, LATENCY_P99, THROUGHPUT};
 
     use super::*;
+
+    #[test]
+    fn a_verdict_on_the_best_says_whether_it_is_alone_and_exact_figures_have_their_own_tolerance() {
+        let verdicts = |comparison: &Comparison| -> Vec<String> {
+            let subjects = 0..comparison.entries.len();
+            let each = subjects.filter_map(|subject| verdict_on(comparison, subject));
+            each.collect()
+        };
+        let exact = vec![vec![100.0], vec![99.5], vec![50.0]];
+        let exact = Comparison::timed(&THROUGHPUT, exact, true);
+        assert_eq!(
+            verdicts(&exact),
+            ["best, not alone", "the same within 1 %", "slower"]
+        );
+        let measured = vec![vec![100.0, 101.0, 99.0], vec![10.0, 10.1, 9.9], vec![]];
+        let measured = Comparison::timed(&THROUGHPUT, measured, false);
+        assert_eq!(verdicts(&measured), ["fastest", "slower"]);
+    }
 
     #[test]
     fn ratios_and_counts_are_readable_at_every_size() {

@@ -126,9 +126,9 @@ const charts = (() => {
   const interval = ({ group, paths }, old) => {
     const path = paths.find(({ kind }) => kind === "interval");
     if (!path) return null;
-    const told = group.dataset.interval?.split(" ").map(Number);
+    const stated = group.dataset.interval?.split(" ").map(Number);
     const [[from, y], [to]] = path.list[0].points;
-    return { ends: told ?? [worth(old, from), worth(old, to)], y, path };
+    return { ends: stated ?? [worth(old, from), worth(old, to)], y, path };
   };
 
   // The range that an axis must show for the remaining subjects; null if there is none.

@@ -76,14 +76,14 @@
   }
 
   // Where the best is hidden, ratios are to the best of those that are left: no test tells these
-  // two apart, and the mark of a tie is of the other one.
+  // two apart, and the mark ≈ is of the other one.
   const ratio = (value) => value >= 9.995 ? value.toFixed(1) : value >= .0995 || value === 0 ? value.toFixed(2)
     : value >= .00095 ? value.toFixed(4) : value.toExponential(1).replace("+", "");
-  const toldRatios = all("td[data-ratio]").map((cell) => {
+  const statedRatios = all("td[data-ratio]").map((cell) => {
     const text = cell.querySelector(".text") ?? cell;
     return { cell, text, words: text.textContent, value: cell.dataset.value, class: cell.className };
   });
-  const compared = Map.groupBy(toldRatios, ({ cell }) =>
+  const compared = Map.groupBy(statedRatios, ({ cell }) =>
     cell.closest("figure").classList.contains("heat") ? cell.parentNode : cell.closest("tbody"));
   const classOf = (part) => part.closest(".of")?.className.match(/\bs\d+\b/)?.[0];
   const compare = (hidden) => {
@@ -131,18 +131,18 @@
     }
     before = key;
     const count = (part, whole, noun) => part === whole ? [] : [`${part} of ${whole} ${noun} shown`];
-    const told = [
+    const notes = [
       ...count(shows.length - classes.length, shows.length, "subjects"),
       ...count(shown.size, sections.length, "phases"),
     ];
     if (classes.length) {
-      told.push("axes fit those shown");
-      if (document.querySelector("tr.other")) told.push("where the best is hidden, ratios are to the best shown");
-      told.push("verdicts, tests and means over phases are of all subjects");
+      notes.push("axes fit those shown");
+      if (document.querySelector("tr.other")) notes.push("where the best is hidden, ratios are to the best shown");
+      notes.push("verdicts, tests and means over phases are of all subjects");
     }
     root.classList.toggle("fewer", shown.size < sections.length);
-    one("status").textContent = told.length ? `${told.join(" · ")}.` : "";
-    one("reset").hidden = !told.length && !sorted.size && radios[0].checked;
+    one("status").textContent = notes.length ? `${notes.join(" · ")}.` : "";
+    one("reset").hidden = !notes.length && !sorted.size && radios[0].checked;
     one("menu-subjects").firstElementChild.classList.toggle("on", classes.length > 0);
     one("menu-phases").firstElementChild.classList.toggle("on", shown.size < sections.length);
   };
@@ -238,13 +238,13 @@
     const rule = aligned.map((cell) => cell.classList.contains("left") ? ":--" : "--:");
     return [`**${escaped(caption(table))}**`, "", line(head), line(rule), ...body.map(line)].join("\n");
   };
-  const copy = async (button, told) => {
+  const copy = async (button, copied) => {
     const before = button.textContent;
     try {
-      await navigator.clipboard.writeText(told);
+      await navigator.clipboard.writeText(copied);
     } catch {
       const area = document.createElement("textarea");
-      area.value = told;
+      area.value = copied;
       document.body.append(area);
       area.select();
       document.execCommand("copy");

@@ -43,7 +43,7 @@ pub trait Observer {
 
 /// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Trials that succeeded.
     pub done: usize,
     /// Trials that failed.
@@ -99,7 +99,7 @@ impl<'a> Conductor<'a> {
     ///
     /// # Errors
     /// [`ConductorError`]: a record cannot be stored, or the device is lost.
-    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<Outcome, ConductorError> {
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<RunOutcome, ConductorError> {
         let header = self.header;
         let plan = &header.plan;
         let cells = u32::try_from(plan.subjects.len()).unwrap_or(u32::MAX);
@@ -113,9 +113,9 @@ impl<'a> Conductor<'a> {
             .collect();
         let planned = least.len();
         let queue = self.queue(least, &done);
-        let mut outcome = Outcome {
+        let mut outcome = RunOutcome {
             kept: planned - queue.len(),
-            ..Outcome::default()
+            ..RunOutcome::default()
         };
         observer.begins(queue.len(), planned);
         let began = Instant::now();
@@ -129,11 +129,11 @@ impl<'a> Conductor<'a> {
             if outcome.missing > 0 || self.control.is_stopping() {
                 break;
             }
-            let known = figures.iter().flat_map(|it| it.standings(repeat));
+            let known = figures.iter().flat_map(|it| it.cells(repeat));
             let known: Vec<_> = known.filter(|cell| open.contains(&cell.cell)).collect();
             open = known
                 .iter()
-                .filter(|cell| cell.standing.is_open() && repeat < adaptive.repeats_max)
+                .filter(|cell| cell.precision.is_open() && repeat < adaptive.repeats_max)
                 .map(|cell| cell.cell)
                 .collect();
             let block = block
@@ -189,7 +189,7 @@ impl<'a> Conductor<'a> {
         &mut self,
         queue: VecDeque<TrialRequest>,
         figures: &mut Option<Figures>,
-        outcome: &mut Outcome,
+        outcome: &mut RunOutcome,
         observer: &mut dyn Observer,
     ) -> Result<(), ConductorError> {
         let (workers, queue) = (self.jobs.get().min(queue.len()), Mutex::new(queue));
@@ -223,7 +223,7 @@ impl<'a> Conductor<'a> {
         &mut self,
         messages: &Receiver<Message>,
         figures: &mut Option<Figures>,
-        outcome: &mut Outcome,
+        outcome: &mut RunOutcome,
         observer: &mut dyn Observer,
     ) -> Result<(), ConductorError> {
         let plan = &self.header.plan;

@@ -23,15 +23,15 @@ mod studies;
 mod venue_choice;
 
 pub use bounds::TooMuchError;
-pub use conductor::{Conductor, ConductorError, Observer, Outcome};
+pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
 pub use machine::machine_facts;
 pub use overrides::override_study;
 pub use phases::PhasesError;
-pub use precision::{CellPrecision, Standing, precision};
+pub use precision::{CellPrecision, Precision, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use resolve::{Request, ResolveError, Resolved, brings, footprint, resolve};
 pub use resume::{ResumeError, Resumption, ensure_same_device};
 pub use run_lock::RunLock;
-pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
+pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
 pub use venue_choice::{GuestChoice, VenueChoice};

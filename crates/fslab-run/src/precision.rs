@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Adaptive, Better, CellId, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
+    Adaptive, CellId, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
     phase_metrics,
 };
 use fslab_stats::{Stopping, relative_half_widths, stopping};
@@ -19,7 +19,7 @@ use crate::decisions::Decisions;
 
 /// Precision of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
+pub enum Precision {
     /// Every key figure reaches the target.
     Known {
         /// Half-width of the widest interval, as a share of the figure.
@@ -46,7 +46,7 @@ pub enum Standing {
     NoFigure,
 }
 
-impl Standing {
+impl Precision {
     /// True if another repeat may help.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -64,7 +64,7 @@ pub struct CellPrecision<'a> {
     /// Number of its trials with a record.
     pub repeats: u32,
     /// Its precision.
-    pub standing: Standing,
+    pub precision: Precision,
 }
 
 /// Precision of the cells of a finished `run` for the key phases of `adaptive`; cells that were
@@ -73,10 +73,10 @@ pub struct CellPrecision<'a> {
 pub fn precision<'a>(run: &'a RunRecord, adaptive: &Adaptive) -> Vec<CellPrecision<'a>> {
     let mut figures = Figures::new(&run.header.plan, adaptive);
     run.trials.iter().for_each(|trial| figures.add(trial));
-    let standings = figures.standings(u32::MAX);
-    let settled = standings.map(|cell| match cell.standing {
-        Standing::Confirming { reach, .. } => CellPrecision {
-            standing: Standing::Known { reach },
+    let cells = figures.cells(u32::MAX);
+    let settled = cells.map(|cell| match cell.precision {
+        Precision::Confirming { reach, .. } => CellPrecision {
+            precision: Precision::Known { reach },
             ..cell
         },
         _ => cell,
@@ -151,7 +151,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Precision of each cell by its repeats below `before`.
-    pub(crate) fn standings(&self, before: u32) -> impl Iterator<Item = CellPrecision<'a>> {
+    pub(crate) fn cells(&self, before: u32) -> impl Iterator<Item = CellPrecision<'a>> {
         let trials = self.plan.cells().map(|cell| self.of(cell.id, before));
         let trials: Vec<Vec<&Trial>> = trials.map(Iterator::collect).collect();
         let decisions = (self.adaptive.until_decided).then(|| Decisions::new(trials.clone()));
@@ -160,7 +160,7 @@ impl<'a> Figures<'a> {
             cell: cell.id,
             subject: &cell.subject.subject,
             repeats: u32::try_from(trials.len()).unwrap_or(u32::MAX),
-            standing: self.standing(&trials, |phase, repeats| {
+            precision: self.precision(&trials, |phase, repeats| {
                 let decisions = decisions.as_ref();
                 decisions.is_some_and(|it| it.is_decided(phase, place, repeats))
             }),
@@ -173,11 +173,11 @@ impl<'a> Figures<'a> {
             .map(|(_, trial)| trial)
     }
 
-    /// The standing of a cell with these trials; `is_decided` says of a phase whether the cell's
+    /// The precision of a cell with these trials; `is_decided` says of a phase whether the cell's
     /// difference was decided after so many repeats.
-    fn standing(&self, trials: &[&Trial], is_decided: impl Fn(&str, usize) -> bool) -> Standing {
+    fn precision(&self, trials: &[&Trial], is_decided: impl Fn(&str, usize) -> bool) -> Precision {
         if !trials.is_empty() && trials.iter().all(|trial| !trial.is_done) {
-            return Standing::Failed;
+            return Precision::Failed;
         }
         let names = trials.iter().flat_map(|trial| trial.phases.keys());
         let names: BTreeSet<&String> = names.collect();
@@ -196,10 +196,10 @@ impl<'a> Figures<'a> {
         });
         let figures: Vec<Reaches> = figures.collect();
         let Some(last) = trials.len().checked_sub(1) else {
-            return Standing::NoFigure;
+            return Precision::NoFigure;
         };
         let Some((phase, reach)) = widest(&figures, last) else {
-            return Standing::NoFigure;
+            return Precision::NoFigure;
         };
         // Trials without a figure are not counted: they add nothing.
         let is_counted = |place: &usize| *place + 1 == least || !trials[*place].phases.is_empty();
@@ -207,9 +207,9 @@ impl<'a> Figures<'a> {
         let looks = looks.map(|place| widest(&figures, place).and_then(|(_, reach)| reach));
         let looks: Vec<Option<f64>> = looks.collect();
         match (stopping(&looks, self.adaptive.target.share()), reach) {
-            (Stopping::Known, Some(reach)) => Standing::Known { reach },
-            (Stopping::Confirming { more }, Some(reach)) => Standing::Confirming { reach, more },
-            _ => Standing::Wide {
+            (Stopping::Known, Some(reach)) => Precision::Known { reach },
+            (Stopping::Confirming { more }, Some(reach)) => Precision::Confirming { reach, more },
+            _ => Precision::Wide {
                 phase: phase.clone(),
                 reach,
             },
@@ -245,10 +245,7 @@ fn headline(phase: &PhaseRecord) -> Option<f64> {
     let wanted = phase.headline.metric();
     let found = phase_metrics(phase).into_iter();
     let mut found = found.filter(|metric| metric.definition == wanted);
-    found.next().map(|metric| match wanted.better {
-        Better::Lower => metric.value.recip(),
-        Better::Higher | Better::Neither => metric.value,
-    })
+    wanted.better.speed(found.next()?.value)
 }
 
 /// `None` without values, or with a value that has no logarithm.
@@ -346,12 +343,12 @@ mod tests {
         }
     }
 
-    fn standing(key: &[&str], before: u32, trials: &[TrialRecord]) -> Standing {
+    fn precision_of(key: &[&str], before: u32, trials: &[TrialRecord]) -> Precision {
         let (plan, adaptive) = (plan(), adaptive(key));
         let mut figures = Figures::new(&plan, &adaptive);
         trials.iter().for_each(|trial| figures.add(trial));
-        let standings: Vec<_> = figures.standings(before).collect();
-        standings[0].standing.clone()
+        let cells: Vec<_> = figures.cells(before).collect();
+        cells[0].precision.clone()
     }
 
     #[test]
@@ -361,20 +358,20 @@ mod tests {
             trial(1, &[("write", 1.01), ("read", 1.5)]),
             trial(2, &[("write", 0.99), ("read", 2.0)]),
         ];
-        let by_write = standing(&["write"], 3, &trials);
-        let Standing::Confirming { reach, more: 6 } = by_write else {
+        let by_write = precision_of(&["write"], 3, &trials);
+        let Precision::Confirming { reach, more: 6 } = by_write else {
             panic!("{by_write:?}")
         };
         // The standard deviation of the logarithms is 0.01, t(2) = 4.303: 4.303 * 0.01 / √3 =
         // 0.0248.
         assert!((reach - 0.0252).abs() < 3e-4, "{reach}");
-        let Standing::Wide { phase, reach } = standing(&[], 3, &trials) else {
+        let Precision::Wide { phase, reach } = precision_of(&[], 3, &trials) else {
             panic!("read is wide")
         };
         assert_eq!(phase, "read");
         assert!(reach.is_some_and(|reach| reach > 1.0));
         // After one repeat there is no interval.
-        let Standing::Wide { reach: None, .. } = standing(&["write"], 1, &trials) else {
+        let Precision::Wide { reach: None, .. } = precision_of(&["write"], 1, &trials) else {
             panic!("one value has no interval")
         };
     }
@@ -386,41 +383,44 @@ mod tests {
             .zip(seconds)
             .map(|(repeat, seconds)| trial(repeat, &[("write", seconds)]))
             .collect();
-        let at = |before: u32| standing(&[], before, &trials[..before as usize]);
+        let at = |before: u32| precision_of(&[], before, &trials[..before as usize]);
         assert!(
-            matches!(at(3), Standing::Confirming { more: 6, .. }),
+            matches!(at(3), Precision::Confirming { more: 6, .. }),
             "{:?}",
             at(3)
         );
         assert!(at(3).is_open());
         assert!(
-            matches!(at(8), Standing::Confirming { more: 1, .. }),
+            matches!(at(8), Precision::Confirming { more: 1, .. }),
             "{:?}",
             at(8)
         );
-        assert!(matches!(at(9), Standing::Known { .. }), "{:?}", at(9));
+        assert!(matches!(at(9), Precision::Known { .. }), "{:?}", at(9));
     }
 
     #[test]
     fn a_trial_without_a_figure_confirms_nothing() {
         let mut trials: Vec<TrialRecord> = (0..5).map(|i| trial(i, &[("write", 2.0)])).collect();
-        assert_eq!(standing(&[], 5, &trials), Standing::Known { reach: 0.0 });
+        assert_eq!(
+            precision_of(&[], 5, &trials),
+            Precision::Known { reach: 0.0 }
+        );
         trials[4] = trial(4, &[]);
-        let more = Standing::Confirming {
+        let more = Precision::Confirming {
             reach: 0.0,
             more: 1,
         };
-        assert_eq!(standing(&[], 5, &trials), more);
+        assert_eq!(precision_of(&[], 5, &trials), more);
     }
 
     #[test]
     fn a_spread_of_zero_is_known_and_failures_and_skips_are_distinguished() {
         let same = [0, 1, 2, 3, 4].map(|repeat| trial(repeat, &[("write", 2.0)]));
-        assert_eq!(standing(&[], 5, &same), Standing::Known { reach: 0.0 });
+        assert_eq!(precision_of(&[], 5, &same), Precision::Known { reach: 0.0 });
         let failed = [0, 1].map(|repeat| trial(repeat, &[]));
-        assert_eq!(standing(&[], 2, &failed), Standing::Failed);
-        assert_eq!(standing(&["read"], 2, &same), Standing::NoFigure);
-        assert!(!Standing::Failed.is_open() && !Standing::NoFigure.is_open());
+        assert_eq!(precision_of(&[], 2, &failed), Precision::Failed);
+        assert_eq!(precision_of(&["read"], 2, &same), Precision::NoFigure);
+        assert!(!Precision::Failed.is_open() && !Precision::NoFigure.is_open());
     }
 
     #[test]
@@ -436,6 +436,9 @@ mod tests {
             trial
         };
         let trials = [0, 1, 2, 3, 4].map(with_rounds);
-        assert_eq!(standing(&[], 5, &trials), Standing::Known { reach: 0.0 });
+        assert_eq!(
+            precision_of(&[], 5, &trials),
+            Precision::Known { reach: 0.0 }
+        );
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{Adaptive, Percent, PhaseSpec, Rounds, Study, VenueKind, nearest_name};
+use fslab_model::{
+    Adaptive, Percent, PhaseSpec, Rounds, Study, VenueKind, did_you_mean, nearest_name,
+};
 
 /// Most repeats of a cell: a higher number is a typing error, and no interval needs it.
 const REPEATS_MAX: u32 = 10_000;
@@ -160,7 +162,7 @@ impl RepetitionError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoRepeat | Self::TooManyRepeats(_) | Self::Rounds { .. } => None,
-            Self::Reversed { least, most } => Some(format!("did you mean {most}..{least}?")),
+            Self::Reversed { least, most } => Some(did_you_mean(format_args!("{most}..{least}"))),
             Self::NothingMounted { .. } => {
                 Some("leave out --mounts, or take another venue; iterations work there".into())
             }
@@ -177,10 +179,7 @@ impl RepetitionError {
             Self::RealTime { .. } => {
                 Some("leave out --perturb, or take virtual time: --venue sim".into())
             }
-            Self::UnknownKey { nearest, .. } => {
-                let nearest = nearest.as_ref();
-                nearest.map(|nearest| format!("did you mean '{nearest}'?"))
-            }
+            Self::UnknownKey { nearest, .. } => nearest.as_ref().map(did_you_mean),
         }
     }
 }

@@ -1,26 +1,17 @@
-//! Names and seeds for new runs: the only code that uses the calendar and random numbers.
+//! Names and seeds for new runs.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use fslab_model::RunId;
 
 /// Letters and digits that cannot be confused with each other.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-/// Seconds since 1970.
-#[must_use]
-pub fn unix_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
-}
-
 /// A random seed.
 #[must_use]
 pub fn fresh_seed() -> u64 {
     // Below 2^53, so that every JSON parser reads it exactly.
-    RandomState::new().hash_one(unix_seconds()) >> 11
+    RandomState::new().hash_one(fslab_sys::unix_seconds()) >> 11
 }
 
 /// A name for a run started at `unix_s`, such as `20261121-143205-k3f9`.

@@ -5,25 +5,31 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use fslab_claims::{Claims, NamedText, Original, Published};
-use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, nearest_name};
+use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, did_you_mean, nearest_name};
 
 /// Size limit of a study, its claims, and its published values.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 /// Size limit of a workload file; built-in ones have about 2 KiB.
 const WORKLOAD_BYTES_MAX: u64 = 256 << 10;
 
-/// A built-in study: name and text.
+/// A built-in study: its name, and the study itself, which is parsed at its first use.
+type BuiltIn = (&'static str, LazyLock<Study>);
+
 macro_rules! study {
     ($name:literal) => {
         (
             $name,
-            include_str!(concat!("../../../studies/", $name, "/study.toml")),
+            LazyLock::new(|| {
+                let text = include_str!(concat!("../../../studies/", $name, "/study.toml"));
+                Study::from_toml(text)
+                    .unwrap_or_else(|error| panic!("the built-in study {}: {error}", $name))
+            }),
         )
     };
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-const BUILT_IN: &[(&str, &str)] = &[
+static BUILT_IN: [BuiltIn; 14] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
@@ -39,14 +45,6 @@ const BUILT_IN: &[(&str, &str)] = &[
     study!("small-files"),
     study!("usb-stick"),
 ];
-
-/// The built-in studies, read. A test reads them all.
-static STUDIES: LazyLock<Vec<Study>> = LazyLock::new(|| {
-    let read = |(name, text): &(&str, &str)| {
-        Study::from_toml(text).unwrap_or_else(|error| panic!("the built-in study {name}: {error}"))
-    };
-    BUILT_IN.iter().map(read).collect()
-});
 
 /// Claims and published values of a built-in study's original.
 macro_rules! originals {
@@ -88,6 +86,11 @@ pub fn studies() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
+/// The built-in studies themselves. A test parses them all.
+fn parsed() -> impl Iterator<Item = &'static Study> {
+    BUILT_IN.iter().map(|(_, study)| &**study)
+}
+
 /// Loads a study: a built-in one by its name, one of its aliases or an unambiguous beginning of
 /// either, or a file.
 ///
@@ -110,13 +113,13 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
 /// The built-in study that `given` names; `None` for a file. Names and aliases come before
 /// beginnings of them.
 fn built_in(given: &str) -> Result<Option<&'static Study>, Failure> {
+    if let Some((_, study)) = BUILT_IN.iter().find(|(name, _)| *name == given) {
+        return Ok(Some(study));
+    }
     let with = |fits: &dyn Fn(&str) -> bool| -> Vec<&'static Study> {
         let fits = |study: &&Study| words_for(study).any(fits);
-        STUDIES.iter().filter(fits).collect()
+        parsed().filter(fits).collect()
     };
-    if let Some(found) = STUDIES.iter().find(|study| study.name == given) {
-        return Ok(Some(found));
-    }
     if let Some(found) = with(&|word| word == given).first() {
         return Ok(Some(found));
     }
@@ -188,8 +191,8 @@ fn is_file(name_or_file: &str) -> bool {
 
 fn unknown(name: &str) -> Failure {
     let failure = Failure::new(FailureKind::BadInput, format!("there is no study '{name}'"));
-    let words = STUDIES.iter().flat_map(words_for);
-    let nearest = nearest_name(name, words).map(|nearest| format!("did you mean '{nearest}'? "));
+    let words = parsed().flat_map(words_for);
+    let nearest = nearest_name(name, words).map(|nearest| did_you_mean(nearest) + " ");
     let names: Vec<&str> = studies().collect();
     failure.hint(format!(
         "{}the studies are {}; a file is named with its folder, like ./my-study.toml",
@@ -284,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_study_that_is_built_in_reads_and_has_its_own_name() {
-        for (name, study) in studies().zip(STUDIES.iter()) {
+        for (name, study) in studies().zip(parsed()) {
             assert_eq!(study.name, name);
         }
     }
@@ -320,7 +323,7 @@ mod tests {
         let hint = failure.hint.expect("a hint");
         assert!(hint.contains("bonnie-2010, build"), "{hint}");
         assert!(load_study("").is_err());
-        let mut words: Vec<&str> = STUDIES.iter().flat_map(words_for).collect();
+        let mut words: Vec<&str> = parsed().flat_map(words_for).collect();
         let all = words.len();
         words.sort_unstable();
         words.dedup();
@@ -330,7 +333,7 @@ mod tests {
     /// Each has a question; conformance alone recommends nothing.
     #[test]
     fn every_study_that_is_built_in_says_which_question_it_answers() {
-        for study in STUDIES.iter() {
+        for study in parsed() {
             let question = study.question.as_ref().expect(&study.name);
             assert!(question.text.ends_with('?'), "{}", question.text);
             assert_eq!(question.has_answer(), study.name != "conformance");

@@ -72,16 +72,6 @@ pub fn deviation_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimat
     })
 }
 
-/// Each value in percent of the largest, which tables call the percent of the loser.
-///
-/// `None` for an empty sample, a value that is not finite, or a largest that is not positive.
-#[must_use]
-pub fn percent_of_largest(values: &[f64]) -> Option<Vec<f64>> {
-    let largest = values.iter().copied().reduce(f64::max)?;
-    let usable = largest > 0.0 && values.iter().all(|value| value.is_finite());
-    usable.then(|| values.iter().map(|value| 100.0 * value / largest).collect())
-}
-
 fn positive_deviation(sample: &[f64]) -> Option<f64> {
     Summary::of(sample)?.sd.filter(|sd| *sd > 0.0)
 }
@@ -140,16 +130,5 @@ mod tests {
         assert_eq!(deviation(&[3.0; 4]), None);
         assert_eq!(deviation(&[3.0]), None);
         assert_eq!(deviation_ratio(&SAMPLE, &[1.0; 3]), None);
-    }
-
-    #[test]
-    fn percents_are_of_the_largest() {
-        assert_eq!(
-            percent_of_largest(&[1.0, 4.0, 2.0]),
-            Some(vec![25.0, 100.0, 50.0])
-        );
-        assert_eq!(percent_of_largest(&[]), None);
-        assert_eq!(percent_of_largest(&[0.0]), None);
-        assert_eq!(percent_of_largest(&[1.0, f64::NAN]), None);
     }
 }

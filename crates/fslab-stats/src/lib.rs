@@ -55,7 +55,7 @@ pub use clusters::{clustered_difference_test, clustered_p_below, clustered_ratio
 pub use components::{Component, Components, Nested};
 pub use diagnosis::{Drift, Modes, Outlier, Outliers, WarmUp, drift, modes, outliers, warm_up};
 pub use difference::{Test, TestMethod, difference_test, difference_test_among};
-pub use dispersion::{deviation, deviation_ratio, percent_of_largest, relative_deviation};
+pub use dispersion::{deviation, deviation_ratio, relative_deviation};
 pub use estimate::{Estimate, Interval};
 pub use location::location;
 pub use mann_whitney::mann_whitney;

@@ -43,7 +43,7 @@ pub fn repeats_to_decide(
     }
     let freedom = variance.powi(2) / (one_variance.powi(2) + other_variance.powi(2));
     let difference = (one.mean - other.mean).abs();
-    let tie = (1.0 + tolerance).ln() - difference;
+    let to_limit = (1.0 + tolerance).ln() - difference;
     let confidence = 1.0 - (1.0 - CONFIDENCE) / family.max(1) as f64;
     let is_enough = |count: usize| {
         let freedom = (count - 1) as f64 * freedom;
@@ -55,7 +55,7 @@ pub fn repeats_to_decide(
             let bounds = certain.zip(likely);
             bounds.is_some_and(|(certain, likely)| (certain + likely) * error <= margin)
         };
-        reaches(POWER, difference) || reaches(f64::midpoint(POWER, 1.0), tie)
+        reaches(POWER, difference) || reaches(f64::midpoint(POWER, 1.0), to_limit)
     };
     let mut low = first.len().max(second.len());
     let mut high = low + 1;

@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(
             after(&[0.02, 0.06, 0.06, 0.05, 0.06]),
             Stopping::Wide,
-            "whoever goes on is told how it is"
+            "further repeats show how it is"
         );
         assert_eq!(after(&[0.02, 0.05]), Stopping::Confirming { more: 1 });
         assert_eq!(stopping(&[], 0.05), Stopping::Wide);

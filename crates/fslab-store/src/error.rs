@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fslab_model::{RunId, TrialId};
+use fslab_model::{RunId, TrialId, did_you_mean};
 use rusqlite::ErrorCode;
 
 /// Kinds of errors, for callers to match.
@@ -161,7 +161,7 @@ impl StoreError {
             }
             K::UnknownRun {
                 nearest: Some(run), ..
-            } => return Some(format!("did you mean {run}?")),
+            } => return Some(did_you_mean(run)),
             K::AmbiguousRun { candidates, .. } => {
                 let names: Vec<_> = candidates.iter().map(RunId::as_str).collect();
                 return Some(format!("give more of the name: {}", names.join(", ")));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use fslab_model::{
-    Adaptive, Better, Metric, PhaseRecord, Plan, RunHeader, RunId, RunRecord, TrialOutcome,
-    TrialRecord, phase_metrics, trial_metrics,
+    Adaptive, Metric, PhaseRecord, Plan, RunHeader, RunId, RunRecord, TrialOutcome, TrialRecord,
+    phase_metrics, trial_metrics,
 };
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
@@ -341,11 +341,6 @@ impl MetricKeys {
         if let Some(key) = self.0.get(definition.name) {
             return Ok(*key);
         }
-        let better = match definition.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-            Better::Neither => "neither",
-        };
         let mut known = connection.prepare_cached("SELECT key FROM metrics WHERE name = ?1")?;
         let found = known
             .query_row([definition.name], |row| row.get(0))
@@ -360,7 +355,7 @@ impl MetricKeys {
                     .execute((
                         definition.name,
                         definition.unit.symbol(),
-                        better,
+                        definition.better.as_str(),
                         definition.title,
                     ))?;
                 connection.last_insert_rowid()

@@ -44,7 +44,6 @@ impl ExtentFlags {
     const DELALLOC: u32 = 0x4;
     const ENCODED: u32 = 0x8;
     const DATA_INLINE: u32 = 0x200;
-    const DATA_TAIL: u32 = 0x400;
 
     /// It is the last of the file.
     #[must_use]
@@ -56,18 +55,6 @@ impl ExtentFlags {
     #[must_use]
     pub fn is_inline(self) -> bool {
         self.0 & Self::DATA_INLINE != 0
-    }
-
-    /// The data shares its block with other files.
-    #[must_use]
-    pub fn is_tail(self) -> bool {
-        self.0 & Self::DATA_TAIL != 0
-    }
-
-    /// The data is compressed or encrypted, so that its length on the device is unknown.
-    #[must_use]
-    pub fn is_encoded(self) -> bool {
-        self.0 & Self::ENCODED != 0
     }
 
     /// True if `physical` is the address of a block with the plain data.
@@ -239,8 +226,6 @@ mod tests {
             assert!(!ExtentFlags(flag).has_address(), "{flag:x}");
         }
         assert!(ExtentFlags(0x301).is_inline());
-        assert!(ExtentFlags(0x500).is_tail());
-        assert!(ExtentFlags(0x8).is_encoded());
     }
 
     /// On a file system with neither, as below some containers, it prints that it was skipped.

@@ -9,6 +9,7 @@
 mod atomic_file;
 mod backing;
 mod block_device;
+mod calendar;
 mod call_names;
 mod child_group;
 mod clock;
@@ -55,6 +56,7 @@ mod worker_process;
 pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use block_device::{BlockCounters, DeviceNumber};
+pub use calendar::unix_seconds;
 pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{

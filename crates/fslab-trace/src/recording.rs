@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use crate::folder_listing::FolderListing;
 use crate::{Header, Trace, TraceError, TracePath, translate};
@@ -52,7 +52,7 @@ pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
     }
     let before = FolderListing::read(&root)?;
     let output = request.scratch.join("strace");
-    let (clock, started) = (Instant::now(), SystemTime::now());
+    let (clock, started_unix_s) = (Instant::now(), fslab_sys::unix_seconds());
     let status = run_strace(request, &output)?;
     let took = clock.elapsed();
     let after = FolderListing::read(&root)?;
@@ -70,9 +70,7 @@ pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
         directory: below(&root, &directory),
         file_system: request.file_system.clone(),
         kernel: fslab_sys::kernel_release(),
-        started_unix_s: started
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |it| it.as_secs()),
+        started_unix_s,
         took_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
         recorder,
         exit: status.to_string(),

@@ -2,7 +2,6 @@
 //! would take an amount of the measured memory that depends on its build.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use fslab_format::{FormatOptions, Volume};
 use fslab_fs::CommandLine;
@@ -56,7 +55,7 @@ impl<'a> Arguments<'a> {
             label: self.label.map(str::to_owned),
             block_bytes: self.block_size.map(str::parse).transpose().ok()?,
             identity,
-            created_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs(),
+            created_unix_s: fslab_sys::unix_seconds(),
         })
     }
 }

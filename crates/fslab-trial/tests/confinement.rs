@@ -250,11 +250,12 @@ fn no_program_is_started_in_a_tree_with_links_of_a_trace() {
     let events = events(&spec(tree.clone(), phases), &StopFlag::new());
     assert!(tree.join("d/x").is_symlink(), "{events:?}");
     assert_eq!(canary_of(scene.path()), before, "{events:?}");
-    let told = format!("{events:?}");
+    let stated = format!("{events:?}");
     assert_eq!(
-        told.matches("cannot start a program in a folder with the link")
+        stated
+            .matches("cannot start a program in a folder with the link")
             .count(),
         2,
-        "{told}"
+        "{stated}"
     );
 }

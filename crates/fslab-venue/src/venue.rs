@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use fslab_model::{
     Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, Placement,
@@ -140,9 +140,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> TrialRecord {
-        let started_unix_s = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs());
+        let started_unix_s = fslab_sys::unix_seconds();
         let run = |elapsed: Duration, console| TrialRun {
             trial: request.task.trial,
             subject: request.task.subject.clone(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fslab_model::{WorkloadDefinition, nearest_name};
+use fslab_model::{WorkloadDefinition, nearest_name, suggestion};
 use schemars::Schema;
 use serde_json::Value;
 
@@ -125,8 +125,7 @@ pub(crate) fn job(name: &str) -> Result<&'static dyn AnyJob, String> {
     let found = JOBS.iter().find(|job| job.name() == name);
     found.copied().ok_or_else(|| {
         let nearest = nearest_name(name, JOBS.iter().map(|job| job.name()));
-        let hint = nearest.map(|nearest| format!("; did you mean '{nearest}'?"));
-        format!("there is no job '{name}'{}", hint.unwrap_or_default())
+        format!("there is no job '{name}'{}", suggestion(nearest))
     })
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
 
 /// Bytes per read(2).
@@ -52,8 +52,7 @@ fn read_digest(path: &Path) -> io::Result<String> {
         }
         digest.update(&part[..count]);
     }
-    let digest = digest.finalize();
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&digest.finalize()))
 }
 
 #[cfg(test)]

@@ -19,12 +19,6 @@ pub(crate) fn to_map<T: Serialize>(typed: &T) -> Result<Parameters, serde_json::
     }
 }
 
-/// For `skip_serializing_if`: parameters added later are left out of plans at their default, so
-/// that the hashes of earlier plans stay the same.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature is serde's"

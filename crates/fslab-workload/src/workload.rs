@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fslab_engine::{EngineError, Measured, RunContext};
 use fslab_model::{
     Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, PhaseSpec,
-    ValueList, WorkloadDefinition, nearest_name,
+    ValueList, WorkloadDefinition, did_you_mean, nearest_name, suggestion,
 };
 use serde_json::Value;
 
@@ -60,9 +60,7 @@ impl WorkloadError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unknown { nearest, .. } => {
-                nearest.map(|nearest| format!("did you mean '{nearest}'?"))
-            }
+            Self::Unknown { nearest, .. } => nearest.map(did_you_mean),
             Self::Parameters { .. } | Self::Value { .. } | Self::Definition { .. } => None,
         }
     }
@@ -106,11 +104,10 @@ impl Workload {
         let is_known = |name: &String| known.iter().any(|parameter| parameter.name == *name);
         let unknown = |key: &str, name: &str| {
             let nearest = nearest_name(name, known.iter().map(|it| it.name.as_str()));
-            let hint = nearest.map(|nearest| format!("; did you mean '{nearest}'?"));
             format!(
                 "{key} has '{name}', which is no parameter of the job '{}'{}",
                 definition.job,
-                hint.unwrap_or_default()
+                suggestion(nearest)
             )
         };
         for name in definition.may_set.iter().flatten() {

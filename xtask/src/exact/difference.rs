@@ -214,10 +214,10 @@ mod tests {
             .replace(r#""sizes":[1,2]"#, r#""sizes":[1,3]"#)
             .replace(r#""ns":7"#, r#""ns":8,"more":true"#);
         let found = differences(BEFORE, &after).expect("records");
-        let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let stated: Vec<String> = found.iter().map(ToString::to_string).collect();
         let expected = "btrfs repeat 1: first in phases 0 (read), /sizes/1: 3, not 2; \
                         then in phases 1 (unlink)";
-        assert_eq!(told, [expected]);
+        assert_eq!(stated, [expected]);
     }
 
     #[test]

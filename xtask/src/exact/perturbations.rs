@@ -322,13 +322,13 @@ kill $DROPPER
 exit $code"#,
         reading: r#"[ -z "${DROPPER:-}" ] || { [ -d "/proc/$DROPPER" ] && echo at work; }"#,
         needs: Need::Root,
-        ..plain("forgetful", "the host drops its page cache every second")
+        ..plain("drop-caches", "the host drops its page cache every second")
     },
     Perturbation {
         change: "umask 077",
         start: r#"exec nice -n 15 ionice -c 3 sh "$RUN/inner""#,
         reading: "umask; nice",
-        ..plain("manners", "umask 077, and the least priority")
+        ..plain("priority", "umask 077, and the least priority")
     },
     Perturbation {
         reading: "[ $(cut -d. -f1 /proc/uptime) -gt 300000000 ] && echo long || echo short",
@@ -408,8 +408,8 @@ pub(crate) const TOGETHER: &[&[&str]] = &[
         "folder-on-xfs",
         "neighbours",
         "load",
-        "forgetful",
-        "manners",
+        "drop-caches",
+        "priority",
         "clock",
         "user",
     ],

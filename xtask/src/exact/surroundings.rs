@@ -109,30 +109,18 @@ impl Surroundings {
                 None => left.push(*one),
             }
         }
-        while !left.is_empty() {
-            match self.try_run(&left, program) {
-                Ok(Tried::Without(name, why)) => {
+        let mut ended = None;
+        while !left.is_empty() && ended.is_none() {
+            let tried = self.try_run(&left, program);
+            match tried.unwrap_or_else(|why| Tried::Ended(Ended::Failed(why))) {
+                Tried::Without(name, why) => {
                     not_run.push((name, why));
                     left.retain(|one| one.name != name);
                 }
-                Ok(Tried::Ended(ended)) => {
-                    return Run {
-                        not_run,
-                        ended: Some(ended),
-                    };
-                }
-                Err(why) => {
-                    return Run {
-                        not_run,
-                        ended: Some(Ended::Failed(why)),
-                    };
-                }
+                Tried::Ended(how) => ended = Some(how),
             }
         }
-        Run {
-            not_run,
-            ended: None,
-        }
+        Run { not_run, ended }
     }
 
     fn try_run(&self, perturbations: &[Perturbation], program: &Path) -> Result<Tried, String> {
@@ -386,7 +374,7 @@ mod tests {
     #[test]
     fn a_run_under_several_has_the_changes_of_all() {
         let (work, surroundings) = surroundings(ECHO);
-        let together = ["folder-long", "neighbours", "manners"].map(named);
+        let together = ["folder-long", "neighbours", "priority"].map(named);
         let run = surroundings.run(&together, &surroundings.plain);
         let Some(Ended::Done { export, readings }) = run.ended else {
             panic!("{run:?}");

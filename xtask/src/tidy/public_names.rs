@@ -6,15 +6,7 @@ use super::finding::Finding;
 use super::rust_text::words;
 use super::tree::Tree;
 
-/// Names that still mean two things. The list only becomes shorter: an entry that is no longer
-/// needed is a finding, too.
-const TWICE: [&str; 5] = ["Kind", "Outcome", "Stage", "Standing", "Verdict"];
-
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    check_except(tree, &TWICE)
-}
-
-fn check_except(tree: &Tree, twice: &[&str]) -> Vec<Finding> {
     let mut places: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
     for (file, rust) in tree.rust() {
         if !file.path.starts_with("crates/") || !file.path.contains("/src/") {
@@ -30,34 +22,15 @@ fn check_except(tree: &Tree, twice: &[&str]) -> Vec<Finding> {
         }
     }
     let mut findings = Vec::new();
-    let mut find = |(file, line): (&str, usize), message, hint| {
-        findings.push(Finding {
-            file: file.to_owned(),
-            line,
-            rule: "public-name",
-            message,
-            hint,
-        });
-    };
     for (name, places) in &places {
-        let is_listed = twice.contains(name);
-        match places.as_slice() {
-            [first, others @ ..] if !others.is_empty() && !is_listed => {
-                for other in others {
-                    let message = format!("`{name}` is public in {}, too", first.0);
-                    find(
-                        *other,
-                        message,
-                        "give each its own name, a term of the field",
-                    );
-                }
-            }
-            [only] if is_listed => {
-                let message = format!("`{name}` is public once");
-                find(*only, message, "take it off the list in public_names.rs");
-            }
-            _ => {}
-        }
+        let (first, _) = places[0];
+        findings.extend(places[1..].iter().map(|(file, line)| Finding {
+            file: (*file).to_owned(),
+            line: *line,
+            rule: "public-name",
+            message: format!("`{name}` is public in {first}, too"),
+            hint: "give each its own name, a term of the field",
+        }));
     }
     findings
 }
@@ -80,8 +53,8 @@ fn public_type(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn found(files: &[(&str, &str)], twice: &[&str]) -> Vec<(String, usize, String)> {
-        let findings = check_except(&Tree::of(files), twice);
+    fn found(files: &[(&str, &str)]) -> Vec<(String, usize, String)> {
+        let findings = check(&Tree::of(files));
         let each = findings.into_iter();
         each.map(|it| (it.file, it.line, it.message)).collect()
     }
@@ -98,7 +71,7 @@ mod tests {
         );
         let expected = "`Layout` is public in crates/a/src/lib.rs, too".to_owned();
         assert_eq!(
-            found(&[one, other], &[]),
+            found(&[one, other]),
             [("crates/b/src/x.rs".to_owned(), 2, expected)]
         );
         let test = "#[cfg(test)]\nmod tests {\n    pub struct A;\n}\n";
@@ -106,16 +79,8 @@ mod tests {
             ("crates/b/src/x.rs", test),
             ("crates/b/tests/a.rs", "pub struct A;"),
         ];
-        assert!(found(&[one, tests[0], tests[1]], &[]).is_empty());
+        assert!(found(&[one, tests[0], tests[1]]).is_empty());
         let shape = ("crates/b/src/m.rs", "pub struct $A {");
-        assert!(found(&[one, shape], &[]).is_empty());
-    }
-
-    #[test]
-    fn a_name_on_the_list_may_stand_twice_and_must() {
-        let one = ("crates/a/src/lib.rs", "pub struct A;\n");
-        let other = ("crates/b/src/lib.rs", "pub type A = u8;\n");
-        assert!(found(&[one, other], &["A"]).is_empty());
-        assert_eq!(found(&[one], &["A"])[0].2, "`A` is public once");
+        assert!(found(&[one, shape]).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use super::rust_text::RustText;
 use super::tree::{File, Tree};
 
 /// Lines of a file, without its tests.
-const FILE_LINES_MAX: usize = 600;
+const FILE_LINES_MAX: usize = 500;
 /// Columns of a line.
 const LINE_COLUMNS_MAX: usize = 100;
 /// Marks of code that may stand beside a string on a line that is otherwise nothing but the string.

@@ -4,7 +4,7 @@ use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason};
 use crate::findings::{all_must_hold, decisive};
 use crate::ratio::{Ratio, Selection};
-use crate::{Among, Finding, Kind, Limits, Outcome, Position, Score};
+use crate::{Among, ClaimKind, ClaimOutcome, Finding, Limits, Position, Score};
 
 impl Case<'_, '_> {
     pub(crate) fn selection<'q>(&'q self, phases: &'q [String]) -> Selection<'q> {
@@ -149,7 +149,7 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
 
 /// Evaluates `wins`: first, or last, in at least a number of phases.
 pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
-    let Kind::Wins {
+    let ClaimKind::Wins {
         subject,
         phases,
         among,
@@ -168,16 +168,16 @@ pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
         .map(|phase| win(case, phase, &subject, among.as_deref(), *position))
         .collect();
     let count = |outcome| findings.iter().filter(|it| it.outcome == outcome).count();
-    let (won, lost) = (count(Outcome::Holds), count(Outcome::Fails));
-    let open = count(Outcome::Undecided);
+    let (won, lost) = (count(ClaimOutcome::Holds), count(ClaimOutcome::Fails));
+    let open = count(ClaimOutcome::Undecided);
     let outcome = if won >= *at_least {
-        Outcome::Holds
+        ClaimOutcome::Holds
     } else if phases.len() - lost < *at_least {
-        Outcome::Fails
+        ClaimOutcome::Fails
     } else if won + open >= *at_least {
-        Outcome::Undecided
+        ClaimOutcome::Undecided
     } else {
-        Outcome::NotMeasured
+        ClaimOutcome::NotMeasured
     };
     let place = match position {
         Position::First => "first",

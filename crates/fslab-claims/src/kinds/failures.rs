@@ -5,7 +5,7 @@ use fslab_model::{PhaseOutcome, PhaseRecord, TrialOutcome, TrialRecord};
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, Member, MissingReason, Ranges};
 use crate::ratio::Selection;
-use crate::{Finding, Limits, Outcome, Quantity, Score};
+use crate::{Finding, Limits, Score};
 
 /// How a phase ended in one repeat.
 enum PhaseEnd<'r> {
@@ -30,14 +30,14 @@ pub(crate) fn fails(case: &Case<'_, '_>, phase: &str, subjects: &[String]) -> Ju
             let what = format!("{}: {phase}", member.label);
             match case.evidence.phase_ends(&member, phase, &case.ranges) {
                 Err(gap) => Finding::gap(what, gap, limits),
-                Ok(phase_ends) => finding(what, &phase_ends, limits),
+                Ok(phase_ends) => finding(what, &phase_ends),
             }
         }
     };
     Judgement::all(subjects.iter().map(finding).collect())
 }
 
-fn finding(what: String, phase_ends: &[PhaseEnd<'_>], limits: Limits) -> Finding {
+fn finding(what: String, phase_ends: &[PhaseEnd<'_>]) -> Finding {
     let failed = phase_ends
         .iter()
         .filter(|it| matches!(it, PhaseEnd::Failed(_)))
@@ -46,20 +46,9 @@ fn finding(what: String, phase_ends: &[PhaseEnd<'_>], limits: Limits) -> Finding
         PhaseEnd::Failed(text) => Some(text.clone()),
         _ => None,
     });
-    let outcome = if failed == phase_ends.len() {
-        Outcome::Holds
-    } else if failed == 0 {
-        Outcome::Fails
-    } else {
-        Outcome::Undecided
-    };
     Finding {
-        outcome,
-        value: Some(100.0 * failed as f64 / phase_ends.len() as f64),
-        quantity: Quantity::Percent,
-        places: 1,
         remark: reason,
-        ..Finding::gap(what, String::new(), limits)
+        ..Finding::of_repeats(what, failed, phase_ends.len())
     }
 }
 

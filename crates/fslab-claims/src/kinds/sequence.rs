@@ -4,7 +4,7 @@ use fslab_model::{PhaseOutcome, PhaseRecord};
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason};
-use crate::{Finding, Limits, Outcome, Quantity, Score};
+use crate::{Finding, Limits, Score};
 
 /// The most values that a remark quotes.
 const QUOTED_MAX: usize = 8;
@@ -35,30 +35,19 @@ fn compare(what: String, lists: &[Vec<f64>], values: &[f64]) -> Finding {
         .iter()
         .filter(|list| is_sequence(list, values))
         .count();
-    let outcome = if equal == lists.len() {
-        Outcome::Holds
-    } else if equal == 0 {
-        Outcome::Fails
-    } else {
-        Outcome::Undecided
-    };
     let first = lists.first().map(Vec::as_slice).unwrap_or_default();
     let points = first
         .iter()
         .zip(0_u32..)
         .map(|(y, x)| (f64::from(x), Some(*y)));
     Finding {
-        outcome,
-        value: Some(100.0 * equal as f64 / lists.len() as f64),
-        quantity: Quantity::Percent,
-        places: 1,
         remark: Some(format!(
             "it is {}, and {} is expected",
             quoted(first),
             quoted(values)
         )),
         points: points.collect(),
-        ..Finding::gap(what, String::new(), Limits::at_least(100.0))
+        ..Finding::of_repeats(what, equal, lists.len())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
 use crate::ratio::{Coverage, Selection, Side, mean_of};
-use crate::{Finding, Kind, Limits};
+use crate::{ClaimKind, Finding, Limits};
 
 /// The largest ratios of one repeat, as logarithms.
 struct Distances {
@@ -19,7 +19,7 @@ struct Distances {
 /// Evaluates `spread`: the ratio between groups against that inside them, or that inside one group
 /// on two disks.
 pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
-    let Kind::Spread {
+    let ClaimKind::Spread {
         groups,
         disks,
         at_least,
@@ -102,7 +102,7 @@ fn distances(
     evidence: &Evidence<'_>,
     groups: &[Vec<String>],
 ) -> Result<(Vec<Distances>, Coverage), MissingReason> {
-    let Kind::Spread { phases, .. } = &case.claim.holds.kind else {
+    let ClaimKind::Spread { phases, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a spread".to_owned());
     };
     let selection = Selection {

@@ -9,7 +9,7 @@ use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
 use crate::ratio::{Coverage, Side};
-use crate::{Finding, Kind, Limits, Outcome, Shape};
+use crate::{ClaimKind, ClaimOutcome, Finding, Limits, Shape};
 
 /// A rising series has at least this rank correlation with its dimension,
 const RANK_LEAST: f64 = 0.8;
@@ -37,7 +37,7 @@ struct ShapeResult {
 
 /// Evaluates `trend`: the scores of each subject over the dimension have the shape.
 pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
-    let Kind::Trend {
+    let ClaimKind::Trend {
         phases,
         subjects,
         over,
@@ -75,7 +75,7 @@ fn of_member(
     member: &Member,
     (shape, at): (Shape, Option<PointValue>),
 ) -> Result<Finding, MissingReason> {
-    let Kind::Trend { phases, over, .. } = &case.claim.holds.kind else {
+    let ClaimKind::Trend { phases, over, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a trend".to_owned());
     };
     let side = case.evidence.side(member, case.selection(phases))?;
@@ -90,10 +90,10 @@ fn of_member(
     let matching = results.iter().filter(|result| result.has_shape).count();
     let is_single = results.len() == 1 && !case.evidence.exact;
     let outcome = match matching {
-        _ if is_single => Outcome::Undecided,
-        count if count == results.len() => Outcome::Holds,
-        0 => Outcome::Fails,
-        _ => Outcome::Undecided,
+        _ if is_single => ClaimOutcome::Undecided,
+        count if count == results.len() => ClaimOutcome::Holds,
+        0 => ClaimOutcome::Fails,
+        _ => ClaimOutcome::Undecided,
     };
     let ratios: Vec<f64> = results.iter().map(|result| result.ratio).collect();
     let certain = fslab_stats::Interval {
@@ -102,8 +102,8 @@ fn of_member(
     };
     let interval = location(&ratios).and_then(|estimate| estimate.interval);
     let remark = match outcome {
-        Outcome::Undecided if is_single => Some(NO_INTERVAL.to_owned()),
-        Outcome::Undecided => Some(format!(
+        ClaimOutcome::Undecided if is_single => Some(NO_INTERVAL.to_owned()),
+        ClaimOutcome::Undecided => Some(format!(
             "{matching} of {} repeats have this shape",
             results.len()
         )),

@@ -5,11 +5,11 @@ use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
-use crate::{Finding, Kind, Limits, Measure, Outcome, Score};
+use crate::{ClaimKind, ClaimOutcome, Finding, Limits, Measure, Score};
 
 /// Evaluates `value`: the figure is within the limits for each subject, phase and point.
 pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
-    let Kind::Value {
+    let ClaimKind::Value {
         phases,
         subjects,
         limits,
@@ -154,6 +154,6 @@ impl Finding {
     /// Whether it was measured.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        self.outcome != Outcome::NotMeasured
+        self.outcome != ClaimOutcome::NotMeasured
     }
 }

@@ -1,6 +1,6 @@
 //! `phases` and `gain`.
 
-use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
 

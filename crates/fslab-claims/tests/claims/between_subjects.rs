@@ -1,6 +1,6 @@
 //! `faster`, `best`, `worst`, `order`, `wins`.
 
-use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 use proptest::prelude::*;
 
@@ -298,7 +298,7 @@ fn wins_are_counted_by_phase_and_from_either_end() {
             ),
         )
     };
-    // The tie in q counts for both.
+    // The same figure in q counts for both.
     assert_eq!((of("a", 2, ""), of("a", 3, "")), (Holds, Fails));
     assert_eq!((of("b", 2, ""), of("b", 3, "")), (Holds, Fails));
     assert_eq!(of("a", 3, "position = 'last'"), Fails);

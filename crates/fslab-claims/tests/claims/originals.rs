@@ -1,6 +1,6 @@
 //! The claims of the five originals against runs built from their published values.
 
-use fslab_claims::{Claims, NamedText, Original, Outcome, evaluate};
+use fslab_claims::{ClaimOutcome, Claims, NamedText, Original, evaluate};
 use fslab_model::RunRecord;
 
 use crate::run_builder::{PhaseBuilder, RunBuilder};
@@ -73,9 +73,9 @@ fn the_means_of_home_usb_confirm_its_claims_about_means() {
             .sentence
             .contains("in virtual time without perturbation");
         let expected = match verdict.contradicted {
-            _ if is_deviation => Outcome::NotMeasured,
-            true => Outcome::Fails,
-            false => Outcome::Holds,
+            _ if is_deviation => ClaimOutcome::NotMeasured,
+            true => ClaimOutcome::Fails,
+            false => ClaimOutcome::Holds,
         };
         // The only claim about failures: no repeat of this run failed.
         if verdict.id != "nilfs2-fails" {
@@ -87,9 +87,9 @@ fn the_means_of_home_usb_confirm_its_claims_about_means() {
         }
     }
     assert!(
-        card.count(Outcome::Holds) >= 30,
+        card.count(ClaimOutcome::Holds) >= 30,
         "{}",
-        card.count(Outcome::Holds)
+        card.count(ClaimOutcome::Holds)
     );
     assert_eq!(card.broken().count(), 0);
 }
@@ -101,14 +101,14 @@ fn the_deviations_of_home_usb_contradict_none_of_its_claims() {
     for verdict in &card.verdicts {
         let may_fail = verdict.contradicted || verdict.id == "nilfs2-fails";
         assert!(
-            may_fail || verdict.outcome != Outcome::Fails,
+            may_fail || verdict.outcome != ClaimOutcome::Fails,
             "{}: {}",
             verdict.id,
             verdict.sentence
         );
         assert_ne!(
             verdict.outcome,
-            Outcome::NotMeasured,
+            ClaimOutcome::NotMeasured,
             "{}: {}",
             verdict.id,
             verdict.sentence
@@ -148,9 +148,9 @@ fn the_table_of_bonnie_2010_contradicts_only_the_claims_marked_so() {
     let card = evaluate(&original.claims, &bonnie(&original), None);
     for verdict in &card.verdicts {
         let expected = if verdict.contradicted {
-            Outcome::Fails
+            ClaimOutcome::Fails
         } else {
-            Outcome::Holds
+            ClaimOutcome::Holds
         };
         assert_eq!(
             verdict.outcome, expected,
@@ -209,7 +209,7 @@ fn a_reversed_claim_fails() {
             .expect(id);
         assert_eq!(
             verdict.outcome,
-            Outcome::Fails,
+            ClaimOutcome::Fails,
             "{id}: {}",
             verdict.sentence
         );

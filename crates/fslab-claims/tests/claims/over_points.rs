@@ -1,6 +1,6 @@
 //! `trend`, `where`, the memory, `spread`.
 
-use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};

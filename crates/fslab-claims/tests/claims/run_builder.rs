@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fslab_claims::{Claims, Outcome, Scorecard, Verdict, evaluate};
+use fslab_claims::{ClaimOutcome, ClaimVerdict, Claims, Scorecard, evaluate};
 use fslab_model::{
     CellId, DeviceInsight, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome,
     PhaseRecord, PhaseSpec, Point, RunRecord, Settled, Subject, Swept, TrialId, TrialOutcome,
@@ -242,11 +242,11 @@ pub(crate) fn claim(head: &str, holds: &str) -> Claims {
 }
 
 /// The verdict of one claim for `run`.
-pub(crate) fn verdict(run: &RunRecord, holds: &str) -> Verdict {
+pub(crate) fn verdict(run: &RunRecord, holds: &str) -> ClaimVerdict {
     let card: Scorecard = evaluate(&claim("", holds), run, None);
     card.verdicts.into_iter().next().expect("one claim")
 }
 
-pub(crate) fn outcome(run: &RunRecord, holds: &str) -> Outcome {
+pub(crate) fn outcome(run: &RunRecord, holds: &str) -> ClaimOutcome {
     verdict(run, holds).outcome
 }

@@ -1,6 +1,6 @@
 //! `value`, `sequence`, `fails`, and the venues of a claim.
 
-use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::{Claims, evaluate};
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};

@@ -10,7 +10,7 @@ use fslab_compare::{Diff, DiffError, Dimension, Question};
 use fslab_exchange::{Imported, Labels, Meet, MeetError, PhaseMap};
 use fslab_model::{
     Failure, FailureKind, METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject,
-    nearest_name,
+    did_you_mean, nearest_name,
 };
 use fslab_store::Store;
 
@@ -87,10 +87,9 @@ fn parse_metric(text: &str) -> Result<&'static MetricDefinition, String> {
     let found = METRICS.iter().find(|metric| metric.name == text);
     found.ok_or_else(|| {
         let names = METRICS.iter().map(|metric| metric.name);
-        match nearest_name(text, names) {
-            Some(near) => format!("there is no metric '{text}'; did you mean '{near}'?"),
-            None => format!("there is no metric '{text}'; docs/figures.md lists them"),
-        }
+        let hint = nearest_name(text, names).map(did_you_mean);
+        let hint = hint.unwrap_or_else(|| "docs/figures.md lists them".to_owned());
+        format!("there is no metric '{text}'; {hint}")
     })
 }
 

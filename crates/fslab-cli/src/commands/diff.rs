@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_compare::{Diff, named};
-use fslab_model::{Percent, RunRecord};
+use fslab_compare::{Diff, named, wording};
+use fslab_model::{Percent};
 use fslab_report::{DiffDocument, MeetingsDocument, diff_table, meetings_table};
 
 use super::compared_form::Form;
@@ -41,7 +41,7 @@ impl DiffArgs {
         let form = if self.json { Form::Json } else { self.format };
         if self.dry_run {
             let meet = self.compared.meet()?;
-            let [base, new] = [&meet.base, &meet.new].map(|runs| run_names(runs));
+            let [base, new] = [&meet.base, &meet.new].map(|runs| wording::run_names(runs));
             let document = MeetingsDocument::of(&meet.meetings);
             let table = meetings_table(&meet.meetings, &named(&base), &named(&new));
             let text = form.text(("meetings", &table), &document)?;
@@ -59,10 +59,6 @@ impl DiffArgs {
         put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }
-}
-
-fn run_names(runs: &[RunRecord]) -> Vec<String> {
-    runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// Whether all compared figures are exact, as in virtual time.

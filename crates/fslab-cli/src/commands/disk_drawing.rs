@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use fslab_disk::Profile;
 use fslab_disk::bench::{Bench, Curve, SheetFigure};
+use fslab_report::escape;
 
 use super::disk;
 use super::disk_axis::Scale;
@@ -218,21 +219,6 @@ fn text(
         body,
         "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>"
     )
-}
-
-/// Text escaped for SVG, attributes included.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
-use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
+use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
+use fslab_run::{Conductor, Request, Resolved, Resumption, RunLock, RunOutcome, VenueChoice};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
 
@@ -122,7 +122,7 @@ impl Execution<'_> {
                 None => screen::notice("there is no run of this plan to resume; this is a new one"),
             }
         }
-        let started_unix_s = fslab_run::unix_seconds();
+        let started_unix_s = fslab_sys::unix_seconds();
         let header = RunHeader {
             run: fslab_run::fresh_run_id(started_unix_s),
             plan,
@@ -184,7 +184,7 @@ impl Execution<'_> {
         store: &mut Store,
         venue: &Venue,
         jobs: NonZeroUsize,
-    ) -> Result<Outcome, CommandError> {
+    ) -> Result<RunOutcome, CommandError> {
         let control = Control::new();
         signals::stop_on_signals(&control)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
@@ -202,7 +202,7 @@ impl Execution<'_> {
         Ok(outcome?)
     }
 
-    fn report(&self, record: &RunRecord, outcome: Outcome) -> CommandResult {
+    fn report(&self, record: &RunRecord, outcome: RunOutcome) -> CommandResult {
         let shown = if self.output.json {
             screen::print(&fslab_report::json(record)?)
         } else {
@@ -234,9 +234,9 @@ impl Execution<'_> {
     }
 
     /// Names in one line the subjects whose intervals are wider than the target.
-    fn note_precision(&self, record: &RunRecord, outcome: Outcome) {
+    fn note_precision(&self, record: &RunRecord, outcome: RunOutcome) {
         let plan = &record.header.plan;
-        let is_exact = plan.venue.kind() == VenueKind::Sim && !plan.perturb;
+        let is_exact = plan.venue.kind().is_virtual() && !plan.perturb;
         if outcome.missing > 0 || is_exact {
             return;
         }

@@ -115,7 +115,7 @@ impl ImportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let (inputs, subject) = self.inputs()?;
         let sources: Vec<Source> = inputs.into_iter().map(read).collect::<Result<_, _>>()?;
-        let now_unix_s = fslab_run::unix_seconds();
+        let now_unix_s = fslab_sys::unix_seconds();
         let labels = Labels {
             run: fslab_run::fresh_run_id(now_unix_s),
             subject,
@@ -320,7 +320,7 @@ fn store_all(
             StoreErrorKind::RunExists { run } if generated.as_ref() == Some(run) => run.clone(),
             _ => return Err(refused(error)),
         };
-        let fresh = fslab_run::fresh_run_id(fslab_run::unix_seconds());
+        let fresh = fslab_run::fresh_run_id(fslab_sys::unix_seconds());
         for run in runs.iter_mut().filter(|run| run.header.run == taken) {
             run.header.run = fresh.clone();
         }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use fslab_lab::{Progress, Stage};
+use fslab_lab::{BuildStage, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::progress::minutes;
@@ -17,7 +17,7 @@ pub(super) struct BuildProgress {
     /// Hidden without a terminal.
     bar: ProgressBar,
     /// Stage and time of the last line.
-    last_line: Option<(Stage, Duration)>,
+    last_line: Option<(BuildStage, Duration)>,
 }
 
 impl BuildProgress {
@@ -57,7 +57,7 @@ impl BuildProgress {
 }
 
 /// Whether to print a line after the last one: at every new stage and interval.
-fn is_due(last_line: Option<(Stage, Duration)>, progress: Progress) -> bool {
+fn is_due(last_line: Option<(BuildStage, Duration)>, progress: Progress) -> bool {
     last_line.is_none_or(|(stage, elapsed)| {
         stage != progress.stage || progress.elapsed.saturating_sub(elapsed) >= LINE_INTERVAL
     })
@@ -66,7 +66,7 @@ fn is_due(last_line: Option<(Stage, Duration)>, progress: Progress) -> bool {
 fn line(progress: Progress) -> String {
     let elapsed = minutes(progress.elapsed);
     let objects = progress.objects;
-    if progress.stage == Stage::Compiling && objects.done > 0 {
+    if progress.stage == BuildStage::Compiling && objects.done > 0 {
         let (done, expected) = (objects.done, objects.expected.max(objects.done));
         return format!("{elapsed}: compiling, {done} of about {expected} files");
     }
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    fn at(stage: Stage, seconds: u64, done: u32) -> Progress {
+    fn at(stage: BuildStage, seconds: u64, done: u32) -> Progress {
         Progress {
             stage,
             elapsed: Duration::from_secs(seconds),
@@ -93,22 +93,22 @@ mod tests {
     #[test]
     fn a_line_has_the_time_and_the_stage() {
         assert_eq!(
-            line(at(Stage::Unpacking, 9, 0)),
+            line(at(BuildStage::Unpacking, 9, 0)),
             "9 s: unpacking the source"
         );
         assert_eq!(
-            line(at(Stage::Compiling, 125, 700)),
+            line(at(BuildStage::Compiling, 125, 700)),
             "2 min 05 s: compiling, 700 of about 1800 files"
         );
-        assert!(line(at(Stage::Compiling, 300, 1900)).ends_with("1900 of about 1900 files"));
+        assert!(line(at(BuildStage::Compiling, 300, 1900)).ends_with("1900 of about 1900 files"));
     }
 
     #[test]
     fn lines_come_at_every_stage_and_every_15_seconds() {
-        let last_line = Some((Stage::Compiling, Duration::from_secs(10)));
-        assert!(is_due(None, at(Stage::Looking, 0, 0)));
-        assert!(!is_due(last_line, at(Stage::Compiling, 24, 5)));
-        assert!(is_due(last_line, at(Stage::Compiling, 25, 5)));
-        assert!(is_due(last_line, at(Stage::Linking, 11, 5)));
+        let last_line = Some((BuildStage::Compiling, Duration::from_secs(10)));
+        assert!(is_due(None, at(BuildStage::Looking, 0, 0)));
+        assert!(!is_due(last_line, at(BuildStage::Compiling, 24, 5)));
+        assert!(is_due(last_line, at(BuildStage::Compiling, 25, 5)));
+        assert!(is_due(last_line, at(BuildStage::Linking, 11, 5)));
     }
 }

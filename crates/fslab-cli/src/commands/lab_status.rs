@@ -1,6 +1,6 @@
 //! `fslab lab status`: lists labs, and what is missing to build or run one.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use fslab_lab::{BuildTool, Cache, Lab, LabList};
 use fslab_model::Failure;
@@ -80,8 +80,7 @@ fn lab_status(lab: &Lab) -> LabStatus<'_> {
 }
 
 fn table(list: &LabList, status: &Status<'_>) -> Table {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now_unix_s = now.map_or(0, |since| since.as_secs());
+    let now_unix_s = fslab_sys::unix_seconds();
     let columns = ["Name", "Lab", "Release", "Built", "Source", "State"];
     Table {
         caption: format!(

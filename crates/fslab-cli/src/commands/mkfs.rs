@@ -131,7 +131,7 @@ fn use_of(path: &Path) -> std::io::Result<Option<String>> {
 
 fn creation_time() -> Result<u64, CommandError> {
     let Some(text) = std::env::var_os(EPOCH_VARIABLE) else {
-        return Ok(fslab_run::unix_seconds());
+        return Ok(fslab_sys::unix_seconds());
     };
     let seconds = text.to_str().and_then(|text| text.trim().parse().ok());
     seconds.ok_or_else(|| {

@@ -64,15 +64,14 @@ impl PhaseActivities {
 
     pub(super) fn table(&self) -> Table {
         let rows = self.phases.iter().map(|phase| {
-            let text = |text: Option<&str>| text.map_or_else(TableCell::nothing, TableCell::new);
             let name = TableCell::new(&phase.phase);
             vec![
                 match phase.points {
                     1 => name,
                     points => name.detail(format!("{points} points")),
                 },
-                text(phase.does),
-                text(phase.workload),
+                TableCell::optional(phase.does),
+                TableCell::optional(phase.workload),
                 TableCell::new(phase.conditions.join("; ")),
             ]
         });

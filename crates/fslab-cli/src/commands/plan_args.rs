@@ -4,9 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_model::{
-    Bytes, Failure, FailureKind, Percent, Scale, VenueKind, VenuePlan, parse_seconds,
-};
+use fslab_model::{Bytes, Failure, FailureKind, Percent, Scale, VenuePlan, parse_seconds};
 use fslab_run::{Repeats, Repetition};
 
 use crate::exit::CommandError;
@@ -134,7 +132,7 @@ pub(super) fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesErr
 impl PlanArgs {
     /// Number of parallel trials: one in real time, where they would disturb each other.
     pub(super) fn jobs(&self, venue: &VenuePlan) -> Result<NonZeroUsize, CommandError> {
-        if venue.kind() == VenueKind::Sim {
+        if venue.kind().is_virtual() {
             let processors = fslab_sys::processors().map_or(1, |processors| processors.len());
             let of_machine = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
             return Ok(self.jobs.unwrap_or(of_machine));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use fslab_model::{CachePolicy, Plan, Rounds, VenueKind, VenuePlan};
+use fslab_model::{CachePolicy, Plan, Rounds, VenuePlan};
 
 use crate::screen;
 
@@ -76,7 +76,7 @@ fn repeats(plan: &Plan) -> String {
         ""
     };
     match &plan.adaptive {
-        None if plan.venue.kind() == VenueKind::Sim && plan.repeats == 1 => {
+        None if plan.venue.kind().is_virtual() && plan.repeats == 1 => {
             "1, not perturbed: the exact point, whose sensitivity is not known".to_owned()
         }
         None => format!("{}{perturbed}", plan.repeats),

@@ -2,7 +2,7 @@
 
 use fslab_compare::{Analysis, Comparison, FirstPlace};
 use fslab_model::{Adaptive, RunRecord};
-use fslab_run::{CellPrecision, Repeats, Standing, precision};
+use fslab_run::{CellPrecision, Precision, Repeats, precision};
 
 /// The repeats that are advised without --repeats N..M.
 const ADVISED: (u32, u32) = (3, 20);
@@ -33,7 +33,7 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     };
     let adaptive = plan.adaptive.as_ref().unwrap_or(&advised);
     let cells = precision(record, adaptive);
-    let wide: Vec<&CellPrecision> = cells.iter().filter(|c| c.standing.is_open()).collect();
+    let wide: Vec<&CellPrecision> = cells.iter().filter(|c| c.precision.is_open()).collect();
     if wide.is_empty() {
         return None;
     }
@@ -112,21 +112,21 @@ fn open_differences(record: &RunRecord) -> Option<String> {
 /// `ext4 (read 7.2 % after 3 repeats)`.
 pub(crate) fn describe_precision(cell: &CellPrecision) -> String {
     let repeats = crate::screen::counted(cell.repeats as usize, "repeat");
-    let state = match &cell.standing {
-        Standing::Known { reach } => format!("known to {} after {repeats}", percent(*reach)),
-        Standing::Confirming { reach, more } => format!(
+    let state = match &cell.precision {
+        Precision::Known { reach } => format!("known to {} after {repeats}", percent(*reach)),
+        Precision::Confirming { reach, more } => format!(
             "known to {} after {repeats}, which {more} more must confirm",
             percent(*reach)
         ),
-        Standing::Wide {
+        Precision::Wide {
             phase,
             reach: Some(reach),
         } => format!("{phase} {} after {repeats}", percent(*reach)),
-        Standing::Wide { phase, reach: None } => {
+        Precision::Wide { phase, reach: None } => {
             format!("{phase} has no interval after {repeats}")
         }
-        Standing::Failed => format!("all {repeats} failed"),
-        Standing::NoFigure => format!("no figure in {repeats}"),
+        Precision::Failed => format!("all {repeats} failed"),
+        Precision::NoFigure => format!("no figure in {repeats}"),
     };
     format!("{} ({state})", cell.subject)
 }
@@ -151,20 +151,20 @@ mod tests {
     #[test]
     fn a_subject_is_described_by_its_widest_phase_and_its_repeats() {
         let subject = Subject::plain("ext4");
-        let text = |repeats, standing| {
+        let text = |repeats, precision| {
             describe_precision(&CellPrecision {
                 cell: CellId(0),
                 subject: &subject,
                 repeats,
-                standing,
+                precision,
             })
         };
-        let wide = Standing::Wide {
+        let wide = Precision::Wide {
             phase: "read".into(),
             reach: Some(0.0724),
         };
         assert_eq!(text(3, wide), "ext4 (read 7.2 % after 3 repeats)");
-        let single = Standing::Wide {
+        let single = Precision::Wide {
             phase: "read".into(),
             reach: None,
         };
@@ -172,17 +172,17 @@ mod tests {
             text(1, single),
             "ext4 (read has no interval after 1 repeat)"
         );
-        let known = Standing::Known { reach: 0.0996 };
+        let known = Precision::Known { reach: 0.0996 };
         assert_eq!(text(2, known), "ext4 (known to 10 % after 2 repeats)");
-        let very_wide = Standing::Known { reach: 1e6 };
+        let very_wide = Precision::Known { reach: 1e6 };
         assert_eq!(
             text(2, very_wide),
             "ext4 (known to over 1000 % after 2 repeats)"
         );
         let (reach, more) = (0.031, 6);
-        let narrow = Standing::Confirming { reach, more };
+        let narrow = Precision::Confirming { reach, more };
         let expected = "ext4 (known to 3.1 % after 3 repeats, which 6 more must confirm)";
         assert_eq!(text(3, narrow), expected);
-        assert_eq!(text(3, Standing::Failed), "ext4 (all 3 repeats failed)");
+        assert_eq!(text(3, Precision::Failed), "ext4 (all 3 repeats failed)");
     }
 }

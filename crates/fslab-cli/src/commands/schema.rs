@@ -3,7 +3,9 @@
 use clap::Args;
 use fslab_claims::Claims;
 use fslab_disk::Profile;
-use fslab_model::{Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, nearest_name};
+use fslab_model::{
+    Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, did_you_mean, nearest_name,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
@@ -97,10 +99,9 @@ fn find(name: &str) -> Result<&'static Format, CommandError> {
     let found = FORMATS.iter().find(|format| format.name == name);
     found.ok_or_else(|| {
         let mut error = CommandError::bad_input(format!("there is no schema '{name}'"));
-        error.failure.hint = Some(match nearest_name(name, FORMATS.map(|it| it.name)) {
-            Some(nearest) => format!("did you mean '{nearest}'?"),
-            None => "`fslab schema` lists the formats".to_owned(),
-        });
+        let nearest = nearest_name(name, FORMATS.map(|it| it.name)).map(did_you_mean);
+        let hint = nearest.unwrap_or_else(|| "`fslab schema` lists the formats".to_owned());
+        error.failure.hint = Some(hint);
         error
     })
 }

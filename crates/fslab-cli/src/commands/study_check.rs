@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_claims::{Original, Outcome, Scorecard, evaluate, then_and_now};
+use fslab_claims::{ClaimOutcome, Original, Scorecard, evaluate, then_and_now};
 use fslab_model::{Failure, FailureKind, RunRecord};
 use fslab_report::tables;
 use fslab_run::{load_claims, load_original, original};
@@ -122,7 +122,7 @@ impl CheckArgs {
 
 /// The scorecard with its counts.
 fn document(card: &Scorecard) -> serde_json::Value {
-    let counts = Outcome::ALL.map(|outcome| (outcome.as_str(), card.count(outcome)));
+    let counts = ClaimOutcome::ALL.map(|outcome| (outcome.as_str(), card.count(outcome)));
     let counts: serde_json::Map<String, serde_json::Value> = counts
         .into_iter()
         .map(|(name, count)| (name.replace(' ', "-"), count.into()))

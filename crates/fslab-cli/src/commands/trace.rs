@@ -230,7 +230,6 @@ fn refused(error: &TraceError) -> CommandError {
         | TraceError::Format { .. }
         | TraceError::Line { .. } => FailureKind::BadInput,
     };
-    let mut failure = Failure::of_error(kind, error);
-    failure.hint = error.hint();
-    failure.into()
+    let failure = Failure::of_error(kind, error);
+    failure.with_hint(error.hint()).into()
 }

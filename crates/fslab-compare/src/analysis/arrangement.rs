@@ -3,7 +3,7 @@
 use super::{Comparison, Diagnosis, OverallAnalysis, PhaseAnalysis, correct, phase};
 use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
 use fslab_model::trial_metrics;
-use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord, VenueKind};
+use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord};
 
 /// The metrics of a trial outside its phases.
 pub(crate) const STEP_METRICS: [&MetricDefinition; 4] = [&MKFS, &MOUNT, &UNMOUNT, &CHECK];
@@ -51,12 +51,10 @@ impl<'a> Analysis<'a> {
             .map(|cell| run.cell(cell.id).collect())
             .collect();
         let phases = phase::arrange(run, &cells);
+        let is_virtual = run.header.plan.venue.kind().is_virtual();
         let steps: Vec<Comparison> = STEP_METRICS
             .into_iter()
-            .map(|metric| match run.header.plan.venue.kind() {
-                VenueKind::Sim => Comparison::of_virtual_time(metric, step_samples(metric, &cells)),
-                _ => Comparison::of(metric, step_samples(metric, &cells)),
-            })
+            .map(|metric| Comparison::timed(metric, step_samples(metric, &cells), is_virtual))
             .filter(|comparison| !comparison.is_empty())
             .collect();
         Self {
@@ -89,18 +87,9 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn is_exact(&self) -> bool {
         let plan = &self.run.header.plan;
-        plan.venue.kind() == VenueKind::Sim
+        plan.venue.kind().is_virtual()
             && self.phases.iter().all(PhaseAnalysis::is_exact)
             && plan.repeats < 2
-    }
-
-    /// The number of runs of a subject in virtual time, the unperturbed one included; `None` if
-    /// repeats are not perturbed or there is only one.
-    #[must_use]
-    pub fn perturbed_runs(&self) -> Option<usize> {
-        let plan = &self.run.header.plan;
-        let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
-        counts.max().filter(|count| plan.perturb && *count > 1)
     }
 
     /// True if any comparison of the run has an interval, so that rankings may be stated.

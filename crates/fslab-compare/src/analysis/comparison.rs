@@ -92,16 +92,31 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares `samples`, one per subject.
+    /// Compares `samples` of real time, one per subject.
     #[must_use]
     pub fn of(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
         Self::arrange(metric, samples, (false, 0.0))
     }
 
+    /// Compares `samples`, one per subject, of virtual or of real time.
+    #[must_use]
+    pub fn timed(
+        metric: &'static MetricDefinition,
+        samples: Vec<Vec<f64>>,
+        is_virtual: bool,
+    ) -> Self {
+        match is_virtual {
+            true => Self::of_virtual_time(metric, samples),
+            false => Self::of(metric, samples),
+        }
+    }
+
     /// Compares `samples` of virtual time. Several repeats, which are perturbed or differ in their
     /// seeds, are compared by their spread; a single one is exact.
-    #[must_use]
-    pub fn of_virtual_time(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn of_virtual_time(
+        metric: &'static MetricDefinition,
+        samples: Vec<Vec<f64>>,
+    ) -> Self {
         let exact = samples.iter().all(|values| values.len() < 2);
         let resolution = if exact { 0.0 } else { RESOLUTION };
         Self::arrange(metric, samples, (exact, resolution))
@@ -496,7 +511,7 @@ mod tests {
         let far = vec![vec![4330.0, 90.0, 4500.0], vec![802.0, 700.0, 900.0]];
         let far = Comparison::of(&THROUGHPUT, far);
         assert_eq!(far.first_place(), FirstPlace::Undecided(vec![0, 1]));
-        // One that is not known keeps the others from being a tie.
+        // One that is not known keeps the others from being the same.
         let mixed = vec![
             vec![100.0; 5],
             vec![100.0; 5],

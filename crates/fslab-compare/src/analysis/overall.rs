@@ -44,11 +44,7 @@ impl OverallAnalysis {
         let overall = OverallMeans::of(&values).filter(|_| subjects > 1)?;
         let places: Vec<usize> = compared().map(|(place, _)| place).collect();
         let is_virtual = phases.iter().any(|phase| phase.is_virtual);
-        let mut comparison = if is_virtual {
-            Comparison::of_virtual_time(&GEOMETRIC_MEAN, overall.subjects)
-        } else {
-            Comparison::of(&GEOMETRIC_MEAN, overall.subjects)
-        };
+        let mut comparison = Comparison::timed(&GEOMETRIC_MEAN, overall.subjects, is_virtual);
         correct(&mut [&mut comparison]);
         Some(Self {
             phases: overall.phases.iter().map(|place| places[*place]).collect(),
@@ -74,11 +70,7 @@ fn trials(phases: &[&PhaseAnalysis], subject: usize) -> TrialValues {
                     .repeats
                     .get(repeat)?
                     .value(metric)?;
-                match metric.better {
-                    Better::Higher => Some(value),
-                    Better::Lower => Some(value.recip()),
-                    Better::Neither => None,
-                }
+                metric.better.speed(value)
             };
             phases.iter().map(value).collect()
         })

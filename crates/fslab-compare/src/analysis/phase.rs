@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fslab_model::{
     CachePolicy, CacheVerdict, DeviceInsight, Failure, Headline, LatencyHistogram, Metric,
     MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, Point, RunRecord, Swept,
-    TrialOutcome, TrialRecord, VenueKind, phase_metrics,
+    TrialOutcome, TrialRecord, phase_metrics,
 };
 
 use fslab_stats::sensitivity;
@@ -187,7 +187,7 @@ impl<'a> Named<'a> {
             kind: found.map(|phase| phase.kind),
             cells,
             comparison: None,
-            is_virtual: run.header.plan.venue.kind() == VenueKind::Sim,
+            is_virtual: run.header.plan.venue.kind().is_virtual(),
             is_perturbed: run.header.plan.perturb,
             point: self.swept.map(|swept| &swept.point),
             sweep: None,
@@ -225,11 +225,7 @@ impl<'a> PhaseAnalysis<'a> {
     #[must_use]
     pub fn compare(&self, metric: &'static MetricDefinition) -> Comparison {
         let samples = self.cells.iter().map(|cell| cell.values(metric)).collect();
-        if self.is_virtual {
-            Comparison::of_virtual_time(metric, samples)
-        } else {
-            Comparison::of(metric, samples)
-        }
+        Comparison::timed(metric, samples, self.is_virtual)
     }
 }
 

@@ -79,11 +79,7 @@ impl<'p> Ground<'p> {
             }
             GroundFigure::DiskTime => (phase.disk_ns(subject, repeat)?, Better::Lower),
         };
-        match better {
-            Better::Higher => Some(value),
-            Better::Lower => Some(value.recip()),
-            Better::Neither => None,
-        }
+        better.speed(value)
     }
 }
 

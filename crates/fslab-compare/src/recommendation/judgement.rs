@@ -1,6 +1,6 @@
 //! The judgement: which subject to take.
 
-use fslab_model::{StudyQuestion, VenueKind};
+use fslab_model::StudyQuestion;
 use fslab_stats::{Estimate, OverallMeans, Verdict};
 
 use super::grounds::{Ground, speeds};
@@ -110,7 +110,7 @@ impl<'p> Recommendation<'p> {
             choice: Choice::None(WhyNone::OneSubject),
             grounds: Ground::of(analysis),
             passed_over: Vec::new(),
-            is_virtual: plan.venue.kind() == VenueKind::Sim,
+            is_virtual: plan.venue.kind().is_virtual(),
             is_exact: false,
         };
         let contenders = contenders(analysis);
@@ -225,10 +225,8 @@ impl Means {
         for (subject, sample) in subjects.iter().zip(means.subjects) {
             samples[*subject] = sample;
         }
-        let mut comparison = match analysis.run.header.plan.venue.kind() {
-            VenueKind::Sim => Comparison::of_virtual_time(&GEOMETRIC_MEAN, samples),
-            _ => Comparison::of(&GEOMETRIC_MEAN, samples),
-        };
+        let is_virtual = analysis.run.header.plan.venue.kind().is_virtual();
+        let mut comparison = Comparison::timed(&GEOMETRIC_MEAN, samples, is_virtual);
         correct(&mut [&mut comparison]);
         Some(Self {
             comparison,

@@ -1,8 +1,7 @@
 //! The model's parameters as text, their digest, and their check by the model.
 
-use fslab_model::TomlError;
+use fslab_model::{TomlError, sha256};
 use fslab_simdisk_sys::DiskModel;
-use sha2::{Digest, Sha256};
 
 use super::{Array, Flash, HardDisk, Medium, Profile};
 
@@ -62,8 +61,7 @@ impl Profile {
     /// same disk.
     #[must_use]
     pub fn digest(&self) -> String {
-        let digest = Sha256::digest(self.parameters());
-        let mut text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = sha256(self.parameters());
         text.truncate(DIGEST_DIGITS);
         text
     }

@@ -3,6 +3,7 @@
 use super::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 use super::{FileSizes, Sharing, TreeShape, Workers};
 use crate::Content;
+use fslab_model::is_default;
 use serde::{Deserialize, Serialize};
 
 /// One operation on every file or directory of a tree.
@@ -161,10 +162,6 @@ pub struct MetadataSync {
     /// Handling of a file system that does not support fsync(2) of directories.
     #[serde(skip_serializing_if = "is_default")]
     pub directory_refused: Refusal,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// The items that an operation works on.

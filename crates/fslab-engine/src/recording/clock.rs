@@ -80,7 +80,8 @@ impl Clock for SyntheticClock {
 }
 
 /// Converts to the type of the model.
-pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
+#[must_use]
+pub fn cpu_use(used: ResourceUse) -> CpuUse {
     CpuUse {
         user_ns: used.user_ns,
         system_ns: used.system_ns,

@@ -6,6 +6,7 @@ mod recorder;
 mod series;
 mod span;
 
+pub use clock::cpu_use;
 pub(crate) use clock::{Clock, MonotonicClock, SyntheticClock};
 pub(crate) use recorder::{Recorder, Slot};
 pub(crate) use series::SeriesRecorder;

@@ -1,42 +1,36 @@
 //! bonnie++: what its columns do.
 
-use fslab_compare::study_phase;
 use fslab_model::PhaseSpec;
-use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, WHOLE_FILE};
-use super::content::PhaseContent;
+use super::content::{self, PhaseContent};
 
 /// The columns, with the call that closes each: bonnie++ syncs what it wrote within the time.
-pub(super) const PHASES: [(&str, Activity, &str); 12] = [
-    ("per-char-write", PutChar, "fsync"),
-    ("block-write", Write, "fsync"),
-    ("rewrite", Update, "fsync"),
-    ("per-char-read", GetChar, ""),
-    ("block-read", Read, ""),
-    ("seeks", Seeks, ""),
-    ("create-seq", Create, ""),
-    ("read-seq", Stat, ""),
-    ("delete-seq", Unlink, ""),
-    ("create-rand", CreateRandom, ""),
-    ("read-rand", StatRandom, ""),
-    ("delete-rand", UnlinkRandom, ""),
+const PHASES: [(&str, (Activity, &str)); 12] = [
+    ("per-char-write", (PutChar, "fsync")),
+    ("block-write", (Write, "fsync")),
+    ("rewrite", (Update, "fsync")),
+    ("per-char-read", (GetChar, "")),
+    ("block-read", (Read, "")),
+    ("seeks", (Seeks, "")),
+    ("create-seq", (Create, "")),
+    ("read-seq", (Stat, "")),
+    ("delete-seq", (Unlink, "")),
+    ("create-rand", (CreateRandom, "")),
+    ("read-rand", (StatRandom, "")),
+    ("delete-rand", (UnlinkRandom, "")),
 ];
 
 /// bonnie++'s chunk unless given.
 const CHUNK_BYTES: u64 = 8192;
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
-    let name = study_phase(spec);
-    let Some((_, activity, sync)) = PHASES.iter().find(|(known, ..)| *known == name) else {
+    let Some((activity, sync)) = content::look_up(&PHASES, spec) else {
         return PhaseContent::default();
     };
-    let mut content = PhaseContent {
-        activity: Some(*activity),
-        ..PhaseContent::default()
-    };
-    let number = |name: &str| spec.parameters.get(name).and_then(Value::as_u64);
+    let mut content = PhaseContent::of(Some(activity));
+    let number = |name: &str| content::number(&spec.parameters, name);
     let conditions = &mut content.conditions;
     let is_data = !matches!(
         activity,
@@ -46,7 +40,7 @@ pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
         conditions.set_bytes(Condition::FileSize, number("file_size"));
         let record = number("record").or(Some(CHUNK_BYTES));
         conditions.set_bytes(Condition::RecordSize, record);
-        if *activity != Seeks {
+        if activity != Seeks {
             conditions.set(Condition::Amount, WHOLE_FILE);
         }
         conditions.set(Condition::Direct, "no");
@@ -64,12 +58,12 @@ pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
         _ => number("concurrency").or(Some(1)),
     };
     conditions.set_count(Condition::Threads, threads);
-    if *activity == Seeks {
+    if activity == Seeks {
         let seeks = number("seeks").map(|seeks| format!("{seeks} operations"));
         conditions.set_known(Condition::Amount, seeks);
     }
     if !sync.is_empty() {
-        conditions.set(Condition::Sync, *sync);
+        conditions.set(Condition::Sync, sync);
     }
     content
 }

@@ -30,10 +30,7 @@ const READ_PERCENT: &str = "50";
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
     let options = Options(&spec.parameters);
-    let mut content = PhaseContent {
-        activity: options.activity(),
-        ..PhaseContent::default()
-    };
+    let mut content = PhaseContent::of(options.activity());
     if let Some(activity) = content.activity {
         options.conditions(activity, &mut content.conditions);
     }

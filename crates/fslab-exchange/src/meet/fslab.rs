@@ -9,17 +9,14 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
-use super::content::PhaseContent;
+use super::content::{PhaseContent, number};
 
 pub(super) fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
     let workload = Workload::of_phase(spec).ok();
     let complete = workload.and_then(|it| it.job_parameters(&spec.parameters).ok());
     // A run of a newer fslab may have workloads that are unknown here.
     let parameters = complete.as_ref().unwrap_or(&spec.parameters);
-    let mut content = PhaseContent {
-        activity: activity(parameters),
-        ..PhaseContent::default()
-    };
+    let mut content = PhaseContent::of(activity(parameters));
     let Some(activity) = content.activity else {
         return content;
     };
@@ -249,10 +246,6 @@ fn word(value: &Value) -> Option<&str> {
 
 fn text<'p>(parameters: &'p Parameters, name: &str) -> Option<&'p str> {
     parameters.get(name).and_then(Value::as_str)
-}
-
-fn number(parameters: &Parameters, name: &str) -> Option<u64> {
-    parameters.get(name).and_then(Value::as_u64)
 }
 
 fn flag(parameters: &Parameters, name: &str) -> bool {

@@ -1,16 +1,14 @@
 //! Iozone: what its tests do.
 
-use fslab_compare::study_phase;
 use fslab_model::PhaseSpec;
-use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, WHOLE_FILE};
-use super::content::PhaseContent;
+use super::content::{self, PhaseContent};
 
 /// The tests. fslab has no phases like the vectored calls and the mixed workload, whose share of
 /// reads the output does not have.
-pub(super) const TESTS: [(&str, Option<Activity>); 22] = [
+const TESTS: [(&str, Option<Activity>); 22] = [
     ("write", Some(Write)),
     ("rewrite", Some(Rewrite)),
     ("read", Some(Read)),
@@ -36,16 +34,11 @@ pub(super) const TESTS: [(&str, Option<Activity>); 22] = [
 ];
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
-    let name = study_phase(spec);
-    let known = TESTS.iter().find(|(known, _)| *known == name);
-    let Some(activity) = known.and_then(|(_, activity)| *activity) else {
+    let Some(activity) = content::look_up(&TESTS, spec).flatten() else {
         return PhaseContent::default();
     };
-    let mut content = PhaseContent {
-        activity: Some(activity),
-        ..PhaseContent::default()
-    };
-    let number = |name: &str| spec.parameters.get(name).and_then(Value::as_u64);
+    let mut content = PhaseContent::of(Some(activity));
+    let number = |name: &str| content::number(&spec.parameters, name);
     let has = |name: &str| spec.parameters.contains_key(name);
     let conditions = &mut content.conditions;
     conditions.set_bytes(Condition::FileSize, number("file_size"));

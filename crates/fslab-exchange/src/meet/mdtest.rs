@@ -1,15 +1,13 @@
 //! mdtest: what the rows of its summary do.
 
-use fslab_compare::study_phase;
 use fslab_model::PhaseSpec;
-use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::Condition;
-use super::content::PhaseContent;
+use super::content::{self, PhaseContent};
 
 /// The rows. A tree is its directories alone. stat(2) of directories is not one of fslab's jobs.
-pub(super) const ROWS: [(&str, Option<Activity>); 11] = [
+const ROWS: [(&str, Option<Activity>); 11] = [
     ("directory-creation", Some(MakeDirectories)),
     ("directory-stat", None),
     ("directory-rename", None),
@@ -24,16 +22,11 @@ pub(super) const ROWS: [(&str, Option<Activity>); 11] = [
 ];
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
-    let name = study_phase(spec);
-    let known = ROWS.iter().find(|(known, _)| *known == name);
-    let Some(activity) = known.and_then(|(_, activity)| *activity) else {
+    let Some(activity) = content::look_up(&ROWS, spec).flatten() else {
         return PhaseContent::default();
     };
-    let mut content = PhaseContent {
-        activity: Some(activity),
-        ..PhaseContent::default()
-    };
-    let number = |name: &str| spec.parameters.get(name).and_then(Value::as_u64);
+    let mut content = PhaseContent::of(Some(activity));
+    let number = |name: &str| content::number(&spec.parameters, name);
     let conditions = &mut content.conditions;
     conditions.set_count(Condition::Threads, number("tasks"));
     conditions.set_count(Condition::Files, number("items"));

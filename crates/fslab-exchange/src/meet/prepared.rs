@@ -80,7 +80,7 @@ pub struct Gathered {
 /// # Errors
 /// [`MeetError`], if a mapping is possible with none of the runs.
 pub fn gather(runs: &[RunRecord], maps: &[PhaseMap]) -> Result<Option<Vec<Gathered>>, MeetError> {
-    let is_virtual = |run: &RunRecord| run.header.plan.venue.kind() == VenueKind::Sim;
+    let is_virtual = |run: &RunRecord| run.header.plan.venue.kind().is_virtual();
     if runs
         .iter()
         .any(|run| is_virtual(run) != is_virtual(&runs[0]))

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use fslab_model::{
     CachePolicy, Headline, MetricDefinition, PhaseKind, PhaseOutcome, PhaseRecord, Round,
-    StepRecord,
+    StepRecord, suggestion,
 };
 
 use super::csv_known_by::{self, known_by};
@@ -243,18 +243,16 @@ impl Rows {
 
 fn refused(unknown: Unknown, (metric, unit): (&str, &str), line: u64) -> Fault {
     match unknown {
-        Unknown::Metric(nearest) => {
-            let meant = nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"));
-            Fault::value(
-                format!("line {line}, metric"),
-                metric,
-                "a metric that is known",
-            )
-            .hint(format!(
-                "docs/figures.md names the metrics, such as throughput and \
-                         operation_rate{meant}"
-            ))
-        }
+        Unknown::Metric(nearest) => Fault::value(
+            format!("line {line}, metric"),
+            metric,
+            "a metric that is known",
+        )
+        .hint(format!(
+            "docs/figures.md names the metrics, such as throughput and \
+                         operation_rate{}",
+            suggestion(nearest)
+        )),
         Unknown::Unit { known } => {
             let wanted = format!("a unit of {metric}");
             Fault::value(format!("line {line}, unit"), unit, wanted)

@@ -12,6 +12,7 @@ pub(crate) mod fio_fields;
 pub(crate) mod fio_latency;
 mod fio_side;
 pub(crate) mod iozone;
+mod iozone_reports;
 pub(crate) mod iozone_table;
 pub(crate) mod iozone_throughput;
 pub(crate) mod mdtest;

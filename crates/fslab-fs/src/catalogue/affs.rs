@@ -1,6 +1,6 @@
 //! AFFS, the Amiga's Fast File System.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CaseRule, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -38,22 +38,14 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         // The links of a file are an unlimited chain of headers.
         hard_links_max: u32::MAX as u64,
         case: CaseRule::Preserving,
         sparse_files: false,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
         name_bytes_max: 30,
         file_bytes_max: Bytes((1 << 31) - 1),
         volume_bytes_max: Some(Bytes(1_099_511_627_264)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[Reservation::stated(

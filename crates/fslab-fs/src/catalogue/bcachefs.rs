@@ -1,6 +1,6 @@
 //! bcachefs: copy on write, derived from a block cache.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -42,12 +42,7 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: u32::MAX as u64,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
         reflinks: true,
         compression: true,
@@ -55,8 +50,8 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         data_checksums: true,
         crash_safety: CrashSafety::CopyOnWrite,
         name_bytes_max: 512,
-        file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes(2_251_799_745_527_808)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[

@@ -1,6 +1,6 @@
 //! Btrfs: copy on write, checksums of everything, snapshots.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
@@ -95,21 +95,15 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         below: "refuses, with metadata kept twice on one device",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: 65_535,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
         reflinks: true,
         compression: true,
         metadata_checksums: true,
         data_checksums: true,
         crash_safety: CrashSafety::CopyOnWrite,
-        name_bytes_max: 255,
-        file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes(u64::MAX)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[LINUX_ONLY],

@@ -1,6 +1,6 @@
 //! exFAT: FAT without its limits, for flash cards.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
@@ -77,21 +77,9 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         below: "exits with 0 and leaves what fsck.exfat finds damaged",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: false,
-        symlinks: false,
-        hard_links_max: 1,
-        case: CaseRule::Preserving,
-        sparse_files: false,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
-        name_bytes_max: 255,
         file_bytes_max: VOLUME,
         volume_bytes_max: Some(VOLUME),
+        ..Capabilities::NONE
     },
     given_by_options: &[],
     reservations: &[Reservation::stated(

@@ -2,7 +2,7 @@
 //!
 //! Limits were measured with e2fsprogs 1.47.0 under Linux 6.18, whose ext4 driver serves all three.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{CheckCommand, CheckVerdict, Mkfs, OutputStream, Tool, VersionSource};
@@ -137,21 +137,12 @@ pub(super) const CHECK: CheckCommand = CheckCommand {
 
 /// Of ext2 and ext3; ext4 overrides some.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     hard_links_max: 65_000,
-    case: CaseRule::Sensitive,
-    sparse_files: true,
     extended_attributes: true,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
     crash_safety: CrashSafety::Journal,
-    name_bytes_max: 255,
     file_bytes_max: FILE_OF_INDIRECT_BLOCKS,
     volume_bytes_max: Some(VOLUME_OF_32_BIT_BLOCKS),
+    ..Capabilities::POSIX
 };
 
 /// e2fsck(8): the status is a sum of bits. 1, 2 and 4 are errors found; higher bits are failures of

@@ -1,6 +1,6 @@
 //! F2FS: a log-structured file system for flash.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
@@ -104,24 +104,16 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         // Measured to 200,000; the driver's limit is 32 bits.
         hard_links_max: u32::MAX as u64,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
-        reflinks: false,
         // mkfs enables it with -O extra_attr,compression.
         compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
         crash_safety: CrashSafety::CopyOnWrite,
-        name_bytes_max: 255,
         file_bytes_max: Bytes(4_329_687_105_536),
         // 32-bit block numbers, blocks of 4 KiB.
         volume_bytes_max: Some(Bytes(1 << 44)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[LINUX_ONLY],

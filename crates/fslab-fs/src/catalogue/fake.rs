@@ -1,6 +1,6 @@
 //! fake: no file system, for tests of everything from plan to report.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities};
 
 use crate::{Class, Driver, FileSystem, MinimumSize};
 
@@ -19,21 +19,14 @@ pub(crate) static FAKE: FileSystem = FileSystem {
         below: "takes nothing and keeps nothing",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: u64::MAX,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
         reflinks: true,
         compression: true,
         metadata_checksums: true,
         data_checksums: true,
-        crash_safety: CrashSafety::None,
-        name_bytes_max: 255,
         file_bytes_max: Bytes(u64::MAX),
-        volume_bytes_max: None,
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[],

@@ -1,6 +1,6 @@
 //! Common parts of FAT16 and FAT32: dosfstools, the vfat driver with its long names, most limits.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
@@ -85,23 +85,12 @@ pub(super) const CHECK: CheckCommand = CheckCommand {
 };
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: false,
-    symlinks: false,
-    hard_links_max: 1,
-    case: CaseRule::Preserving,
-    sparse_files: false,
-    extended_attributes: false,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
-    crash_safety: CrashSafety::None,
     // 255 units of UTF-16: up to 765 bytes of UTF-8.
     name_bytes_max: 255,
     file_bytes_max: Bytes(u32::MAX as u64),
     // 32-bit count of sectors of 512 bytes.
     volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
+    ..Capabilities::NONE
 };
 
 /// fsck.fat(8): 1 is damage, 2 a wrong command line; 6 is a device that cannot be opened.

@@ -1,6 +1,6 @@
 //! HFS: the first hierarchical file system of the Macintosh.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::{hfs_plus_family, own_formatter};
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -40,21 +40,10 @@ pub(crate) static HFS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: false,
-        symlinks: false,
-        hard_links_max: 1,
-        case: CaseRule::Preserving,
-        sparse_files: false,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
         name_bytes_max: 31,
         file_bytes_max: Bytes((1 << 31) - 1),
         volume_bytes_max: Some(Bytes(2_199_023_255_552)),
+        ..Capabilities::NONE
     },
     given_by_options: &[],
     reservations: &[Reservation::stated(

@@ -1,6 +1,6 @@
 //! HFS+: the Macintosh's file system of 1998 to 2017.
 
-use fslab_model::{Capabilities, CaseRule, Reservation, ReservationKind};
+use fslab_model::{Capabilities, CaseRule};
 
 use super::{hfs_plus_family, own_formatter};
 use crate::{Class, Driver, FileSystem};
@@ -21,16 +21,8 @@ pub(crate) static HFS_PLUS: FileSystem = FileSystem {
         ..hfs_plus_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[Reservation::stated(
-        ReservationKind::Compatibility,
-        "macOS reads and writes it; Windows does not read it.",
-        "Microsoft, File System Functionality Comparison; Seagate, File System Format \
-             Recommendations",
-    )],
+    reservations: hfs_plus_family::RESERVATIONS,
     signature: Some("hfs+"),
-    bugs: &[
-        hfs_plus_family::BUG_OF_CLUMPS,
-        hfs_plus_family::BUG_OF_THE_LAST_BLOCKS,
-    ],
+    bugs: hfs_plus_family::BUGS,
     deviations: &[],
 };

@@ -3,7 +3,7 @@
 //! Neither has a checker: hpfsck of Debian's hfsplus 1.0.4 does not read the volume's size, expects
 //! 0 blocks of every volume, and fails.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -41,7 +41,7 @@ pub(super) const BUG_OF_CLUMPS: KernelBug = KernelBug {
     avoided_by: Some("fslab's formatter makes clumps of one block"),
 };
 
-pub(super) const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
+const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
     kernel: "Linux 6.12.117",
     effect: "While the last blocks are given out, the driver says that the allocation file should \
              be longer, though it has a bit for each block; nothing else happens.",
@@ -49,21 +49,20 @@ pub(super) const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
     avoided_by: None,
 };
 
+pub(super) const BUGS: &[KernelBug] = &[BUG_OF_CLUMPS, BUG_OF_THE_LAST_BLOCKS];
+
+pub(super) const RESERVATIONS: &[Reservation] = &[Reservation::stated(
+    ReservationKind::Compatibility,
+    "macOS reads and writes it; Windows does not read it.",
+    "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+         Recommendations",
+)];
+
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     // Measured to 40,000; the count has 32 bits.
     hard_links_max: u32::MAX as u64,
-    case: CaseRule::Sensitive,
     sparse_files: false,
     extended_attributes: true,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
-    crash_safety: CrashSafety::None,
-    name_bytes_max: 255,
-    file_bytes_max: Bytes((1 << 63) - 1),
     volume_bytes_max: Some(Bytes(4_503_599_627_369_984)),
+    ..Capabilities::POSIX
 };

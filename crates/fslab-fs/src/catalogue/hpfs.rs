@@ -1,6 +1,6 @@
 //! HPFS, the successor of FAT in OS/2.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -41,22 +41,13 @@ pub(crate) static HPFS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
         // Owner, mode and the targets of links are stored in OS/2's extended attributes.
         permissions: true,
         symlinks: true,
-        hard_links_max: 1,
-        case: CaseRule::Preserving,
-        sparse_files: false,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
         name_bytes_max: 254,
         file_bytes_max: Bytes((1 << 31) - 1),
         volume_bytes_max: Some(Bytes(1_099_511_627_264)),
+        ..Capabilities::NONE
     },
     given_by_options: &[],
     reservations: &[Reservation::stated(

@@ -1,6 +1,6 @@
 //! JFS: the journaled file system of OS/2.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
@@ -72,23 +72,14 @@ pub(crate) static JFS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         // Measured to 200,000; the driver's limit is 32 bits.
         hard_links_max: u32::MAX as u64,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
         crash_safety: CrashSafety::Journal,
-        name_bytes_max: 255,
         file_bytes_max: Bytes(1 << 52),
         // 40-bit block numbers, blocks of 4 KiB.
         volume_bytes_max: Some(Bytes(1 << 52)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[LINUX_ONLY],

@@ -1,6 +1,6 @@
 //! NILFS2: one log, and a checkpoint every few seconds.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
@@ -78,22 +78,13 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: 32_000,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
         // Each log has a checksum over itself and its data; only recovery verifies it.
         metadata_checksums: true,
         data_checksums: true,
         crash_safety: CrashSafety::CopyOnWrite,
-        name_bytes_max: 255,
-        file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[

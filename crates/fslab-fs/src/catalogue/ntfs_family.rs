@@ -1,6 +1,6 @@
 //! Common parts of both drivers of NTFS: mkntfs, ntfsfix, the class, most limits.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::option_rule::{OptionRule, OptionValue, option};
 use crate::{CheckCommand, CheckVerdict, MinimumSize, Mkfs, OutputStream, Tool, VersionSource};
@@ -81,17 +81,9 @@ pub(super) const CLUSTERS: u64 = (1 << 32) - 1;
 
 /// Of both drivers; permissions only with the kernel's.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     hard_links_max: 4000,
-    case: CaseRule::Sensitive,
-    sparse_files: true,
     extended_attributes: true,
-    reflinks: false,
     compression: true,
-    metadata_checksums: false,
-    data_checksums: false,
     // The format has a journal, but neither driver writes it.
     crash_safety: CrashSafety::None,
     // 255 units of UTF-16: up to 765 bytes of UTF-8.
@@ -99,6 +91,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     file_bytes_max: Bytes(CLUSTERS << 12),
     // mkntfs takes clusters of up to 2 MiB.
     volume_bytes_max: Some(Bytes(CLUSTERS << 21)),
+    ..Capabilities::POSIX
 };
 
 /// The statuses of ntfsfix are undocumented: 1 is damage, and also a device that cannot be opened.

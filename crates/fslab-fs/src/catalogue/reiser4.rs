@@ -1,6 +1,6 @@
 //! Reiser4: listed, but no kernel mounts it.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::{Class, Driver, FileSystem, MinimumSize};
 
@@ -20,22 +20,11 @@ pub(crate) static REISER4: FileSystem = FileSystem {
         below: "is not run",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         // Not measured; as stated by its authors.
         hard_links_max: u32::MAX as u64,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
         crash_safety: CrashSafety::Journal,
         name_bytes_max: 3976,
-        file_bytes_max: Bytes((1 << 63) - 1),
-        volume_bytes_max: None,
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[Reservation::stated(

@@ -1,9 +1,8 @@
 //! ReiserFS 3.5: the format of Linux 2.2.
 
-use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities};
 
 use super::{own_formatter, reiserfs_family};
-use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelBug, MinimumSize};
 
 pub(crate) static REISERFS_3_5: FileSystem = FileSystem {
@@ -28,14 +27,7 @@ pub(crate) static REISERFS_3_5: FileSystem = FileSystem {
         ..reiserfs_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[
-        LINUX_ONLY,
-        Reservation::stated(
-            ReservationKind::Maturity,
-            "The driver was removed from the kernel with Linux 6.13 of January 2025.",
-            "Linux, fs/Kconfig of 6.12 and 6.13",
-        ),
-    ],
+    reservations: reiserfs_family::RESERVATIONS,
     signature: Some("reiserfs-3.5"),
     bugs: &[
         reiserfs_family::BUG_OF_JOURNAL,

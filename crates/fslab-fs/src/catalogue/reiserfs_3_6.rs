@@ -1,10 +1,9 @@
 //! ReiserFS 3.6: one balanced tree for everything.
 
-use fslab_model::{Bytes, Reservation, ReservationKind};
+use fslab_model::Bytes;
 
 use super::reiserfs_family::{self, reiserfsprogs};
 use crate::option_rule::{OptionRule, OptionValue, option};
-use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, Feature, FileSystem, MinimumSize, Mkfs};
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -47,14 +46,7 @@ pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
     },
     capabilities: reiserfs_family::CAPABILITIES,
     given_by_options: &[("user_xattr", Feature::ExtendedAttributes)],
-    reservations: &[
-        LINUX_ONLY,
-        Reservation::stated(
-            ReservationKind::Maturity,
-            "The driver was removed from the kernel with Linux 6.13 of January 2025.",
-            "Linux, fs/Kconfig of 6.12 and 6.13",
-        ),
-    ],
+    reservations: reiserfs_family::RESERVATIONS,
     signature: Some("reiserfs-3.6"),
     bugs: &[reiserfs_family::BUG_OF_JOURNAL],
     deviations: &[],

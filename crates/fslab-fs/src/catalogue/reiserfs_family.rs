@@ -1,8 +1,9 @@
 //! Common parts of ReiserFS 3.5 and 3.6: reiserfsprogs, the driver, most limits.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, CheckVerdict, KernelBug, KernelConfig, KernelDriver, OutputStream, Tool,
     VersionSource,
@@ -65,24 +66,24 @@ pub(super) const BUG_OF_JOURNAL: KernelBug = KernelBug {
 };
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     hard_links_max: 64_535,
-    case: CaseRule::Sensitive,
-    sparse_files: true,
     // The mount option user_xattr keeps them.
     extended_attributes: false,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
     crash_safety: CrashSafety::Journal,
-    name_bytes_max: 255,
     // The driver's limit; the format allows more.
     file_bytes_max: Bytes(2_199_023_251_456),
     volume_bytes_max: Some(Bytes(((1 << 32) - 1) << 12)),
+    ..Capabilities::POSIX
 };
+
+pub(super) const RESERVATIONS: &[Reservation] = &[
+    LINUX_ONLY,
+    Reservation::stated(
+        ReservationKind::Maturity,
+        "The driver was removed from the kernel with Linux 6.13 of January 2025.",
+        "Linux, fs/Kconfig of 6.12 and 6.13",
+    ),
+];
 
 /// reiserfsck(8): 0 is clean, 1, 4 and 6 are damage; 8 and 16 are failures of the checker.
 fn judge_reiserfsck(exit_code: i32, _output: &str) -> CheckVerdict {

@@ -1,6 +1,6 @@
 //! tmpfs: files in memory.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, MountSource};
@@ -41,20 +41,10 @@ pub(crate) static TMPFS: FileSystem = FileSystem {
     },
     capabilities: Capabilities {
         persistent: false,
-        permissions: true,
-        symlinks: true,
         hard_links_max: (1 << 31) - 1,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
-        name_bytes_max: 255,
-        file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[],

@@ -1,6 +1,6 @@
 //! UDF, the file system of optical discs.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
@@ -95,22 +95,12 @@ pub(crate) static UDF: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: 65_535,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
         name_bytes_max: 254,
         file_bytes_max: Bytes(1 << 42),
         // 32-bit block numbers, blocks of 512 bytes, as the device's sectors.
         volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[Reservation::stated(

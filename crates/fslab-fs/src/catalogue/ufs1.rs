@@ -36,11 +36,7 @@ pub(crate) static UFS1: FileSystem = FileSystem {
             "Of today's systems the BSDs read and write it.",
             "Linux, Documentation/admin-guide/ufs.rst",
         ),
-        Reservation::stated(
-            ReservationKind::Maturity,
-            "Linux marks its writing as experimental.",
-            "Linux, fs/ufs/Kconfig",
-        ),
+        ufs_family::EXPERIMENTAL,
     ],
     signature: Some("ufs1"),
     bugs: &[],

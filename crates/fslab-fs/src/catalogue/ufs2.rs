@@ -1,6 +1,6 @@
 //! UFS2: the Fast File System with 64 bits.
 
-use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities};
 
 use super::{own_formatter, ufs_family};
 use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
@@ -29,18 +29,7 @@ pub(crate) static UFS2: FileSystem = FileSystem {
         ..ufs_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[
-        Reservation::stated(
-            ReservationKind::Compatibility,
-            "Of today's systems FreeBSD and NetBSD read and write it.",
-            "Linux, Documentation/admin-guide/ufs.rst",
-        ),
-        Reservation::stated(
-            ReservationKind::Maturity,
-            "Linux marks its writing as experimental.",
-            "Linux, fs/ufs/Kconfig",
-        ),
-    ],
+    reservations: &[ufs_family::READ_BY_FREEBSD, ufs_family::EXPERIMENTAL],
     signature: Some("ufs2"),
     bugs: &[],
     deviations: &[],

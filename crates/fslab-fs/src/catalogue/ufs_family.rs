@@ -1,8 +1,9 @@
-//! Common parts of UFS1 and UFS2: the driver with its option for the variant, and most limits.
+//! Common parts of the variants of UFS: the driver with its option for the variant, most limits,
+//! and reservations.
 //!
-//! Neither has a checker: Debian 12 packages no fsck of UFS.
+//! None has a checker: Debian 12 packages no fsck of UFS.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{KernelConfig, KernelDriver};
@@ -22,19 +23,19 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
 };
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
-    persistent: true,
-    permissions: true,
-    symlinks: true,
     hard_links_max: 32_000,
-    case: CaseRule::Sensitive,
-    sparse_files: true,
-    extended_attributes: false,
-    reflinks: false,
-    compression: false,
-    metadata_checksums: false,
-    data_checksums: false,
-    crash_safety: CrashSafety::None,
-    name_bytes_max: 255,
     file_bytes_max: Bytes(0),
-    volume_bytes_max: None,
+    ..Capabilities::POSIX
 };
+
+pub(super) const READ_BY_FREEBSD: Reservation = Reservation::stated(
+    ReservationKind::Compatibility,
+    "Of today's systems FreeBSD and NetBSD read and write it.",
+    "Linux, Documentation/admin-guide/ufs.rst",
+);
+
+pub(super) const EXPERIMENTAL: Reservation = Reservation::stated(
+    ReservationKind::Maturity,
+    "Linux marks its writing as experimental.",
+    "Linux, fs/ufs/Kconfig",
+);

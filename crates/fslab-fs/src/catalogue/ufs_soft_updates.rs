@@ -1,7 +1,8 @@
 //! UFS with soft updates: listed, but Linux has no soft updates.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities};
 
+use super::ufs_family;
 use crate::{Class, Driver, FileSystem, MinimumSize};
 
 pub(crate) static UFS_SOFT_UPDATES: FileSystem = FileSystem {
@@ -22,29 +23,13 @@ pub(crate) static UFS_SOFT_UPDATES: FileSystem = FileSystem {
         below: "is not run",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         // Not measured; as documented by FreeBSD.
         hard_links_max: 32_767,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
-        extended_attributes: false,
-        reflinks: false,
-        compression: false,
-        metadata_checksums: false,
-        data_checksums: false,
-        crash_safety: CrashSafety::None,
-        name_bytes_max: 255,
         file_bytes_max: Bytes((1 << 63) - 1),
-        volume_bytes_max: None,
+        ..ufs_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[Reservation::stated(
-        ReservationKind::Compatibility,
-        "Of today's systems FreeBSD and NetBSD read and write it.",
-        "Linux, Documentation/admin-guide/ufs.rst",
-    )],
+    reservations: &[ufs_family::READ_BY_FREEBSD],
     signature: None,
     bugs: &[],
     deviations: &[],

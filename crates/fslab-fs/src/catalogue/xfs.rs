@@ -1,6 +1,6 @@
 //! XFS: allocation groups and B-trees everywhere.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
@@ -153,21 +153,13 @@ pub(crate) static XFS: FileSystem = FileSystem {
         below: "refuses; older versions take less",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: (1 << 31) - 1,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         extended_attributes: true,
         reflinks: true,
-        compression: false,
         metadata_checksums: true,
-        data_checksums: false,
         crash_safety: CrashSafety::Journal,
-        name_bytes_max: 255,
-        file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[

@@ -1,6 +1,6 @@
 //! ZFS: pools, copy on write, checksums; through FUSE, or the module of OpenZFS.
 
-use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
@@ -102,22 +102,15 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: Capabilities {
-        persistent: true,
-        permissions: true,
-        symlinks: true,
         hard_links_max: u32::MAX as u64,
-        case: CaseRule::Sensitive,
-        sparse_files: true,
         // Only with zfs-fuse's option -x.
         extended_attributes: false,
-        reflinks: false,
         compression: true,
         metadata_checksums: true,
         data_checksums: true,
         crash_safety: CrashSafety::CopyOnWrite,
-        name_bytes_max: 255,
-        file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+        ..Capabilities::POSIX
     },
     given_by_options: &[],
     reservations: &[

@@ -3,3 +3,4 @@
 mod document;
 mod entries;
 mod real_tools;
+mod refusals;

@@ -7,9 +7,9 @@ use fslab_model::{Brings, Bytes, INPUTS_FOLDER, InputPlace, ProgramNeed, input_p
 
 use super::LayerError;
 use super::contents::{BaseRoot, Contents};
-use super::packages::Packages;
 use super::places::ensure_visible;
 use super::search::{Found, search};
+use crate::packages::Packages;
 use crate::root::loader_cache;
 
 /// The layer with the user's files.

@@ -58,12 +58,6 @@ pub enum LayerError {
         /// Its digest.
         digest: String,
     },
-    /// dpkg-query fails.
-    #[error("cannot ask which packages are installed: dpkg-query {reason}")]
-    Packages {
-        /// A fragment.
-        reason: String,
-    },
     /// An error on the image, or on a file of the machine or of the cache.
     #[error(transparent)]
     Lab(#[from] LabError),
@@ -96,7 +90,6 @@ impl LayerError {
             Self::Unknown { .. } => {
                 Some("it was removed since; run the same command again".to_owned())
             }
-            Self::Packages { .. } => None,
             Self::Lab(error) => error.hint(),
         }
     }
@@ -114,7 +107,7 @@ impl From<LayerError> for Failure {
     fn from(error: LayerError) -> Self {
         let kind = match error {
             LayerError::Missing { .. } | LayerError::Unknown { .. } => FailureKind::MissingTool,
-            LayerError::Differs { .. } | LayerError::Packages { .. } => FailureKind::Unsupported,
+            LayerError::Differs { .. } => FailureKind::Unsupported,
             LayerError::TooLarge { .. } | LayerError::Input { .. } => FailureKind::BadInput,
             LayerError::Lab(error) => return error.into(),
         };

@@ -14,7 +14,6 @@ mod cache;
 mod contents;
 mod draft;
 mod error;
-mod packages;
 mod places;
 #[cfg(test)]
 mod samples;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::ProgramNeed;
 
 use super::LayerError;
-use super::packages::Packages;
+use crate::packages::Packages;
 use crate::root::{Elf, find_library};
 
 /// Limit of successive symbolic links, from path_resolution(7).

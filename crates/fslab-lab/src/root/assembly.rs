@@ -13,9 +13,9 @@ use super::list::{
     DATA, DEVICES, FOLDERS, LIBRARIES, LINKS, LOADER, LOADER_NAME, Listed, OWN_LIBRARIES, PACKAGES,
     PROGRAM, PROGRAM_BYTES, PROGRAMS, TEXTS,
 };
-use super::packages::Packages;
 use super::{Elf, FileSource, Node, Tree, find_library, loader_cache};
 use crate::LabError;
+use crate::packages::Packages;
 
 /// Folders of this machine that are searched for programs; the PATH of a guest.
 const PROGRAM_FOLDERS: [&str; 6] = [
@@ -68,11 +68,13 @@ impl Assembly {
                 }
             }
         }
-        let hosts: Vec<_> = found.iter().map(|(_, _, _, host)| host.as_path()).collect();
-        let packages = Packages::owning(&hosts);
+        let packages = Packages::read()?;
+        let hosts = found.iter().map(|(.., host)| host.clone()).collect();
+        let owners = packages.owners(&hosts)?;
         for (package, path, names, host) in found {
-            let version = packages.version(package, &host);
-            building.add_program(package, version, (path, names), host)?;
+            let is_owner = owners.get(&host).is_some_and(|owner| owner == package);
+            let version = packages.version(package).filter(|_| is_owner);
+            building.add_program(package, version.map(str::to_owned), (path, names), host)?;
         }
         building.finish()
     }

@@ -241,17 +241,22 @@ impl<'a> Plan<'a> {
                 if rank(inode) != Some(wanted) || inode.bytes == 0 {
                     continue;
                 }
-                let too_large = || bad(&inode.path, "the image would have 16 TiB or more");
+                let too_large =
+                    || LabError::bad_tree(&inode.path, "the image would have 16 TiB or more");
                 inode.block = u32::try_from(next).map_err(|_| too_large())?;
                 next += u64::from(inode.bytes).div_ceil(BLOCK);
             }
         }
         let mut appended = self.inodes.iter().filter(|inode| rank(inode) == Some(2));
         if let Some(second) = appended.nth(1) {
-            return Err(bad(&second.path, "another file is appended already"));
+            return Err(LabError::bad_tree(
+                &second.path,
+                "another file is appended already",
+            ));
         }
-        self.blocks = u32::try_from(next)
-            .map_err(|_| bad(Path::new("/"), "the image would have 16 TiB or more"))?;
+        self.blocks = u32::try_from(next).map_err(|_| {
+            LabError::bad_tree(Path::new("/"), "the image would have 16 TiB or more")
+        })?;
         Ok(())
     }
 
@@ -355,7 +360,8 @@ impl<'a> Walk<'a> {
                 (*mode, 0, Content::Device { major, minor })
             }
         };
-        let bytes = u32::try_from(bytes).map_err(|_| bad(path, "it has 4 GiB or more"))?;
+        let bytes =
+            u32::try_from(bytes).map_err(|_| LabError::bad_tree(path, "it has 4 GiB or more"))?;
         self.inodes.push(Inode {
             path: path.to_owned(),
             mode: Kind::of(node).mode_bits() | permissions & 0o7777,
@@ -383,7 +389,7 @@ impl<'a> Walk<'a> {
             // A link count of 1 means: not counted. Used above 16 bits.
             inode.links = u16::try_from(folders + 2).unwrap_or(1);
             inode.bytes = u32::try_from(listing.bytes())
-                .map_err(|_| bad(&inode.path, "it has too many names"))?;
+                .map_err(|_| LabError::bad_tree(&inode.path, "it has too many names"))?;
             inode.is_inline = u64::from(inode.bytes) <= INLINE_MAX;
             self.folders.push((index, listing));
         }
@@ -429,7 +435,7 @@ impl BlockWriter<'_> {
             let length = file.read(&mut part).map_err(LabError::io("read", path))?;
             left = left
                 .checked_sub(length as u64)
-                .ok_or_else(|| bad(&inode.path, "it changed while it was read"))?;
+                .ok_or_else(|| LabError::bad_tree(&inode.path, "it changed while it was read"))?;
             if length == 0 {
                 break;
             }
@@ -438,7 +444,10 @@ impl BlockWriter<'_> {
                 .map_err(LabError::io("write", name))?;
         }
         if left > 0 {
-            return Err(bad(&inode.path, "it changed while it was read"));
+            return Err(LabError::bad_tree(
+                &inode.path,
+                "it changed while it was read",
+            ));
         }
         Ok(())
     }
@@ -453,7 +462,7 @@ fn source_bytes(source: &FileSource, path: &Path) -> Result<u64, LabError> {
             if about.is_file() {
                 Ok(about.len())
             } else {
-                Err(bad(path, "it is no regular file"))
+                Err(LabError::bad_tree(path, "it is no regular file"))
             }
         }
     }
@@ -471,11 +480,4 @@ fn low_16(number: usize) -> u16 {
 /// Converts a number that is only informative.
 fn low_32(number: u64) -> u32 {
     (number & u64::from(u32::MAX)) as u32
-}
-
-fn bad(path: &Path, reason: &'static str) -> LabError {
-    LabError::BadTree {
-        path: path.to_owned(),
-        reason,
-    }
 }

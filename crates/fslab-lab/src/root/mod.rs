@@ -7,7 +7,6 @@ mod erofs;
 mod facts;
 mod list;
 mod loader_cache;
-mod packages;
 mod tree;
 
 pub(crate) use assembly::Assembly;

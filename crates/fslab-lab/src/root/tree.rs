@@ -93,18 +93,21 @@ impl Tree {
         if let Node::Link { target } = &node {
             let length = target.as_os_str().len();
             if length == 0 || length > TARGET_MAX {
-                return Err(bad(path, "the target of a link has 1 to 4095 bytes"));
+                return Err(LabError::bad_tree(
+                    path,
+                    "the target of a link has 1 to 4095 bytes",
+                ));
             }
         }
         let Some((last, above)) = names.split_last() else {
-            return Err(bad(path, "it is the root"));
+            return Err(LabError::bad_tree(path, "it is the root"));
         };
         let mut nodes = self.top_nodes();
         for name in above {
             let below = nodes.entry((*name).to_owned()).or_insert_with(folder);
             nodes = match below {
                 Node::Folder { nodes, .. } => nodes,
-                _ => return Err(bad(path, "its parent is no folder")),
+                _ => return Err(LabError::bad_tree(path, "its parent is no folder")),
             };
         }
         match (nodes.get_mut(*last), node) {
@@ -119,12 +122,14 @@ impl Tree {
                 },
             ) => {
                 if !nodes.is_empty() {
-                    return Err(bad(path, "another folder is there already"));
+                    return Err(LabError::bad_tree(path, "another folder is there already"));
                 }
                 *mode = wanted;
             }
             (Some(there), node) if *there == node => {}
-            (Some(_), _) => return Err(bad(path, "something else is there already")),
+            (Some(_), _) => {
+                return Err(LabError::bad_tree(path, "something else is there already"));
+            }
         }
         Ok(())
     }
@@ -189,25 +194,21 @@ fn names(path: &Path) -> Result<Vec<&OsStr>, LabError> {
     let mut names = Vec::new();
     let mut parts = path.components();
     if parts.next() != Some(Component::RootDir) {
-        return Err(bad(path, "it does not begin at the root"));
+        return Err(LabError::bad_tree(path, "it does not begin at the root"));
     }
     for part in parts {
         let Component::Normal(name) = part else {
-            return Err(bad(path, "it contains '..'"));
+            return Err(LabError::bad_tree(path, "it contains '..'"));
         };
         if name.len() > NAME_MAX || name.as_bytes().contains(&0) {
-            return Err(bad(path, "a name has at most 255 bytes, and none is zero"));
+            return Err(LabError::bad_tree(
+                path,
+                "a name has at most 255 bytes, and none is zero",
+            ));
         }
         names.push(name);
     }
     Ok(names)
-}
-
-fn bad(path: &Path, reason: &'static str) -> LabError {
-    LabError::BadTree {
-        path: path.to_owned(),
-        reason,
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::origin::{Origin, SourceKind, Supply};
 use super::tree;
 use crate::build_dir::BuildDir;
-use crate::progress::Stage;
+use crate::progress::BuildStage;
 use crate::tools::{self, BuildTool, tool};
 use crate::{LabError, key};
 
@@ -46,7 +46,7 @@ pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
 
 /// Unpacks `archive`; returns the root of its tree.
 pub(super) fn unpack(archive: &Path, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
-    build_dir.reporter.enter(Stage::Unpacking);
+    build_dir.reporter.enter(BuildStage::Unpacking);
     let folder = build_dir.make_folder("source")?;
     let mut tar = build_dir.command("tar");
     // The archive's owners are those of another machine.

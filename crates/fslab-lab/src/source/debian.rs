@@ -12,7 +12,7 @@ use std::process::Command;
 use super::apt_sources::{self, Entry};
 use super::origin::{Origin, SourceKind, Supply};
 use crate::build_dir::BuildDir;
-use crate::progress::Stage;
+use crate::progress::BuildStage;
 use crate::tools::{self, BuildTool, tool};
 use crate::{LabError, key};
 
@@ -68,7 +68,7 @@ pub(super) fn find(build_dir: &mut BuildDir<'_>) -> Result<Origin, LabError> {
             reasons: reasons.collect(),
         });
     }
-    build_dir.reporter.enter(Stage::Indexing);
+    build_dir.reporter.enter(BuildStage::Indexing);
     let apt = Apt::set_up(build_dir)?;
     let complaints = apt.update(build_dir)?;
     match apt.candidate(build_dir)? {
@@ -108,14 +108,14 @@ fn installed_version(build_dir: &mut BuildDir<'_>, file: &Path) -> Result<String
 impl Package {
     /// Fetches the package; returns the tarball in it.
     pub(super) fn fetch(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
-        build_dir.reporter.enter(Stage::Downloading);
+        build_dir.reporter.enter(BuildStage::Downloading);
         let folder = build_dir.make_folder("package")?;
         let mut download = self.apt.command("apt-get", build_dir);
         download.args(["-q", "download", PACKAGE]);
         download.current_dir(&folder);
         build_dir.run("download the source", download)?;
         let package = only_file(&folder).map_err(LabError::io("find the package in", &folder))?;
-        build_dir.reporter.enter(Stage::Unpacking);
+        build_dir.reporter.enter(BuildStage::Unpacking);
         let mut unpack = build_dir.command("dpkg-deb");
         unpack.arg("--extract").arg(&package).arg(&folder);
         build_dir.run("unpack the package", unpack)?;

@@ -10,7 +10,7 @@ use super::debian::Package;
 use super::{archive, debian, tree};
 use crate::LabError;
 use crate::build_dir::BuildDir;
-use crate::progress::Stage;
+use crate::progress::BuildStage;
 
 /// Space for a build: objects, and the kernel before it is stripped.
 const BUILD_ROOM: Bytes = Bytes::mib(400);
@@ -97,7 +97,7 @@ impl Origin {
         request: &SourceRequest,
         build_dir: &mut BuildDir<'_>,
     ) -> Result<Self, LabError> {
-        build_dir.reporter.enter(Stage::Looking);
+        build_dir.reporter.enter(BuildStage::Looking);
         match request {
             SourceRequest::Debian => debian::find(build_dir),
             SourceRequest::Tree(path) => tree::find(path, build_dir),

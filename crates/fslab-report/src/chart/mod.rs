@@ -31,7 +31,7 @@ pub(crate) use plot::{Line, NARROW, Plot, Quantity, Spot};
 pub(crate) use ratios::{RatioGroup, RatioRow, Ratios};
 pub(crate) use series::{Course, Series};
 pub(crate) use sheet::sheet;
-pub(crate) use svg::escape;
+pub use svg::escape;
 pub(crate) use winners::{Leader, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.

@@ -230,7 +230,8 @@ pub(super) fn at(value: f64) -> String {
 }
 
 /// Text escaped for HTML and SVG, attributes included.
-pub(crate) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

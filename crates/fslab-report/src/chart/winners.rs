@@ -53,7 +53,11 @@ pub(crate) fn winners(
         );
         let look = labels.get(leader.best)?.look;
         svg.open(look);
-        let class = if leader.certain { "bar" } else { "bar tie" };
+        let class = if leader.certain {
+            "bar"
+        } else {
+            "bar uncertain"
+        };
         svg.rectangle(class, square.0, square.1);
         svg.close();
         squares.push(square);

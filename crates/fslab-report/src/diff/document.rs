@@ -1,6 +1,5 @@
 //! A diff and a gate as JSON documents.
 
-use fslab_model::Better;
 use fslab_stats::{Interval, Verdict};
 use serde::Serialize;
 
@@ -177,11 +176,7 @@ impl<'a> ContrastDocument<'a> {
             phase: &contrast.phase,
             metric: metric.name,
             unit: metric.unit.symbol(),
-            better: match metric.better {
-                Better::Higher => "higher",
-                Better::Lower => "lower",
-                Better::Neither => "neither",
-            },
+            better: metric.better.as_str(),
             base: SideDocument::of(&contrast.base),
             new: SideDocument::of(&contrast.new),
             exact: contrast.exact,

@@ -83,7 +83,7 @@ impl Row {
         vec![
             name(self.base),
             name(self.new),
-            self.does.map_or_else(TableCell::nothing, TableCell::new),
+            TableCell::optional(self.does),
             if is_left {
                 remark.tone(Tone::Weak)
             } else {

@@ -30,10 +30,8 @@ pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Resul
                 content
                     .values
                     .push(Value::of(place, selected.metric, median));
-                row.push(match median {
-                    Some(median) => TableCell::new(wording::figure(selected.metric, median)),
-                    None => TableCell::nothing(),
-                });
+                let figure = median.map(|median| wording::figure(selected.metric, median));
+                row.push(TableCell::optional(figure));
             }
             rows.push(row);
             chart.groups.push(group(

@@ -110,10 +110,8 @@ fn tabulate(
     };
     let rows = xs.iter().take(ROWS_MAX).map(|x| {
         let mut row = vec![TableCell::new(x.to_string())];
-        row.extend(lists.iter().map(|list| match value(list, *x) {
-            Some(y) => TableCell::new(y.to_string()),
-            None => TableCell::nothing(),
-        }));
+        let cells = lists.iter().map(|list| value(list, *x));
+        row.extend(cells.map(|y| TableCell::optional(y.map(|y| y.to_string()))));
         row
     });
     let more = xs.len().saturating_sub(ROWS_MAX);

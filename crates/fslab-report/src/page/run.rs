@@ -109,7 +109,7 @@ impl Run {
             lead: of_kind(&|kind| {
                 matches!(
                     kind,
-                    SentenceKind::Score | SentenceKind::Claim | SentenceKind::Tie
+                    SentenceKind::Score | SentenceKind::Claim | SentenceKind::NoWinner
                 )
             }),
             caveats: chapter

@@ -30,10 +30,8 @@ pub(super) fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
     if comparison.exact && entry.location.is_some() {
         return TableCell::new("exact").tone(Tone::Weak);
     }
-    match entry.location.and_then(|location| location.interval) {
-        Some(interval) => TableCell::new(wording::figure_interval(comparison.metric, interval)),
-        None => TableCell::nothing(),
-    }
+    let interval = entry.location.and_then(|location| location.interval);
+    TableCell::optional(interval.map(|it| wording::figure_interval(comparison.metric, it)))
 }
 
 /// The speed relative to the best, with `≈` if it is the same within the tolerance, and `?` if the

@@ -73,49 +73,36 @@ fn sample(comparison: &Comparison, entry: &Entry) -> [TableCell; 4] {
     let Some(summary) = entry.summary else {
         return std::array::from_fn(|_| TableCell::nothing());
     };
-    let optional = |text: Option<String>| text.map_or_else(TableCell::nothing, TableCell::new);
     let figure = |value: f64| wording::figure(comparison.metric, value);
     [
         TableCell::new(summary.n.to_string()),
         TableCell::new(figure(summary.mean)),
-        optional(summary.sd.map(figure)),
-        optional(summary.coefficient_of_variation().map(wording::percent)),
+        TableCell::optional(summary.sd.map(figure)),
+        TableCell::optional(summary.coefficient_of_variation().map(wording::percent)),
     ]
 }
 
 fn against(comparison: &Comparison, subject: usize) -> [TableCell; 6] {
     let entry = &comparison.entries[subject];
-    let optional = |text: Option<String>| text.map_or_else(TableCell::nothing, TableCell::new);
     let best = comparison.best.filter(|best| *best != subject);
     let speed = entry.to_best.filter(|_| entry.standing != Standing::Alone);
     let interval = speed
         .and_then(|speed| speed.interval)
         .filter(|_| best.is_some());
-    let verdict = match best {
-        None if comparison.best == Some(subject) => TableCell::new(match entry.standing {
-            Standing::Winner => "fastest",
-            _ => "best, not alone",
-        }),
-        Some(best) if speed.is_some() => {
-            let cell = TableCell::new(wording::verdict(comparison.verdict(subject, best)));
-            match comparison.is_lost_in_correction(subject) {
-                true => cell.detail("not after correction").tone(Tone::Weak),
-                false => cell,
-            }
-        }
-        _ => TableCell::nothing(),
+    let verdict = speed.and_then(|_| wording::verdict_on(comparison, subject));
+    let verdict = match comparison.is_lost_in_correction(subject) {
+        true => TableCell::optional(verdict)
+            .detail("not after correction")
+            .tone(Tone::Weak),
+        false => TableCell::optional(verdict),
     };
     [
-        optional(speed.and_then(|_| against_best(entry))),
-        optional(interval.map(wording::ratio_interval)),
-        optional(entry.test.map(|test| wording::p_value(test.p_value))),
-        optional(entry.p_corrected.map(wording::p_value)),
-        if entry.standing == Standing::Alone {
-            TableCell::nothing()
-        } else {
-            verdict
-        },
-        optional(
+        TableCell::optional(speed.and_then(|_| against_best(entry))),
+        TableCell::optional(interval.map(wording::ratio_interval)),
+        TableCell::optional(entry.test.map(|test| wording::p_value(test.p_value))),
+        TableCell::optional(entry.p_corrected.map(wording::p_value)),
+        verdict,
+        TableCell::optional(
             entry
                 .percent_of_slowest
                 .map(|percent| format!("{percent:.1} %")),

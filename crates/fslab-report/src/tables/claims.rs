@@ -1,6 +1,8 @@
 //! Claims of an original, and its figures beside the run's.
 
-use fslab_claims::{Outcome, Scorecard, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, Verdict};
+use fslab_claims::{
+    ClaimOutcome, ClaimVerdict, Scorecard, ThenAndNow, ThenAndNowGroup, ThenAndNowRow,
+};
 
 use crate::{Column, Table, TableCell, Tone, wording};
 
@@ -23,7 +25,7 @@ pub fn claims(card: &Scorecard) -> Table {
 #[must_use]
 pub fn counts(card: &Scorecard) -> String {
     let counts =
-        Outcome::ALL.map(|outcome| format!("{} {}", outcome.as_str(), card.count(outcome)));
+        ClaimOutcome::ALL.map(|outcome| format!("{} {}", outcome.as_str(), card.count(outcome)));
     let all = wording::count(card.verdicts.len(), "claim");
     let broken: Vec<&str> = card.broken().map(|verdict| verdict.id.as_str()).collect();
     let required = match broken.as_slice() {
@@ -33,17 +35,17 @@ pub fn counts(card: &Scorecard) -> String {
     format!("{all}: {}.{required}", counts.join(", "))
 }
 
-fn row(verdict: &Verdict) -> Vec<TableCell> {
+fn row(verdict: &ClaimVerdict) -> Vec<TableCell> {
     let mut source = verdict.source.clone();
     if verdict.contradicted {
         source.push_str("; the original's own numbers contradict it");
     }
     let claim = TableCell::new(&verdict.text).detail(format!("{}: {source}", verdict.id));
     let (sign, tone) = match verdict.outcome {
-        Outcome::Holds => ('✓', Tone::Strong),
-        Outcome::Fails => ('✗', Tone::Bad),
-        Outcome::Undecided => ('?', Tone::Plain),
-        Outcome::NotMeasured => ('–', Tone::Weak),
+        ClaimOutcome::Holds => ('✓', Tone::Strong),
+        ClaimOutcome::Fails => ('✗', Tone::Bad),
+        ClaimOutcome::Undecided => ('?', Tone::Plain),
+        ClaimOutcome::NotMeasured => ('–', Tone::Weak),
     };
     let outcome = TableCell::new(format!("{sign} {}", verdict.outcome.as_str())).tone(tone);
     let outcome = if verdict.required {

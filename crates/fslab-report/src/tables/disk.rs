@@ -81,7 +81,7 @@ pub fn disk<'a>(
         }
         columns.push(column);
         for (row, text) in rows.iter_mut().zip(cells) {
-            row.push(text.map_or_else(TableCell::nothing, TableCell::new));
+            row.push(TableCell::optional(text));
         }
     };
     for (group, title, metric, style) in METRICS {

@@ -49,7 +49,6 @@ pub fn overall(analysis: &Analysis) -> Option<Table> {
 fn cells(comparison: &Comparison, subject: usize, best: usize) -> Vec<TableCell> {
     let entry = &comparison.entries[subject];
     let exact = comparison.exact;
-    let optional = |text: Option<String>| text.map_or_else(TableCell::nothing, TableCell::new);
     let mut cells = Vec::new();
     cells.extend((!exact).then(|| TableCell::new(entry.values.len().to_string())));
     let winner = entry.standing == Standing::Winner;
@@ -59,23 +58,16 @@ fn cells(comparison: &Comparison, subject: usize, best: usize) -> Vec<TableCell>
             true => against_best(entry),
             false => speed.map(|speed| wording::ratio(speed.value)),
         };
-        cells.push(optional(text).tone(tone));
+        cells.push(TableCell::optional(text).tone(tone));
         let interval = speed
             .and_then(|speed| speed.interval)
             .filter(|_| subject != other);
-        cells.extend((!exact).then(|| optional(interval.map(wording::ratio_interval))));
+        cells.extend((!exact).then(|| TableCell::optional(interval.map(wording::ratio_interval))));
     }
-    cells.extend((!exact).then(|| optional(entry.p_corrected.map(wording::p_value))));
-    cells.push(match entry.to_best {
-        None => TableCell::nothing(),
-        Some(_) if subject == best => {
-            TableCell::new(if winner { "fastest" } else { "best, not alone" })
-        }
-        Some(_) if exact && entry.standing == Standing::Same => {
-            TableCell::new("the same within 1 %")
-        }
-        Some(_) => TableCell::new(wording::verdict(comparison.verdict(subject, best))),
-    });
+    cells.extend((!exact).then(|| TableCell::optional(entry.p_corrected.map(wording::p_value))));
+    cells.push(TableCell::optional(wording::verdict_on(
+        comparison, subject,
+    )));
     cells
 }
 

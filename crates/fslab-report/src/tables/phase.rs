@@ -210,9 +210,7 @@ impl Sheet {
         for (title, metric, percentile) in LATENCIES {
             let cells = merged.iter().map(|histogram| {
                 let ns = histogram.as_ref().and_then(|h| h.percentile_ns(percentile));
-                ns.map_or_else(TableCell::nothing, |ns| {
-                    TableCell::new(wording::figure(metric, ns as f64))
-                })
+                TableCell::optional(ns.map(|ns| wording::figure(metric, ns as f64)))
             });
             self.column(
                 Column::right(title).in_group("Latency").of(metric.name),

@@ -11,7 +11,7 @@ const NAMED_MAX: usize = 3;
 /// The sensitivity of each phase's headline figure by subject; `None` if repeats are not perturbed.
 #[must_use]
 pub fn sensitivity(analysis: &Analysis) -> Option<Table> {
-    let runs = analysis.perturbed_runs()?;
+    let runs = analysis.run.perturbed_runs()?;
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
     let mut columns = vec![Column::left("Phase")];
     let column = |(index, name): (usize, &String)| Column::right(name).about(index);

@@ -82,7 +82,7 @@ pub fn durable(analysis: &Analysis) -> Option<Table> {
             let head = subject_cell(index, subject).detail(wording::phase(phase.name));
             let mut row = vec![head, at(durable)];
             row.extend((!exact).then(|| interval(durable, entry)));
-            row.push(against_best(entry).map_or_else(TableCell::nothing, TableCell::new));
+            row.push(TableCell::optional(against_best(entry)));
             row.extend([at(&seen), at(&sync), at(&unmount)]);
             rows.push(row);
         }

@@ -178,8 +178,8 @@ fn a_gate_that_decides_nothing_is_undecided_and_reports_what_it_could_have_seen(
         (true, GateOutcome::Undecided)
     );
     let [(least, _), _] = found.detectable_losses().expect("intervals");
-    let told = format!("a loss of less than {:.1} % was", least * 100.0);
-    assert!(found.summary().contains(&told), "{}", found.summary());
+    let stated = format!("a loss of less than {:.1} % was", least * 100.0);
+    assert!(found.summary().contains(&stated), "{}", found.summary());
     let text = annotations(&found);
     let last = text.lines().last().expect("lines");
     assert!(

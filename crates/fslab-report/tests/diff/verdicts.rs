@@ -46,15 +46,15 @@ fn a_spread_of_zero_is_no_special_case() {
 
 #[test]
 fn values_that_a_coarse_clock_may_have_made_have_a_note() {
-    let told = |base: Vec<f64>, new: Vec<f64>| {
+    let notes_of = |base: Vec<f64>, new: Vec<f64>| {
         let found = diff_of(base, new);
         assert_eq!(found.contrasts[0].verdict, Verdict::Faster);
         diff_table(&found).notes.join("\n")
     };
     let clock = "on a clock of such steps one figure between the two gives both";
-    let neighbours = told(vec![2e8; 3], vec![3e8; 3]);
+    let neighbours = notes_of(vec![2e8; 3], vec![3e8; 3]);
     assert!(neighbours.contains(clock), "{neighbours}");
-    let apart = told(vec![2e8; 3], vec![4.1e8; 3]);
+    let apart = notes_of(vec![2e8; 3], vec![4.1e8; 3]);
     assert!(!apart.contains(clock), "{apart}");
 }
 

@@ -41,16 +41,16 @@ fn a_figure_that_rests_on_a_disturbed_repeat_has_a_mark_and_a_note_and_no_other_
         phase.rows[0].iter().any(|cell| cell.text.ends_with(" †")),
         "{phase:?}"
     );
-    let told = "the trial did not run for 3 s of 6 s";
-    assert!(phase.notes.iter().any(|note| note == told));
+    let stated = "the trial did not run for 3 s of 6 s";
+    assert!(phase.notes.iter().any(|note| note == stated));
     let table = tables::disturbances(&analysis).expect("a table");
     assert_eq!(table.rows.len(), 1);
-    assert_eq!(table.rows[0][4].text, told);
+    assert_eq!(table.rows[0][4].text, stated);
     let sentences = sentences(&analysis);
     let is_said = |it: &fslab_report::Sentence| it.text.contains("1 measurement was disturbed");
     assert!(sentences.iter().any(is_said), "{sentences:?}");
     let page = html(&[run]).expect("a report");
-    assert!(page.contains(told) && page.contains("What disturbed the measurements"));
+    assert!(page.contains(stated) && page.contains("What disturbed the measurements"));
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn of_two_runs_and_of_runs_with_other_data_it_is_not_known() {
     assert!(analysis.sensitive().is_empty());
     assert_eq!(tables::sensitivity(&analysis), None);
     assert!(!summary(&seeds).contains("ensitive"));
-    // With one run the sensitivity is unknown, and a tie is a convention.
+    // With one run the sensitivity is unknown, and "the same" is a convention.
     let text = summary(&of(1));
     assert!(
         text.contains("how sensitive they are is not known"),

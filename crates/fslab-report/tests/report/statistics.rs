@@ -92,14 +92,15 @@ fn a_subject_that_is_faster_by_a_tenth_is_found_to_be() {
         interval.contains(1.1) && interval.high - interval.low < 0.04,
         "{interval:?}"
     );
-    let told: Vec<String> = sentences(&analysis)
+    let stated: Vec<String> = sentences(&analysis)
         .iter()
         .map(ToString::to_string)
         .collect();
     assert!(
-        told.iter()
+        stated
+            .iter()
             .any(|it| it.starts_with("Over 9 phases (geometric mean), XFS is 1.1")),
-        "{told:#?}"
+        "{stated:#?}"
     );
 }
 
@@ -151,25 +152,25 @@ fn a_difference_by_the_interval_alone_is_reported_as_lost_in_correction() {
             (0..2).any(|subject| comparison.is_lost_in_correction(subject))
         })?;
         let table = tables::certainty(phase, analysis.subjects(), analysis.family)?;
-        let told: Vec<String> = sentences(&analysis)
+        let stated: Vec<String> = sentences(&analysis)
             .iter()
             .map(ToString::to_string)
             .collect();
         Some((
             text(&table),
             text(&tables::overview(&analysis)),
-            told.join("\n"),
+            stated.join("\n"),
         ))
     });
-    let (table, overview, told) = lost.expect("one of 540 comparisons of equals");
+    let (table, overview, stated) = lost.expect("one of 540 comparisons of equals");
     assert!(table.contains("(not after correction)"), "{table}");
     assert!(
         overview.contains("Not after correction for 9 pairs of subjects"),
         "{overview}"
     );
     assert!(
-        told.contains("certain: among 9 pairs of subjects some intervals do so by chance."),
-        "{told}"
+        stated.contains("certain: among 9 pairs of subjects some intervals do so by chance."),
+        "{stated}"
     );
 }
 
@@ -302,10 +303,10 @@ fn a_machine_that_becomes_slower_is_a_drift_of_the_run() {
         .find(|it| it.phase.is_none())
         .expect("a drift of the run");
     assert!(matches!(&whole.anomaly, Anomaly::Drift(drift) if drift.times < 0.95));
-    let told = sentences(&Analysis::of(&story.run));
-    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    let stated = sentences(&Analysis::of(&story.run));
+    let stated: Vec<String> = stated.iter().map(ToString::to_string).collect();
     let start = "All subjects together became slower by";
-    assert!(told.iter().any(|it| it.starts_with(start)), "{told:#?}");
+    assert!(stated.iter().any(|it| it.starts_with(start)), "{stated:#?}");
 }
 
 #[test]

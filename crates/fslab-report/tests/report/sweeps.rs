@@ -74,12 +74,15 @@ fn a_sweep_is_known_by_the_geometric_mean_over_the_points_that_all_subjects_have
     assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     let overview = tables::overview(&analysis);
     assert_eq!(overview.rows[0][0].detail.as_deref(), Some("3 of 4 points"));
-    let told: Vec<String> = sentences(&analysis)
+    let stated: Vec<String> = sentences(&analysis)
         .iter()
         .map(ToString::to_string)
         .collect();
-    let told = told.join("\n");
-    assert!(told.contains("write (3 of 4), rewrite (4 of 4)"), "{told}");
+    let stated = stated.join("\n");
+    assert!(
+        stated.contains("write (3 of 4), rewrite (4 of 4)"),
+        "{stated}"
+    );
 }
 
 #[test]

@@ -50,19 +50,19 @@ fn at_most_one_in_twenty_reported_differences_is_false() {
     let (mut shares, mut found) = (0.0, 0_u32);
     for _ in 0..FAMILIES {
         let adjusted = benjamini_hochberg(&p_values(&mut chance, 30));
-        let told: Vec<usize> = (0..TESTS)
+        let significant: Vec<usize> = (0..TESTS)
             .filter(|place| adjusted[*place] <= 0.05)
             .collect();
-        let wrong = told.iter().filter(|place| **place >= 30).count();
-        shares += wrong as f64 / told.len().max(1) as f64;
-        found += u32::try_from(told.len() - wrong).expect("few");
+        let wrong = significant.iter().filter(|place| **place >= 30).count();
+        shares += wrong as f64 / significant.len().max(1) as f64;
+        found += u32::try_from(significant.len() - wrong).expect("few");
     }
     let (share, power) = (
         shares / f64::from(FAMILIES),
         f64::from(found) / f64::from(30 * FAMILIES),
     );
     println!(
-        "30 of {TESTS} differ by a tenth, noise 5 %, n = 8: {:.1} % found, {:.1} % of the told are false",
+        "30 of {TESTS} differ by a tenth, noise 5 %, n = 8: {:.1} % found, {:.1} % of these are false",
         100.0 * power,
         100.0 * share
     );

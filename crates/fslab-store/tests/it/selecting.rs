@@ -102,7 +102,7 @@ fn a_mistyped_name_is_answered_with_the_nearest_one() {
     assert_eq!(select(&store, slip), unknown(slip, Some(RUNS[0])));
     assert_eq!(select(&store, "zzz"), unknown("zzz", None));
     let error = store.header(&run_id(slip)).expect_err("unknown here, too");
-    assert_eq!(error.hint(), Some(format!("did you mean {}?", RUNS[0])));
+    assert_eq!(error.hint(), Some(format!("did you mean '{}'?", RUNS[0])));
 }
 
 #[test]

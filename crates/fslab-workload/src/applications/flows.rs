@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::path::Path;
 
-use fslab_engine::{EngineError, Filler, Kind, Random, ThreadRecorder};
+use fslab_engine::{EngineError, Filler, OperationKind, Random, ThreadRecorder};
 use fslab_sys::{Descriptors, Reached};
 
 /// The result of one operation.
@@ -38,15 +38,15 @@ pub(super) fn io_error(
 /// The kinds of operations of a personality.
 #[derive(Clone, Copy, Debug)]
 struct Kinds {
-    create: Kind,
-    open: Kind,
-    write: Kind,
-    append: Kind,
-    read: Kind,
-    fsync: Kind,
-    close: Kind,
-    stat: Kind,
-    unlink: Kind,
+    create: OperationKind,
+    open: OperationKind,
+    write: OperationKind,
+    append: OperationKind,
+    read: OperationKind,
+    fsync: OperationKind,
+    close: OperationKind,
+    stat: OperationKind,
+    unlink: OperationKind,
 }
 
 /// A thread with its resources and its recorder.
@@ -239,7 +239,7 @@ impl Worker<'_> {
     fn call(
         &mut self,
         operation: &'static str,
-        kind: Kind,
+        kind: OperationKind,
         name: &CStr,
         issue: impl FnOnce(&mut ThreadResources) -> io::Result<u64>,
     ) -> EngineResult<()> {
@@ -251,7 +251,7 @@ impl Worker<'_> {
     fn timed(
         &mut self,
         operation: &'static str,
-        kind: Kind,
+        kind: OperationKind,
         name: &CStr,
         issue: impl FnOnce(&mut ThreadResources) -> io::Result<u64>,
     ) -> EngineResult<()> {

@@ -5,7 +5,7 @@
 //!     flows      operations of a thread on one file: create, append, read, delete, ...
 //!     flow       the loop of a personality as data: which file, which operations
 //!     personality   threads that run the loop, taking iterations from one pool
-//!     oltp       readers, writers and a log, coupled in their progress
+//!     oltp       readers, writers and a log; oltp_progress couples them
 //!     database   SQLite's transactions
 //! ```
 //!
@@ -18,6 +18,7 @@ mod fileset;
 mod flow;
 mod flows;
 mod oltp;
+mod oltp_progress;
 mod parameters;
 mod personality;
 mod synthetic;

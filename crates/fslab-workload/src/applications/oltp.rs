@@ -2,7 +2,7 @@
 //! limited by the progress of the others.
 //!
 //! ```text
-//!     reader   reads a record of a data file; at most AHEAD_BATCHES ahead of writers and log
+//!     reader   reads a record of a data file; at most two batches ahead of writers and log
 //!     writer   after every `reads_per_batch` reads of all, writes `batch` records, one by one
 //!     log      after every `reads_per_log` reads of all, writes a record of the log
 //! ```
@@ -12,12 +12,9 @@
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 use fslab_engine::{
-    EngineError, EngineKind, Filler, Kind, Random, RunContext, ThreadRecorder, mix,
+    EngineError, EngineKind, Filler, OperationKind, Random, RunContext, ThreadRecorder, mix,
     run_recorded_threads,
 };
 use fslab_model::{Bytes, Need};
@@ -26,15 +23,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flows::{EngineResult, io_error};
+use super::oltp_progress::{Goal, Progress};
 use super::{Part, synthetic_application};
 use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError};
 
-/// Batches of reads that readers may be ahead of the slowest writer, and of the log.
-const AHEAD_BATCHES: u64 = 2;
-/// Interval at which a waiting thread checks for a stop.
-const STOP_POLL: Duration = Duration::from_millis(50);
 /// Bytes per write(2) while files are created.
 const FILL_BYTES: usize = 1 << 20;
 /// Size of the original's data files.
@@ -168,11 +162,15 @@ pub(crate) fn serve_transactions(
     parameters: &OltpParameters,
     context: &RunContext,
 ) -> Result<Finished, RunError> {
-    let batches = parameters.operations / parameters.reads_per_batch;
-    let writes = batches * parameters.batch * u64::from(parameters.writers);
-    let logs = parameters.operations / parameters.reads_per_log;
+    let goal = Goal {
+        batches: parameters.operations / parameters.reads_per_batch,
+        logs: parameters.operations / parameters.reads_per_log,
+        reads_per_batch: parameters.reads_per_batch,
+        reads_per_log: parameters.reads_per_log,
+    };
     if context.engine == EngineKind::Null {
-        let operations = parameters.operations + writes + logs;
+        let writes = goal.batches * parameters.batch * u64::from(parameters.writers);
+        let operations = parameters.operations + writes + goal.logs;
         return Ok(synthetic_application(
             context.seed,
             operations,
@@ -184,8 +182,7 @@ pub(crate) fn serve_transactions(
         parameters,
         context,
         base: &base,
-        batches,
-        logs,
+        goal,
     };
     if parameters.part != Part::Play {
         let made = job.make()?;
@@ -204,28 +201,40 @@ struct OltpJob<'a> {
     parameters: &'a OltpParameters,
     context: &'a RunContext,
     base: &'a Path,
-    /// Total batches of each writer, and total records of the log.
-    batches: u64,
-    logs: u64,
+    goal: Goal,
 }
 
-/// The role of a thread, with its buffers.
+/// The role of a thread.
 enum Role {
-    Log {
-        kind: Kind,
-        filler: Filler,
-    },
-    Writer {
-        number: u32,
-        kind: Kind,
-        filler: Filler,
-        random: Random,
-    },
-    Reader {
-        kind: Kind,
-        buffer: Vec<u8>,
-        random: Random,
-    },
+    Log(LogState),
+    Writer(WriterState),
+    Reader(ReaderState),
+}
+
+struct LogState {
+    kind: OperationKind,
+    filler: Filler,
+}
+
+struct WriterState {
+    number: u32,
+    kind: OperationKind,
+    filler: Filler,
+    random: Random,
+}
+
+struct ReaderState {
+    kind: OperationKind,
+    buffer: Vec<u8>,
+    random: Random,
+}
+
+/// What the work of a thread needs besides its role.
+struct Work<'a> {
+    files: &'a Descriptors,
+    progress: &'a Progress,
+    book: &'a mut ThreadRecorder,
+    must_stop: &'a dyn Fn() -> bool,
 }
 
 impl OltpJob<'_> {
@@ -297,146 +306,107 @@ impl OltpJob<'_> {
     fn run(&self) -> EngineResult<fslab_engine::Measured> {
         let parameters = self.parameters;
         let files = self.open()?;
-        let progress = Progress::new(self);
+        let progress = Progress::new(self.goal, parameters.writers);
         let prepare = |thread: u32, book: &mut ThreadRecorder| {
             let seed = mix(self.context.seed, u64::from(thread));
             let record = parameters.record.0 as usize;
             Ok(match thread {
-                0 => Role::Log {
+                0 => Role::Log(LogState {
                     kind: book.kind("log-write"),
                     filler: Filler::new(seed, parameters.log_record.0 as usize),
-                },
-                number if number <= parameters.writers => Role::Writer {
+                }),
+                number if number <= parameters.writers => Role::Writer(WriterState {
                     number: number - 1,
                     kind: book.kind("write"),
                     filler: Filler::new(seed, record),
                     random: Random::new(seed, 1),
-                },
-                _ => Role::Reader {
+                }),
+                _ => Role::Reader(ReaderState {
                     kind: book.kind("read"),
                     buffer: vec![0; record],
                     random: Random::new(seed, 2),
-                },
+                }),
             })
         };
-        let work = |role: Role, book: &mut ThreadRecorder, must_stop: &dyn Fn() -> bool| match role
-        {
-            Role::Log { kind, filler } => {
-                self.log(&files, &progress, kind, filler, book, must_stop)
+        let work = |role: Role, book: &mut ThreadRecorder, must_stop: &dyn Fn() -> bool| {
+            let work = Work {
+                files: &files,
+                progress: &progress,
+                book,
+                must_stop,
+            };
+            match role {
+                Role::Log(state) => self.log(work, state),
+                Role::Writer(state) => self.write(work, state),
+                Role::Reader(state) => self.read(work, state),
             }
-            Role::Writer {
-                number,
-                kind,
-                filler,
-                random,
-            } => {
-                let worker = WriterState {
-                    number,
-                    kind,
-                    filler,
-                    random,
-                };
-                self.write(&files, &progress, worker, book, must_stop)
-            }
-            Role::Reader {
-                kind,
-                buffer,
-                random,
-            } => self.read(&files, &progress, kind, buffer, random, book, must_stop),
         };
         let threads = 1 + parameters.writers + parameters.readers;
         run_recorded_threads(self.context, threads, prepare, work)
     }
 
-    fn log(
-        &self,
-        files: &Descriptors,
-        progress: &Progress,
-        kind: Kind,
-        mut filler: Filler,
-        book: &mut ThreadRecorder,
-        must_stop: &dyn Fn() -> bool,
-    ) -> EngineResult<()> {
+    fn log(&self, work: Work<'_>, mut state: LogState) -> EngineResult<()> {
         let record = self.parameters.log_record.0;
         let records = self.parameters.log_size.0 / record;
-        for turn in 0..self.logs {
-            progress
-                .await_reads((turn + 1) * self.parameters.reads_per_log, must_stop)
-                .ok_or_else(|| EngineError::interrupted(self.base))?;
+        for turn in 0..self.goal.logs {
+            let reads = (turn + 1) * self.goal.reads_per_log;
+            let awaited = work.progress.await_reads(reads, work.must_stop);
+            awaited.ok_or_else(|| EngineError::interrupted(self.base))?;
             let offset = turn % records * record;
-            let data = filler.bytes(turn, offset, record as usize);
+            let data = state.filler.bytes(turn, offset, record as usize);
+            let file = 2 * self.parameters.data_files;
             let start_ns = ThreadRecorder::now_ns();
-            let done = files.write(2 * self.parameters.data_files, data, Some(offset));
+            let done = work.files.write(file, data, Some(offset));
             let end_ns = ThreadRecorder::now_ns();
             let count = done.map_err(|error| io_error("write", self.base, c"log", error))?;
-            book.operation(kind, start_ns, end_ns, count);
-            progress.log_written(turn + 1);
+            work.book.operation(state.kind, start_ns, end_ns, count);
+            work.progress.log_written(turn + 1);
         }
         Ok(())
     }
 
-    fn write(
-        &self,
-        files: &Descriptors,
-        progress: &Progress,
-        mut worker: WriterState,
-        book: &mut ThreadRecorder,
-        must_stop: &dyn Fn() -> bool,
-    ) -> EngineResult<()> {
+    fn write(&self, work: Work<'_>, mut state: WriterState) -> EngineResult<()> {
         let parameters = self.parameters;
-        let record = parameters.record.0;
-        for batch in 0..self.batches {
-            progress
-                .await_reads((batch + 1) * parameters.reads_per_batch, must_stop)
-                .ok_or_else(|| EngineError::interrupted(self.base))?;
+        let record = parameters.record.0 as usize;
+        for batch in 0..self.goal.batches {
+            let reads = (batch + 1) * self.goal.reads_per_batch;
+            let awaited = work.progress.await_reads(reads, work.must_stop);
+            awaited.ok_or_else(|| EngineError::interrupted(self.base))?;
             for turn in 0..parameters.batch {
-                if must_stop() {
+                if (work.must_stop)() {
                     return Err(EngineError::interrupted(self.base));
                 }
-                let (file, offset) = self.any(&mut worker.random);
-                let data = worker
-                    .filler
-                    .bytes(batch << 32 | turn, offset, record as usize);
+                let (file, offset) = self.any(&mut state.random);
+                let data = state.filler.bytes(batch << 32 | turn, offset, record);
+                let file = parameters.data_files + file;
                 let start_ns = ThreadRecorder::now_ns();
-                let done = files.write(parameters.data_files + file, data, Some(offset));
+                let done = work.files.write(file, data, Some(offset));
                 let end_ns = ThreadRecorder::now_ns();
                 let count = done.map_err(|error| io_error("write", self.base, c"data", error))?;
-                book.operation(worker.kind, start_ns, end_ns, count);
+                work.book.operation(state.kind, start_ns, end_ns, count);
             }
-            progress.written(worker.number, batch + 1);
+            work.progress.written(state.number, batch + 1);
         }
         Ok(())
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the fields of one role, destructured by the caller"
-    )]
-    fn read(
-        &self,
-        files: &Descriptors,
-        progress: &Progress,
-        kind: Kind,
-        mut buffer: Vec<u8>,
-        mut random: Random,
-        book: &mut ThreadRecorder,
-        must_stop: &dyn Fn() -> bool,
-    ) -> EngineResult<()> {
+    fn read(&self, work: Work<'_>, mut state: ReaderState) -> EngineResult<()> {
         loop {
-            let ticket = progress.tickets.fetch_add(1, Ordering::Relaxed);
+            let ticket = work.progress.next_ticket();
             if ticket >= self.parameters.operations {
                 return Ok(());
             }
-            if must_stop() || progress.await_turn(ticket, must_stop).is_none() {
+            let is_stopped = (work.must_stop)();
+            if is_stopped || work.progress.await_turn(ticket, work.must_stop).is_none() {
                 return Err(EngineError::interrupted(self.base));
             }
-            let (file, offset) = self.any(&mut random);
+            let (file, offset) = self.any(&mut state.random);
             let start_ns = ThreadRecorder::now_ns();
-            let done = files.read(file, &mut buffer, Some(offset));
+            let done = work.files.read(file, &mut state.buffer, Some(offset));
             let end_ns = ThreadRecorder::now_ns();
             let count = done.map_err(|error| io_error("read", self.base, c"data", error))?;
-            book.operation(kind, start_ns, end_ns, count);
-            progress.read();
+            work.book.operation(state.kind, start_ns, end_ns, count);
+            work.progress.read();
         }
     }
 
@@ -446,128 +416,6 @@ impl OltpJob<'_> {
         let file = u32::try_from(random.below(u64::from(files))).expect("below a number of files");
         let records = self.parameters.file_size.0 / record;
         (file, random.below(records) * record)
-    }
-}
-
-/// Buffers of a writer.
-struct WriterState {
-    number: u32,
-    kind: Kind,
-    filler: Filler,
-    random: Random,
-}
-
-/// Progress of readers, writers and the log.
-struct Progress {
-    tickets: AtomicU64,
-    reads: AtomicU64,
-    /// Reads with a ticket below this may proceed.
-    limit: AtomicU64,
-    completed: Mutex<Completed>,
-    changed: Condvar,
-    reads_per_batch: u64,
-    reads_per_log: u64,
-    batches: u64,
-    logs: u64,
-}
-
-/// What writers and the log have completed.
-struct Completed {
-    batches: Vec<u64>,
-    logs: u64,
-}
-
-impl Progress {
-    fn new(job: &OltpJob<'_>) -> Self {
-        let progress = Self {
-            tickets: AtomicU64::new(0),
-            reads: AtomicU64::new(0),
-            limit: AtomicU64::new(0),
-            completed: Mutex::new(Completed {
-                batches: vec![0; job.parameters.writers as usize],
-                logs: 0,
-            }),
-            changed: Condvar::new(),
-            reads_per_batch: job.parameters.reads_per_batch,
-            reads_per_log: job.parameters.reads_per_log,
-            batches: job.batches,
-            logs: job.logs,
-        };
-        progress.update(|_| {});
-        progress
-    }
-
-    /// Updates the completed work and wakes the threads that wait for it.
-    fn update(&self, change: impl FnOnce(&mut Completed)) {
-        let mut completed = self
-            .completed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        change(&mut completed);
-        let slowest = completed
-            .batches
-            .iter()
-            .copied()
-            .min()
-            .unwrap_or(self.batches);
-        // A finished thread limits no other.
-        let limit = |done: u64, all: u64, each: u64| match done {
-            done if done >= all => u64::MAX,
-            done => (done + AHEAD_BATCHES) * each,
-        };
-        let of_batches = limit(slowest, self.batches, self.reads_per_batch);
-        let of_logs = limit(completed.logs, self.logs, self.reads_per_log);
-        self.limit.store(of_batches.min(of_logs), Ordering::SeqCst);
-        self.changed.notify_all();
-    }
-
-    fn written(&self, writer: u32, batches: u64) {
-        self.update(|completed| completed.batches[writer as usize] = batches);
-    }
-
-    fn log_written(&self, logs: u64) {
-        self.update(|completed| completed.logs = logs);
-    }
-
-    /// Counts a read.
-    fn read(&self) {
-        let reads = self.reads.fetch_add(1, Ordering::SeqCst) + 1;
-        if reads.is_multiple_of(self.reads_per_batch) || reads.is_multiple_of(self.reads_per_log) {
-            let _completed = self
-                .completed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits until `reads` reads are done; `None` on a stop.
-    fn await_reads(&self, reads: u64, must_stop: &dyn Fn() -> bool) -> Option<()> {
-        self.wait(must_stop, || self.reads.load(Ordering::SeqCst) >= reads)
-    }
-
-    /// Waits until the read with that ticket may proceed; `None` on a stop.
-    fn await_turn(&self, ticket: u64, must_stop: &dyn Fn() -> bool) -> Option<()> {
-        let may_go = || ticket < self.limit.load(Ordering::SeqCst);
-        if may_go() {
-            return Some(());
-        }
-        self.wait(must_stop, may_go)
-    }
-
-    fn wait(&self, must_stop: &dyn Fn() -> bool, is_so: impl Fn() -> bool) -> Option<()> {
-        let mut completed = self
-            .completed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        while !is_so() {
-            if must_stop() {
-                return None;
-            }
-            let waited = self.changed.wait_timeout(completed, STOP_POLL);
-            completed = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        Some(())
     }
 }
 

@@ -94,11 +94,7 @@ impl std::error::Error for ConformanceFailure {
 
 impl From<ConformanceFailure> for Failure {
     fn from(problem: ConformanceFailure) -> Self {
-        let mut failure = Self::new(problem.kind(), problem.to_string());
-        if let Some(source) = &problem.0.source {
-            failure = failure.because(source);
-        }
-        failure.hint = problem.0.hint.map(str::to_owned);
-        failure
+        let failure = Self::of_error(problem.kind(), &problem);
+        failure.with_hint(problem.0.hint.map(str::to_owned))
     }
 }

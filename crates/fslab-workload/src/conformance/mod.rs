@@ -24,6 +24,7 @@ mod semantics;
 mod space_wait;
 mod suite;
 mod survey;
+mod survey_names;
 mod tree;
 mod writer;
 

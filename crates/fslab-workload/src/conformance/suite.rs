@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fslab_engine::{EngineKind, Measured, RunContext};
+use fslab_engine::{EngineKind, Measured, RunContext, cpu_use};
 use fslab_model::Bytes;
 use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
@@ -18,7 +18,6 @@ use super::scale::Scale;
 use super::semantics::Semantics;
 use super::survey::Survey;
 use super::tree::Tree;
-use crate::programs::cpu_use;
 use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 use fslab_stats::{CounterRandom, mix};
@@ -215,7 +214,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
-    use fslab_model::{Capabilities, CaseRule, CrashSafety, Failure, FailureKind};
+    use fslab_model::{Capabilities, CaseRule, Failure, FailureKind};
 
     use super::*;
     use crate::job::Job;
@@ -315,21 +314,10 @@ mod tests {
     #[test]
     fn an_entry_that_is_wrong_in_either_direction_is_an_error_before_the_tree_is_created() {
         let right = Capabilities {
-            persistent: true,
-            permissions: true,
-            symlinks: true,
             hard_links_max: 65_000,
-            case: CaseRule::Sensitive,
-            sparse_files: true,
             extended_attributes: true,
-            reflinks: false,
-            compression: false,
-            metadata_checksums: false,
-            data_checksums: false,
-            crash_safety: CrashSafety::None,
-            name_bytes_max: 255,
             file_bytes_max: Bytes(u64::MAX),
-            volume_bytes_max: None,
+            ..Capabilities::POSIX
         };
         for (wrong, word) in [
             (

@@ -6,11 +6,10 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Capabilities, CaseRule};
+use fslab_model::Capabilities;
 use fslab_sys::{
     DataFile, DataFileOptions, FileSystemRoom, is_superuser, named_attribute, set_named_attribute,
     share_blocks, sync_file_system,
@@ -25,8 +24,6 @@ use super::space_wait::retry_when_full;
 const LINKS_TRIED_MAX: u64 = 1_100;
 /// Names of one file that are created if the limit is higher.
 const LINKS_TRIED: u64 = 100;
-/// NAME_MAX of Linux.
-const NAME_BYTES_MAX: u32 = 255;
 /// A larger limit of the file size is not tried: some drivers store a record for each gibibyte of a
 /// hole.
 const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
@@ -37,9 +34,9 @@ const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 
 /// State of a survey.
 pub(crate) struct Survey<'a> {
-    folder: &'a Path,
-    promises: Option<&'a Capabilities>,
-    checker: &'a mut CheckContext,
+    pub(super) folder: &'a Path,
+    pub(super) promises: Option<&'a Capabilities>,
+    pub(super) checker: &'a mut CheckContext,
     counts_links: bool,
     verbatim_links: bool,
 }
@@ -390,100 +387,6 @@ impl<'a> Survey<'a> {
         Ok(taken.saturating_mul(limit / PROBE) < after.free_bytes || taken < 1 << 18)
     }
 
-    fn case(&mut self) -> Result<CaseRule, ConformanceFailure> {
-        self.make("CaseProbe", b"x")?;
-        let other = self.folder.join("caseprobe");
-        let as_written = self.names()?.contains(OsStr::new("CaseProbe"));
-        self.checker.check()?;
-        let rule = match fs::metadata(&other) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => CaseRule::Sensitive,
-            Err(error) => return Err(ConformanceFailure::io("stat", &other, error)),
-            Ok(_) if as_written => CaseRule::Preserving,
-            Ok(_) => CaseRule::Folding,
-        };
-        self.empty()?;
-        Ok(rule)
-    }
-
-    fn name_bytes(&mut self) -> Result<u32, ConformanceFailure> {
-        let plain = |bytes: u32| OsString::from("n".repeat(bytes as usize));
-        let mut found = NAME_BYTES_MAX;
-        if let Some(promised) = self.promises.map(|promises| promises.name_bytes_max) {
-            found = promised;
-            if self.keeps(&plain(promised))? {
-                if self.keeps(&plain(promised + 1))? {
-                    return Err(ConformanceFailure::against_entry(format!(
-                        "the entry understates: it says that names end at {promised} bytes, and \
-                         one of {} was kept",
-                        promised + 1
-                    )));
-                }
-                return Ok(found);
-            }
-            // A limit in characters allows this many bytes only for other letters than ASCII.
-            let wide = |letters: u32| OsString::from("日".repeat(letters as usize));
-            let letters = promised / 3;
-            let counts_letters = letters * 3 > NAME_BYTES_MAX
-                && self.keeps(&wide(letters))?
-                && !self.keeps(&wide(letters + 1))?;
-            if !counts_letters {
-                return Err(ConformanceFailure::against_entry(format!(
-                    "the entry says that names have up to {promised} bytes, but one of that length \
-                     was refused, or cut"
-                )));
-            }
-            found = found.min(NAME_BYTES_MAX);
-        }
-        while found > 1 && !self.keeps(&plain(found))? {
-            found -= 1;
-        }
-        Ok(found)
-    }
-
-    fn odd_names(&mut self) -> Result<Vec<OsString>, ConformanceFailure> {
-        const ODD: [&[u8]; 13] = [
-            b"back\\slash",
-            b"co:lon",
-            b"ques?tion",
-            b"st*ar",
-            b"quo\"te",
-            b"less<more>",
-            b"pi|pe",
-            b"new\nline",
-            b"control\x01\x1f",
-            b"trailing blank ",
-            b"trailing dot.",
-            b" leading blank",
-            b"no-utf8-\xff\xfe",
-        ];
-        let mut kept = Vec::new();
-        for name in ODD {
-            let name = OsString::from_vec(name.to_vec());
-            if self.keeps(&name)? {
-                kept.push(name);
-            }
-        }
-        Ok(kept)
-    }
-
-    /// True if a file of that name can be created, and is listed and found by exactly that.
-    fn keeps(&mut self, name: &OsStr) -> Result<bool, ConformanceFailure> {
-        let path = self.folder.join(name);
-        let made = fs::write(&path, b"x");
-        // A truncated name may collide with another, and an invalid one may give ENOENT.
-        let absent = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-        let kept = match made {
-            Err(error) if is_refusal(&error) || absent(&error) => false,
-            Err(error) => return Err(ConformanceFailure::io("create", &path, error)),
-            Ok(()) => {
-                let names = self.names()?;
-                names.len() == 1 && names.contains(name) && fs::metadata(&path).is_ok()
-            }
-        };
-        self.empty()?;
-        Ok(kept)
-    }
-
     fn open(&mut self, path: &Path) -> Result<DataFile, ConformanceFailure> {
         let options = DataFileOptions {
             read: true,
@@ -495,7 +398,7 @@ impl<'a> Survey<'a> {
             .must("open", path, DataFile::open(path, options))
     }
 
-    fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, ConformanceFailure> {
+    pub(super) fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, ConformanceFailure> {
         let path = self.folder.join(name);
         self.checker.must("write", &path, fs::write(&path, data))?;
         Ok(path)
@@ -505,14 +408,14 @@ impl<'a> Survey<'a> {
         self.checker.must("remove", path, fs::remove_file(path))
     }
 
-    fn names(&mut self) -> Result<BTreeSet<OsString>, ConformanceFailure> {
+    pub(super) fn names(&mut self) -> Result<BTreeSet<OsString>, ConformanceFailure> {
         let listed = fs::read_dir(self.folder)
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
         self.checker.must("list", self.folder, listed)
     }
 
     /// Removes all files by their listed names.
-    fn empty(&mut self) -> Result<(), ConformanceFailure> {
+    pub(super) fn empty(&mut self) -> Result<(), ConformanceFailure> {
         for name in self.names()? {
             self.remove(&self.folder.join(name))?;
         }

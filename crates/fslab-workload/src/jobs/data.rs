@@ -6,12 +6,12 @@ use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, OpenMode, RunContext, SyncCall, SyncEvery,
     SyncPolicy, Workers, run_data,
 };
-use fslab_model::{Bytes, Need, PhaseKind};
+use fslab_model::{Bytes, Need, PhaseKind, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
-use crate::parameters::{Size, ensure_inside, is_default, is_true, parse_engine};
+use crate::parameters::{Size, ensure_inside, is_true, parse_engine};
 use crate::workload::{Finished, RunError};
 
 /// Largest record that a workload accepts.

@@ -6,12 +6,12 @@ use fslab_engine::{
     Content, Digest, DirectoryTiming, FileKind, FileSizes, MetadataJob, MetadataOperation,
     MetadataSync, NameStyle, Names, Order, RunContext, Sharing, TreeShape, Workers, run_metadata,
 };
-use fslab_model::{Bytes, Need};
+use fslab_model::{Bytes, Need, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
-use crate::parameters::{Size, ensure_inside, is_default, sized_footprint};
+use crate::parameters::{Size, ensure_inside, sized_footprint};
 use crate::workload::{Finished, RunError};
 
 /// Longest name with a random part, in bytes.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, run_data};
+use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, cpu_use, run_data};
 use fslab_model::{LatencyHistogram, OperationLatency, ValueList};
 use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
 
 use crate::conformance::ConformanceFailure;
-use crate::programs::cpu_use;
 use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 

@@ -142,16 +142,12 @@ impl std::error::Error for ProgramError {
 
 impl From<ProgramError> for Failure {
     fn from(error: ProgramError) -> Self {
-        let mut failure = Self::new(error.kind(), error.to_string());
-        if let Some(source) = &error.0.source {
-            failure = failure.because(source);
-        }
+        let mut failure = Self::of_error(error.kind(), &error);
         if !error.0.output.is_empty() {
             failure
                 .causes
                 .push(format!("it printed: {}", error.0.output));
         }
-        failure.hint = error.0.hint;
-        failure
+        failure.with_hint(error.0.hint)
     }
 }

@@ -1,7 +1,6 @@
 //! Figures of phases that run programs.
 
-use fslab_engine::Measured;
-use fslab_model::CpuUse;
+use fslab_engine::{Measured, cpu_use};
 use fslab_sys::ResourceUse;
 
 use crate::synthetic::{SyntheticCost, measured, synthetic_result};
@@ -42,16 +41,6 @@ impl Account {
 /// The note on virtual time if time is virtual.
 pub(crate) fn virtual_note() -> Option<String> {
     fslab_sys::is_time_virtual().then(|| VIRTUAL.to_owned())
-}
-
-/// Converts to the model's type.
-pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
-    CpuUse {
-        user_ns: used.user_ns,
-        system_ns: used.system_ns,
-        voluntary_switches: used.voluntary_switches,
-        involuntary_switches: used.involuntary_switches,
-    }
 }
 
 /// The result of the null engine. An operation takes about `each_ns`.

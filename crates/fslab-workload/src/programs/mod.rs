@@ -29,6 +29,5 @@ pub(crate) mod web;
 
 pub(crate) use command::CommandParameters;
 pub use error::ProgramError;
-pub(crate) use figures::cpu_use;
 pub use permission::ensure_programs_allowed;
 pub(crate) use permission::{Permission, ProgramParameters};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 
-use fslab_engine::{EngineError, Filler, Kind, Measured, RunContext, ThreadRecorder};
+use fslab_engine::{EngineError, Filler, Measured, OperationKind, RunContext, ThreadRecorder};
 use fslab_sys::{Descriptors, ResourceUse};
 use fslab_trace::Trace;
 
@@ -44,7 +44,7 @@ pub(super) struct Player<'a> {
 /// Recorder and buffers of a thread.
 struct ThreadState {
     book: ThreadRecorder,
-    kinds: Vec<Kind>,
+    kinds: Vec<OperationKind>,
     buffer: Vec<u8>,
     filler: Filler,
 }

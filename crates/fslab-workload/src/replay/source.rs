@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, sha256};
 use fslab_trace::{TRACE_BYTES_MAX, Trace};
-use sha2::{Digest, Sha256};
 
 use crate::inputs::input_or;
 
@@ -70,8 +69,7 @@ impl Source {
                 "trace = '{name}', which has no operation on a file"
             ));
         }
-        let digest = Sha256::digest(&bytes);
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = sha256(&bytes);
         Ok(Self { trace, sha256 })
     }
 

@@ -5,7 +5,7 @@ use fslab_model::Bytes;
 use super::layout::{self, Layout};
 use super::mdb::master_directory_block;
 use super::name;
-use crate::formatters::mac::{Bitmap, mac_seconds};
+use crate::formatters::mac::{BLOCK_SIZES, Bitmap, mac_seconds};
 use crate::{FormatError, FormatOptions, Formatter, Volume};
 
 /// The offset of the master directory block, and of its copy from the end.
@@ -25,7 +25,7 @@ impl Formatter for Hfs {
     }
 
     fn block_sizes(&self) -> &'static [u32] {
-        &layout::BLOCK_SIZES
+        &BLOCK_SIZES
     }
 
     fn label_rule(&self) -> &'static str {

@@ -11,22 +11,6 @@
 use super::catalog::catalog_leaf;
 use crate::formatters::mac::{Tree, TreeKind, clump_bytes};
 
-/// Block sizes to choose from. The default may be any multiple of a sector.
-pub(super) const BLOCK_SIZES: [u32; 12] = [
-    512,
-    1 << 10,
-    1 << 11,
-    1 << 12,
-    1 << 13,
-    1 << 14,
-    1 << 15,
-    1 << 16,
-    1 << 17,
-    1 << 18,
-    1 << 19,
-    1 << 20,
-];
-
 const SECTOR_BYTES: u64 = 512;
 const SECTOR_BITS: u64 = 8 * SECTOR_BYTES;
 const BITMAP_SECTOR: u64 = 3;

@@ -6,9 +6,8 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::Hfs;
-use super::layout::BLOCK_SIZES;
 use crate::formatters::image::{Image, ask, plain};
-use crate::formatters::mac::{CREATED_MAC_S, IDENTIFIER, MacImage};
+use crate::formatters::mac::{BLOCK_SIZES, CREATED_MAC_S, IDENTIFIER, MacImage};
 use crate::{FormatError, FormatOptions, Formatter};
 
 /// Checks every structure of the volume, and returns its name.

@@ -7,7 +7,7 @@ use fslab_model::Bytes;
 use super::header::volume_header;
 use super::layout::{self, Layout};
 use super::name;
-use crate::formatters::mac::{Bitmap, mac_seconds};
+use crate::formatters::mac::{BLOCK_SIZES, Bitmap, mac_seconds};
 use crate::{FormatError, FormatOptions, Formatter, Volume};
 
 /// HFS+, with case-insensitive names.
@@ -51,7 +51,7 @@ impl Formatter for HfsPlus {
     }
 
     fn block_sizes(&self) -> &'static [u32] {
-        &layout::BLOCK_SIZES
+        &BLOCK_SIZES
     }
 
     fn label_rule(&self) -> &'static str {

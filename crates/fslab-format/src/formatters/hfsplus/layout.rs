@@ -11,23 +11,7 @@ use std::ops::Range;
 
 use super::catalog::catalog_leaf;
 use super::formatter::Variant;
-use crate::formatters::mac::{Tree, TreeKind, clump_bytes};
-
-/// Block sizes to choose from.
-pub(super) const BLOCK_SIZES: [u32; 12] = [
-    512,
-    1 << 10,
-    1 << 11,
-    1 << 12,
-    1 << 13,
-    1 << 14,
-    1 << 15,
-    1 << 16,
-    1 << 17,
-    1 << 18,
-    1 << 19,
-    1 << 20,
-];
+use crate::formatters::mac::{BLOCK_SIZES, Tree, TreeKind, clump_bytes};
 
 const SECTOR_BYTES: u64 = 512;
 const DEFAULT_BLOCK_BYTES: u32 = 4096;

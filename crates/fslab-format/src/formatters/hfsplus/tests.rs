@@ -2,10 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::layout::BLOCK_SIZES;
 use super::{HFS_PLUS, HFSX};
 use crate::formatters::image::{Image, ask, plain};
-use crate::formatters::mac::{CREATED_MAC_S, IDENTIFIER, MacImage};
+use crate::formatters::mac::{BLOCK_SIZES, CREATED_MAC_S, IDENTIFIER, MacImage};
 use crate::{FormatError, FormatOptions, Formatter};
 
 /// A fork of the volume header: first block, blocks, bytes.

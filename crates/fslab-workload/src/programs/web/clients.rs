@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use fslab_engine::{RunContext, ThreadMeasured};
+use fslab_engine::{RunContext, ThreadMeasured, cpu_use};
 use fslab_model::{LatencyHistogram, OperationLatency};
 use fslab_sys::ResourceUse;
 
@@ -14,7 +14,6 @@ use super::http::{HEAD_MAX, head_length, parse_response, request};
 use super::parameters::ServeParameters;
 use super::site::{self, Site};
 use crate::programs::error::ProgramError;
-use crate::programs::figures::cpu_use;
 use fslab_stats::CounterRandom;
 
 /// Name of a request's latency.

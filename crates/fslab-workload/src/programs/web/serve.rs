@@ -1,6 +1,6 @@
 //! The job `web-server`: serves a site to clients and times their requests.
 
-use fslab_engine::{EngineKind, Measured, RunContext};
+use fslab_engine::{EngineKind, Measured, RunContext, cpu_use};
 use fslab_model::{LatencyHistogram, OperationLatency};
 use fslab_sys::ResourceUse;
 
@@ -9,7 +9,7 @@ use super::parameters::ServeParameters;
 use super::server::{Server, SiteFolders};
 use super::site::Site;
 use crate::programs::Permission;
-use crate::programs::figures::{cpu_use, synthetic_program, virtual_note};
+use crate::programs::figures::{synthetic_program, virtual_note};
 use crate::programs::links::ensure_links_stay_inside;
 use crate::workload::{Finished, RunError};
 

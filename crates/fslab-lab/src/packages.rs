@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::LayerError;
+use crate::LabError;
 
 /// Output format; no field contains the separator.
 const FIELDS: &str = "${Package}\t${Architecture}\t${db:Status-Status}\t${Version}\t${Provides}\t\
@@ -26,7 +26,7 @@ const COMPILERS: [&str; 6] = ["c++", "c89", "c99", "cc", "g++", "gcc"];
 
 /// The installed packages.
 #[derive(Debug, Default)]
-pub(super) struct Packages {
+pub(crate) struct Packages {
     /// By name; by `name:architecture` for a second package of that name.
     all: BTreeMap<String, Package>,
     /// Packages that provide a virtual package, by its name.
@@ -43,7 +43,7 @@ struct Package {
 
 impl Packages {
     /// The packages of this machine; none on systems without dpkg.
-    pub(super) fn read() -> Result<Self, LayerError> {
+    pub(crate) fn read() -> Result<Self, LabError> {
         match query(&["--show", "--showformat", FIELDS], &[])? {
             None => Ok(Self::default()),
             Some(output) => Ok(Self::parse(&String::from_utf8_lossy(&output.stdout))),
@@ -76,10 +76,10 @@ impl Packages {
     }
 
     /// The owning package of each of `paths` that has one.
-    pub(super) fn owners(
+    pub(crate) fn owners(
         &self,
         paths: &BTreeSet<PathBuf>,
-    ) -> Result<BTreeMap<PathBuf, String>, LayerError> {
+    ) -> Result<BTreeMap<PathBuf, String>, LabError> {
         let mut owners = BTreeMap::new();
         if self.all.is_empty() || paths.is_empty() {
             return Ok(owners);
@@ -117,8 +117,13 @@ impl Packages {
         is_right.then(|| plain.to_owned())
     }
 
+    /// The version of the installed package `name`.
+    pub(crate) fn version(&self, name: &str) -> Option<&str> {
+        self.all.get(name).map(|package| package.version.as_str())
+    }
+
     /// The packages of `first` and all that they depend on, with versions.
-    pub(super) fn closure(&self, first: &BTreeSet<String>) -> BTreeMap<String, String> {
+    pub(crate) fn closure(&self, first: &BTreeSet<String>) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         let mut open: Vec<_> = first.iter().cloned().collect();
         while let Some(name) = open.pop() {
@@ -148,16 +153,16 @@ impl Packages {
     }
 
     /// The package that the program `name` needs although its own package does not depend on it.
-    pub(super) fn undeclared_dependency(&self, name: &str) -> Option<String> {
+    pub(crate) fn undeclared_dependency(&self, name: &str) -> Option<String> {
         let is_compiler = COMPILERS.contains(&name);
         is_compiler.then(|| self.key(OF_COMPILERS)).flatten()
     }
 
     /// The paths of the packages `names`, folders included, as registered.
-    pub(super) fn files<'a>(
+    pub(crate) fn files<'a>(
         &self,
         names: impl Iterator<Item = &'a String>,
-    ) -> Result<BTreeSet<PathBuf>, LayerError> {
+    ) -> Result<BTreeSet<PathBuf>, LabError> {
         let names: Vec<_> = names.map(|name| name.clone().into()).collect();
         if names.is_empty() {
             return Ok(BTreeSet::new());
@@ -221,8 +226,8 @@ fn pattern(path: &Path) -> std::ffi::OsString {
 }
 
 /// Runs dpkg-query; `None` if it is not installed. Status 1 means that some names were not found.
-fn query(words: &[&str], more: &[std::ffi::OsString]) -> Result<Option<Output>, LayerError> {
-    let failed = |reason: String| LayerError::Packages { reason };
+fn query(words: &[&str], more: &[std::ffi::OsString]) -> Result<Option<Output>, LabError> {
+    let failed = |reason: String| LabError::Packages { reason };
     let started = Command::new("dpkg-query")
         .args(words)
         .args(more)
@@ -290,6 +295,8 @@ mod tests {
             .owners(&BTreeSet::from([path.clone()]))
             .expect("answers");
         let owner = owners.get(&path).expect("it belongs to a package");
+        assert!(packages.version(owner).is_some_and(|it| !it.is_empty()));
+        assert_eq!(packages.version("no-such-package"), None);
         let closure = packages.closure(&BTreeSet::from([owner.clone()]));
         let files = packages.files(closure.keys()).expect("answers");
         assert!(other_names(&path).iter().any(|name| files.contains(name)));
