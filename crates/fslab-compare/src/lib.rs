@@ -32,9 +32,9 @@ pub mod wording;
 
 pub use analysis::{
     AgedContrast, Analysis, Anomaly, Comparison, DetectedAnomaly, Diagnosis, EXACT_TOLERANCE,
-    Entry, FirstPlace, OverallAnalysis, PhaseAnalysis, PhaseCell, PhaseSensitivity, Repeat,
-    RepeatRound, RepeatState, RunPrecision, Spread, Standing, SweepAnalysis, SweepDimension,
-    TOLERANCE, WideInterval, by_value, point_in_words, spread_over,
+    Entry, FirstPlace, Ground, GroundFigure, OverallAnalysis, PhaseAnalysis, PhaseCell,
+    PhaseSensitivity, Repeat, RepeatRound, RepeatState, RunPrecision, Spread, Standing,
+    SweepAnalysis, SweepDimension, TOLERANCE, WideInterval, by_value, point_in_words, spread_over,
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
@@ -51,6 +51,5 @@ pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};
 pub use recommendation::{
-    Choice, Ground, GroundFigure, Lead, PassedOver, Recommendation, Shortfall, Undecided, WhyNone,
-    shortfalls,
+    Choice, Lead, PassedOver, Recommendation, Shortfall, Undecided, WhyNone, shortfalls,
 };

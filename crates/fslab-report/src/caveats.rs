@@ -41,9 +41,9 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
     let little: Vec<String> = little.map(|of| phase(of.name)).collect();
     if !little.is_empty() {
         caveats.push(format!(
-            "Not disk-bound, so that they count for no winner and not in the mean: the disk \
-             worked for less than half of {}; the rest is waiting for timers, such as the \
-             kernel's pauses of writers.",
+            "Not disk-bound: the disk worked for less than half of {}, and the rest is waiting for \
+             timers, such as the kernel's pauses of writers. They count for no winner, and by disk \
+             time in the mean.",
             list(&little)
         ));
     }

@@ -7,7 +7,7 @@ use fslab_model::definitions::DEVICE_BUSY;
 use super::{Comparison, PhaseAnalysis, Repeat};
 
 /// The share of the time of a phase for which the disk must work for the phase to count in full.
-pub(crate) const FULL_SHARE: f64 = 0.5;
+pub(super) const FULL_SHARE: f64 = 0.5;
 
 impl PhaseAnalysis<'_> {
     /// The share of the time in which the disk worked, over all subjects and repeats together, so

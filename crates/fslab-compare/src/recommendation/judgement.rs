@@ -3,10 +3,9 @@
 use fslab_model::StudyQuestion;
 use fslab_stats::{Estimate, OverallMeans, Verdict};
 
-use super::grounds::{Ground, speeds};
 use super::shortfall::{Shortfall, shortfalls};
-use crate::analysis::{GEOMETRIC_MEAN, correct};
-use crate::{Analysis, Comparison, FirstPlace, Standing, TOLERANCE};
+use crate::analysis::{GEOMETRIC_MEAN, correct, speeds};
+use crate::{Analysis, Comparison, FirstPlace, Ground, Standing, TOLERANCE};
 
 /// The speed of the chosen subject relative to another candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +107,10 @@ impl<'p> Recommendation<'p> {
         }
         let mut recommendation = Self {
             choice: Choice::None(WhyNone::OneSubject),
-            grounds: Ground::of(analysis),
+            grounds: Ground::of(&analysis.phases, |phase| {
+                let question = plan.question.as_ref();
+                question.is_none_or(|question| question.counts(phase.name))
+            }),
             passed_over: Vec::new(),
             is_virtual: plan.venue.kind().is_virtual(),
             is_exact: false,
@@ -217,7 +219,7 @@ impl Means {
     fn of(analysis: &Analysis, grounds: &[Ground], subjects: &[usize]) -> Option<Self> {
         let values: Vec<_> = subjects
             .iter()
-            .map(|subject| speeds(analysis, grounds, *subject))
+            .map(|subject| speeds(&analysis.phases, grounds, *subject))
             .collect();
         let weights: Vec<f64> = grounds.iter().map(|ground| ground.weight).collect();
         let means = OverallMeans::weighted(&values, &weights)?;

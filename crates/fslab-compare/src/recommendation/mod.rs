@@ -12,10 +12,8 @@
 //!
 //! Invariant: a subject with a [`Shortfall`] is never chosen.
 
-mod grounds;
 mod judgement;
 mod shortfall;
 
-pub use grounds::{Ground, GroundFigure};
 pub use judgement::{Choice, Lead, PassedOver, Recommendation, Undecided, WhyNone};
 pub use shortfall::{Shortfall, shortfalls};

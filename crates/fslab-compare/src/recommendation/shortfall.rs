@@ -2,8 +2,7 @@
 
 use fslab_model::{PhaseRecord, TrialOutcome};
 
-use super::grounds::Ground;
-use crate::{Analysis, PhaseAnalysis};
+use crate::{Analysis, Ground, PhaseAnalysis};
 
 /// Operations that make data durable.
 const SYNCS: [&str; 7] = [

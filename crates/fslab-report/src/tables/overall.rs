@@ -80,25 +80,31 @@ fn notes(analysis: &Analysis, exact: bool) -> Vec<String> {
     if used == all {
         notes.push(format!("Over all {}.", wording::count(all, "phase")));
     } else {
-        let left_out = |is_bound: bool| {
-            let phases = analysis.phases.iter().enumerate();
-            let left_out = phases.filter(|(place, phase)| {
-                !overall.phases.contains(place) && phase.is_disk_bound() == is_bound
-            });
-            let names: Vec<_> = left_out.map(|(_, it)| wording::phase(it.name)).collect();
-            (!names.is_empty()).then(|| wording::list(&names))
-        };
-        let mut note = format!("Over {used} of {}", wording::count(all, "phase"));
-        if let Some(names) = left_out(true) {
-            let repeats = if exact { "its repeat" } else { "two repeats" };
-            note += &format!(
-                "; without {names}, for which not every subject has a figure above 0 in {repeats}"
-            );
-        }
-        if let Some(names) = left_out(false) {
-            note += &format!("; without {names}, which the disk does not decide");
-        }
-        notes.push(note + ".");
+        let is_used = |place: usize| overall.phases.iter().any(|(used, _)| *used == place);
+        let phases = analysis.phases.iter().enumerate();
+        let left_out = phases.filter(|(place, _)| !is_used(*place));
+        let names: Vec<_> = left_out.map(|(_, it)| wording::phase(it.name)).collect();
+        let repeats = if exact { "its repeat" } else { "two repeats" };
+        notes.push(format!(
+            "Over {used} of {}; without {}, for which not every subject has a figure above 0 in \
+             {repeats}.",
+            wording::count(all, "phase"),
+            wording::list(&names)
+        ));
+    }
+    let less = overall.phases.iter().filter(|(_, weight)| *weight < 1.0);
+    let less: Vec<String> = less
+        .map(|(place, weight)| {
+            let name = wording::phase(analysis.phases[*place].name);
+            format!("{name} ({})", wording::percent(*weight))
+        })
+        .collect();
+    if !less.is_empty() {
+        notes.push(format!(
+            "By disk time, and with less weight, as the disk worked for less than half of the \
+             phase: {}.",
+            wording::list(&less)
+        ));
     }
     let without: Vec<String> = analysis
         .subjects()
@@ -116,7 +122,7 @@ fn notes(analysis: &Analysis, exact: bool) -> Vec<String> {
         EXACT.to_owned()
     } else {
         "Each trial gives one value, its geometric mean over these phases: phases of one trial \
-         are not independent. Every phase weighs alike."
+         are not independent."
             .to_owned()
     });
     notes

@@ -278,6 +278,13 @@ fn a_phase_in_which_the_disk_hardly_worked_counts_by_twice_that_share_and_by_dis
         some.values().filter(|weight| **weight == full).count(),
         some.len() - 1
     );
+    // The mean over phases weighs as the recommendation does.
+    let analysis = Analysis::of(&run);
+    let overall = analysis.overall.as_ref().expect("several phases");
+    let recommendation = Recommendation::of(&analysis).expect("a judgement");
+    let grounds = recommendation.grounds.iter();
+    let grounds: Vec<_> = grounds.map(|it| (it.phase, it.weight)).collect();
+    assert_eq!(overall.phases, grounds);
     let less = remark(&answer_of(&run), "Counts less");
     assert!(less.ends_with("twice its share: write (20.0 %)."), "{less}");
     set_share(&mut run, 0.1, &|_| true);

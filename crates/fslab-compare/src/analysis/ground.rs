@@ -1,12 +1,12 @@
-//! The phases by which subjects are recommended, with their weights.
+//! The phases by which subjects are compared over a run, with their weights.
 
 use std::borrow::Cow;
 
-use fslab_model::{Better, RunRecord};
+use fslab_model::Better;
 use fslab_stats::TrialValues;
 
-use crate::analysis::FULL_SHARE;
-use crate::{Analysis, Comparison, PhaseAnalysis};
+use super::disk_bound::FULL_SHARE;
+use super::{Comparison, PhaseAnalysis};
 
 /// The figure of a phase that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum GroundFigure {
     DiskTime,
 }
 
-/// A phase by which subjects are recommended.
+/// A phase by which subjects are compared over a run.
 #[derive(Clone, Debug)]
 pub struct Ground<'p> {
     /// Its index in the run.
@@ -32,22 +32,25 @@ pub struct Ground<'p> {
 }
 
 impl<'p> Ground<'p> {
-    /// The phases of `analysis` that count for its study's question.
+    /// Those of `phases` that `counts` admits.
     ///
     /// A phase counts in full, except in virtual time if the disk worked for less than half of it:
     /// then it counts by twice that share, and the disk's time is compared. The share is that of
     /// all subjects together, so that a subject that hardly needs the disk does not hide that the
     /// others do.
-    pub(super) fn of(analysis: &'p Analysis) -> Vec<Self> {
-        let run = analysis.run;
-        let phases = analysis.phases.iter().enumerate();
+    pub(crate) fn of(
+        phases: &'p [PhaseAnalysis<'_>],
+        counts: impl Fn(&PhaseAnalysis) -> bool,
+    ) -> Vec<Self> {
         phases
-            .filter(|(_, phase)| counts(run, phase))
+            .iter()
+            .enumerate()
+            .filter(|(_, phase)| counts(phase))
             .filter_map(|(index, phase)| Self::of_phase(index, phase))
             .collect()
     }
 
-    fn of_phase(index: usize, phase: &'p PhaseAnalysis) -> Option<Self> {
+    fn of_phase(index: usize, phase: &'p PhaseAnalysis<'_>) -> Option<Self> {
         let headline = phase.comparison.as_ref()?;
         if headline.metric.better == Better::Neither || headline.is_empty() {
             return None;
@@ -84,8 +87,8 @@ impl<'p> Ground<'p> {
 }
 
 /// The speeds of a subject by trial and ground.
-pub(super) fn speeds(analysis: &Analysis, grounds: &[Ground], subject: usize) -> TrialValues {
-    let phase = |ground: &Ground| &analysis.phases[ground.phase];
+pub(crate) fn speeds(phases: &[PhaseAnalysis], grounds: &[Ground], subject: usize) -> TrialValues {
+    let phase = |ground: &Ground| &phases[ground.phase];
     let repeats = grounds.iter().filter_map(|ground| {
         let cell = phase(ground).cells.get(subject)?;
         Some(cell.repeats.len())
@@ -95,9 +98,4 @@ pub(super) fn speeds(analysis: &Analysis, grounds: &[Ground], subject: usize) ->
         grounds.iter().map(of).collect()
     };
     (0..repeats.max().unwrap_or_default()).map(values).collect()
-}
-
-fn counts(run: &RunRecord, phase: &PhaseAnalysis) -> bool {
-    let question = run.header.plan.question.as_ref();
-    question.is_none_or(|question| question.counts(phase.name))
 }
