@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fslab_compare::{Diff, named, wording};
-use fslab_model::{Percent, RunRecord};
+use fslab_model::Percent;
 use fslab_report::{DiffDocument, MeetingsDocument, diff_table, meetings_table};
 
 use super::compared_form::Form;
