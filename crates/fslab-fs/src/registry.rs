@@ -83,10 +83,14 @@ pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
 /// Parses one subject and checks it against the catalogue.
 ///
 /// # Errors
-/// [`CatalogueError::Subject`], [`CatalogueError::UnknownFileSystem`],
-/// [`CatalogueError::BadOption`] and [`CatalogueError::Unavailable`].
+/// [`CatalogueError::Subject`], [`CatalogueError::Directory`],
+/// [`CatalogueError::UnknownFileSystem`], [`CatalogueError::BadOption`] and
+/// [`CatalogueError::Unavailable`].
 pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     let subject: Subject = text.parse()?;
+    if subject.directory().is_some() {
+        return Err(CatalogueError::Directory(subject));
+    }
     find(subject.fs())?.validate(&subject)?;
     Ok(subject)
 }
@@ -223,5 +227,8 @@ mod tests {
         }
         let error = parse_subject("ext4:").expect_err("empty option");
         assert!(matches!(error, CatalogueError::Subject(_)));
+        let error = parse_subject("ext4:/mnt/a").expect_err("a directory");
+        let hint = error.hint().expect("a hint");
+        assert!(hint.contains("fslab compare --dir /mnt/a"), "{hint}");
     }
 }

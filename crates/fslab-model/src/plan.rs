@@ -54,8 +54,8 @@ impl VenueKind {
 pub enum VenuePlan {
     /// Each trial uses a new directory below `dir`.
     Dir {
-        /// The user's directory.
-        dir: PathBuf,
+        /// The user's directory, or one for each subject.
+        dir: Directories,
     },
     /// Each trial has a new image file in `folder`.
     Loop {
@@ -106,6 +106,53 @@ pub enum VenuePlan {
         /// The tool and, if its output has it, the version: `fio 3.33`.
         tool: String,
     },
+}
+
+/// The directories of a run: a text in JSON if it is one, else a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Directories {
+    /// One, for the only subject.
+    One(PathBuf),
+    /// One for each subject, in the order of the subjects.
+    Each(Vec<PathBuf>),
+}
+
+impl Directories {
+    /// Every directory, in the order of the subjects.
+    #[must_use]
+    pub fn as_slice(&self) -> &[PathBuf] {
+        match self {
+            Self::One(dir) => std::slice::from_ref(dir),
+            Self::Each(dirs) => dirs,
+        }
+    }
+}
+
+impl From<PathBuf> for Directories {
+    fn from(dir: PathBuf) -> Self {
+        Self::One(dir)
+    }
+}
+
+impl From<Vec<PathBuf>> for Directories {
+    fn from(mut dirs: Vec<PathBuf>) -> Self {
+        match (dirs.len(), dirs.pop()) {
+            (1, Some(dir)) => Self::One(dir),
+            (_, last) => Self::Each(dirs.into_iter().chain(last).collect()),
+        }
+    }
+}
+
+/// The paths, separated by commas.
+impl std::fmt::Display for Directories {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (place, dir) in self.as_slice().iter().enumerate() {
+            let separator = if place == 0 { "" } else { ", " };
+            write!(f, "{separator}{}", dir.display())?;
+        }
+        Ok(())
+    }
 }
 
 /// An image over the root of a guest: programs or files that the study brings.
@@ -456,6 +503,24 @@ pub(crate) mod tests {
         let one = hash(sim("/a", Bytes::gib(1)));
         assert_eq!(one, hash(sim("/b", Bytes::gib(1))));
         assert_ne!(one, hash(sim("/a", Bytes::gib(2))));
+    }
+
+    #[test]
+    fn one_directory_is_a_text_and_several_are_a_list() {
+        let dir = |text: &str| {
+            let json = format!(r#"{{"venue":"dir","dir":{text}}}"#);
+            let venue: VenuePlan = serde_json::from_str(&json).expect("reads");
+            assert_eq!(serde_json::to_string(&venue).expect("serialises"), json);
+            let VenuePlan::Dir { dir } = venue else {
+                panic!("another venue: {venue:?}")
+            };
+            dir
+        };
+        assert_eq!(dir(r#""/a""#), Directories::from(vec!["/a".into()]));
+        let two = dir(r#"["/a","/b"]"#);
+        assert_eq!(two, Directories::from(vec!["/a".into(), "/b".into()]));
+        assert_eq!(two.to_string(), "/a, /b");
+        assert_eq!(two.as_slice().len(), 2);
     }
 
     #[test]

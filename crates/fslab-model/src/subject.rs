@@ -9,7 +9,7 @@ use crate::text_type::text_type;
 use crate::{ParseStageError, Stage};
 
 /// A catalogue entry's name with the options for its mkfs and its mount, and its stages before the
-/// phases.
+/// phases; or what is mounted at one of several directories.
 ///
 /// ```text
 ///     ext4
@@ -18,11 +18,13 @@ use crate::{ParseStageError, Stage};
 ///     xfs:mkfs=-m reflink=0                 arguments for mkfs, separated by blanks
 ///     ext4:mkfs=-O ^metadata_csum:mount=noatime
 ///     ext4:age=churn,full=80%:fill=90%      stages, in the order in which they are done
+///     ext4:/mnt/a                           a directory: the rest of the text, nothing else follows
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Subject {
     fs: String,
+    directory: Option<String>,
     mkfs: Vec<String>,
     mount: Vec<String>,
     stages: Vec<Stage>,
@@ -61,9 +63,18 @@ impl Subject {
     pub fn plain(fs: impl Into<String>) -> Self {
         Self {
             fs: fs.into(),
+            directory: None,
             mkfs: Vec::new(),
             mount: Vec::new(),
             stages: Vec::new(),
+        }
+    }
+
+    /// The file system `fs` that is mounted at the absolute path `directory`.
+    pub fn mounted_at(fs: impl Into<String>, directory: impl Into<String>) -> Self {
+        Self {
+            directory: Some(directory.into()),
+            ..Self::plain(fs)
         }
     }
 
@@ -71,6 +82,12 @@ impl Subject {
     #[must_use]
     pub fn fs(&self) -> &str {
         &self.fs
+    }
+
+    /// The absolute path of its directory, if it is one of several directories.
+    #[must_use]
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
     }
 
     /// Arguments for mkfs, one word each.
@@ -91,10 +108,28 @@ impl Subject {
         &self.stages
     }
 
-    /// True without options and stages.
+    /// True if it is the name of a file system and nothing else.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.mkfs.is_empty() && self.mount.is_empty() && self.stages.is_empty()
+        *self == Self::plain(&self.fs)
+    }
+
+    /// The same fresh: without stages.
+    #[must_use]
+    pub fn without_stages(&self) -> Self {
+        Self {
+            stages: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The same wherever it runs: without its directory.
+    #[must_use]
+    pub fn without_place(&self) -> Self {
+        Self {
+            directory: None,
+            ..self.clone()
+        }
     }
 
     /// The fill level after its stages, in percent; 0 without any.
@@ -138,12 +173,18 @@ impl FromStr for Subject {
     type Err = ParseSubjectError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = text.trim();
+        // A path may end with a blank.
+        let begin = text.trim_start();
+        let at_directory = begin.split_once(':').filter(|(_, it)| it.starts_with('/'));
+        let text = at_directory.map_or(begin.trim_end(), |(fs, _)| fs);
         let (fs, options) = text
             .split_once(':')
             .map_or((text, None), |(fs, o)| (fs, Some(o)));
         if fs.is_empty() || fs.contains(char::is_whitespace) {
             return Err(ParseSubjectError::NoFileSystem(text.to_owned()));
+        }
+        if let Some((_, directory)) = at_directory {
+            return Ok(Self::mounted_at(fs, directory));
         }
         let mut subject = Self::plain(fs);
         let (mut mkfs, mut mount) = (String::new(), String::new());
@@ -197,6 +238,9 @@ impl FromStr for Subject {
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fs)?;
+        if let Some(directory) = &self.directory {
+            write!(f, ":{directory}")?;
+        }
         if !self.mkfs.is_empty() {
             write!(f, ":mkfs={}", self.mkfs.join(" "))?;
         }
@@ -263,6 +307,20 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_the_directory_of_a_subject_with_all_that_follows() {
+        let subject: Subject = "ext4:/mnt/a:mkfs=b,age=churn".parse().expect("a directory");
+        assert_eq!(subject.directory(), Some("/mnt/a:mkfs=b,age=churn"));
+        assert_eq!(subject, Subject::mounted_at("ext4", "/mnt/a:mkfs=b,age=churn"));
+        assert_eq!(subject.without_place(), Subject::plain("ext4"));
+        assert!(!subject.is_plain());
+        // A mount option, however much it resembles one.
+        let option: Subject = "ext4:mount=/mnt/a".parse().expect("an option");
+        assert_eq!(option.directory(), None);
+        let nameless = ":/mnt/a".parse::<Subject>();
+        assert!(matches!(nameless, Err(ParseSubjectError::NoFileSystem(_))));
+    }
+
+    #[test]
     fn what_is_printed_reads_back_as_the_same_subject() {
         for text in [
             "xfs",
@@ -270,6 +328,8 @@ mod tests {
             "ext4:mkfs=-b 1024:mount=noatime:age=churn:fill=90%",
             "xfs:mkfs=-m reflink=0",
             "btrfs:mount=compress=zstd:3,ssd",
+            "ext4:/",
+            "fuse.sshfs:/mnt/a:b,c=d ",
         ] {
             let subject: Subject = text.parse().expect(text);
             assert_eq!(subject.to_string().parse(), Ok(subject), "{text}");

@@ -9,6 +9,7 @@ mod bounds;
 mod conductor;
 mod decisions;
 mod dimension_text;
+mod directories;
 mod machine;
 mod order;
 mod overrides;
@@ -24,6 +25,7 @@ mod venue_choice;
 
 pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, Outcome};
+pub use directories::DirectoryError;
 pub use machine::machine_facts;
 pub use overrides::override_study;
 pub use phases::PhasesError;

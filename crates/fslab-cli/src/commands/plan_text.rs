@@ -127,7 +127,7 @@ fn trials(plan: &Plan) -> String {
 
 fn venue(venue: &VenuePlan) -> String {
     let place = match venue {
-        VenuePlan::Dir { dir } => format!(" below {}", dir.display()),
+        VenuePlan::Dir { dir } => format!(" below {dir}"),
         VenuePlan::Loop { folder } => format!(", images in {}", folder.display()),
         VenuePlan::Block { device } => format!(", DESTROYING {}", device.display()),
         VenuePlan::Guest {

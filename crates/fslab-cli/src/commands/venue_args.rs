@@ -24,9 +24,10 @@ pub(super) struct VenueArgs {
     /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Directory for the venue dir; each trial gets a fresh subdirectory [default: .]
+    /// Directory for the venue dir; each trial gets a fresh subdirectory. May be repeated: each
+    /// directory is a subject [default: .]
     #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
+    dir: Vec<PathBuf>,
     /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
@@ -80,7 +81,7 @@ impl VenueArgs {
                 folder: self.image_folder()?,
             },
             VenueName::Dir => VenuePlan::Dir {
-                dir: self.trial_folder()?,
+                dir: self.trial_folders()?.into(),
             },
             VenueName::Block => VenuePlan::Block {
                 device: self.device()?,
@@ -106,7 +107,7 @@ impl VenueArgs {
             ("--memory", GUEST, self.memory.is_some()),
             ("--kernel", GUEST, self.kernel.is_some()),
             ("--folder", IMAGES, self.folder.is_some()),
-            ("--dir", &[VenueName::Dir], self.dir.is_some()),
+            ("--dir", &[VenueName::Dir], !self.dir.is_empty()),
             ("--destroy", &[VenueName::Block], self.destroy.is_some()),
         ];
         let mut given = options.into_iter().filter(|(_, _, is_given)| *is_given);
@@ -176,8 +177,11 @@ impl VenueArgs {
         canonical_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
     }
 
-    fn trial_folder(&self) -> Result<PathBuf, Failure> {
-        canonical_path(self.dir.as_deref().unwrap_or(Path::new(".")))
+    fn trial_folders(&self) -> Result<Vec<PathBuf>, Failure> {
+        match self.dir.as_slice() {
+            [] => Ok(vec![canonical_path(Path::new("."))?]),
+            dirs => dirs.iter().map(|dir| canonical_path(dir)).collect(),
+        }
     }
 
     fn device(&self) -> Result<PathBuf, Failure> {

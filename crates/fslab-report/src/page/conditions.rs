@@ -55,7 +55,10 @@ fn run(run: &RunRecord) -> Facts {
 fn plan(run: &RunRecord) -> Facts {
     let plan = &run.header.plan;
     let venue = match &plan.venue {
-        VenuePlan::Dir { dir } => format!("directory {}; nothing is formatted", dir.display()),
+        VenuePlan::Dir { dir } => match dir.as_slice() {
+            [_] => format!("directory {dir}; nothing is formatted"),
+            _ => format!("directories {dir}; nothing is formatted"),
+        },
         VenuePlan::Loop { folder } => {
             format!(
                 "image file in {} behind a loop device, direct I/O",

@@ -146,6 +146,43 @@ fn two_subjects_are_compared_where_they_are_named() {
     );
 }
 
+/// The dimensions in which two subjects differ, or why they are not compared.
+fn between(base: (&RunRecord, &str), new: (&RunRecord, &str)) -> Result<Vec<Dimension>, String> {
+    let subject = |name: &str| name.parse().expect("a subject");
+    let question = Question {
+        pairs: vec![(subject(base.1), subject(new.1))],
+        ..Question::default()
+    };
+    let diff = Diff::of(base.0, new.0, &question).map_err(|error| error.to_string())?;
+    Ok(diff.differences.iter().map(|it| it.dimension).collect())
+}
+
+/// A run of these directories, with what is mounted there.
+fn of_directories(name: &str, subjects: &[&str]) -> RunRecord {
+    let phases = || vec![("read", vec![4e8, 4.1e8, 4.2e8])];
+    let named: Vec<_> = subjects.iter().map(|name| (*name, phases())).collect();
+    let mut run = run(name, &named);
+    let dir = |name: &&str| name.split_once(':').expect("a directory").1.into();
+    let dirs: Vec<std::path::PathBuf> = subjects.iter().map(dir).collect();
+    run.header.plan.venue = VenuePlan::Dir { dir: dirs.into() };
+    run
+}
+
+#[test]
+fn a_directory_is_the_device_of_its_subject_and_of_no_other() {
+    let one = of_directories("one", &["ext4:/a", "ext4:/b", "xfs:/c"]);
+    let of_one = |base, new| between((&one, base), (&one, new));
+    assert_eq!(of_one("ext4:/a", "ext4:/a"), Ok(vec![]));
+    assert_eq!(of_one("ext4:/a", "ext4:/b"), Ok(vec![Dimension::Device]));
+    let two = of_one("ext4:/a", "xfs:/c").expect_err("file system and device");
+    for part in ["subject (xfs:/c against ext4:/a)", "device (/c against /a)"] {
+        assert!(two.contains(part), "{two}");
+    }
+    // The other directories of another run change nothing for the one that both have.
+    let other = of_directories("other", &["ext4:/a", "ext4:/d"]);
+    assert_eq!(between((&one, "ext4:/a"), (&other, "ext4:/a")), Ok(vec![]));
+}
+
 #[test]
 fn a_phase_that_was_asked_otherwise_is_not_compared_and_says_why() {
     let (base, mut new) = pair();
