@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{Bytes, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind, VenuePlan};
+use fslab_model::{
+    Bytes, LabPlan, PhaseSpec, Plan, RunHeader, RunRecord, Subject, SubjectPlan, VenueKind,
+    VenuePlan,
+};
 use serde::Serialize;
 
 use crate::DiffError;
@@ -358,8 +361,8 @@ fn of_pair(
         Dimension::Options => (commands(base, pair.base), commands(new, pair.new)),
         _ => {
             let (mut of_base, mut of_new) = (tools(base, pair.base), tools(new, pair.new));
-            // A layer contains what its lab lacks, so it differs between labs by that alone.
-            if base.header.plan.venue.lab() == new.header.plan.venue.lab() {
+            // A layer contains what its labs lack, so it differs between labs by that alone.
+            if base.header.plan.labs() == new.header.plan.labs() {
                 of_base.extend(layers(base));
                 of_new.extend(layers(new));
             }
@@ -432,14 +435,17 @@ impl Values<'_> {
                 format!("{}, {}", known(&machine.os), known(&machine.kernel))
             }
             Dimension::System => known(&machine.os),
-            Dimension::Kernel => match &plan.venue {
-                VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => kernel.clone(),
-                _ => known(&machine.kernel),
-            },
-            Dimension::Lab => match plan.venue.lab() {
-                Some("") => unknown(),
-                lab => lab.unwrap_or_default().to_owned(),
-            },
+            Dimension::Kernel => {
+                let guests = self.of_labs(|lab| lab.kernel);
+                guests.unwrap_or_else(|| known(&machine.kernel))
+            }
+            Dimension::Lab => {
+                let digest = |lab: LabPlan| match lab.digest.is_empty() {
+                    true => unknown(),
+                    false => lab.digest,
+                };
+                self.of_labs(digest).unwrap_or_default()
+            }
             Dimension::Fslab => header.fslab.clone(),
             Dimension::Venue => match &plan.venue {
                 VenuePlan::Imported { tool } => format!("imported from {tool}"),
@@ -481,13 +487,36 @@ impl Values<'_> {
         }
     }
 
-    fn device(&self) -> String {
+    fn subject(&self) -> Option<&SubjectPlan> {
+        self.header.plan.subjects.get(self.place?)
+    }
+
+    /// A part of the subject's lab, or of every lab; `None` without a guest.
+    fn of_labs(&self, part: impl Fn(LabPlan) -> String) -> Option<String> {
         let plan = &self.header.plan;
-        let subject = self.place.and_then(|place| plan.subjects.get(place));
-        if let Some(directory) = subject.and_then(|it| it.subject.directory()) {
-            return directory.to_owned();
+        let of_venue = plan.venue.guest_lab()?;
+        let labs = match self.subject() {
+            Some(subject) => plan.lab_of(subject).into_iter().collect(),
+            None => plan.labs(),
+        };
+        let mut parts: Vec<String> = Vec::new();
+        for lab in labs {
+            let part = part(lab);
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
         }
-        device(&plan.venue)
+        match parts.is_empty() {
+            true => Some(part(of_venue)),
+            false => Some(parts.join(", ")),
+        }
+    }
+
+    fn device(&self) -> String {
+        match self.subject().and_then(|it| it.subject.directory()) {
+            Some(directory) => directory.to_owned(),
+            None => device(&self.header.plan.venue),
+        }
     }
 }
 

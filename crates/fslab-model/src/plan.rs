@@ -179,12 +179,14 @@ impl std::fmt::Display for LayerPlan {
 }
 
 impl VenuePlan {
-    /// The digest of a guest's lab (kernel and root image): empty in plans older than labs, `None`
-    /// without a guest.
+    /// The lab of the guests of subjects that name no kernel; `None` without a guest.
     #[must_use]
-    pub fn lab(&self) -> Option<&str> {
+    pub fn guest_lab(&self) -> Option<LabPlan> {
         match self {
-            Self::Guest { lab, .. } | Self::Sim { lab, .. } => Some(lab),
+            Self::Guest { kernel, lab, .. } | Self::Sim { kernel, lab, .. } => Some(LabPlan {
+                kernel: kernel.clone(),
+                digest: lab.clone(),
+            }),
             Self::Dir { .. }
             | Self::Loop { .. }
             | Self::Block { .. }
@@ -253,6 +255,15 @@ impl ColdMethod {
     }
 }
 
+/// The lab of a guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LabPlan {
+    /// The guest kernel: its release, and after an `@` the key of its build.
+    pub kernel: String,
+    /// The digest of the lab (kernel and root image); empty in plans older than labs.
+    pub digest: String,
+}
+
 /// A subject with its mkfs, mount and check commands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectPlan {
@@ -264,6 +275,9 @@ pub struct SubjectPlan {
     pub mount: Option<Vec<String>>,
     /// The check command, with DEVICE.
     pub check: Option<Vec<String>>,
+    /// The lab of its guest, if it names a kernel; `None`: the venue's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabPlan>,
 }
 
 /// A study resolved on this machine.
@@ -368,6 +382,26 @@ impl Plan {
         self.subjects.get(cell.0 as usize)
     }
 
+    /// The lab of a subject's guest: the one that it names, or the venue's. `None` without a guest.
+    #[must_use]
+    pub fn lab_of(&self, subject: &SubjectPlan) -> Option<LabPlan> {
+        let venue = self.venue.guest_lab()?;
+        Some(subject.lab.clone().unwrap_or(venue))
+    }
+
+    /// The labs of all subjects' guests, each once, in the order of the subjects; empty without a
+    /// guest.
+    #[must_use]
+    pub fn labs(&self) -> Vec<LabPlan> {
+        let mut labs = Vec::new();
+        for lab in self.subjects.iter().filter_map(|it| self.lab_of(it)) {
+            if !labs.contains(&lab) {
+                labs.push(lab);
+            }
+        }
+        labs
+    }
+
     /// All trials of the plan, by repeat, then in the order of the subjects.
     #[must_use]
     pub fn trials(&self) -> Vec<TrialId> {
@@ -404,6 +438,7 @@ pub(crate) mod tests {
                     mkfs: None,
                     mount: None,
                     check: None,
+                    lab: None,
                 })
                 .into(),
             phases: Vec::new(),
@@ -531,14 +566,50 @@ pub(crate) mod tests {
             );
             serde_json::from_str::<VenuePlan>(&text).expect("reads")
         };
+        let digest = |venue: &VenuePlan| venue.guest_lab().map(|lab| lab.digest);
         let old = guest("");
-        assert_eq!((old.lab(), VenuePlan::Fake.lab()), (Some(""), None));
+        assert_eq!(digest(&old).as_deref(), Some(""));
+        assert_eq!(digest(&VenuePlan::Fake), None);
         let text = serde_json::to_string(&old).expect("serialises");
         assert!(!text.contains("lab"), "{text}");
         let new = guest(r#","lab":"0123456789ab""#);
-        assert_eq!(new.lab(), Some("0123456789ab"));
+        assert_eq!(digest(&new).as_deref(), Some("0123456789ab"));
         let hash = |venue| Plan { venue, ..plan() }.hash();
         assert_ne!(hash(old), hash(new));
+    }
+
+    #[test]
+    fn the_kernel_of_a_subject_is_its_own_or_the_venues_and_stands_in_the_hash() {
+        let lab = |name: &str| LabPlan {
+            kernel: format!("6.12@{name}"),
+            digest: format!("digest of {name}"),
+        };
+        let plan = |of_xfs: Option<LabPlan>| {
+            let mut plan = plan();
+            plan.venue = VenuePlan::Guest {
+                folder: "/f".into(),
+                kernel: lab("a").kernel,
+                lab: lab("a").digest,
+                memory_bytes: Bytes::gib(1),
+                layers: Vec::new(),
+            };
+            plan.subjects[1].lab = of_xfs;
+            plan
+        };
+        let (alike, mine) = (plan(None), plan(Some(lab("b"))));
+        assert_eq!(alike.labs(), [lab("a")]);
+        assert_eq!(mine.labs(), [lab("a"), lab("b")]);
+        assert_eq!(mine.lab_of(&mine.subjects[0]), Some(lab("a")));
+        assert_eq!(mine.lab_of(&mine.subjects[1]), Some(lab("b")));
+        assert_ne!(alike.hash(), mine.hash());
+        assert_ne!(mine.hash(), plan(Some(lab("c"))).hash());
+        let text = serde_json::to_string(&alike).expect("serialises");
+        assert!(!text.contains(r#""lab":null"#), "{text}");
+        let elsewhere = Plan {
+            venue: VenuePlan::Fake,
+            ..mine
+        };
+        assert_eq!(elsewhere.labs(), []);
     }
 
     #[test]

@@ -18,12 +18,14 @@ use crate::{ParseStageError, Stage};
 ///     xfs:mkfs=-m reflink=0                 arguments for mkfs, separated by blanks
 ///     ext4:mkfs=-O ^metadata_csum:mount=noatime
 ///     ext4:age=churn,full=80%:fill=90%      stages, in the order in which they are done
+///     ext4@mine:noatime                     a guest kernel, by the name of its lab
 ///     ext4:/mnt/a                           a directory: the rest of the text, nothing else follows
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Subject {
     fs: String,
+    kernel: Option<String>,
     directory: Option<String>,
     mkfs: Vec<String>,
     mount: Vec<String>,
@@ -63,6 +65,7 @@ impl Subject {
     pub fn plain(fs: impl Into<String>) -> Self {
         Self {
             fs: fs.into(),
+            kernel: None,
             directory: None,
             mkfs: Vec::new(),
             mount: Vec::new(),
@@ -82,6 +85,12 @@ impl Subject {
     #[must_use]
     pub fn fs(&self) -> &str {
         &self.fs
+    }
+
+    /// The lab of its guest kernel, if it names one.
+    #[must_use]
+    pub fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
     }
 
     /// The absolute path of its directory, if it is one of several directories.
@@ -123,10 +132,11 @@ impl Subject {
         }
     }
 
-    /// The same wherever it runs: without its directory.
+    /// The same wherever it runs: without its kernel and its directory.
     #[must_use]
     pub fn without_place(&self) -> Self {
         Self {
+            kernel: None,
             directory: None,
             ..self.clone()
         }
@@ -163,6 +173,19 @@ fn stage_of(text: &str, part: &str) -> Result<Option<Stage>, ParseSubjectError> 
     })
 }
 
+/// The file system and the lab in `ext4@mine`. What is no name of a lab belongs to the file system's
+/// name, since imported runs have subjects of any name.
+fn split_kernel(name: &str) -> (&str, Option<&str>) {
+    let is_lab = |text: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
+        text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain)
+    };
+    match name.split_once('@') {
+        Some((fs, lab)) if !fs.is_empty() && is_lab(lab) => (fs, Some(lab)),
+        _ => (name, None),
+    }
+}
+
 /// The kind of a part of the text, between colons.
 enum Section {
     Mkfs,
@@ -186,7 +209,9 @@ impl FromStr for Subject {
         if let Some((_, directory)) = at_directory {
             return Ok(Self::mounted_at(fs, directory));
         }
+        let (fs, kernel) = split_kernel(fs);
         let mut subject = Self::plain(fs);
+        subject.kernel = kernel.map(str::to_owned);
         let (mut mkfs, mut mount) = (String::new(), String::new());
         let mut section = Section::Mount;
         let mut after_stage = false;
@@ -238,6 +263,9 @@ impl FromStr for Subject {
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fs)?;
+        if let Some(kernel) = &self.kernel {
+            write!(f, "@{kernel}")?;
+        }
         if let Some(directory) = &self.directory {
             write!(f, ":{directory}")?;
         }
@@ -254,7 +282,7 @@ impl fmt::Display for Subject {
 }
 
 text_type!(Subject, ParseSubjectError, {
-    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`.",
+    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`.",
     "type": "string",
     "pattern": "^ *[^: \\t]+(:.*)?$"
 });
@@ -307,6 +335,21 @@ mod tests {
     }
 
     #[test]
+    fn the_kernel_stands_behind_an_at_sign_before_the_options() {
+        let subject: Subject = "ext4@6.1:user=a@b:age=churn".parse().expect("a kernel");
+        assert_eq!((subject.fs(), subject.kernel()), ("ext4", Some("6.1")));
+        assert_eq!(subject.mount_options(), ["user=a@b"]);
+        assert!(!subject.is_plain());
+        assert_eq!(subject.without_stages().to_string(), "ext4@6.1:mount=user=a@b");
+        let elsewhere = subject.without_place().to_string();
+        assert_eq!(elsewhere, "ext4:mount=user=a@b:age=churn");
+        for imported in ["a@", "@a", "a@b@c", "a@b/c", "a@-b"] {
+            let subject: Subject = imported.parse().expect(imported);
+            assert_eq!((subject.fs(), subject.kernel()), (imported, None));
+        }
+    }
+
+    #[test]
     fn a_path_is_the_directory_of_a_subject_with_all_that_follows() {
         let subject: Subject = "ext4:/mnt/a:mkfs=b,age=churn".parse().expect("a directory");
         assert_eq!(subject.directory(), Some("/mnt/a:mkfs=b,age=churn"));
@@ -328,6 +371,10 @@ mod tests {
             "ext4:mkfs=-b 1024:mount=noatime:age=churn:fill=90%",
             "xfs:mkfs=-m reflink=0",
             "btrfs:mount=compress=zstd:3,ssd",
+            "ext4@6.1",
+            "ext4@my-6.15_rc+:mkfs=-b 1024:mount=noatime:age=churn",
+            "ext4@",
+            "nas@home@work",
             "ext4:/",
             "fuse.sshfs:/mnt/a:b,c=d ",
         ] {

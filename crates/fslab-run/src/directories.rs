@@ -117,6 +117,7 @@ impl<'a> Directory<'a> {
             mkfs: None,
             mount: None,
             check: None,
+            lab: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::bounds::{self, TooMuchError};
 use crate::directories::{self, DirectoryError};
+use crate::kernels::{self, KernelError};
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
 use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
@@ -115,6 +116,9 @@ pub enum ResolveError {
         /// The venue.
         venue: &'static str,
     },
+    /// A subject's kernel that the venue does not have.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// Neither loop devices nor a guest.
     #[error("cannot format and mount file systems: {reason}, and there is no lab for a guest")]
     NoVenue {
@@ -156,6 +160,7 @@ impl ResolveError {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
             }
             Self::Directory(directory) => directory.hint(),
+            Self::Kernel(kernel) => Some(kernel.hint()),
             Self::Disk(disk) => disk.hint(),
             Self::DiskTooSmall { capacity, .. } => Some(format!(
                 "use --size {} or less, or a larger --disk",
@@ -186,18 +191,15 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         .map_or_else(|| phases::size(study, scale), Ok)?;
     let memory = phases::memory(study, scale)?;
     let size = whole_pages(size, &mut notices);
-    let asked = if request.subjects.is_empty() {
-        &study.subjects
-    } else {
-        &request.subjects
-    };
+    let asked = asked(study, &request.subjects);
     bounds::ensure_subjects(asked.len())?;
     let mut subjects = fslab_fs::parse_subjects(asked)?;
     if let Some(profile) = &request.aged {
         subjects = with_aged_variants(&subjects, profile)?;
     }
-    let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
+    let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    let labs = kernels::labs(&subjects, &request.venue, venue.kind())?;
     let compared = compared(&venue, subjects.len());
     let repeated = repetition(study, &request.repetition, venue.kind(), compared)?;
     notices.extend(repeated.notice);
@@ -215,7 +217,11 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         }
         _ => subjects
             .iter()
-            .map(|subject| planned(subject, &venue, (!is_whole_catalogue).then_some(size)))
+            .zip(labs)
+            .map(|(subject, lab)| {
+                let size = (!is_whole_catalogue).then_some(size);
+                planned(subject, &venue, size).map(|plan| SubjectPlan { lab, ..plan })
+            })
             .collect::<Result<Vec<_>, _>>()?,
     };
     let plan = Plan {
@@ -249,6 +255,14 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         notices,
         is_whole_catalogue,
     })
+}
+
+/// The subjects named, or the study's.
+pub(crate) fn asked<'a>(study: &'a Study, named: &'a [String]) -> &'a [String] {
+    match named.is_empty() {
+        true => &study.subjects,
+        false => named,
+    }
 }
 
 /// How many subjects are compared: each directory is one, whatever was named.

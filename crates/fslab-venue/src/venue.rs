@@ -1,6 +1,6 @@
 //! An open venue: runs trials, one after the other or in parallel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
@@ -35,18 +35,27 @@ pub struct VenueSettings {
     pub mount_folder: PathBuf,
     /// Upper limit of the bytes that a trial's files take, for venues with sparse disks.
     pub footprint: Bytes,
-    /// The guest kernel of the `guest` and `sim` venues.
-    pub guest: Option<GuestSettings>,
+    /// The guests of the venues `guest` and `sim`: one for all subjects, or one for each.
+    pub guests: Vec<GuestSettings>,
 }
 
 impl VenueSettings {
-    /// The chosen guest kernel with memory and clock.
-    fn guest_with(&self, memory: Bytes, clock: Clock) -> Result<Guest, Failure> {
-        let chosen = self
-            .guest
-            .as_ref()
-            .ok_or_else(|| Failure::new(FailureKind::BadInput, "no guest kernel was chosen"))?;
-        Guest::new(chosen, memory, clock)
+    /// The guests with disks of `size` in `folder`.
+    fn guest_disks(
+        &self,
+        folder: &Path,
+        size: Bytes,
+        memory: Bytes,
+        clock: &Clock,
+    ) -> Result<Places, Failure> {
+        if self.guests.is_empty() {
+            let text = "no guest kernel was chosen";
+            return Err(Failure::new(FailureKind::BadInput, text));
+        }
+        Places::each(&self.guests, |chosen| {
+            let guest = Guest::new(chosen, memory, clock.clone())?;
+            GuestDisk::open(folder.to_owned(), size, self.footprint, guest)
+        })
     }
 }
 
@@ -94,11 +103,7 @@ impl Venue {
                 folder,
                 memory_bytes,
                 ..
-            } => {
-                let guest = settings.guest_with(*memory_bytes, Clock::real())?;
-                let footprint = settings.footprint;
-                Places::one(GuestDisk::open(folder.clone(), size, footprint, guest)?)
-            }
+            } => settings.guest_disks(folder, size, *memory_bytes, &Clock::real())?,
             VenuePlan::Sim {
                 folder,
                 memory_bytes,
@@ -106,9 +111,7 @@ impl Venue {
                 ..
             } => {
                 let clock = Clock::Virtual { disk: disk.clone() };
-                let guest = settings.guest_with(*memory_bytes, clock)?;
-                let footprint = settings.footprint;
-                Places::one(GuestDisk::open(folder.clone(), size, footprint, guest)?)
+                settings.guest_disks(folder, size, *memory_bytes, &clock)?
             }
             VenuePlan::Fake => Places::one(Fake),
             VenuePlan::Imported { tool } => {
@@ -375,7 +378,6 @@ fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) -> Failure 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use fslab_model::{CellId, ColdMethod, Perturbation, Subject, TrialId};
 
@@ -407,7 +409,7 @@ mod tests {
             leases: Leases::below(&folder.path().join("state")),
             mount_folder: work.clone(),
             footprint: Bytes::mib(1),
-            guest: None,
+            guests: Vec::new(),
         };
         let plan = VenuePlan::Dir { dir: work.into() };
         let venue = Venue::open(&plan, Bytes::mib(1), settings).expect("opens");
