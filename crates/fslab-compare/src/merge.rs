@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use fslab_model::{CellId, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
+use fslab_model::{CellId, LabPlan, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
 
 use crate::dimension::{header_value, is_imported, phase_difference, question_difference};
 use crate::pairing::{Pair, subjects};
@@ -258,10 +258,23 @@ struct Source<'a> {
     planned: SubjectPlan,
 }
 
+impl Source<'_> {
+    /// The subject for a plan whose venue has that lab: with its own lab if it is another one.
+    fn with_lab(&self, of_plan: Option<&LabPlan>) -> SubjectPlan {
+        let mut planned = self.planned.clone();
+        let of_run = self.run.header.plan.venue.guest_lab();
+        if planned.lab.is_none() && of_run.as_ref() != of_plan {
+            planned.lab = of_run;
+        }
+        planned
+    }
+}
+
 /// Joins `sources`, one subject each, with the phases of all of them, under `header`.
 fn join(mut header: RunHeader, sources: &[Source]) -> RunRecord {
     let plan = &mut header.plan;
-    plan.subjects = sources.iter().map(|it| it.planned.clone()).collect();
+    let lab = plan.venue.guest_lab();
+    plan.subjects = sources.iter().map(|it| it.with_lab(lab.as_ref())).collect();
     let repeats = sources.iter().map(|it| it.run.header.plan.repeats);
     plan.repeats = repeats.max().unwrap_or(0);
     let mut trials = Vec::new();

@@ -289,7 +289,7 @@ mod tests {
             planned.map(|it| it.len()).map_err(|error| error.to_string())
         };
         assert_eq!(named(&[memory.clone(), disk.clone()]), Ok(2));
-        let missing = named(&[disk.clone()]).expect_err("the tmpfs is not named");
+        let missing = named(std::slice::from_ref(&disk)).expect_err("the tmpfs is not named");
         let at_memory = format!("in {}, where tmpfs is mounted", dirs[1].display());
         assert!(missing.ends_with(&at_memory), "{missing}");
         let unknown = named(&[disk, memory, subject("qnx6")]).expect_err("not mounted");

@@ -2,8 +2,8 @@
 
 use fslab_model::{LabPlan, Study, Subject, VenueKind};
 
-use crate::VenueChoice;
 use crate::resolve::asked;
+use crate::{VenueChoice, bounds};
 
 /// The kernels that the subjects of a request name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,11 +15,15 @@ pub struct NamedKernels {
 }
 
 impl NamedKernels {
-    /// The kernels of `subjects`, or of the study's if there are none. Invalid subjects have none:
-    /// [`crate::resolve`] reports them.
+    /// The kernels of `subjects`, or of the study's if there are none. Invalid subjects and too many
+    /// have none: [`crate::resolve`] reports them.
     #[must_use]
     pub fn of(study: &Study, subjects: &[String]) -> Self {
-        let subjects = fslab_fs::parse_subjects(asked(study, subjects)).unwrap_or_default();
+        let asked = asked(study, subjects);
+        if bounds::ensure_subjects(asked.len()).is_err() {
+            return Self::default();
+        }
+        let subjects = fslab_fs::parse_subjects(asked).unwrap_or_default();
         let mut names: Vec<String> = Vec::new();
         for name in subjects.iter().filter_map(Subject::kernel) {
             if names.iter().all(|known| known != name) {

@@ -109,7 +109,7 @@ pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, F
 pub(crate) fn base_of(plan: &Plan) -> Result<BaseRoot, Failure> {
     let mut base: Option<BaseRoot> = None;
     for lab in plan.labs() {
-        let files = find(Some(&lab.digest))?.root.files.into_iter();
+        let files = find(Some(lab.digest.as_str()))?.root.files.into_iter();
         let its = BaseRoot {
             files: files.map(|file| (file.path, file.sha256)).collect(),
         };
