@@ -204,14 +204,14 @@ fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
         .collect()
 }
 
-/// The value of `dimension` in a run; empty for dimensions of a subject, and for those that figures
-/// in virtual time do not depend on.
-pub(crate) fn header_value(header: &RunHeader, dimension: Dimension) -> String {
-    let whole = Values {
+/// The value of `dimension` for the subject at `place` in a run; empty for what a subject is by
+/// itself, and for what figures in virtual time do not depend on.
+pub(crate) fn subject_value(header: &RunHeader, dimension: Dimension, place: usize) -> String {
+    let of_subject = Values {
         header,
-        place: None,
+        place: Some(place),
     };
-    whole.value(dimension)
+    of_subject.value(dimension)
 }
 
 /// A difference of two plans that cannot be waived; `None` if there is none.

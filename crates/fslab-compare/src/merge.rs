@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use fslab_model::{CellId, LabPlan, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
 
-use crate::dimension::{header_value, is_imported, phase_difference, question_difference};
+use crate::dimension::{is_imported, phase_difference, question_difference, subject_value};
 use crate::pairing::{Pair, subjects};
 use crate::{Dimension, wording};
 
@@ -345,11 +345,11 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
     // The fslab that imported has not measured.
     let compared = |it: &Dimension| *it != Dimension::Fslab || !has_import;
     for dimension in Dimension::ALL.into_iter().filter(compared) {
-        let value = |run: &RunRecord| header_value(&run.header, dimension);
+        let value = |run: &RunRecord, place| subject_value(&run.header, dimension, place);
         sentences.extend(difference(runs, dimension.as_str(), value));
     }
     // Not a dimension: more repeats are the same measurement with higher precision.
-    sentences.extend(difference(runs, "repeats", |run| {
+    sentences.extend(difference(runs, "repeats", |run, _| {
         let plan = &run.header.plan;
         let perturbed = if plan.perturb { ", perturbed" } else { "" };
         format!("{}{perturbed}", plan.repeats)
@@ -361,14 +361,16 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
 fn difference(
     runs: &[RunRecord],
     name: &str,
-    value: impl Fn(&RunRecord) -> String,
+    value: impl Fn(&RunRecord, usize) -> String,
 ) -> Option<String> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for run in runs {
-        let (value, subjects) = (value(run), subjects(run).map(ToString::to_string));
-        match values.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, of)) => of.extend(subjects),
-            None => values.push((value, subjects.collect())),
+        for (place, subject) in subjects(run).enumerate() {
+            let (value, subject) = (value(run, place), subject.to_string());
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, of)) => of.push(subject),
+                None => values.push((value, vec![subject])),
+            }
         }
     }
     let shown = |(value, of): &(String, Vec<String>)| {
