@@ -57,7 +57,7 @@ fn a_user_without_privileges_measures_the_directory_at_hand() {
             .clone()
     };
     assert!(phase("write")["elapsed_ns"].as_u64() > Some(0));
-    assert_eq!(phase("write")["settled"], serde_json::Value::Null);
+    assert_eq!(phase("write")["settled"], Value::Null);
     assert_eq!(phase("list")["outcome"], "skipped");
     let left = fs::read_dir(desk.path("")).expect("the desk").flatten();
     let scratch = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("fslab-"));
@@ -120,10 +120,7 @@ fn a_directory_on_a_file_system_that_is_not_in_the_catalogue_is_measured() {
     ended.expect_code(0);
     let run = desk.last_run();
     assert_eq!(run["trials"][0]["subject"], "tmpfs");
-    assert_eq!(
-        run["trials"][0]["phases"][0]["device"],
-        serde_json::Value::Null
-    );
+    assert_eq!(run["trials"][0]["phases"][0]["device"], Value::Null);
 }
 
 /// A directory on a disk and one in memory: two file systems that every machine has.
@@ -183,12 +180,18 @@ fn several_directories_are_the_subjects_of_one_interleaved_run() {
         assert_eq!(fs::read_dir(&dir).expect("listed").count(), 0, "{dir:?}");
     }
     let shown = two.desk.run(&["show", "last"]);
-    assert!(names.iter().all(|name| shown.out.contains(name)), "{}", shown.out);
+    assert!(
+        names.iter().all(|name| shown.out.contains(name)),
+        "{}",
+        shown.out
+    );
     let pair = format!("{}={}", names[0], names[1]);
     let diff = ["diff", "last", "last", "--pair", &pair];
     let confounded = two.desk.run(&diff);
     confounded.expect_code(2).expect_error("device", "--across");
-    let waived = two.desk.run(&[&diff[..], &["--across", "device", "--json"]].concat());
+    let waived = two
+        .desk
+        .run(&[&diff[..], &["--across", "device", "--json"]].concat());
     waived.expect_code(0);
     let diff: Value = serde_json::from_str(&waived.out).expect("pure JSON");
     let contrasts = diff["contrasts"].as_array().expect("contrasts");
@@ -206,8 +209,20 @@ fn directories_that_are_the_same_are_refused_and_those_on_one_file_system_are_no
     let beside = two.desk.path("out");
     let planned = two.compare(&["--dir", beside.to_str().expect("text"), "--dry-run"]);
     planned.expect_code(0);
-    assert!(planned.err.contains("are on the same file system"), "{}", planned.err);
-    assert!(planned.out.contains(&format!("below {}, /dev/shm", two.disk)), "{}", planned.out);
+    assert!(
+        planned.err.contains("are on the same file system"),
+        "{}",
+        planned.err
+    );
+    assert!(
+        planned
+            .out
+            .contains(&format!("below {}, /dev/shm", two.disk)),
+        "{}",
+        planned.out
+    );
     let named = two.compare(&["jfs", "--dry-run"]);
-    named.expect_code(4).expect_error("cannot measure jfs in", "name no subject");
+    named
+        .expect_code(4)
+        .expect_error("cannot measure jfs in", "name no subject");
 }

@@ -173,10 +173,25 @@ fn a_kernel_that_cannot_run_its_subject_is_refused_before_anything_runs() {
         assert!(!desk.store().exists(), "a refused plan leaves a store");
     };
     let unknown = ["ext4@mien", "--venue", "sim"];
-    refused(&unknown, 4, "there is no lab 'mien'", "did you mean 'mine'? there are default, mine");
-    refused(&unknown, 4, "there is no lab 'mien'", "fslab lab build --name NAME");
+    refused(
+        &unknown,
+        4,
+        "there is no lab 'mien'",
+        "did you mean 'mine'? there are default, mine",
+    );
+    refused(
+        &unknown,
+        4,
+        "there is no lab 'mien'",
+        "fslab lab build --name NAME",
+    );
     let own = "the kernel is the machine's own";
-    refused(&["ext4@mine", "--venue", "loop"], 2, own, "venue guest or sim");
+    refused(
+        &["ext4@mine", "--venue", "loop"],
+        2,
+        own,
+        "venue guest or sim",
+    );
     refused(&["ext4@mine", "--dir", "."], 2, own, "venue guest or sim");
     let twice = ["ext4@mine", "--kernel", "default"];
     refused(&twice, 2, "every subject names a kernel", "--kernel");
@@ -184,13 +199,20 @@ fn a_kernel_that_cannot_run_its_subject_is_refused_before_anything_runs() {
     let lab = names.join("mine").canonicalize().expect("a lab");
     let kernels = std::fs::read_dir(&lab).expect("listed").flatten();
     let mut configs = kernels.map(|entry| entry.path().join("config"));
-    let config = configs.find(|path| path.is_file()).expect("a configuration");
+    let config = configs
+        .find(|path| path.is_file())
+        .expect("a configuration");
     let text = std::fs::read_to_string(&config).expect("read");
     let without = text.replace("CONFIG_XFS_FS=y", "# CONFIG_XFS_FS is not set");
     assert_ne!(text, without);
     std::fs::write(&config, without).expect("written");
     let lacking = ["ext4@mine", "xfs@mine", "--venue", "sim"];
-    refused(&lacking, 4, "xfs@mine: the guest kernel mine", "CONFIG_XFS_FS");
+    refused(
+        &lacking,
+        4,
+        "xfs@mine: the guest kernel mine",
+        "CONFIG_XFS_FS",
+    );
 }
 
 #[test]

@@ -98,12 +98,12 @@ impl CatalogueError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::UnknownFileSystem { name, .. } if name.starts_with(['/', '.', '~']) => Some(
-                format!(
+            Self::UnknownFileSystem { name, .. } if name.starts_with(['/', '.', '~']) => {
+                Some(format!(
                     "a mounted directory is measured by `fslab compare --dir {name}`, several by \
                      a --dir for each"
-                ),
-            ),
+                ))
+            }
             Self::Directory(subject) => subject
                 .directory()
                 .map(|directory| format!("`fslab compare --dir {directory}` measures it")),

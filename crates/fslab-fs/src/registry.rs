@@ -138,7 +138,10 @@ fn separated(text: &str) -> Vec<&str> {
     let mut subjects = Vec::new();
     let mut start = 0;
     for (at, _) in text.match_indices(',') {
-        let next = text[at + 1..].split([',', ':', '@']).next().unwrap_or_default();
+        let next = text[at + 1..]
+            .split([',', ':', '@'])
+            .next()
+            .unwrap_or_default();
         if !text[start..at].contains(':') || find(next).is_ok() || next == ALL_WORD {
             subjects.push(&text[start..at]);
             start = at + 1;
@@ -213,7 +216,11 @@ mod tests {
         assert!(!mounted.iter().any(|it| it == "fake" || it == "reiser4"));
         assert_eq!(mounted.len(), ENTRIES.len() - 3, "{mounted:?}");
         let mine = names(&["all@mine"]);
-        assert!(mine.iter().zip(&mounted).all(|(a, b)| *a == format!("{b}@mine")));
+        assert!(
+            mine.iter()
+                .zip(&mounted)
+                .all(|(a, b)| *a == format!("{b}@mine"))
+        );
         assert_eq!(mine.len(), mounted.len());
         assert!(selects_all("all@mine") && selects_all("all") && !selects_all("allot"));
         assert_eq!(names(&["fake"]), ["fake"]);

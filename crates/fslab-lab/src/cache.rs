@@ -464,7 +464,10 @@ mod tests {
         let LabError::NotBuilt { nearest, known, .. } = missing else {
             panic!("{missing}");
         };
-        assert_eq!((nearest.as_deref(), &known[..]), (Some("patched"), &["patched".to_owned()][..]));
+        assert_eq!(
+            (nearest.as_deref(), &known[..]),
+            (Some("patched"), &["patched".to_owned()][..])
+        );
         for name in [NEW, "../names/patched", "", ".new"] {
             let missing = cache.find(name);
             assert!(matches!(missing, Err(LabError::NotBuilt { .. })), "{name}");

@@ -340,7 +340,10 @@ mod tests {
         assert_eq!((subject.fs(), subject.kernel()), ("ext4", Some("6.1")));
         assert_eq!(subject.mount_options(), ["user=a@b"]);
         assert!(!subject.is_plain());
-        assert_eq!(subject.without_stages().to_string(), "ext4@6.1:mount=user=a@b");
+        assert_eq!(
+            subject.without_stages().to_string(),
+            "ext4@6.1:mount=user=a@b"
+        );
         let elsewhere = subject.without_place().to_string();
         assert_eq!(elsewhere, "ext4:mount=user=a@b:age=churn");
         for imported in ["a@", "@a", "a@b@c", "a@b/c", "a@-b"] {
@@ -353,7 +356,10 @@ mod tests {
     fn a_path_is_the_directory_of_a_subject_with_all_that_follows() {
         let subject: Subject = "ext4:/mnt/a:mkfs=b,age=churn".parse().expect("a directory");
         assert_eq!(subject.directory(), Some("/mnt/a:mkfs=b,age=churn"));
-        assert_eq!(subject, Subject::mounted_at("ext4", "/mnt/a:mkfs=b,age=churn"));
+        assert_eq!(
+            subject,
+            Subject::mounted_at("ext4", "/mnt/a:mkfs=b,age=churn")
+        );
         assert_eq!(subject.without_place(), Subject::plain("ext4"));
         assert!(!subject.is_plain());
         // A mount option, however much it resembles one.

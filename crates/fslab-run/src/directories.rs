@@ -125,12 +125,14 @@ impl<'a> Directory<'a> {
 /// Refuses a named subject that is mounted at none of the directories, and a directory with another
 /// file system than those named.
 fn ensure_mounted(found: &[Directory], named: &[Subject]) -> Result<(), DirectoryError> {
-    let is_at = |subject: &Subject, dir: &Directory| {
-        *subject == Subject::plain(&dir.mount.fs_type)
-    };
-    let elsewhere = named.iter().filter(|it| !found.iter().any(|dir| is_at(it, dir)));
+    let is_at = |subject: &Subject, dir: &Directory| *subject == Subject::plain(&dir.mount.fs_type);
+    let elsewhere = named
+        .iter()
+        .filter(|it| !found.iter().any(|dir| is_at(it, dir)));
     let elsewhere: Vec<_> = elsewhere.collect();
-    let other = found.iter().find(|dir| !named.iter().any(|it| is_at(it, dir)));
+    let other = found
+        .iter()
+        .find(|dir| !named.iter().any(|it| is_at(it, dir)));
     let (subjects, dirs) = match (elsewhere.is_empty(), other) {
         (false, _) => (elsewhere, found.iter().collect()),
         (true, Some(other)) => (named.iter().collect(), vec![other]),
@@ -251,7 +253,10 @@ mod tests {
             refused.expect_err("the same").to_string()
         };
         let inner_again = twice(places.inner().join(".."));
-        assert!(inner_again.contains("are the same directory"), "{inner_again}");
+        assert!(
+            inner_again.contains("are the same directory"),
+            "{inner_again}"
+        );
         assert!(twice(places.outer.path().into()).contains("are the same directory"));
     }
 
@@ -268,7 +273,10 @@ mod tests {
             notice.clone()
         };
         let outer = PathBuf::from(places.outer.path());
-        for dirs in [[outer.clone(), places.inner()], [places.inner(), outer.clone()]] {
+        for dirs in [
+            [outer.clone(), places.inner()],
+            [places.inner(), outer.clone()],
+        ] {
             let inner = places.inner();
             let expected = format!("{} is below {}", inner.display(), outer.display());
             assert!(notice(dirs).starts_with(&expected));
@@ -286,7 +294,9 @@ mod tests {
         let memory = subject("tmpfs");
         let named = |named: &[Subject]| {
             let planned = subjects(&dirs, named, true, &mut Vec::new());
-            planned.map(|it| it.len()).map_err(|error| error.to_string())
+            planned
+                .map(|it| it.len())
+                .map_err(|error| error.to_string())
         };
         assert_eq!(named(&[memory.clone(), disk.clone()]), Ok(2));
         let missing = named(std::slice::from_ref(&disk)).expect_err("the tmpfs is not named");

@@ -163,7 +163,10 @@ mod tests {
         for (venue, name) in [(loops, "loop"), (dirs, "dir")] {
             let error = plan(venue, &["ext4@old"]).expect_err(name);
             let text = error.to_string();
-            assert!(text.contains("the machine's own") && text.contains(name), "{text}");
+            assert!(
+                text.contains("the machine's own") && text.contains(name),
+                "{text}"
+            );
         }
         let unknown = plan(guest(), &["ext4@newer"]).expect_err("not looked up");
         assert!(unknown.to_string().contains("'newer'"), "{unknown}");
@@ -177,7 +180,10 @@ mod tests {
             (found.names, found.is_every)
         };
         let both = vec!["old".to_owned(), "new".to_owned()];
-        assert_eq!(kernels(&["ext4@old,xfs@new", "xfs@old"]), (both.clone(), true));
+        assert_eq!(
+            kernels(&["ext4@old,xfs@new", "xfs@old"]),
+            (both.clone(), true)
+        );
         assert_eq!(kernels(&["ext4@old", "xfs", "xfs@new"]), (both, false));
         assert_eq!(kernels(&[]), (Vec::new(), false));
         assert_eq!(kernels(&["no-such@old"]), (Vec::new(), false));

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
-use fslab_run::{Conductor, NamedKernels, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
+use fslab_run::{
+    Conductor, NamedKernels, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice,
+};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
 

@@ -89,7 +89,9 @@ pub(crate) fn settings_of(plan: &Plan, jobs: NonZeroUsize) -> Result<Vec<GuestSe
         return Ok(known.into_values().collect());
     }
     let labs = plan.subjects.iter().filter_map(|it| plan.lab_of(it));
-    Ok(labs.filter_map(|lab| known.get(&lab.digest).cloned()).collect())
+    Ok(labs
+        .filter_map(|lab| known.get(&lab.digest).cloned())
+        .collect())
 }
 
 /// The venue's settings for a lab.

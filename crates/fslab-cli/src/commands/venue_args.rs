@@ -102,7 +102,10 @@ impl VenueArgs {
     ) -> Result<GuestChoice, Failure> {
         let mut named = BTreeMap::new();
         for name in &kernels.names {
-            named.insert(name.clone(), guest_lab::planned(&find(Some(name.as_str()))?));
+            named.insert(
+                name.clone(),
+                guest_lab::planned(&find(Some(name.as_str()))?),
+            );
         }
         let of_others = match &self.kernel {
             Some(kernel) if kernels.is_every => {

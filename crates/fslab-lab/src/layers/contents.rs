@@ -32,7 +32,8 @@ impl BaseRoot {
     /// has all others.
     #[must_use]
     pub fn common(mut self, other: &Self) -> Self {
-        self.files.retain(|path, sha256| other.files.get(path) == Some(sha256));
+        self.files
+            .retain(|path, sha256| other.files.get(path) == Some(sha256));
         self
     }
 }
@@ -282,7 +283,10 @@ mod tests {
     #[test]
     fn files_common_to_two_root_images_have_one_content() {
         let base = |files: &[(&str, &str)]| BaseRoot {
-            files: files.iter().map(|(path, sha256)| (path.into(), (*sha256).to_owned())).collect(),
+            files: files
+                .iter()
+                .map(|(path, sha256)| (path.into(), (*sha256).to_owned()))
+                .collect(),
         };
         let one = base(&[("/bin/a", "1"), ("/bin/b", "1"), ("/bin/c", "1")]);
         let other = base(&[("/bin/a", "1"), ("/bin/b", "2"), ("/bin/d", "1")]);

@@ -140,7 +140,10 @@ fn labs(plan: &Plan) -> Vec<(String, String, bool)> {
     let entry = |lab: &LabPlan| {
         let digest = &lab.digest;
         if is_only {
-            return words("lab", format!("{digest}: the guest's kernel and root image"));
+            return words(
+                "lab",
+                format!("{digest}: the guest's kernel and root image"),
+            );
         }
         let subjects = plan.subjects.iter();
         let its = subjects.filter(|it| plan.lab_of(it).as_ref() == Some(lab));

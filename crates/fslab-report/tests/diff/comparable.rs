@@ -207,14 +207,22 @@ fn of_labs(name: &str, subjects: &[(&str, &str)]) -> RunRecord {
 
 #[test]
 fn subjects_that_differ_in_the_kernel_alone_are_compared_by_it() {
-    let subjects = [("ext4", "00"), ("ext4@a", "1a"), ("ext4@b", "2b"), ("xfs@b", "2b")];
+    let subjects = [
+        ("ext4", "00"),
+        ("ext4@a", "1a"),
+        ("ext4@b", "2b"),
+        ("xfs@b", "2b"),
+    ];
     let one = of_labs("one", &subjects);
     let of_one = |base, new| between((&one, base), (&one, new));
     assert_eq!(of_one("ext4@a", "ext4@b"), Ok(vec![Dimension::Kernel]));
     assert_eq!(of_one("ext4", "ext4@b"), Ok(vec![Dimension::Kernel]));
     assert_eq!(of_one("ext4@b", "xfs@b"), Ok(vec![Dimension::Subject]));
     let two = of_one("ext4@a", "xfs@b").expect_err("file system and kernel");
-    for part in ["subject (xfs@b against ext4@a)", "kernel (6.12@2 against 6.12@1)"] {
+    for part in [
+        "subject (xfs@b against ext4@a)",
+        "kernel (6.12@2 against 6.12@1)",
+    ] {
         assert!(two.contains(part), "{two}");
     }
     // A name may lead to another kernel, or another root image, than in an earlier run.
