@@ -118,6 +118,103 @@ fn repeats_are_perturbed_by_the_seed_and_the_first_is_the_exact_point() {
     assert!(point.contains("with the seed 1 and 1 repeat."), "{point}");
 }
 
+/// Gives the default lab of the desk a second name.
+fn name_again(desk: &Desk, name: &str) {
+    let names = desk.path("home/.cache/fslab/names");
+    let lab = std::fs::read_link(names.join("default")).expect("a name");
+    std::os::unix::fs::symlink(lab, names.join(name)).expect("another name");
+}
+
+#[test]
+fn one_kernel_by_two_names_gives_two_subjects_with_equal_exact_records() {
+    let Some(desk) = Desk::new().with_lab("sim, two names") else {
+        return;
+    };
+    name_again(&desk, "a-kernel-of-mine");
+    let subjects = ["ext4@default", "ext4@a-kernel-of-mine"];
+    let words = ["--study", SMALL_STUDY, "--repeats", "2"];
+    compare(&desk, &[&subjects[..], &words].concat()).expect_code(0);
+    let trials: Vec<Value> = serde_json::from_str(&exact(&desk)).expect("JSON");
+    let [first, second] = subjects.map(|subject| -> Vec<Value> {
+        let its = trials.iter().filter(|trial| trial["subject"] == subject);
+        let mut its: Vec<_> = its.cloned().collect();
+        for trial in &mut its {
+            assert_eq!(trial["outcome"], "done", "{}", trial["failure"]);
+            for place in ["subject", "position", "trial"] {
+                trial[place] = Value::Null;
+            }
+        }
+        its
+    });
+    assert_eq!((first.len(), second.len()), (2, 2));
+    assert_eq!(first, second);
+    let plan = &desk.last_run()["plan"];
+    let lab = |place: usize| plan["subjects"][place]["lab"]["digest"].clone();
+    assert!(lab(0).is_string());
+    assert_eq!((lab(0), lab(1)), (plan["venue"]["lab"].clone(), lab(0)));
+    let shown = desk.run(&["show", "last"]).out;
+    assert!(subjects.iter().all(|name| shown.contains(name)), "{shown}");
+    let pair = subjects.join("=");
+    for words in [&["diff"][..], &["gate", "--max-slowdown", "1%"]] {
+        let pair = ["last", "last", "--pair", &pair];
+        desk.run(&[words, &pair].concat()).expect_code(0);
+    }
+}
+
+#[test]
+fn a_kernel_that_cannot_run_its_subject_is_refused_before_anything_runs() {
+    let Some(desk) = Desk::new().with_lab("sim, kernels refused") else {
+        return;
+    };
+    name_again(&desk, "mine");
+    let refused = |words: &[&str], code: i32, what: &str, hint: &str| {
+        let ended = desk.run(&[&["compare", "--study", SMALL_STUDY], words].concat());
+        ended.expect_code(code).expect_error(what, hint);
+        assert!(!desk.store().exists(), "a refused plan leaves a store");
+    };
+    let unknown = ["ext4@mien", "--venue", "sim"];
+    refused(
+        &unknown,
+        4,
+        "there is no lab 'mien'",
+        "did you mean 'mine'? there are default, mine",
+    );
+    refused(
+        &unknown,
+        4,
+        "there is no lab 'mien'",
+        "fslab lab build --name NAME",
+    );
+    let own = "the kernel is the machine's own";
+    refused(
+        &["ext4@mine", "--venue", "loop"],
+        2,
+        own,
+        "venue guest or sim",
+    );
+    refused(&["ext4@mine", "--dir", "."], 2, own, "venue guest or sim");
+    let twice = ["ext4@mine", "--kernel", "default"];
+    refused(&twice, 2, "every subject names a kernel", "--kernel");
+    let names = desk.path("home/.cache/fslab/names");
+    let lab = names.join("mine").canonicalize().expect("a lab");
+    let kernels = std::fs::read_dir(&lab).expect("listed").flatten();
+    let mut configs = kernels.map(|entry| entry.path().join("config"));
+    let config = configs
+        .find(|path| path.is_file())
+        .expect("a configuration");
+    let text = std::fs::read_to_string(&config).expect("read");
+    let without = text.replace("CONFIG_XFS_FS=y", "# CONFIG_XFS_FS is not set");
+    assert_ne!(text, without);
+    std::fs::write(&config, without).expect("written");
+    let lacking = ["ext4@mine", "xfs@mine", "--venue", "sim"];
+    refused(
+        &lacking,
+        4,
+        "xfs@mine: the guest kernel mine",
+        "CONFIG_XFS_FS",
+    );
+}
+
 #[test]
 fn the_seed_decides_what_is_written_and_nothing_else_does() {
     let Some(desk) = Desk::new().with_lab("sim, seed") else {

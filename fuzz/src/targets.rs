@@ -1,6 +1,7 @@
 //! The targets: each reads an input as the command would, and goes on with what it read as far as
 //! nothing is touched.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -45,6 +46,7 @@ pub(crate) fn study(input: &[u8]) {
         folder: "/var/tmp".into(),
         kernel: "linux@0".into(),
         lab: "0123456789ab".into(),
+        named: BTreeMap::new(),
         memory: None,
     };
     let venue = match input.len() % 3 {

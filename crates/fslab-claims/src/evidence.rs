@@ -110,9 +110,7 @@ impl<'a> Evidence<'a> {
         let plan = &self.run.header.plan;
         let fresh = &plan.subject(member.cell)?.subject;
         let is_aged = |subject: &Subject| {
-            subject.fs() == fresh.fs()
-                && subject.mkfs_arguments() == fresh.mkfs_arguments()
-                && subject.mount_options() == fresh.mount_options()
+            subject.without_stages() == *fresh
                 && subject.stages().iter().any(|stage| stage.name() == "age")
         };
         let cell = plan.cells().find(|cell| is_aged(&cell.subject.subject))?;

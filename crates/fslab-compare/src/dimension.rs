@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{Bytes, PhaseSpec, Plan, RunHeader, RunRecord, VenueKind, VenuePlan};
+use fslab_model::{
+    Bytes, LabPlan, PhaseSpec, Plan, RunHeader, RunRecord, Subject, SubjectPlan, VenueKind,
+    VenuePlan,
+};
 use serde::Serialize;
 
 use crate::DiffError;
@@ -148,28 +151,42 @@ impl fmt::Display for Difference {
 /// The dimensions in which the runs differ, for the compared subjects.
 #[must_use]
 pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Difference> {
-    let of_header = header_differences(&base.header, &new.header);
-    let mut found = Vec::new();
-    for dimension in Dimension::ALL {
-        match dimension {
-            Dimension::Subject | Dimension::Options | Dimension::Tools => {
-                for pair in pairs {
-                    let (base, new) = of_pair(dimension, (base, new), *pair);
-                    found.extend(Difference::of(dimension, base, new));
-                }
+    let mut found = match pairs {
+        [] => header_differences(&base.header, &new.header),
+        _ => Vec::new(),
+    };
+    for pair in pairs {
+        let sides = [(base, pair.base), (new, pair.new)].map(|(run, place)| Values {
+            header: &run.header,
+            place: Some(place),
+        });
+        for difference in value_differences(&sides) {
+            if !found.contains(&difference) {
+                found.push(difference);
             }
-            _ => found.extend(of_header.iter().find(|d| d.dimension == dimension).cloned()),
+        }
+        for dimension in [Dimension::Subject, Dimension::Options, Dimension::Tools] {
+            let (base, new) = of_pair(dimension, (base, new), *pair);
+            found.extend(Difference::of(dimension, base, new));
         }
     }
+    found.sort_by_key(|it| it.dimension);
     found
 }
 
 /// The differences apart from subjects: those of plan and machine, known before a trial.
 #[must_use]
 pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> {
-    let (of_base, of_new) = (Values(base), Values(new));
+    let whole = |header| Values {
+        header,
+        place: None,
+    };
+    value_differences(&[whole(base), whole(new)])
+}
+
+fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
     let differs = |it: Dimension| of_base.value(it) != of_new.value(it);
-    let is_imported = is_imported(&base.plan) || is_imported(&new.plan);
+    let is_imported = is_imported(&of_base.header.plan) || is_imported(&of_new.header.plan);
     let elsewhere = differs(Dimension::Venue);
     let another_kernel = differs(Dimension::Kernel);
     let is_implied = |dimension: &Dimension| match dimension {
@@ -187,10 +204,14 @@ pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> 
         .collect()
 }
 
-/// The value of `dimension` in a run; empty for dimensions of a subject, and for those that figures
-/// in virtual time do not depend on.
-pub(crate) fn header_value(header: &RunHeader, dimension: Dimension) -> String {
-    Values(header).value(dimension)
+/// The value of `dimension` for the subject at `place` in a run; empty for what a subject is by
+/// itself, and for what figures in virtual time do not depend on.
+pub(crate) fn subject_value(header: &RunHeader, dimension: Dimension, place: usize) -> String {
+    let of_subject = Values {
+        header,
+        place: Some(place),
+    };
+    of_subject.value(dimension)
 }
 
 /// A difference of two plans that cannot be waived; `None` if there is none.
@@ -316,26 +337,28 @@ pub fn unlike(first: &RunRecord, other: &RunRecord, waived: &[Dimension]) -> Opt
     found.into_iter().find(|d| !waived.contains(&d.dimension))
 }
 
-/// The subjects' names, or the differences of their commands or tool versions.
+/// The subjects' names, or the differences of their commands or tool versions. Subjects that differ
+/// in their place alone differ in another dimension.
 fn of_pair(
     dimension: Dimension,
     (base, new): (&RunRecord, &RunRecord),
     pair: Pair,
 ) -> (String, String) {
-    let name = |run: &RunRecord, place: usize| {
-        let subject = subjects(run).nth(place);
-        subject.map(ToString::to_string).unwrap_or_default()
-    };
-    let names = (name(base, pair.base), name(new, pair.new));
+    let subject = |run: &RunRecord, place: usize| subjects(run).nth(place).cloned();
+    let (of_base, of_new) = (subject(base, pair.base), subject(new, pair.new));
+    let name = |it: &Option<Subject>| it.as_ref().map(Subject::to_string).unwrap_or_default();
+    let anywhere = |it: &Option<Subject>| it.as_ref().map(Subject::without_place);
+    let are_same = anywhere(&of_base) == anywhere(&of_new);
     match dimension {
-        Dimension::Subject => names,
+        Dimension::Subject if are_same => Default::default(),
+        Dimension::Subject => (name(&of_base), name(&of_new)),
         // Two subjects differ in their commands; that is the dimension studied.
-        Dimension::Options if names.0 != names.1 => Default::default(),
+        Dimension::Options if !are_same => Default::default(),
         Dimension::Options => (commands(base, pair.base), commands(new, pair.new)),
         _ => {
             let (mut of_base, mut of_new) = (tools(base, pair.base), tools(new, pair.new));
-            // A layer contains what its lab lacks, so it differs between labs by that alone.
-            if base.header.plan.venue.lab() == new.header.plan.venue.lab() {
+            // A layer contains what its labs lack, so it differs between labs by that alone.
+            if base.header.plan.labs() == new.header.plan.labs() {
                 of_base.extend(layers(base));
                 of_new.extend(layers(new));
             }
@@ -382,12 +405,16 @@ fn differing(base: &BTreeMap<String, String>, new: &BTreeMap<String, String>) ->
     (base.join(", "), new.join(", "))
 }
 
-/// The dimensions of one run.
-struct Values<'a>(&'a RunHeader);
+/// The dimensions of a run or of one subject.
+struct Values<'a> {
+    header: &'a RunHeader,
+    /// The subject's index in the plan; `None` for all of them.
+    place: Option<usize>,
+}
 
 impl Values<'_> {
     fn value(&self, dimension: Dimension) -> String {
-        let (header, plan) = (self.0, &self.0.plan);
+        let (header, plan) = (self.header, &self.header.plan);
         let is_virtual = plan.venue.kind().is_virtual();
         let is_imported = is_imported(plan);
         let unknown = || "unknown".to_owned();
@@ -404,20 +431,23 @@ impl Values<'_> {
                 format!("{}, {}", known(&machine.os), known(&machine.kernel))
             }
             Dimension::System => known(&machine.os),
-            Dimension::Kernel => match &plan.venue {
-                VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => kernel.clone(),
-                _ => known(&machine.kernel),
-            },
-            Dimension::Lab => match plan.venue.lab() {
-                Some("") => unknown(),
-                lab => lab.unwrap_or_default().to_owned(),
-            },
+            Dimension::Kernel => {
+                let guests = self.of_labs(|lab| lab.kernel);
+                guests.unwrap_or_else(|| known(&machine.kernel))
+            }
+            Dimension::Lab => {
+                let digest = |lab: LabPlan| match lab.digest.is_empty() {
+                    true => unknown(),
+                    false => lab.digest,
+                };
+                self.of_labs(digest).unwrap_or_default()
+            }
             Dimension::Fslab => header.fslab.clone(),
             Dimension::Venue => match &plan.venue {
                 VenuePlan::Imported { tool } => format!("imported from {tool}"),
                 venue => venue.kind().as_str().to_owned(),
             },
-            Dimension::Device => device(&plan.venue),
+            Dimension::Device => self.device(),
             Dimension::Memory => match &plan.venue {
                 VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
                     memory_bytes.to_string()
@@ -435,7 +465,7 @@ impl Values<'_> {
     }
 
     fn machine(&self) -> String {
-        let machine = &self.0.machine;
+        let machine = &self.header.machine;
         let rounded = |bytes: u64| Bytes(bytes.next_multiple_of(MEMORY_STEP_BYTES));
         let memory = machine.memory_bytes.map(|bytes| rounded(bytes).to_string());
         let count = machine.cpu_count.map(|count| format!("{count} processors"));
@@ -452,11 +482,43 @@ impl Values<'_> {
             false => known.join(", "),
         }
     }
+
+    fn subject(&self) -> Option<&SubjectPlan> {
+        self.header.plan.subjects.get(self.place?)
+    }
+
+    /// A part of the subject's lab, or of every lab; `None` without a guest.
+    fn of_labs(&self, part: impl Fn(LabPlan) -> String) -> Option<String> {
+        let plan = &self.header.plan;
+        let of_venue = plan.venue.guest_lab()?;
+        let labs = match self.subject() {
+            Some(subject) => plan.lab_of(subject).into_iter().collect(),
+            None => plan.labs(),
+        };
+        let mut parts: Vec<String> = Vec::new();
+        for lab in labs {
+            let part = part(lab);
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        match parts.is_empty() {
+            true => Some(part(of_venue)),
+            false => Some(parts.join(", ")),
+        }
+    }
+
+    fn device(&self) -> String {
+        match self.subject().and_then(|it| it.subject.directory()) {
+            Some(directory) => directory.to_owned(),
+            None => device(&self.header.plan.venue),
+        }
+    }
 }
 
 fn device(venue: &VenuePlan) -> String {
     match venue {
-        VenuePlan::Dir { dir: path } => path.display().to_string(),
+        VenuePlan::Dir { dir } => dir.to_string(),
         VenuePlan::Loop { folder } => folder.display().to_string(),
         VenuePlan::Block { device } => device.display().to_string(),
         VenuePlan::Guest { folder, .. } => folder.display().to_string(),

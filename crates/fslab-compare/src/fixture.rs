@@ -32,6 +32,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
             mkfs: None,
             mount: None,
             check: None,
+            lab: None,
         }],
         phases,
         repeats: 1,

@@ -10,9 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use fslab_model::{CellId, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
+use fslab_model::{CellId, LabPlan, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
 
-use crate::dimension::{header_value, is_imported, phase_difference, question_difference};
+use crate::dimension::{is_imported, phase_difference, question_difference, subject_value};
 use crate::pairing::{Pair, subjects};
 use crate::{Dimension, wording};
 
@@ -254,10 +254,23 @@ struct Source<'a> {
     planned: SubjectPlan,
 }
 
+impl Source<'_> {
+    /// The subject for a plan whose venue has that lab: with its own lab if it is another one.
+    fn with_lab(&self, of_plan: Option<&LabPlan>) -> SubjectPlan {
+        let mut planned = self.planned.clone();
+        let of_run = self.run.header.plan.venue.guest_lab();
+        if planned.lab.is_none() && of_run.as_ref() != of_plan {
+            planned.lab = of_run;
+        }
+        planned
+    }
+}
+
 /// Joins `sources`, one subject each, with the phases of all of them, under `header`.
 fn join(mut header: RunHeader, sources: &[Source]) -> RunRecord {
     let plan = &mut header.plan;
-    plan.subjects = sources.iter().map(|it| it.planned.clone()).collect();
+    let lab = plan.venue.guest_lab();
+    plan.subjects = sources.iter().map(|it| it.with_lab(lab.as_ref())).collect();
     let repeats = sources.iter().map(|it| it.run.header.plan.repeats);
     plan.repeats = repeats.max().unwrap_or(0);
     let mut trials = Vec::new();
@@ -328,11 +341,11 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
     // The fslab that imported has not measured.
     let compared = |it: &Dimension| *it != Dimension::Fslab || !has_import;
     for dimension in Dimension::ALL.into_iter().filter(compared) {
-        let value = |run: &RunRecord| header_value(&run.header, dimension);
+        let value = |run: &RunRecord, place| subject_value(&run.header, dimension, place);
         sentences.extend(difference(runs, dimension.as_str(), value));
     }
     // Not a dimension: more repeats are the same measurement with higher precision.
-    sentences.extend(difference(runs, "repeats", |run| {
+    sentences.extend(difference(runs, "repeats", |run, _| {
         let plan = &run.header.plan;
         let perturbed = if plan.perturb { ", perturbed" } else { "" };
         format!("{}{perturbed}", plan.repeats)
@@ -344,14 +357,16 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
 fn difference(
     runs: &[RunRecord],
     name: &str,
-    value: impl Fn(&RunRecord) -> String,
+    value: impl Fn(&RunRecord, usize) -> String,
 ) -> Option<String> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for run in runs {
-        let (value, subjects) = (value(run), subjects(run).map(ToString::to_string));
-        match values.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, of)) => of.extend(subjects),
-            None => values.push((value, subjects.collect())),
+        for (place, subject) in subjects(run).enumerate() {
+            let (value, subject) = (value(run, place), subject.to_string());
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, of)) => of.push(subject),
+                None => values.push((value, vec![subject])),
+            }
         }
     }
     let shown = |(value, of): &(String, Vec<String>)| {

@@ -184,6 +184,7 @@ fn planned(subject: Subject) -> SubjectPlan {
         mkfs: None,
         mount: None,
         check: None,
+        lab: None,
     }
 }
 

@@ -24,6 +24,9 @@ pub enum CatalogueError {
     /// One subject was named twice: its results could not be distinguished.
     #[error("the subject '{0}' is named twice")]
     DuplicateSubject(Subject),
+    /// A subject of a directory, which is not named like that.
+    #[error("the subject '{0}' names a directory")]
+    Directory(Subject),
     /// An option that a trial must not use, or cannot use.
     #[error("cannot use the {kind} option '{option}' with {file_system}: {reason}")]
     BadOption {
@@ -95,9 +98,15 @@ impl CatalogueError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::UnknownFileSystem { name, .. } if name.starts_with(['/', '.', '~']) => Some(
-                format!("a mounted directory is measured by `fslab compare --dir {name}`"),
-            ),
+            Self::UnknownFileSystem { name, .. } if name.starts_with(['/', '.', '~']) => {
+                Some(format!(
+                    "a mounted directory is measured by `fslab compare --dir {name}`, several by \
+                     a --dir for each"
+                ))
+            }
+            Self::Directory(subject) => subject
+                .directory()
+                .map(|directory| format!("`fslab compare --dir {directory}` measures it")),
             Self::UnknownFileSystem {
                 nearest: Some(nearest),
                 ..
@@ -132,6 +141,7 @@ impl CatalogueError {
             Self::UnknownFileSystem { .. }
             | Self::Subject(_)
             | Self::DuplicateSubject(_)
+            | Self::Directory(_)
             | Self::BadOption { .. }
             | Self::TooSmall { .. }
             | Self::TooLarge { .. } => FailureKind::BadInput,

@@ -257,6 +257,7 @@ impl FileSystem {
             mkfs: self.mkfs_command(&place, subject)?.map(words),
             mount: self.mounting(&place, subject)?.map(|it| it.words()),
             check: self.check_command(DEVICE_WORD).map(words),
+            lab: None,
         })
     }
 

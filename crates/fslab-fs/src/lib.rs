@@ -47,6 +47,6 @@ pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};
 pub use option_rule::{KeyRule, OptionRule, OptionValue};
 pub use probe::{Obstacle, Probe, VenueProbe, probe};
 pub use recognise::{Recognised, recognise, recognise_in};
-pub use registry::{ALL_WORD, all, find, parse_subject, parse_subjects};
+pub use registry::{all, find, parse_subject, parse_subjects, selects_all};
 pub use signature::{Signature, read_signature, signature};
 pub use tool::{CommandLine, OutputStream, SearchPath, Tool, VersionSource};

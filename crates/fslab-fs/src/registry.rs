@@ -55,7 +55,7 @@ const OTHER_NAMES: [(&str, &str); 8] = [
 ];
 
 /// Selects every entry that has a driver.
-pub const ALL_WORD: &str = "all";
+const ALL_WORD: &str = "all";
 
 /// Every entry, sorted by name.
 #[must_use]
@@ -83,12 +83,28 @@ pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
 /// Parses one subject and checks it against the catalogue.
 ///
 /// # Errors
-/// [`CatalogueError::Subject`], [`CatalogueError::UnknownFileSystem`],
-/// [`CatalogueError::BadOption`] and [`CatalogueError::Unavailable`].
+/// [`CatalogueError::Subject`], [`CatalogueError::Directory`],
+/// [`CatalogueError::UnknownFileSystem`], [`CatalogueError::BadOption`] and
+/// [`CatalogueError::Unavailable`].
 pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     let subject: Subject = text.parse()?;
+    if subject.directory().is_some() {
+        return Err(CatalogueError::Directory(subject));
+    }
     find(subject.fs())?.validate(&subject)?;
     Ok(subject)
+}
+
+/// True if a word stands for every entry: `all`, or `all@mine` in the guest kernel `mine`.
+#[must_use]
+pub fn selects_all(word: &str) -> bool {
+    after_all(word).is_some()
+}
+
+/// What follows `all` in a word for every entry: nothing, or the kernel with its `@`.
+fn after_all(word: &str) -> Option<&str> {
+    let kernel = word.strip_prefix(ALL_WORD)?;
+    (kernel.is_empty() || kernel.starts_with('@')).then_some(kernel)
 }
 
 /// Parses subjects in order; `all` selects every entry that has a driver. Commas separate subjects,
@@ -100,11 +116,12 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Catalo
     let mut subjects: Vec<Subject> = Vec::new();
     let separated = texts.iter().flat_map(|text| separated(text.as_ref()));
     for text in separated {
-        if text == ALL_WORD {
-            let real = ENTRIES.iter().filter(|entry| entry.driver.is_mountable());
-            subjects.extend(real.map(|entry| Subject::plain(entry.name)));
-        } else {
+        let Some(kernel) = after_all(text) else {
             subjects.push(parse_subject(text)?);
+            continue;
+        };
+        for entry in ENTRIES.iter().filter(|entry| entry.driver.is_mountable()) {
+            subjects.push(parse_subject(&format!("{}{kernel}", entry.name))?);
         }
     }
     for (at, subject) in subjects.iter().enumerate() {
@@ -121,7 +138,10 @@ fn separated(text: &str) -> Vec<&str> {
     let mut subjects = Vec::new();
     let mut start = 0;
     for (at, _) in text.match_indices(',') {
-        let next = text[at + 1..].split([',', ':']).next().unwrap_or_default();
+        let next = text[at + 1..]
+            .split([',', ':', '@'])
+            .next()
+            .unwrap_or_default();
         if !text[start..at].contains(':') || find(next).is_ok() || next == ALL_WORD {
             subjects.push(&text[start..at]);
             start = at + 1;
@@ -166,6 +186,10 @@ mod tests {
                 "btrfs"
             ]
         );
+        assert_eq!(
+            names(&["ext4@6.1,xfs@mine:noatime,ext4@mine"]),
+            ["ext4@6.1", "xfs@mine:mount=noatime", "ext4@mine"]
+        );
         assert!(
             parse_subjects(&["ext4,xsf"])
                 .expect_err("a slip")
@@ -191,6 +215,14 @@ mod tests {
         }
         assert!(!mounted.iter().any(|it| it == "fake" || it == "reiser4"));
         assert_eq!(mounted.len(), ENTRIES.len() - 3, "{mounted:?}");
+        let mine = names(&["all@mine"]);
+        assert!(
+            mine.iter()
+                .zip(&mounted)
+                .all(|(a, b)| *a == format!("{b}@mine"))
+        );
+        assert_eq!(mine.len(), mounted.len());
+        assert!(selects_all("all@mine") && selects_all("all") && !selects_all("allot"));
         assert_eq!(names(&["fake"]), ["fake"]);
     }
 
@@ -223,5 +255,8 @@ mod tests {
         }
         let error = parse_subject("ext4:").expect_err("empty option");
         assert!(matches!(error, CatalogueError::Subject(_)));
+        let error = parse_subject("ext4:/mnt/a").expect_err("a directory");
+        let hint = error.hint().expect("a hint");
+        assert!(hint.contains("fslab compare --dir /mnt/a"), "{hint}");
     }
 }

@@ -119,6 +119,7 @@ impl Cache {
         Ok(LabError::NotBuilt {
             name: name.to_owned(),
             nearest: nearest.map(str::to_owned),
+            known: names,
         })
     }
 
@@ -460,10 +461,13 @@ mod tests {
         let cache = Cache::below(folder.path());
         publish(&cache, OLD, "patched");
         let missing = cache.find("pathced").expect_err("not there");
-        let LabError::NotBuilt { nearest, .. } = missing else {
+        let LabError::NotBuilt { nearest, known, .. } = missing else {
             panic!("{missing}");
         };
-        assert_eq!(nearest.as_deref(), Some("patched"));
+        assert_eq!(
+            (nearest.as_deref(), &known[..]),
+            (Some("patched"), &["patched".to_owned()][..])
+        );
         for name in [NEW, "../names/patched", "", ".new"] {
             let missing = cache.find(name);
             assert!(matches!(missing, Err(LabError::NotBuilt { .. })), "{name}");

@@ -17,6 +17,8 @@ pub enum LabError {
         name: String,
         /// The most similar name.
         nearest: Option<String>,
+        /// All names.
+        known: Vec<String>,
     },
     /// An invalid name.
     #[error("cannot name a lab '{name}': {reason}")]
@@ -177,8 +179,8 @@ impl LabError {
             Self::NotBuilt { name, .. } if name == "default" => {
                 Some("fslab lab build makes it, in about 5 minutes".to_owned())
             }
-            Self::NotBuilt { .. } => {
-                Some("fslab lab build --name NAME makes one; fslab lab status lists them".into())
+            Self::NotBuilt { nearest, known, .. } => {
+                Some(not_built_hint(nearest.as_deref(), known))
             }
             Self::TreeNotClean { tree } => {
                 Some(format!("make -C {} ARCH=um mrproper", tree.display()))
@@ -264,6 +266,18 @@ impl LabError {
     }
 }
 
+fn not_built_hint(nearest: Option<&str>, known: &[String]) -> String {
+    let nearest = nearest.map_or(String::new(), |it| format!("did you mean '{it}'? "));
+    let known = match known {
+        [] => "there is no lab yet".to_owned(),
+        [one] => format!("there is only '{one}'"),
+        several => format!("there are {}", several.join(", ")),
+    };
+    format!(
+        "{nearest}{known}; fslab lab build --name NAME --source TREE makes one of a kernel tree"
+    )
+}
+
 fn programs(tools: &[BuildTool]) -> String {
     let names: Vec<_> = tools.iter().map(|tool| tool.program).collect();
     names.join(", ")
@@ -307,10 +321,17 @@ mod tests {
         let missing = |name: &str, nearest: Option<&str>| LabError::NotBuilt {
             name: name.to_owned(),
             nearest: nearest.map(str::to_owned),
+            known: vec!["default".into(), "patched".into()],
         };
         let hint = missing("default", None).hint().expect("a hint");
         assert!(hint.contains("fslab lab build"), "{hint}");
         let hint = missing("patchd", Some("patched")).hint().expect("a hint");
-        assert_eq!(hint, "did you mean 'patched'?");
+        for part in [
+            "did you mean 'patched'?",
+            "there are default, patched",
+            "fslab lab build --name",
+        ] {
+            assert!(hint.contains(part), "{hint}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The exact part of a run in virtual time: its records without what the host adds, and their
 //! fingerprint, by which two people compare theirs.
 
-use crate::{RunRecord, TrialRecord, VenuePlan};
+use crate::{RunRecord, TrialRecord};
 
 /// The fact that names the confinement of a trial's phases to the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
@@ -39,16 +39,17 @@ impl TrialRecord {
 }
 
 impl RunRecord {
-    /// The lab of the trials in a guest; for older runs without that fact, the guest kernel.
+    /// The digests of the labs of all guests, each once, in the order of the subjects; for runs older
+    /// than labs, what the trials name, or the guest kernel.
     #[must_use]
-    pub fn lab(&self) -> Option<&str> {
-        let (VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. }) =
-            &self.header.plan.venue
-        else {
-            return None;
-        };
+    pub fn labs(&self) -> Vec<String> {
         let named = self.trials.iter().find_map(|it| it.facts.get(LAB_FACT));
-        Some(named.unwrap_or(kernel))
+        let labs = self.header.plan.labs().into_iter();
+        labs.map(|lab| match lab.digest.is_empty() {
+            true => named.cloned().unwrap_or(lab.kernel),
+            false => lab.digest,
+        })
+        .collect()
     }
 
     /// The exact records as indented JSON; `None` for a run in real time, which has none.
@@ -180,12 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn the_lab_is_what_the_trials_name_and_else_their_kernel() {
-        assert_eq!(run(sim(), trial()).lab(), Some("6.12@0"));
+    fn the_lab_of_an_old_plan_is_what_the_trials_name_and_else_their_kernel() {
+        assert_eq!(run(sim(), trial()).labs(), ["6.12@0"]);
         let mut named = trial();
         named.facts.insert(LAB_FACT.into(), "0123".into());
-        assert_eq!(run(sim(), named).lab(), Some("0123"));
-        assert_eq!(run(VenuePlan::Fake, trial()).lab(), None);
+        assert_eq!(run(sim(), named).labs(), ["0123"]);
+        assert_eq!(run(VenuePlan::Fake, trial()).labs(), Vec::<String>::new());
     }
 
     #[test]

@@ -80,7 +80,9 @@ pub use phase::{
 pub use picture::{
     PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,
 };
-pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
+pub use plan::{
+    Cell, ColdMethod, Directories, LabPlan, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan,
+};
 pub use question::StudyQuestion;
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord, TrialReport, TrialRun};
 pub use repetition::{Adaptive, Round, Rounds};

@@ -59,8 +59,8 @@ impl VenueKind {
 pub enum VenuePlan {
     /// Each trial uses a new directory below `dir`.
     Dir {
-        /// The user's directory.
-        dir: PathBuf,
+        /// The user's directory, or one for each subject.
+        dir: Directories,
     },
     /// Each trial has a new image file in `folder`.
     Loop {
@@ -113,6 +113,53 @@ pub enum VenuePlan {
     },
 }
 
+/// The directories of a run: a text in JSON if it is one, else a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Directories {
+    /// One, for the only subject.
+    One(PathBuf),
+    /// One for each subject, in the order of the subjects.
+    Each(Vec<PathBuf>),
+}
+
+impl Directories {
+    /// Every directory, in the order of the subjects.
+    #[must_use]
+    pub fn as_slice(&self) -> &[PathBuf] {
+        match self {
+            Self::One(dir) => std::slice::from_ref(dir),
+            Self::Each(dirs) => dirs,
+        }
+    }
+}
+
+impl From<PathBuf> for Directories {
+    fn from(dir: PathBuf) -> Self {
+        Self::One(dir)
+    }
+}
+
+impl From<Vec<PathBuf>> for Directories {
+    fn from(mut dirs: Vec<PathBuf>) -> Self {
+        match (dirs.len(), dirs.pop()) {
+            (1, Some(dir)) => Self::One(dir),
+            (_, last) => Self::Each(dirs.into_iter().chain(last).collect()),
+        }
+    }
+}
+
+/// The paths, separated by commas.
+impl std::fmt::Display for Directories {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (place, dir) in self.as_slice().iter().enumerate() {
+            let separator = if place == 0 { "" } else { ", " };
+            write!(f, "{separator}{}", dir.display())?;
+        }
+        Ok(())
+    }
+}
+
 /// An image over the root of a guest: programs or files that the study brings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerPlan {
@@ -137,12 +184,14 @@ impl std::fmt::Display for LayerPlan {
 }
 
 impl VenuePlan {
-    /// The digest of a guest's lab (kernel and root image): empty in plans older than labs, `None`
-    /// without a guest.
+    /// The lab of the guests of subjects that name no kernel; `None` without a guest.
     #[must_use]
-    pub fn lab(&self) -> Option<&str> {
+    pub fn guest_lab(&self) -> Option<LabPlan> {
         match self {
-            Self::Guest { lab, .. } | Self::Sim { lab, .. } => Some(lab),
+            Self::Guest { kernel, lab, .. } | Self::Sim { kernel, lab, .. } => Some(LabPlan {
+                kernel: kernel.clone(),
+                digest: lab.clone(),
+            }),
             Self::Dir { .. }
             | Self::Loop { .. }
             | Self::Block { .. }
@@ -211,6 +260,15 @@ impl ColdMethod {
     }
 }
 
+/// The lab of a guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LabPlan {
+    /// The guest kernel: its release, and after an `@` the key of its build.
+    pub kernel: String,
+    /// The digest of the lab (kernel and root image); empty in plans older than labs.
+    pub digest: String,
+}
+
 /// A subject with its mkfs, mount and check commands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectPlan {
@@ -222,6 +280,9 @@ pub struct SubjectPlan {
     pub mount: Option<Vec<String>>,
     /// The check command, with DEVICE.
     pub check: Option<Vec<String>>,
+    /// The lab of its guest, if it names a kernel; `None`: the venue's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabPlan>,
 }
 
 /// A study resolved on this machine.
@@ -325,6 +386,26 @@ impl Plan {
         self.subjects.get(cell.0 as usize)
     }
 
+    /// The lab of a subject's guest: the one that it names, or the venue's. `None` without a guest.
+    #[must_use]
+    pub fn lab_of(&self, subject: &SubjectPlan) -> Option<LabPlan> {
+        let venue = self.venue.guest_lab()?;
+        Some(subject.lab.clone().unwrap_or(venue))
+    }
+
+    /// The labs of all subjects' guests, each once, in the order of the subjects; empty without a
+    /// guest.
+    #[must_use]
+    pub fn labs(&self) -> Vec<LabPlan> {
+        let mut labs = Vec::new();
+        for lab in self.subjects.iter().filter_map(|it| self.lab_of(it)) {
+            if !labs.contains(&lab) {
+                labs.push(lab);
+            }
+        }
+        labs
+    }
+
     /// All trials of the plan, by repeat, then in the order of the subjects.
     #[must_use]
     pub fn trials(&self) -> Vec<TrialId> {
@@ -361,6 +442,7 @@ pub(crate) mod tests {
                     mkfs: None,
                     mount: None,
                     check: None,
+                    lab: None,
                 })
                 .into(),
             phases: Vec::new(),
@@ -463,6 +545,24 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn one_directory_is_a_text_and_several_are_a_list() {
+        let dir = |text: &str| {
+            let json = format!(r#"{{"venue":"dir","dir":{text}}}"#);
+            let venue: VenuePlan = serde_json::from_str(&json).expect("reads");
+            assert_eq!(serde_json::to_string(&venue).expect("serialises"), json);
+            let VenuePlan::Dir { dir } = venue else {
+                panic!("another venue: {venue:?}")
+            };
+            dir
+        };
+        assert_eq!(dir(r#""/a""#), Directories::from(vec!["/a".into()]));
+        let two = dir(r#"["/a","/b"]"#);
+        assert_eq!(two, Directories::from(vec!["/a".into(), "/b".into()]));
+        assert_eq!(two.to_string(), "/a, /b");
+        assert_eq!(two.as_slice().len(), 2);
+    }
+
+    #[test]
     fn a_plan_older_than_labs_reads_as_one_without_and_keeps_its_hash() {
         let guest = |lab: &str| {
             let text = format!(
@@ -470,14 +570,50 @@ pub(crate) mod tests {
             );
             serde_json::from_str::<VenuePlan>(&text).expect("reads")
         };
+        let digest = |venue: &VenuePlan| venue.guest_lab().map(|lab| lab.digest);
         let old = guest("");
-        assert_eq!((old.lab(), VenuePlan::Fake.lab()), (Some(""), None));
+        assert_eq!(digest(&old).as_deref(), Some(""));
+        assert_eq!(digest(&VenuePlan::Fake), None);
         let text = serde_json::to_string(&old).expect("serialises");
         assert!(!text.contains("lab"), "{text}");
         let new = guest(r#","lab":"0123456789ab""#);
-        assert_eq!(new.lab(), Some("0123456789ab"));
+        assert_eq!(digest(&new).as_deref(), Some("0123456789ab"));
         let hash = |venue| Plan { venue, ..plan() }.hash();
         assert_ne!(hash(old), hash(new));
+    }
+
+    #[test]
+    fn the_kernel_of_a_subject_is_its_own_or_the_venues_and_stands_in_the_hash() {
+        let lab = |name: &str| LabPlan {
+            kernel: format!("6.12@{name}"),
+            digest: format!("digest of {name}"),
+        };
+        let plan = |of_xfs: Option<LabPlan>| {
+            let mut plan = plan();
+            plan.venue = VenuePlan::Guest {
+                folder: "/f".into(),
+                kernel: lab("a").kernel,
+                lab: lab("a").digest,
+                memory_bytes: Bytes::gib(1),
+                layers: Vec::new(),
+            };
+            plan.subjects[1].lab = of_xfs;
+            plan
+        };
+        let (alike, mine) = (plan(None), plan(Some(lab("b"))));
+        assert_eq!(alike.labs(), [lab("a")]);
+        assert_eq!(mine.labs(), [lab("a"), lab("b")]);
+        assert_eq!(mine.lab_of(&mine.subjects[0]), Some(lab("a")));
+        assert_eq!(mine.lab_of(&mine.subjects[1]), Some(lab("b")));
+        assert_ne!(alike.hash(), mine.hash());
+        assert_ne!(mine.hash(), plan(Some(lab("c"))).hash());
+        let text = serde_json::to_string(&alike).expect("serialises");
+        assert!(!text.contains(r#""lab":null"#), "{text}");
+        let elsewhere = Plan {
+            venue: VenuePlan::Fake,
+            ..mine
+        };
+        assert_eq!(elsewhere.labs(), []);
     }
 
     #[test]

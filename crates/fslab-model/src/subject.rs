@@ -9,7 +9,7 @@ use crate::text_type::text_type;
 use crate::{ParseStageError, Stage};
 
 /// A catalogue entry's name with the options for its mkfs and its mount, and its stages before the
-/// phases.
+/// phases; or what is mounted at one of several directories.
 ///
 /// ```text
 ///     ext4
@@ -18,11 +18,15 @@ use crate::{ParseStageError, Stage};
 ///     xfs:mkfs=-m reflink=0                 arguments for mkfs, separated by blanks
 ///     ext4:mkfs=-O ^metadata_csum:mount=noatime
 ///     ext4:age=churn,full=80%:fill=90%      stages, in the order in which they are done
+///     ext4@mine:noatime                     a guest kernel, by the name of its lab
+///     ext4:/mnt/a                           a directory: the rest of the text, nothing else follows
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Subject {
     fs: String,
+    kernel: Option<String>,
+    directory: Option<String>,
     mkfs: Vec<String>,
     mount: Vec<String>,
     stages: Vec<Stage>,
@@ -61,9 +65,19 @@ impl Subject {
     pub fn plain(fs: impl Into<String>) -> Self {
         Self {
             fs: fs.into(),
+            kernel: None,
+            directory: None,
             mkfs: Vec::new(),
             mount: Vec::new(),
             stages: Vec::new(),
+        }
+    }
+
+    /// The file system `fs` that is mounted at the absolute path `directory`.
+    pub fn mounted_at(fs: impl Into<String>, directory: impl Into<String>) -> Self {
+        Self {
+            directory: Some(directory.into()),
+            ..Self::plain(fs)
         }
     }
 
@@ -71,6 +85,18 @@ impl Subject {
     #[must_use]
     pub fn fs(&self) -> &str {
         &self.fs
+    }
+
+    /// The lab of its guest kernel, if it names one.
+    #[must_use]
+    pub fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
+    }
+
+    /// The absolute path of its directory, if it is one of several directories.
+    #[must_use]
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
     }
 
     /// Arguments for mkfs, one word each.
@@ -91,10 +117,29 @@ impl Subject {
         &self.stages
     }
 
-    /// True without options and stages.
+    /// True if it is the name of a file system and nothing else.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.mkfs.is_empty() && self.mount.is_empty() && self.stages.is_empty()
+        *self == Self::plain(&self.fs)
+    }
+
+    /// The same fresh: without stages.
+    #[must_use]
+    pub fn without_stages(&self) -> Self {
+        Self {
+            stages: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The same wherever it runs: without its kernel and its directory.
+    #[must_use]
+    pub fn without_place(&self) -> Self {
+        Self {
+            kernel: None,
+            directory: None,
+            ..self.clone()
+        }
     }
 
     /// The fill level after its stages, in percent; 0 without any.
@@ -128,6 +173,19 @@ fn stage_of(text: &str, part: &str) -> Result<Option<Stage>, ParseSubjectError> 
     })
 }
 
+/// The file system and the lab in `ext4@mine`. What is no name of a lab belongs to the file system's
+/// name, since imported runs have subjects of any name.
+fn split_kernel(name: &str) -> (&str, Option<&str>) {
+    let is_lab = |text: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
+        text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain)
+    };
+    match name.split_once('@') {
+        Some((fs, lab)) if !fs.is_empty() && is_lab(lab) => (fs, Some(lab)),
+        _ => (name, None),
+    }
+}
+
 /// The kind of a part of the text, between colons.
 enum Section {
     Mkfs,
@@ -138,14 +196,22 @@ impl FromStr for Subject {
     type Err = ParseSubjectError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = text.trim();
+        // A path may end with a blank.
+        let begin = text.trim_start();
+        let at_directory = begin.split_once(':').filter(|(_, it)| it.starts_with('/'));
+        let text = at_directory.map_or(begin.trim_end(), |(fs, _)| fs);
         let (fs, options) = text
             .split_once(':')
             .map_or((text, None), |(fs, o)| (fs, Some(o)));
         if fs.is_empty() || fs.contains(char::is_whitespace) {
             return Err(ParseSubjectError::NoFileSystem(text.to_owned()));
         }
+        if let Some((_, directory)) = at_directory {
+            return Ok(Self::mounted_at(fs, directory));
+        }
+        let (fs, kernel) = split_kernel(fs);
         let mut subject = Self::plain(fs);
+        subject.kernel = kernel.map(str::to_owned);
         let (mut mkfs, mut mount) = (String::new(), String::new());
         let mut section = Section::Mount;
         let mut after_stage = false;
@@ -197,6 +263,12 @@ impl FromStr for Subject {
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fs)?;
+        if let Some(kernel) = &self.kernel {
+            write!(f, "@{kernel}")?;
+        }
+        if let Some(directory) = &self.directory {
+            write!(f, ":{directory}")?;
+        }
         if !self.mkfs.is_empty() {
             write!(f, ":mkfs={}", self.mkfs.join(" "))?;
         }
@@ -210,7 +282,7 @@ impl fmt::Display for Subject {
 }
 
 text_type!(Subject, ParseSubjectError, {
-    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`.",
+    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`.",
     "type": "string",
     "pattern": "^ *[^: \\t]+(:.*)?$"
 });
@@ -263,6 +335,41 @@ mod tests {
     }
 
     #[test]
+    fn the_kernel_stands_behind_an_at_sign_before_the_options() {
+        let subject: Subject = "ext4@6.1:user=a@b:age=churn".parse().expect("a kernel");
+        assert_eq!((subject.fs(), subject.kernel()), ("ext4", Some("6.1")));
+        assert_eq!(subject.mount_options(), ["user=a@b"]);
+        assert!(!subject.is_plain());
+        assert_eq!(
+            subject.without_stages().to_string(),
+            "ext4@6.1:mount=user=a@b"
+        );
+        let elsewhere = subject.without_place().to_string();
+        assert_eq!(elsewhere, "ext4:mount=user=a@b:age=churn");
+        for imported in ["a@", "@a", "a@b@c", "a@b/c", "a@-b"] {
+            let subject: Subject = imported.parse().expect(imported);
+            assert_eq!((subject.fs(), subject.kernel()), (imported, None));
+        }
+    }
+
+    #[test]
+    fn a_path_is_the_directory_of_a_subject_with_all_that_follows() {
+        let subject: Subject = "ext4:/mnt/a:mkfs=b,age=churn".parse().expect("a directory");
+        assert_eq!(subject.directory(), Some("/mnt/a:mkfs=b,age=churn"));
+        assert_eq!(
+            subject,
+            Subject::mounted_at("ext4", "/mnt/a:mkfs=b,age=churn")
+        );
+        assert_eq!(subject.without_place(), Subject::plain("ext4"));
+        assert!(!subject.is_plain());
+        // A mount option, however much it resembles one.
+        let option: Subject = "ext4:mount=/mnt/a".parse().expect("an option");
+        assert_eq!(option.directory(), None);
+        let nameless = ":/mnt/a".parse::<Subject>();
+        assert!(matches!(nameless, Err(ParseSubjectError::NoFileSystem(_))));
+    }
+
+    #[test]
     fn what_is_printed_reads_back_as_the_same_subject() {
         for text in [
             "xfs",
@@ -270,6 +377,12 @@ mod tests {
             "ext4:mkfs=-b 1024:mount=noatime:age=churn:fill=90%",
             "xfs:mkfs=-m reflink=0",
             "btrfs:mount=compress=zstd:3,ssd",
+            "ext4@6.1",
+            "ext4@my-6.15_rc+:mkfs=-b 1024:mount=noatime:age=churn",
+            "ext4@",
+            "nas@home@work",
+            "ext4:/",
+            "fuse.sshfs:/mnt/a:b,c=d ",
         ] {
             let subject: Subject = text.parse().expect(text);
             assert_eq!(subject.to_string().parse(), Ok(subject), "{text}");

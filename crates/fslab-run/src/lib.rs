@@ -9,6 +9,8 @@ mod bounds;
 mod conductor;
 mod decisions;
 mod dimension_text;
+mod directories;
+mod kernels;
 mod machine;
 mod order;
 mod overrides;
@@ -24,6 +26,8 @@ mod venue_choice;
 
 pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
+pub use directories::DirectoryError;
+pub use kernels::{KernelError, NamedKernels};
 pub use machine::machine_facts;
 pub use overrides::override_study;
 pub use phases::PhasesError;

@@ -1,9 +1,11 @@
 //! Resolves a study to a plan: every value explicit and validated, before anything is changed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::bounds::{self, TooMuchError};
+use crate::directories::{self, DirectoryError};
+use crate::kernels::{self, KernelError};
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
 use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
@@ -106,12 +108,6 @@ pub enum ResolveError {
         /// The size requested.
         size: Bytes,
     },
-    /// A subject with stages in a venue without mkfs.
-    #[error("the subject '{subject}' cannot run in the venue 'dir', where nothing is formatted")]
-    Stages {
-        /// The subject.
-        subject: String,
-    },
     /// A subject that the venue does not support.
     #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
     Venue {
@@ -120,22 +116,18 @@ pub enum ResolveError {
         /// The venue.
         venue: &'static str,
     },
+    /// A subject's kernel that the venue does not have.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// Neither loop devices nor a guest.
     #[error("cannot format and mount file systems: {reason}, and there is no lab for a guest")]
     NoVenue {
         /// Why not in the venue `loop`.
         reason: &'static str,
     },
-    /// Subjects that are not what is mounted in the directory.
-    #[error("cannot measure {subjects} in {dir}, where {mounted} is mounted", dir = .dir.display())]
-    NotMounted {
-        /// What was asked for.
-        subjects: String,
-        /// The directory.
-        dir: PathBuf,
-        /// The file system there.
-        mounted: String,
-    },
+    /// Directories that cannot be measured together, or subjects that are not in them.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
 }
 
 impl ResolveError {
@@ -143,7 +135,8 @@ impl ResolveError {
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
-            Self::NoVenue { .. } | Self::NotMounted { .. } => FailureKind::Unsupported,
+            Self::NoVenue { .. } => FailureKind::Unsupported,
+            Self::Directory(directory) => directory.kind(),
             _ => FailureKind::BadInput,
         }
     }
@@ -166,7 +159,8 @@ impl ResolveError {
             Self::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
             }
-            Self::Stages { .. } => Some("leave out age= and fill=, or take another venue".into()),
+            Self::Directory(directory) => directory.hint(),
+            Self::Kernel(kernel) => Some(kernel.hint()),
             Self::Disk(disk) => disk.hint(),
             Self::DiskTooSmall { capacity, .. } => Some(format!(
                 "use --size {} or less, or a larger --disk",
@@ -179,10 +173,6 @@ impl ResolveError {
                  what is mounted there"
                     .into(),
             ),
-            Self::NotMounted { mounted, .. } => Some(format!(
-                "name no subject to measure {mounted}; the venues loop, guest and sim format what \
-                 is named"
-            )),
             Self::NoTime => None,
         }
     }
@@ -201,18 +191,15 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         .map_or_else(|| phases::size(study, scale), Ok)?;
     let memory = phases::memory(study, scale)?;
     let size = whole_pages(size, &mut notices);
-    let asked = if request.subjects.is_empty() {
-        &study.subjects
-    } else {
-        &request.subjects
-    };
+    let asked = asked(study, &request.subjects);
     bounds::ensure_subjects(asked.len())?;
     let mut subjects = fslab_fs::parse_subjects(asked)?;
     if let Some(profile) = &request.aged {
         subjects = with_aged_variants(&subjects, profile)?;
     }
-    let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
+    let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    let labs = kernels::labs(&subjects, &request.venue, venue.kind())?;
     let compared = compared(&venue, subjects.len());
     let repeated = repetition(study, &request.repetition, venue.kind(), compared)?;
     notices.extend(repeated.notice);
@@ -224,11 +211,17 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     }
     let subjects = match &venue {
         VenuePlan::Dir { dir } => {
-            vec![recognised(dir, &subjects, !request.subjects.is_empty())?]
+            bounds::ensure_subjects(dir.as_slice().len())?;
+            let are_named = !request.subjects.is_empty();
+            directories::subjects(dir.as_slice(), &subjects, are_named, &mut notices)?
         }
         _ => subjects
             .iter()
-            .map(|subject| planned(subject, &venue, (!is_whole_catalogue).then_some(size)))
+            .zip(labs)
+            .map(|(subject, lab)| {
+                let size = (!is_whole_catalogue).then_some(size);
+                planned(subject, &venue, size).map(|plan| SubjectPlan { lab, ..plan })
+            })
             .collect::<Result<Vec<_>, _>>()?,
     };
     let plan = Plan {
@@ -264,10 +257,18 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     })
 }
 
-/// How many subjects are compared: a directory is one, whatever was named.
+/// The subjects named, or the study's.
+pub(crate) fn asked<'a>(study: &'a Study, named: &'a [String]) -> &'a [String] {
+    match named.is_empty() {
+        true => &study.subjects,
+        false => named,
+    }
+}
+
+/// How many subjects are compared: each directory is one, whatever was named.
 fn compared(venue: &VenuePlan, subjects: usize) -> usize {
     match venue {
-        VenuePlan::Dir { .. } => 1,
+        VenuePlan::Dir { dir } => dir.as_slice().len(),
         _ => subjects,
     }
 }
@@ -388,39 +389,6 @@ pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveE
 
 fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
     largest.values().copied().fold(0, u64::saturating_add)
-}
-
-/// The subject of the venue `dir`: the file system of the directory. Subjects that the user named
-/// must be that one; those of the study need not.
-fn recognised(
-    dir: &Path,
-    subjects: &[Subject],
-    are_named: bool,
-) -> Result<SubjectPlan, ResolveError> {
-    if let Some(subject) = subjects.iter().find(|subject| !subject.stages().is_empty()) {
-        return Err(ResolveError::Stages {
-            subject: subject.to_string(),
-        });
-    }
-    let found = fslab_fs::recognise(dir)?;
-    let others: Vec<_> = subjects
-        .iter()
-        .filter(|subject| are_named && **subject != Subject::plain(&found.fs_type))
-        .map(ToString::to_string)
-        .collect();
-    if !others.is_empty() {
-        return Err(ResolveError::NotMounted {
-            subjects: others.join(", "),
-            dir: dir.to_owned(),
-            mounted: found.fs_type,
-        });
-    }
-    Ok(SubjectPlan {
-        subject: Subject::plain(found.fs_type),
-        mkfs: None,
-        mount: None,
-        check: None,
-    })
 }
 
 /// The subject with its commands; checks the `size` if given.
@@ -576,7 +544,7 @@ mod tests {
     fn in_a_directory_the_file_system_is_the_one_that_is_mounted_there() {
         let folder = tempfile::tempdir().expect("a directory");
         let dir = VenuePlan::Dir {
-            dir: folder.path().into(),
+            dir: folder.path().to_owned().into(),
         };
         let asked = |subjects: &[&str]| Request {
             venue: VenueChoice::Named(dir.clone()),

@@ -1,8 +1,9 @@
 //! Selects the venue of a plan from the user's choice and the machine's abilities.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, Study, Subject, VenuePlan};
+use fslab_model::{Bytes, LabPlan, Study, Subject, VenuePlan};
 
 use crate::{Request, ResolveError};
 
@@ -29,7 +30,7 @@ pub enum VenueChoice {
     Named(VenuePlan),
 }
 
-/// A guest kernel and the folder of its disks.
+/// A guest kernel, those that subjects name instead of it, and the folder of their disks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestChoice {
     /// Folder of images.
@@ -38,6 +39,8 @@ pub struct GuestChoice {
     pub kernel: String,
     /// Digest of the lab.
     pub lab: String,
+    /// The labs of the kernels that subjects name, by name.
+    pub named: BTreeMap<String, LabPlan>,
     /// The guest's memory; `None` for the study's.
     pub memory: Option<Bytes>,
 }

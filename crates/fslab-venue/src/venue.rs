@@ -1,6 +1,6 @@
 //! An open venue: runs trials, one after the other or in parallel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
@@ -16,7 +16,9 @@ use crate::child::{Ending, Launch, Transport, trial_command};
 use crate::control::Control;
 use crate::guest::{Clock, Guest, GuestSettings, GuestTask, add_insight, name_full_disk};
 use crate::lease::{Lease, Leases};
-use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Preparing, Start};
+use crate::places::{
+    Block, Directory, Fake, GuestDisk, Image, Place, Places, Prepared, Preparing, Start,
+};
 use crate::time_limit::STALL_LIMIT;
 
 /// Guest device that makes the host drop the disk's data from its page cache.
@@ -33,18 +35,27 @@ pub struct VenueSettings {
     pub mount_folder: PathBuf,
     /// Upper limit of the bytes that a trial's files take, for venues with sparse disks.
     pub footprint: Bytes,
-    /// The guest kernel of the `guest` and `sim` venues.
-    pub guest: Option<GuestSettings>,
+    /// The guests of the venues `guest` and `sim`: one for all subjects, or one for each.
+    pub guests: Vec<GuestSettings>,
 }
 
 impl VenueSettings {
-    /// The chosen guest kernel with memory and clock.
-    fn guest_with(&self, memory: Bytes, clock: Clock) -> Result<Guest, Failure> {
-        let chosen = self
-            .guest
-            .as_ref()
-            .ok_or_else(|| Failure::new(FailureKind::BadInput, "no guest kernel was chosen"))?;
-        Guest::new(chosen, memory, clock)
+    /// The guests with disks of `size` in `folder`.
+    fn guest_disks(
+        &self,
+        folder: &Path,
+        size: Bytes,
+        memory: Bytes,
+        clock: &Clock,
+    ) -> Result<Places, Failure> {
+        if self.guests.is_empty() {
+            let text = "no guest kernel was chosen";
+            return Err(Failure::new(FailureKind::BadInput, text));
+        }
+        Places::each(&self.guests, |chosen| {
+            let guest = Guest::new(chosen, memory, clock.clone())?;
+            GuestDisk::open(folder.to_owned(), size, self.footprint, guest)
+        })
     }
 }
 
@@ -65,7 +76,7 @@ pub struct TrialRequest {
 
 /// An open venue.
 pub struct Venue {
-    place: Box<dyn Place>,
+    places: Places,
     /// Facts of the plan for every record: the layers over a guest's root.
     facts: Facts,
     settings: VenueSettings,
@@ -79,23 +90,20 @@ impl Venue {
     /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
     pub fn open(plan: &VenuePlan, size: Bytes, settings: VenueSettings) -> Result<Self, Failure> {
         settings.leases.ensure_writable()?;
-        let place: Box<dyn Place> = match plan {
-            VenuePlan::Dir { dir } => Box::new(Directory::open(dir.clone(), settings.footprint.0)?),
-            VenuePlan::Loop { folder } => Box::new(Image::open(folder.clone(), size)?),
-            VenuePlan::Block { device } => Box::new(Block::open(
-                device.clone(),
-                settings.mount_folder.clone(),
-                size,
-            )?),
+        let places = match plan {
+            VenuePlan::Dir { dir } => Places::each(dir.as_slice(), |dir| {
+                Directory::open(dir.clone(), settings.footprint.0)
+            })?,
+            VenuePlan::Loop { folder } => Places::one(Image::open(folder.clone(), size)?),
+            VenuePlan::Block { device } => {
+                let mount_folder = settings.mount_folder.clone();
+                Places::one(Block::open(device.clone(), mount_folder, size)?)
+            }
             VenuePlan::Guest {
                 folder,
                 memory_bytes,
                 ..
-            } => {
-                let guest = settings.guest_with(*memory_bytes, Clock::real())?;
-                let footprint = settings.footprint;
-                Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
-            }
+            } => settings.guest_disks(folder, size, *memory_bytes, &Clock::real())?,
             VenuePlan::Sim {
                 folder,
                 memory_bytes,
@@ -103,11 +111,9 @@ impl Venue {
                 ..
             } => {
                 let clock = Clock::Virtual { disk: disk.clone() };
-                let guest = settings.guest_with(*memory_bytes, clock)?;
-                let footprint = settings.footprint;
-                Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
+                settings.guest_disks(folder, size, *memory_bytes, &clock)?
             }
-            VenuePlan::Fake => Box::new(Fake),
+            VenuePlan::Fake => Places::one(Fake),
             VenuePlan::Imported { tool } => {
                 let text = format!("cannot resume an imported run (measured by {tool})");
                 return Err(Failure::new(FailureKind::BadInput, text));
@@ -116,7 +122,7 @@ impl Venue {
         let layers = plan.layers().iter();
         let facts = layers.map(|layer| (format!("layer.{}", layer.name), layer.digest.clone()));
         Ok(Self {
-            place,
+            places,
             facts: facts.collect(),
             settings,
             lost: OnceLock::new(),
@@ -130,7 +136,7 @@ impl Venue {
 
     /// Identity of the device that all trials share; empty if each has a separate one.
     pub fn device_identity(&self) -> DeviceIdentity {
-        self.place.identity()
+        self.places.identity()
     }
 
     /// Runs a trial and undoes its resources, whether it succeeds or fails.
@@ -150,14 +156,19 @@ impl Venue {
             elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
             console,
         };
+        let failed = |failure: Failure| {
+            let report = RecordBuilder::default().finish(Some(failure));
+            report.into_record(run(Duration::ZERO, String::new()))
+        };
+        let place = match self.places.of(request.task.trial.cell) {
+            Ok(place) => place,
+            Err(failure) => return failed(failure),
+        };
         let record = self
-            .try_trial(request, &run, control, on_event)
-            .unwrap_or_else(|failure| {
-                let report = RecordBuilder::default().finish(Some(failure));
-                report.into_record(run(Duration::ZERO, String::new()))
-            });
+            .try_trial(place, request, &run, control, on_event)
+            .unwrap_or_else(failed);
         if matches!(record.outcome, TrialOutcome::Failed { .. })
-            && let Err(failure) = self.place.check()
+            && let Err(failure) = place.check()
         {
             let _ = self.lost.set(failure);
         }
@@ -166,6 +177,7 @@ impl Venue {
 
     fn try_trial(
         &self,
+        place: &dyn Place,
         request: &TrialRequest,
         run: &dyn Fn(Duration, String) -> TrialRun,
         control: &Control,
@@ -178,10 +190,7 @@ impl Venue {
             request.task.trial,
             std::process::id()
         );
-        let mut lease = self
-            .settings
-            .leases
-            .take(&name, self.place.resources(&name))?;
+        let mut lease = self.settings.leases.take(&name, place.resources(&name))?;
         let began = Instant::now();
         let go_on = || !control.is_stopping() && began.elapsed() < request.limit;
         let preparing = Preparing {
@@ -189,10 +198,10 @@ impl Venue {
             lease: lease.file(),
             go_on: &go_on,
         };
-        let prepared = match self.place.prepare(&preparing) {
+        let prepared = match place.prepare(&preparing) {
             Ok(prepared) => prepared,
             Err(failure) => {
-                let failure = self.over_limit(failure, request.limit, control);
+                let failure = self.over_limit(place, failure, request.limit, control);
                 return Err(append_cleanup_error(failure, lease.undo().err()));
             }
         };
@@ -208,7 +217,7 @@ impl Venue {
         // A process that cannot be killed keeps the lock on its lease, so the lease stays.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
         if let (true, DeviceSpec::Block { path, .. }, Start::Here) = (
-            is_stuck && !self.place.identity().is_empty(),
+            is_stuck && !place.identity().is_empty(),
             &spec.device,
             &start,
         ) {
@@ -240,7 +249,13 @@ impl Venue {
 
     /// Converts a failed preparation. If it ran into the trial's limit, the device hangs, and would
     /// for the next trial, too.
-    fn over_limit(&self, failure: Failure, limit: Duration, control: &Control) -> Failure {
+    fn over_limit(
+        &self,
+        place: &dyn Place,
+        failure: Failure,
+        limit: Duration,
+        control: &Control,
+    ) -> Failure {
         if failure.kind != FailureKind::Interrupted || control.is_stopping() {
             return failure;
         }
@@ -251,7 +266,7 @@ impl Venue {
         );
         let failure = Failure::new(FailureKind::Timeout, text)
             .hint("the kernel's log may say why; --trial-limit sets another limit");
-        if !self.place.identity().is_empty() {
+        if !place.identity().is_empty() {
             let _ = self.lost.set(failure.clone());
         }
         failure
@@ -361,7 +376,6 @@ fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) -> Failure 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use fslab_model::{CellId, ColdMethod, Perturbation, Subject, TrialId};
 
@@ -393,9 +407,9 @@ mod tests {
             leases: Leases::below(&folder.path().join("state")),
             mount_folder: work.clone(),
             footprint: Bytes::mib(1),
-            guest: None,
+            guests: Vec::new(),
         };
-        let plan = VenuePlan::Dir { dir: work };
+        let plan = VenuePlan::Dir { dir: work.into() };
         let venue = Venue::open(&plan, Bytes::mib(1), settings).expect("opens");
         Bench { folder, venue }
     }
@@ -553,7 +567,8 @@ mod tests {
                 footprint,
                 ..bench.venue.settings.clone()
             };
-            Venue::open(&VenuePlan::Dir { dir: dir.into() }, footprint, settings)
+            let dir = dir.to_owned().into();
+            Venue::open(&VenuePlan::Dir { dir }, footprint, settings)
                 .err()
                 .expect("must be refused")
         };
@@ -562,5 +577,28 @@ mod tests {
         assert!(missing.hint.is_some());
         let full = open(bench.folder.path(), Bytes(1 << 60));
         assert_eq!(full.kind, FailureKind::NoSpace);
+    }
+
+    #[test]
+    fn each_subject_has_its_directory_and_one_that_is_missing_is_reported_beforehand() {
+        let bench = bench("exit 1");
+        let dirs = ["a", "b"].map(|name| bench.folder.path().join(name));
+        let open = || {
+            let dir = fslab_model::Directories::Each(dirs.to_vec());
+            let settings = bench.venue.settings.clone();
+            Venue::open(&VenuePlan::Dir { dir }, Bytes::mib(1), settings)
+        };
+        fs::create_dir(&dirs[0]).expect("a folder");
+        let missing = open().err().expect("must be refused");
+        assert!(missing.message.ends_with("/b"), "{missing}");
+        fs::create_dir(&dirs[1]).expect("a folder");
+        let venue = open().expect("opens");
+        for (cell, dir) in (0..).zip(&dirs) {
+            let place = venue.places.of(CellId(cell)).expect("a place");
+            let scratch = place.resources("r").scratch.expect("a folder");
+            assert!(scratch.starts_with(dir), "{}", scratch.display());
+        }
+        assert!(venue.places.of(CellId(2)).is_err());
+        assert!(venue.device_identity().is_empty());
     }
 }

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
-use fslab_run::{Conductor, Request, Resolved, Resumption, RunLock, RunOutcome, VenueChoice};
+use fslab_run::{
+    Conductor, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome, VenueChoice,
+};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
 
@@ -66,7 +68,8 @@ impl Execution<'_> {
     fn request(&self) -> Result<Request, CommandError> {
         let (study, _) = fslab_run::load_study(self.study)?;
         let study = fslab_run::override_study(&study, &self.plan.settings)?;
-        let venue = self.venue.choice()?;
+        let kernels = NamedKernels::of(&study, self.subjects);
+        let venue = self.venue.choice(&kernels)?;
         let default_seed = || match venue {
             VenueChoice::Sim(..) => SIM_SEED,
             _ => fslab_run::fresh_seed(),
@@ -303,7 +306,7 @@ fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
         leases: defaults::leases()?,
         mount_folder: canonical_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
-        guest: guest_lab::settings_of(plan, jobs)?,
+        guests: guest_lab::settings_of(plan, jobs)?,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
 }

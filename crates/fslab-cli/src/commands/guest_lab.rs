@@ -1,12 +1,13 @@
 //! Finds the lab of a run, and its identity in a plan.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use fslab_fs::GuestKernel;
-use fslab_lab::{BaseRoot, Kernel, Lab};
-use fslab_model::{Failure, FailureKind, Plan, VenuePlan};
+use fslab_lab::{BaseRoot, Lab};
+use fslab_model::{Failure, FailureKind, LabPlan, Plan};
 use fslab_sys::TrustedFolder;
 use fslab_venue::GuestSettings;
 
@@ -53,30 +54,44 @@ fn outdated_kernel(lab: &Lab, lacks: &str) -> Failure {
         .hint("rebuild it with fslab lab build, with --source and --name for your own kernel tree")
 }
 
-/// The identity of a kernel in a plan: its release and its key.
-pub(crate) fn identity(kernel: &Kernel) -> String {
-    format!("{}@{}", kernel.facts.release, kernel.facts.key)
+/// A lab in a plan: the release and the key of its kernel, and its digest.
+pub(crate) fn planned(lab: &Lab) -> LabPlan {
+    let facts = &lab.kernel.facts;
+    LabPlan {
+        kernel: format!("{}@{}", facts.release, facts.key),
+        digest: lab.digest.to_string(),
+    }
 }
 
-/// The settings of the plan's guest, `None` for a venue without one. The lab is found by digest, so
-/// that a run is resumed in the lab in which it was begun.
-pub(crate) fn settings_of(
-    plan: &Plan,
-    jobs: NonZeroUsize,
-) -> Result<Option<GuestSettings>, Failure> {
-    let Some(digest) = plan.venue.lab() else {
-        return Ok(None);
-    };
-    if digest.is_empty() {
-        let text = "the run was begun with a guest without a root image";
-        return Err(Failure::new(FailureKind::Unsupported, text)
-            .hint("begin a new run; earlier results would not be comparable with new ones"));
+/// The settings of the plan's guests: one for all subjects, or one for each if the subjects name
+/// kernels; none in a venue without guests. Labs are found by digest, so that a run is resumed in
+/// those in which it was begun.
+pub(crate) fn settings_of(plan: &Plan, jobs: NonZeroUsize) -> Result<Vec<GuestSettings>, Failure> {
+    if plan.venue.guest_lab().is_none() {
+        return Ok(Vec::new());
     }
-    let lab = bootable(defaults::cache()?.find_lab(digest)?)?;
-    Ok(Some(GuestSettings {
-        layers: layers::images(plan)?,
-        ..settings(&lab, jobs)?
-    }))
+    let layers = layers::images(plan)?;
+    let mut known: BTreeMap<String, GuestSettings> = BTreeMap::new();
+    for LabPlan { digest, .. } in plan.labs() {
+        if digest.is_empty() {
+            let text = "the run was begun with a guest without a root image";
+            return Err(Failure::new(FailureKind::Unsupported, text)
+                .hint("begin a new run; earlier results would not be comparable with new ones"));
+        }
+        let lab = bootable(defaults::cache()?.find_lab(&digest)?)?;
+        let settings = GuestSettings {
+            layers: layers.clone(),
+            ..settings(&lab, jobs)?
+        };
+        known.insert(digest, settings);
+    }
+    if known.len() <= 1 {
+        return Ok(known.into_values().collect());
+    }
+    let labs = plan.subjects.iter().filter_map(|it| plan.lab_of(it));
+    Ok(labs
+        .filter_map(|lab| known.get(&lab.digest).cloned())
+        .collect())
 }
 
 /// The venue's settings for a lab.
@@ -92,13 +107,20 @@ pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, F
     })
 }
 
-/// The files of the lab's root image, which layers need not contain.
-pub(crate) fn base_of(venue: &VenuePlan) -> Result<BaseRoot, Failure> {
-    let lab = find(venue.lab())?;
-    let files = lab.root.files.into_iter();
-    Ok(BaseRoot {
-        files: files.map(|file| (file.path, file.sha256)).collect(),
-    })
+/// The files that the root images of all labs of the plan have, which layers need not contain.
+pub(crate) fn base_of(plan: &Plan) -> Result<BaseRoot, Failure> {
+    let mut base: Option<BaseRoot> = None;
+    for lab in plan.labs() {
+        let files = find(Some(lab.digest.as_str()))?.root.files.into_iter();
+        let its = BaseRoot {
+            files: files.map(|file| (file.path, file.sha256)).collect(),
+        };
+        base = Some(match base {
+            None => its,
+            Some(base) => base.common(&its),
+        });
+    }
+    Ok(base.unwrap_or_default())
 }
 
 /// Refuses a kernel or an image that another user may have placed or changed, since its programs
@@ -117,6 +139,11 @@ pub(crate) fn ensure_trusted(file: &Path) -> Result<(), Failure> {
         // Other errors are reported when it is used.
         _ => Ok(()),
     }
+}
+
+/// The kernel of the lab with this name, or of the default, for the catalogue's probe.
+pub(crate) fn kernel_named(name: Option<&str>) -> Result<Option<GuestKernel>, Failure> {
+    Ok(guest_kernel(&find(name)?))
 }
 
 /// The lab as the catalogue's probe needs it; `None` if its kernel's configuration cannot be read.

@@ -30,7 +30,7 @@ pub(super) fn add(plan: &mut Plan) -> Result<(), CommandError> {
         return Ok(());
     }
     let cache = defaults::cache()?;
-    let base = guest_lab::base_of(&plan.venue)?;
+    let base = guest_lab::base_of(plan)?;
     let mut layers = Vec::new();
     for draft in fslab_lab::drafts(&requests, &base).map_err(Failure::from)? {
         let written = cache.written(&draft).map_err(Failure::from)?;

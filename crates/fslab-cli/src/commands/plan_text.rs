@@ -17,9 +17,9 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
 
 fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "study    {} ({})", plan.study, plan.title)?;
-    writeln!(text, "venue    {}", venue(&plan.venue))?;
-    if let Some(lab) = plan.venue.lab().filter(|lab| !lab.is_empty()) {
-        writeln!(text, "lab      {lab}")?;
+    writeln!(text, "venue    {}", venue(plan))?;
+    for lab in plan.labs().iter().filter(|lab| !lab.digest.is_empty()) {
+        writeln!(text, "lab      {}", lab.digest)?;
     }
     for layer in plan.venue.layers() {
         writeln!(text, "layer    {layer}")?;
@@ -38,6 +38,9 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "\nsubjects")?;
     for subject in &plan.subjects {
         writeln!(text, "  {}", subject.subject)?;
+        if let Some(lab) = &subject.lab {
+            writeln!(text, "    kernel {}, lab {}", lab.kernel, lab.digest)?;
+        }
         let commands = [
             ("mkfs", &subject.mkfs),
             ("mount", &subject.mount),
@@ -125,33 +128,37 @@ fn trials(plan: &Plan) -> String {
     }
 }
 
-fn venue(venue: &VenuePlan) -> String {
-    let place = match venue {
-        VenuePlan::Dir { dir } => format!(" below {}", dir.display()),
+fn venue(plan: &Plan) -> String {
+    let kernels = || {
+        let kernels: Vec<_> = plan.labs().into_iter().map(|lab| lab.kernel).collect();
+        kernels.join(", ")
+    };
+    let place = match &plan.venue {
+        VenuePlan::Dir { dir } => format!(" below {dir}"),
         VenuePlan::Loop { folder } => format!(", images in {}", folder.display()),
         VenuePlan::Block { device } => format!(", DESTROYING {}", device.display()),
         VenuePlan::Guest {
             folder,
-            kernel,
             memory_bytes,
             ..
         } => format!(
-            ", kernel {kernel} with {memory_bytes} of memory, images in {}",
+            ", kernel {} with {memory_bytes} of memory, images in {}",
+            kernels(),
             folder.display()
         ),
         VenuePlan::Sim {
             folder,
-            kernel,
             memory_bytes,
             disk,
             ..
         } => format!(
-            ", disk {}, kernel {kernel} with {memory_bytes} of memory, images in {}",
+            ", disk {}, kernel {} with {memory_bytes} of memory, images in {}",
             disk.profile,
+            kernels(),
             folder.display()
         ),
         VenuePlan::Fake => String::new(),
         VenuePlan::Imported { tool } => format!(", from {tool}"),
     };
-    format!("{}{place}", venue.kind().as_str())
+    format!("{}{place}", plan.venue.kind().as_str())
 }

@@ -167,10 +167,12 @@ fn fingerprint_line(record: &RunRecord, fingerprint: &str) -> String {
         (true, many) => format!("{many} repeats, perturbed"),
         (false, many) => format!("{many} repeats, not perturbed"),
     };
+    let labs = record.labs();
+    let noun = if labs.len() == 1 { "lab" } else { "labs" };
     format!(
-        "Fingerprint {fingerprint}: these records belong to the lab {} and the plan {} with the \
-         seed {} and {repeats}.",
-        record.lab().unwrap_or("unknown"),
+        "Fingerprint {fingerprint}: these records belong to the {noun} {} and the plan {} with \
+         the seed {} and {repeats}.",
+        labs.join(", "),
         record.header.plan_hash.short(),
         plan.seed
     )

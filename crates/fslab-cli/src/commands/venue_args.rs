@@ -1,13 +1,14 @@
 //! Options of the venue, and their requirements on this machine.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fslab_fs::Host;
+use fslab_fs::{GuestKernel, Host};
 use fslab_lab::Lab;
-use fslab_model::{Bytes, Failure, FailureKind, Plan, VenueKind, VenuePlan};
-use fslab_run::{GuestChoice, VenueChoice};
+use fslab_model::{Bytes, Failure, FailureKind, LabPlan, Plan, VenueKind, VenuePlan};
+use fslab_run::{GuestChoice, NamedKernels, VenueChoice};
 
 use super::guest_lab;
 use super::plan_args::parse_size;
@@ -24,13 +25,15 @@ pub(super) struct VenueArgs {
     /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Directory for the venue dir; each trial gets a fresh subdirectory [default: .]
+    /// Directory for the venue dir; each trial gets a fresh subdirectory. May be repeated: each
+    /// directory is a subject [default: .]
     #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
+    dir: Vec<PathBuf>,
     /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
-    /// Lab (guest kernel and root image), by name or digest [default: default]
+    /// Lab (guest kernel and root image) of subjects that name none with @, by name or digest
+    /// [default: default]
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Disk profile for the venue sim: a name of `fslab disk list`, or a file [default: the
@@ -57,30 +60,32 @@ pub(super) enum VenueName {
 }
 
 impl VenueArgs {
-    pub(super) fn choice(&self) -> Result<VenueChoice, CommandError> {
-        let Some(venue) = self.named()? else {
+    /// The venue by these options; subjects that name `kernels` choose the venue guest.
+    pub(super) fn choice(&self, kernels: &NamedKernels) -> Result<VenueChoice, CommandError> {
+        let by_subjects = (!kernels.names.is_empty()).then_some(VenueName::Guest);
+        let Some(venue) = self.named()?.or(by_subjects) else {
             return Ok(VenueChoice::Auto {
                 folder: self.image_folder()?,
                 guest: guest_lab::find_bootable(None)
                     .ok()
-                    .map(|lab| self.guest(&lab))
+                    .map(|lab| self.guest(&lab, BTreeMap::new()))
                     .transpose()?,
             });
         };
         Ok(VenueChoice::Named(match venue {
             VenueName::Guest => {
-                let lab = guest_lab::find_bootable(self.kernel.as_deref())?;
-                return Ok(VenueChoice::Guest(self.guest(&lab)?));
+                let guest = self.guests(kernels, guest_lab::find_bootable)?;
+                return Ok(VenueChoice::Guest(guest));
             }
             VenueName::Sim => {
-                let lab = guest_lab::find_with_simdisk(self.kernel.as_deref())?;
-                return Ok(VenueChoice::Sim(self.guest(&lab)?, self.disk.clone()));
+                let guest = self.guests(kernels, guest_lab::find_with_simdisk)?;
+                return Ok(VenueChoice::Sim(guest, self.disk.clone()));
             }
             VenueName::Loop => VenuePlan::Loop {
                 folder: self.image_folder()?,
             },
             VenueName::Dir => VenuePlan::Dir {
-                dir: self.trial_folder()?,
+                dir: self.trial_folders()?.into(),
             },
             VenueName::Block => VenuePlan::Block {
                 device: self.device()?,
@@ -88,11 +93,39 @@ impl VenueArgs {
         }))
     }
 
-    fn guest(&self, lab: &Lab) -> Result<GuestChoice, Failure> {
+    /// The lab of --kernel and those of `kernels`, all by `find`. The default lab is not needed if
+    /// every subject names one.
+    fn guests(
+        &self,
+        kernels: &NamedKernels,
+        find: impl Fn(Option<&str>) -> Result<Lab, Failure>,
+    ) -> Result<GuestChoice, Failure> {
+        let mut named = BTreeMap::new();
+        for name in &kernels.names {
+            named.insert(
+                name.clone(),
+                guest_lab::planned(&find(Some(name.as_str()))?),
+            );
+        }
+        let of_others = match &self.kernel {
+            Some(kernel) if kernels.is_every => {
+                let text = format!("every subject names a kernel, and none is left for {kernel}");
+                return Err(Failure::new(FailureKind::BadInput, text)
+                    .hint("leave out --kernel, or the @ of a subject"));
+            }
+            None if kernels.is_every => kernels.names.first(),
+            kernel => kernel.as_ref(),
+        };
+        self.guest(&find(of_others.map(String::as_str))?, named)
+    }
+
+    fn guest(&self, lab: &Lab, named: BTreeMap<String, LabPlan>) -> Result<GuestChoice, Failure> {
+        let LabPlan { kernel, digest } = guest_lab::planned(lab);
         Ok(GuestChoice {
             folder: self.image_folder()?,
-            kernel: guest_lab::identity(&lab.kernel),
-            lab: lab.digest.to_string(),
+            kernel,
+            lab: digest,
+            named,
             memory: self.memory,
         })
     }
@@ -106,7 +139,7 @@ impl VenueArgs {
             ("--memory", GUEST, self.memory.is_some()),
             ("--kernel", GUEST, self.kernel.is_some()),
             ("--folder", IMAGES, self.folder.is_some()),
-            ("--dir", &[VenueName::Dir], self.dir.is_some()),
+            ("--dir", &[VenueName::Dir], !self.dir.is_empty()),
             ("--destroy", &[VenueName::Block], self.destroy.is_some()),
         ];
         let mut given = options.into_iter().filter(|(_, _, is_given)| *is_given);
@@ -143,10 +176,7 @@ impl VenueArgs {
             VenueKind::Dir | VenueKind::Fake | VenueKind::Imported => return Ok(()),
         };
         let mut host = Host::gather()?;
-        if probed == VenueKind::Guest {
-            let lab = guest_lab::find(self.kernel.as_deref())?;
-            host.guest = guest_lab::guest_kernel(&lab);
-        }
+        let mut guests: BTreeMap<Option<&str>, Option<GuestKernel>> = BTreeMap::new();
         let text = format!(
             "this machine cannot run every subject in the venue '{}'",
             kind.as_str()
@@ -155,6 +185,14 @@ impl VenueArgs {
         let mut hints = BTreeSet::new();
         for subject in &plan.subjects {
             let file_system = fslab_fs::find(subject.subject.fs())?;
+            if probed == VenueKind::Guest {
+                let lab = subject.subject.kernel().or(self.kernel.as_deref());
+                let guest = match guests.entry(lab) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(guest_lab::kernel_named(lab)?),
+                };
+                host.guest.clone_from(guest);
+            }
             for venue in fslab_fs::probe(file_system, &host).venues {
                 for obstacle in venue.obstacles.iter().filter(|_| venue.venue == probed) {
                     failure
@@ -176,8 +214,11 @@ impl VenueArgs {
         canonical_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
     }
 
-    fn trial_folder(&self) -> Result<PathBuf, Failure> {
-        canonical_path(self.dir.as_deref().unwrap_or(Path::new(".")))
+    fn trial_folders(&self) -> Result<Vec<PathBuf>, Failure> {
+        match self.dir.as_slice() {
+            [] => Ok(vec![canonical_path(Path::new("."))?]),
+            dirs => dirs.iter().map(|dir| canonical_path(dir)).collect(),
+        }
     }
 
     fn device(&self) -> Result<PathBuf, Failure> {

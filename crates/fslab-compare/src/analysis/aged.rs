@@ -28,10 +28,7 @@ impl Analysis<'_> {
     pub fn aged_pairs(&self) -> Vec<(usize, usize)> {
         let subjects: Vec<&Subject> = self.subjects().collect();
         let is_fresh = |aged: &Subject, other: &Subject| {
-            other.stages().is_empty()
-                && other.fs() == aged.fs()
-                && other.mkfs_arguments() == aged.mkfs_arguments()
-                && other.mount_options() == aged.mount_options()
+            other.stages().is_empty() && *other == aged.without_stages()
         };
         let staged = (0..subjects.len()).filter(|place| !subjects[*place].stages().is_empty());
         staged

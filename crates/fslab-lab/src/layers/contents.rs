@@ -27,6 +27,17 @@ pub struct BaseRoot {
     pub files: BTreeMap<PathBuf, String>,
 }
 
+impl BaseRoot {
+    /// The files that another root image has, too, with the same content: a layer over both images
+    /// has all others.
+    #[must_use]
+    pub fn common(mut self, other: &Self) -> Self {
+        self.files
+            .retain(|path, sha256| other.files.get(path) == Some(sha256));
+        self
+    }
+}
+
 /// The nodes of a layer, with stamps that reveal a changed file.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
@@ -266,6 +277,20 @@ mod tests {
             [mode("plain"), mode("secret"), mode("suid"), mode("gone")],
             [Some(0o644), None, Some(0o755), None]
         );
+    }
+
+    /// A layer over two root images must have what one of them lacks.
+    #[test]
+    fn files_common_to_two_root_images_have_one_content() {
+        let base = |files: &[(&str, &str)]| BaseRoot {
+            files: files
+                .iter()
+                .map(|(path, sha256)| (path.into(), (*sha256).to_owned()))
+                .collect(),
+        };
+        let one = base(&[("/bin/a", "1"), ("/bin/b", "1"), ("/bin/c", "1")]);
+        let other = base(&[("/bin/a", "1"), ("/bin/b", "2"), ("/bin/d", "1")]);
+        assert_eq!(one.common(&other).files, base(&[("/bin/a", "1")]).files);
     }
 
     #[test]

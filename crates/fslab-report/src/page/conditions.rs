@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::{Bytes, ColdMethod, Plan, RunRecord, START_STATE_FACT, VenueKind, VenuePlan};
+use fslab_model::{
+    Bytes, ColdMethod, LabPlan, Plan, RunRecord, START_STATE_FACT, VenueKind, VenuePlan,
+};
 
 use crate::wording::{self, NOTHING, command_line, count};
 use fslab_compare::Analysis;
@@ -55,7 +57,10 @@ fn run(run: &RunRecord) -> Facts {
 fn plan(run: &RunRecord) -> Facts {
     let plan = &run.header.plan;
     let venue = match &plan.venue {
-        VenuePlan::Dir { dir } => format!("directory {}; nothing is formatted", dir.display()),
+        VenuePlan::Dir { dir } => match dir.as_slice() {
+            [_] => format!("directory {dir}; nothing is formatted"),
+            _ => format!("directories {dir}; nothing is formatted"),
+        },
         VenuePlan::Loop { folder } => {
             format!(
                 "image file in {} behind a loop device, direct I/O",
@@ -65,23 +70,20 @@ fn plan(run: &RunRecord) -> Facts {
         VenuePlan::Block { device } => format!("block device {}", device.display()),
         VenuePlan::Guest {
             folder,
-            kernel,
             memory_bytes,
             ..
         } => format!(
-            "guest kernel {kernel} with {memory_bytes} of memory, in real time; its disk is an \
-             image file in {}, through the host's page cache",
+            "{} with {memory_bytes} of memory, in real time; its disk is an image file in {}, \
+             through the host's page cache",
+            guest_kernels(plan),
             folder.display()
         ),
         VenuePlan::Sim {
-            kernel,
-            memory_bytes,
-            disk,
-            ..
+            memory_bytes, disk, ..
         } => format!(
-            "simulated disk {} under guest kernel {kernel} with {memory_bytes} of memory, in \
-             virtual time",
-            disk.profile
+            "simulated disk {} under {} with {memory_bytes} of memory, in virtual time",
+            disk.profile,
+            guest_kernels(plan)
         ),
         VenuePlan::Fake => "fake: no device and no clock".to_owned(),
         VenuePlan::Imported { tool } => format!("imported: what {tool} wrote"),
@@ -95,10 +97,7 @@ fn plan(run: &RunRecord) -> Facts {
         words("study", format!("{}: {}", plan.study, plan.title)),
         words("venue", venue),
     ];
-    if let Some(lab) = plan.venue.lab().filter(|lab| !lab.is_empty()) {
-        let text = format!("{lab}: the guest's kernel and root image");
-        entries.push(words("lab", text));
-    }
+    entries.extend(labs(plan));
     let layers = plan.venue.layers().iter().map(ToString::to_string);
     let layers: Vec<_> = layers.collect();
     if !layers.is_empty() {
@@ -121,6 +120,38 @@ fn plan(run: &RunRecord) -> Facts {
         title: "Plan",
         entries,
     }
+}
+
+/// "guest kernel 6.12@key", or each of several.
+fn guest_kernels(plan: &Plan) -> String {
+    let kernels: Vec<_> = plan.labs().into_iter().map(|lab| lab.kernel).collect();
+    let noun = match kernels.len() {
+        1 => "guest kernel",
+        _ => "guest kernels",
+    };
+    format!("{noun} {}", kernels.join(", "))
+}
+
+/// The lab of the guests; if there are several, each with its kernel and its subjects.
+fn labs(plan: &Plan) -> Vec<(String, String, bool)> {
+    let labs = plan.labs();
+    let is_only = labs.len() == 1;
+    let named = labs.iter().filter(|lab| !lab.digest.is_empty());
+    let entry = |lab: &LabPlan| {
+        let digest = &lab.digest;
+        if is_only {
+            return words(
+                "lab",
+                format!("{digest}: the guest's kernel and root image"),
+            );
+        }
+        let subjects = plan.subjects.iter();
+        let its = subjects.filter(|it| plan.lab_of(it).as_ref() == Some(lab));
+        let its: Vec<_> = its.map(|it| it.subject.to_string()).collect();
+        let text = format!("{digest}: kernel {} and its root image", lab.kernel);
+        words(&format!("lab ({})", its.join(", ")), text)
+    };
+    named.map(entry).collect()
 }
 
 fn repeats(plan: &Plan) -> String {

@@ -263,22 +263,26 @@ fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
         brief.insert(1, ("disk", disk.profile.clone()));
     }
     brief.extend(kernel(run).map(|kernel| ("kernel", kernel)));
-    let lab = header.plan.venue.lab().filter(|lab| !lab.is_empty());
-    brief.extend(lab.map(|lab| ("lab", lab.to_owned())));
+    let labs = plan.labs().into_iter().map(|lab| lab.digest);
+    let labs: Vec<_> = labs.filter(|digest| !digest.is_empty()).collect();
+    if !labs.is_empty() {
+        brief.push(("lab", labs.join(", ")));
+    }
     let host = header.machine.host.clone();
     brief.extend(host.map(|host| ("host", host)));
     brief
 }
 
-/// The kernel release that the trials ran on: in a guest, the guest's.
+/// The kernel releases that the trials ran on: in guests, the guests'.
 fn kernel(run: &RunRecord) -> Option<String> {
-    match &run.header.plan.venue {
-        VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => {
-            let release = kernel.split('@').next();
-            release.map(str::to_owned)
-        }
-        _ => run.header.machine.kernel.clone(),
+    let labs = run.header.plan.labs();
+    if labs.is_empty() {
+        return run.header.machine.kernel.clone();
     }
+    let releases = labs.iter().filter_map(|lab| lab.kernel.split('@').next());
+    let mut releases: Vec<_> = releases.collect();
+    releases.dedup();
+    Some(releases.join(", "))
 }
 
 fn steps(stage: &PageContext) -> Vec<Panel> {

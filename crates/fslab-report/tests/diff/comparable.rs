@@ -146,6 +146,96 @@ fn two_subjects_are_compared_where_they_are_named() {
     );
 }
 
+/// The dimensions in which two subjects differ, or why they are not compared.
+fn between(base: (&RunRecord, &str), new: (&RunRecord, &str)) -> Result<Vec<Dimension>, String> {
+    let subject = |name: &str| name.parse().expect("a subject");
+    let question = Question {
+        pairs: vec![(subject(base.1), subject(new.1))],
+        ..Question::default()
+    };
+    let diff = Diff::of(base.0, new.0, &question).map_err(|error| error.to_string())?;
+    Ok(diff.differences.iter().map(|it| it.dimension).collect())
+}
+
+/// A run of these directories, with what is mounted there.
+fn of_directories(name: &str, subjects: &[&str]) -> RunRecord {
+    let phases = || vec![("read", vec![4e8, 4.1e8, 4.2e8])];
+    let named: Vec<_> = subjects.iter().map(|name| (*name, phases())).collect();
+    let mut run = run(name, &named);
+    let dir = |name: &&str| name.split_once(':').expect("a directory").1.into();
+    let dirs: Vec<std::path::PathBuf> = subjects.iter().map(dir).collect();
+    run.header.plan.venue = VenuePlan::Dir { dir: dirs.into() };
+    run
+}
+
+#[test]
+fn a_directory_is_the_device_of_its_subject_and_of_no_other() {
+    let one = of_directories("one", &["ext4:/a", "ext4:/b", "xfs:/c"]);
+    let of_one = |base, new| between((&one, base), (&one, new));
+    assert_eq!(of_one("ext4:/a", "ext4:/a"), Ok(vec![]));
+    assert_eq!(of_one("ext4:/a", "ext4:/b"), Ok(vec![Dimension::Device]));
+    let two = of_one("ext4:/a", "xfs:/c").expect_err("file system and device");
+    for part in ["subject (xfs:/c against ext4:/a)", "device (/c against /a)"] {
+        assert!(two.contains(part), "{two}");
+    }
+    // The other directories of another run change nothing for the one that both have.
+    let other = of_directories("other", &["ext4:/a", "ext4:/d"]);
+    assert_eq!(between((&one, "ext4:/a"), (&other, "ext4:/a")), Ok(vec![]));
+}
+
+/// A run in guests: each subject with its lab, of that digest and with a kernel of the first digit.
+fn of_labs(name: &str, subjects: &[(&str, &str)]) -> RunRecord {
+    let lab = |digest: &str| fslab_model::LabPlan {
+        kernel: format!("6.12@{}", &digest[..1]),
+        digest: digest.to_owned(),
+    };
+    let phases = || vec![("read", vec![4e8, 4.1e8, 4.2e8])];
+    let named: Vec<_> = subjects.iter().map(|(name, _)| (*name, phases())).collect();
+    let mut run = run(name, &named);
+    run.header.plan.venue = VenuePlan::Guest {
+        folder: "/var/tmp".into(),
+        kernel: "6.12@0".into(),
+        lab: "00".into(),
+        memory_bytes: Bytes::gib(1),
+        layers: Vec::new(),
+    };
+    for (planned, (name, digest)) in run.header.plan.subjects.iter_mut().zip(subjects) {
+        planned.lab = name.contains('@').then(|| lab(digest));
+    }
+    run
+}
+
+#[test]
+fn subjects_that_differ_in_the_kernel_alone_are_compared_by_it() {
+    let subjects = [
+        ("ext4", "00"),
+        ("ext4@a", "1a"),
+        ("ext4@b", "2b"),
+        ("xfs@b", "2b"),
+    ];
+    let one = of_labs("one", &subjects);
+    let of_one = |base, new| between((&one, base), (&one, new));
+    assert_eq!(of_one("ext4@a", "ext4@b"), Ok(vec![Dimension::Kernel]));
+    assert_eq!(of_one("ext4", "ext4@b"), Ok(vec![Dimension::Kernel]));
+    assert_eq!(of_one("ext4@b", "xfs@b"), Ok(vec![Dimension::Subject]));
+    let two = of_one("ext4@a", "xfs@b").expect_err("file system and kernel");
+    for part in [
+        "subject (xfs@b against ext4@a)",
+        "kernel (6.12@2 against 6.12@1)",
+    ] {
+        assert!(two.contains(part), "{two}");
+    }
+    // A name may lead to another kernel, or another root image, than in an earlier run.
+    let later = |digest| of_labs("later", &[("ext4@a", digest), ("ext4@b", "2b")]);
+    let in_time = |digest| between((&one, "ext4@a"), (&later(digest), "ext4@a"));
+    assert_eq!(in_time("1a"), Ok(vec![]));
+    assert_eq!(in_time("3a"), Ok(vec![Dimension::Kernel]));
+    assert_eq!(in_time("1c"), Ok(vec![Dimension::Lab]));
+    // Two names of one lab differ in nothing.
+    let twins = of_labs("twins", &[("ext4@a", "1a"), ("ext4@c", "1a")]);
+    assert_eq!(between((&twins, "ext4@a"), (&twins, "ext4@c")), Ok(vec![]));
+}
+
 #[test]
 fn a_phase_that_was_asked_otherwise_is_not_compared_and_says_why() {
     let (base, mut new) = pair();

@@ -69,6 +69,7 @@ fn planned(name: &str) -> SubjectPlan {
         subject,
         mount: None,
         check: None,
+        lab: None,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use fslab_compare::Analysis;
-use fslab_model::{Bytes, DiskQueue, RunRecord, SimulatedDisk, TimeParts, VenuePlan};
+use fslab_model::{Bytes, DiskQueue, LabPlan, RunRecord, SimulatedDisk, TimeParts, VenuePlan};
 use fslab_report::{Table, html, tables};
 
 use crate::disk_story::simulated;
@@ -60,6 +60,29 @@ fn all_tables(analysis: &Analysis) -> Vec<Table> {
     all.extend(tables::steps(analysis));
     all.extend(tables::durable(analysis));
     all
+}
+
+#[test]
+fn each_of_several_labs_stands_in_the_report_with_its_subjects() {
+    let mut run = exact();
+    let page = |run: &RunRecord| html(std::slice::from_ref(run)).expect("a report");
+    assert!(page(&run).contains("under guest kernel 6.12.95@0123 with"));
+    run.header.plan.subjects[1].lab = Some(LabPlan {
+        kernel: "6.18.1@4567".into(),
+        digest: "456789abcdef".into(),
+    });
+    let page = page(&run);
+    for text in [
+        "under guest kernels 6.12.95@0123, 6.18.1@4567 with",
+        "lab (ext4, btrfs)",
+        "0123456789ab: kernel 6.12.95@0123 and its root image",
+        "lab (xfs)",
+        "456789abcdef: kernel 6.18.1@4567 and its root image",
+        "6.12.95, 6.18.1",
+        "0123456789ab, 456789abcdef",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
 }
 
 #[test]

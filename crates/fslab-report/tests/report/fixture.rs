@@ -244,6 +244,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
                 subject.fs()
             ))),
             check: Some(words(&format!("fsck.{} -n DEVICE", subject.fs()))),
+            lab: None,
             subject,
         }
     });

@@ -18,7 +18,7 @@ fn on_machine(name: &str, label: &str) -> RunRecord {
         .expect("a run's name");
     run.header.machine.host = Some(name.to_owned());
     run.header.plan.venue = VenuePlan::Dir {
-        dir: format!("/mnt/{name}").into(),
+        dir: std::path::PathBuf::from(format!("/mnt/{name}")).into(),
     };
     relabel(&mut run, &subject(label)).expect("one subject");
     run

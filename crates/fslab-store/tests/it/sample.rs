@@ -71,6 +71,7 @@ pub(crate) fn plan() -> Plan {
                 mkfs: words("mkfs DEVICE"),
                 mount: words("mount DEVICE MOUNTPOINT"),
                 check: None,
+                lab: None,
             })
             .into(),
         phases: vec![write_spec()],

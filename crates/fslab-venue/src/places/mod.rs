@@ -6,6 +6,7 @@ mod fake;
 mod guest;
 mod image;
 mod place;
+mod subjects;
 
 pub(crate) use block::Block;
 pub(crate) use directory::Directory;
@@ -13,3 +14,4 @@ pub(crate) use fake::Fake;
 pub(crate) use guest::GuestDisk;
 pub(crate) use image::Image;
 pub(crate) use place::{Place, Prepared, Preparing, Start, make_marked_folder};
+pub(crate) use subjects::Places;

@@ -1,0 +1,191 @@
+//! The guest kernels that subjects name: `ext4@mine`.
+
+use fslab_model::{LabPlan, Study, Subject, VenueKind};
+
+use crate::resolve::asked;
+use crate::{VenueChoice, bounds};
+
+/// The kernels that the subjects of a request name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedKernels {
+    /// The names of their labs, each once, in the order of the subjects.
+    pub names: Vec<String>,
+    /// True if every subject names one.
+    pub is_every: bool,
+}
+
+impl NamedKernels {
+    /// The kernels of `subjects`, or of the study's if there are none. Invalid subjects and too many
+    /// have none: [`crate::resolve`] reports them.
+    #[must_use]
+    pub fn of(study: &Study, subjects: &[String]) -> Self {
+        let asked = asked(study, subjects);
+        if bounds::ensure_subjects(asked.len()).is_err() {
+            return Self::default();
+        }
+        let subjects = fslab_fs::parse_subjects(asked).unwrap_or_default();
+        let mut names: Vec<String> = Vec::new();
+        for name in subjects.iter().filter_map(Subject::kernel) {
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+        let is_every = !names.is_empty() && subjects.iter().all(|it| it.kernel().is_some());
+        Self { names, is_every }
+    }
+}
+
+/// Why a subject cannot have its kernel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KernelError {
+    /// A venue without guests.
+    #[error(
+        "the subject '{subject}' names a guest kernel, and in the venue '{venue}' the kernel is \
+         the machine's own"
+    )]
+    NoGuest {
+        /// The subject.
+        subject: String,
+        /// The venue.
+        venue: &'static str,
+    },
+    /// A name that the request has no lab for.
+    #[error("the subject '{subject}' names the lab '{name}', which was not looked up")]
+    Unknown {
+        /// The subject.
+        subject: String,
+        /// The name.
+        name: String,
+    },
+}
+
+impl KernelError {
+    /// A hint for the user.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoGuest { .. } => "take the venue guest or sim, or leave out the @".to_owned(),
+            Self::Unknown { .. } => "fslab lab status lists the labs".to_owned(),
+        }
+    }
+}
+
+/// The lab of each subject that names a kernel.
+pub(crate) fn labs(
+    subjects: &[Subject],
+    choice: &VenueChoice,
+    venue: VenueKind,
+) -> Result<Vec<Option<LabPlan>>, KernelError> {
+    let guest = match choice {
+        VenueChoice::Guest(guest) | VenueChoice::Sim(guest, _) => Some(guest),
+        VenueChoice::Auto { guest, .. } if venue == VenueKind::Guest => guest.as_ref(),
+        VenueChoice::Auto { .. } | VenueChoice::Named(_) => None,
+    };
+    let lab = |subject: &Subject| {
+        let Some(name) = subject.kernel() else {
+            return Ok(None);
+        };
+        let guest = guest.ok_or_else(|| KernelError::NoGuest {
+            subject: subject.to_string(),
+            venue: venue.as_str(),
+        })?;
+        let lab = guest.named.get(name).cloned();
+        lab.map(Some).ok_or_else(|| KernelError::Unknown {
+            subject: subject.to_string(),
+            name: name.to_owned(),
+        })
+    };
+    subjects.iter().map(lab).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GuestChoice, Repetition, Request, ResolveError, resolve};
+    use fslab_model::{Plan, VenuePlan};
+
+    fn lab(name: &str) -> LabPlan {
+        LabPlan {
+            kernel: format!("6.12@{name}"),
+            digest: format!("digest of {name}"),
+        }
+    }
+
+    fn guest() -> VenueChoice {
+        let named = ["old", "new"].map(|name| (name.to_owned(), lab(name)));
+        VenueChoice::Guest(GuestChoice {
+            folder: "/var/tmp".into(),
+            kernel: lab("default").kernel,
+            lab: lab("default").digest,
+            named: named.into(),
+            memory: None,
+        })
+    }
+
+    fn study() -> Study {
+        crate::load_study("quick").expect("built in").0
+    }
+
+    fn plan(venue: VenueChoice, subjects: &[&str]) -> Result<Plan, ResolveError> {
+        let request = Request {
+            study: study(),
+            subjects: subjects.iter().map(ToString::to_string).collect(),
+            venue,
+            size: None,
+            aged: None,
+            scale: None,
+            repetition: Repetition::default(),
+            trial_limit_s: None,
+            seed: 1,
+        };
+        resolve(&request).map(|resolved| resolved.plan)
+    }
+
+    #[test]
+    fn each_subject_is_planned_with_the_lab_that_it_names_or_the_venues() {
+        let named = plan(guest(), &["ext4@old", "ext4@new", "xfs"]).expect("resolves");
+        let labs = named.subjects.iter().map(|it| named.lab_of(it));
+        let expected = ["old", "new", "default"].map(|name| Some(lab(name)));
+        assert_eq!(labs.collect::<Vec<_>>(), expected);
+        assert_eq!(named.subjects[0].mkfs, named.subjects[1].mkfs);
+        let plain = plan(guest(), &["ext4", "xfs"]).expect("resolves");
+        assert!(plain.subjects.iter().all(|it| it.lab.is_none()));
+        assert_eq!(plain.labs(), [lab("default")]);
+    }
+
+    #[test]
+    fn a_kernel_is_refused_where_there_is_no_guest_and_if_it_was_not_looked_up() {
+        let loops = VenueChoice::Named(VenuePlan::Loop {
+            folder: "/var/tmp".into(),
+        });
+        let dir = std::env::temp_dir();
+        let dirs = VenueChoice::Named(VenuePlan::Dir { dir: dir.into() });
+        for (venue, name) in [(loops, "loop"), (dirs, "dir")] {
+            let error = plan(venue, &["ext4@old"]).expect_err(name);
+            let text = error.to_string();
+            assert!(
+                text.contains("the machine's own") && text.contains(name),
+                "{text}"
+            );
+        }
+        let unknown = plan(guest(), &["ext4@newer"]).expect_err("not looked up");
+        assert!(unknown.to_string().contains("'newer'"), "{unknown}");
+    }
+
+    #[test]
+    fn the_kernels_of_a_request_are_each_named_once() {
+        let kernels = |subjects: &[&str]| {
+            let subjects: Vec<_> = subjects.iter().map(ToString::to_string).collect();
+            let found = NamedKernels::of(&study(), &subjects);
+            (found.names, found.is_every)
+        };
+        let both = vec!["old".to_owned(), "new".to_owned()];
+        assert_eq!(
+            kernels(&["ext4@old,xfs@new", "xfs@old"]),
+            (both.clone(), true)
+        );
+        assert_eq!(kernels(&["ext4@old", "xfs", "xfs@new"]), (both, false));
+        assert_eq!(kernels(&[]), (Vec::new(), false));
+        assert_eq!(kernels(&["no-such@old"]), (Vec::new(), false));
+    }
+}
