@@ -172,10 +172,6 @@ impl LabError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotBuilt {
-                nearest: Some(nearest),
-                ..
-            } => Some(did_you_mean(nearest)),
             Self::NotBuilt { name, .. } if name == "default" => {
                 Some("fslab lab build makes it, in about 5 minutes".to_owned())
             }
@@ -267,7 +263,7 @@ impl LabError {
 }
 
 fn not_built_hint(nearest: Option<&str>, known: &[String]) -> String {
-    let nearest = nearest.map_or(String::new(), |it| format!("did you mean '{it}'? "));
+    let nearest = nearest.map_or_else(String::new, |name| did_you_mean(name) + " ");
     let known = match known {
         [] => "there is no lab yet".to_owned(),
         [one] => format!("there is only '{one}'"),
