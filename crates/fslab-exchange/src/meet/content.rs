@@ -51,7 +51,7 @@ pub(super) fn look_up<T: Copy>(table: &[(&str, T)], spec: &PhaseSpec) -> Option<
     found.map(|(_, entry)| *entry)
 }
 
-/// The parameter `name`, if it is a whole number.
+/// The parameter `name`, if it is an integer.
 pub(super) fn number(parameters: &Parameters, name: &str) -> Option<u64> {
     parameters.get(name).and_then(Value::as_u64)
 }

@@ -1,4 +1,5 @@
-//! What every entry refuses: options that reach beyond the device, sizes, subjects without a driver.
+//! What every entry refuses: options that reach beyond the device, sizes, and subjects without a
+//! driver.
 
 use fslab_fs::{CatalogueError, Driver, FileSystem, all, parse_subject};
 use fslab_model::{Bytes, Subject};

@@ -30,7 +30,7 @@ pub fn sweep<'a>(
         let value = |name: &str| point.point.and_then(|point| point.get(name));
         let dimensions = sweep.dimensions.iter();
         let mut row: Vec<TableCell> = dimensions
-            .map(|dimension| TableCell::optional(value(dimension.name).map(|it| it.to_string())))
+            .map(|dimension| TableCell::optional(value(dimension.name).map(ToString::to_string)))
             .collect();
         row.extend((0..names.len()).map(|subject| figure(point, subject)));
         if names.len() > 1 {

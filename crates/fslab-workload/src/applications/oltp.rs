@@ -329,23 +329,23 @@ impl OltpJob<'_> {
             })
         };
         let work = |role: Role, book: &mut ThreadRecorder, must_stop: &dyn Fn() -> bool| {
-            let work = Work {
+            let mut work = Work {
                 files: &files,
                 progress: &progress,
                 book,
                 must_stop,
             };
             match role {
-                Role::Log(state) => self.log(work, state),
-                Role::Writer(state) => self.write(work, state),
-                Role::Reader(state) => self.read(work, state),
+                Role::Log(state) => self.log(&mut work, state),
+                Role::Writer(state) => self.write(&mut work, state),
+                Role::Reader(state) => self.read(&mut work, state),
             }
         };
         let threads = 1 + parameters.writers + parameters.readers;
         run_recorded_threads(self.context, threads, prepare, work)
     }
 
-    fn log(&self, work: Work<'_>, mut state: LogState) -> EngineResult<()> {
+    fn log(&self, work: &mut Work<'_>, mut state: LogState) -> EngineResult<()> {
         let record = self.parameters.log_record.0;
         let records = self.parameters.log_size.0 / record;
         for turn in 0..self.goal.logs {
@@ -365,7 +365,7 @@ impl OltpJob<'_> {
         Ok(())
     }
 
-    fn write(&self, work: Work<'_>, mut state: WriterState) -> EngineResult<()> {
+    fn write(&self, work: &mut Work<'_>, mut state: WriterState) -> EngineResult<()> {
         let parameters = self.parameters;
         let record = parameters.record.0 as usize;
         for batch in 0..self.goal.batches {
@@ -390,7 +390,7 @@ impl OltpJob<'_> {
         Ok(())
     }
 
-    fn read(&self, work: Work<'_>, mut state: ReaderState) -> EngineResult<()> {
+    fn read(&self, work: &mut Work<'_>, mut state: ReaderState) -> EngineResult<()> {
         loop {
             let ticket = work.progress.next_ticket();
             if ticket >= self.parameters.operations {
