@@ -4,17 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{
-    Bytes, LabPlan, PhaseSpec, Plan, RunHeader, RunRecord, Subject, SubjectPlan, VenueKind,
-    VenuePlan,
-};
+use fslab_model::{PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind};
 use serde::Serialize;
 
 use crate::DiffError;
+use crate::dimension_value::Values;
 use crate::pairing::{Pair, subjects};
 
-/// Granularity of the comparison: kernels reserve different amounts of the same memory.
-const MEMORY_STEP_BYTES: u64 = 256 << 20;
 /// Prefix of facts that are versions of tools.
 const TOOL_FACT: &str = "tool.";
 /// Prefix of facts that are digests of a guest's layers with a study's programs and files.
@@ -156,10 +152,10 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
         _ => Vec::new(),
     };
     for pair in pairs {
-        let sides = [(base, pair.base), (new, pair.new)].map(|(run, place)| Values {
-            header: &run.header,
-            place: Some(place),
-        });
+        let sides = [
+            Values::of_subject(&base.header, pair.base),
+            Values::of_subject(&new.header, pair.new),
+        ];
         for difference in value_differences(&sides) {
             if !found.contains(&difference) {
                 found.push(difference);
@@ -177,16 +173,12 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
 /// The differences apart from subjects: those of plan and machine, known before a trial.
 #[must_use]
 pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> {
-    let whole = |header| Values {
-        header,
-        place: None,
-    };
-    value_differences(&[whole(base), whole(new)])
+    value_differences(&[Values::of_run(base), Values::of_run(new)])
 }
 
 fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
     let differs = |it: Dimension| of_base.value(it) != of_new.value(it);
-    let is_imported = is_imported(&of_base.header.plan) || is_imported(&of_new.header.plan);
+    let is_imported = of_base.is_imported() || of_new.is_imported();
     let elsewhere = differs(Dimension::Venue);
     let another_kernel = differs(Dimension::Kernel);
     let is_implied = |dimension: &Dimension| match dimension {
@@ -202,16 +194,6 @@ fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
     compared
         .filter_map(|it| Difference::of(it, of_base.value(it), of_new.value(it)))
         .collect()
-}
-
-/// The value of `dimension` for the subject at `place` in a run; empty for what a subject is by
-/// itself, and for what figures in virtual time do not depend on.
-pub(crate) fn subject_value(header: &RunHeader, dimension: Dimension, place: usize) -> String {
-    let of_subject = Values {
-        header,
-        place: Some(place),
-    };
-    of_subject.value(dimension)
 }
 
 /// A difference of two plans that cannot be waived; `None` if there is none.
@@ -403,126 +385,4 @@ fn differing(base: &BTreeMap<String, String>, new: &BTreeMap<String, String>) ->
     });
     let (base, new): (Vec<String>, Vec<String>) = known.unzip();
     (base.join(", "), new.join(", "))
-}
-
-/// The dimensions of a run or of one subject.
-struct Values<'a> {
-    header: &'a RunHeader,
-    /// The subject's index in the plan; `None` for all of them.
-    place: Option<usize>,
-}
-
-impl Values<'_> {
-    fn value(&self, dimension: Dimension) -> String {
-        let (header, plan) = (self.header, &self.header.plan);
-        let is_virtual = plan.venue.kind().is_virtual();
-        let is_imported = is_imported(plan);
-        let unknown = || "unknown".to_owned();
-        let machine = &header.machine;
-        let known = |value: &Option<String>| value.clone().unwrap_or_else(unknown);
-        match dimension {
-            // The output of another tool has none of them.
-            Dimension::Device | Dimension::Size | Dimension::Cold if is_imported => unknown(),
-            // What virtual time depends on is in the plan.
-            Dimension::Machine | Dimension::System if is_virtual => String::new(),
-            Dimension::Machine => self.machine(),
-            // A guest's own kernel is another dimension; the host's affects its times.
-            Dimension::System if matches!(plan.venue, VenuePlan::Guest { .. }) => {
-                format!("{}, {}", known(&machine.os), known(&machine.kernel))
-            }
-            Dimension::System => known(&machine.os),
-            Dimension::Kernel => {
-                let guests = self.of_labs(|lab| lab.kernel);
-                guests.unwrap_or_else(|| known(&machine.kernel))
-            }
-            Dimension::Lab => {
-                let digest = |lab: LabPlan| match lab.digest.is_empty() {
-                    true => unknown(),
-                    false => lab.digest,
-                };
-                self.of_labs(digest).unwrap_or_default()
-            }
-            Dimension::Fslab => header.fslab.clone(),
-            Dimension::Venue => match &plan.venue {
-                VenuePlan::Imported { tool } => format!("imported from {tool}"),
-                venue => venue.kind().as_str().to_owned(),
-            },
-            Dimension::Device => self.device(),
-            Dimension::Memory => match &plan.venue {
-                VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
-                    memory_bytes.to_string()
-                }
-                _ => String::new(),
-            },
-            Dimension::Size => plan.size_bytes.to_string(),
-            Dimension::Cold => plan.cold.as_str().to_owned(),
-            Dimension::Engine => plan.engine.clone(),
-            Dimension::Seed if is_virtual => plan.seed.to_string(),
-            Dimension::Subject | Dimension::Options | Dimension::Tools | Dimension::Seed => {
-                String::new()
-            }
-        }
-    }
-
-    fn machine(&self) -> String {
-        let machine = &self.header.machine;
-        let rounded = |bytes: u64| Bytes(bytes.next_multiple_of(MEMORY_STEP_BYTES));
-        let memory = machine.memory_bytes.map(|bytes| rounded(bytes).to_string());
-        let count = machine.cpu_count.map(|count| format!("{count} processors"));
-        let parts = [
-            machine.host.clone(),
-            machine.cpu.clone(),
-            count,
-            memory,
-            machine.architecture.clone(),
-        ];
-        let known: Vec<String> = parts.into_iter().flatten().collect();
-        match known.is_empty() {
-            true => "unknown".to_owned(),
-            false => known.join(", "),
-        }
-    }
-
-    fn subject(&self) -> Option<&SubjectPlan> {
-        self.header.plan.subjects.get(self.place?)
-    }
-
-    /// A part of the subject's lab, or of every lab; `None` without a guest.
-    fn of_labs(&self, part: impl Fn(LabPlan) -> String) -> Option<String> {
-        let plan = &self.header.plan;
-        let of_venue = plan.venue.guest_lab()?;
-        let labs = match self.subject() {
-            Some(subject) => plan.lab_of(subject).into_iter().collect(),
-            None => plan.labs(),
-        };
-        let mut parts: Vec<String> = Vec::new();
-        for lab in labs {
-            let part = part(lab);
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
-        }
-        match parts.is_empty() {
-            true => Some(part(of_venue)),
-            false => Some(parts.join(", ")),
-        }
-    }
-
-    fn device(&self) -> String {
-        match self.subject().and_then(|it| it.subject.directory()) {
-            Some(directory) => directory.to_owned(),
-            None => device(&self.header.plan.venue),
-        }
-    }
-}
-
-fn device(venue: &VenuePlan) -> String {
-    match venue {
-        VenuePlan::Dir { dir } => dir.to_string(),
-        VenuePlan::Loop { folder } => folder.display().to_string(),
-        VenuePlan::Block { device } => device.display().to_string(),
-        VenuePlan::Guest { folder, .. } => folder.display().to_string(),
-        VenuePlan::Sim { disk, .. } => disk.profile.clone(),
-        VenuePlan::Fake | VenuePlan::Imported { .. } => String::new(),
-    }
 }

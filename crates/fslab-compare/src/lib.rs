@@ -18,6 +18,7 @@ mod certainty;
 mod contrast;
 mod diff;
 mod dimension;
+mod dimension_value;
 mod error;
 #[cfg(test)]
 mod fixture;

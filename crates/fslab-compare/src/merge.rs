@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use fslab_model::{CellId, LabPlan, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
 
-use crate::dimension::{is_imported, phase_difference, question_difference, subject_value};
+use crate::dimension::{is_imported, phase_difference, question_difference};
+use crate::dimension_value::Values;
 use crate::pairing::{Pair, subjects};
 use crate::{Dimension, wording};
 
@@ -341,7 +342,8 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
     // The fslab that imported has not measured.
     let compared = |it: &Dimension| *it != Dimension::Fslab || !has_import;
     for dimension in Dimension::ALL.into_iter().filter(compared) {
-        let value = |run: &RunRecord, place| subject_value(&run.header, dimension, place);
+        let value =
+            |run: &RunRecord, place| Values::of_subject(&run.header, place).value(dimension);
         sentences.extend(difference(runs, dimension.as_str(), value));
     }
     // Not a dimension: more repeats are the same measurement with higher precision.

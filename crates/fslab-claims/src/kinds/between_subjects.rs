@@ -85,11 +85,13 @@ fn others(
             None => others.push(member),
         }
     }
-    if others.is_empty() {
-        let gap = "there is no other subject to compare with".to_owned();
-        return Err(left_out.into_iter().next().unwrap_or(gap));
-    }
     Ok((others, left_out))
+}
+
+/// Why there is nothing to compare with.
+fn no_rival(left_out: Vec<MissingReason>) -> MissingReason {
+    let gap = "there is no other subject to compare with".to_owned();
+    left_out.into_iter().next().unwrap_or(gap)
 }
 
 /// Why the subject has no figure in these phases; `None` if it has one.
@@ -140,6 +142,9 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
                 limits,
             ));
         }
+    }
+    if findings.is_empty() {
+        return Judgement::not_measured(no_rival(left_out));
     }
     let mut judgement = Judgement::all(findings);
     let left_out = left_out.into_iter().map(|gap| format!("left out: {gap}"));
@@ -213,6 +218,10 @@ fn win(
         Ok(others) => others,
         Err(gap) => return Finding::gap(format!("{phase}: {}", subject.label), gap, limits),
     };
+    if others.is_empty() {
+        let what = format!("{phase}: {}", subject.label);
+        return Finding::gap(what, no_rival(left_out), limits);
+    }
     let ratios = others.iter().map(|other| {
         let what = format!("{phase}: {} / {}", subject.label, other.label);
         Finding::of_ratio(what, case.ratio(&phases, subject, other), limits)

@@ -222,6 +222,14 @@ fn best_and_worst_are_at_their_ends_or_within_a_distance() {
 }
 
 #[test]
+fn all_subjects_of_a_run_may_be_near_each_other() {
+    let all = "kind = 'best'\nphase = 'w'\nsubjects = ['a', 'b', 'c', 'd']";
+    assert_eq!(outcome(&four(), &format!("{all}\nwithin = 0.99")), Holds);
+    assert_eq!(outcome(&four(), &format!("{all}\nwithin = 0.01")), Fails);
+    assert_eq!(outcome(&four(), all), NotMeasured);
+}
+
+#[test]
 fn a_failed_subject_is_left_out_and_reported() {
     let run = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[1.0])])
