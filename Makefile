@@ -10,7 +10,7 @@ help:
 	@echo "make demo     compare six file systems in virtual time; ends with a table and a report"
 	@echo "make test     run every check and test"
 	@echo "make lab      build the guest kernel that has every file system: 5 minutes, once"
-	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C: 17 minutes"
+	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C"
 	@echo "make docs     build the book: book/index.html"
 	@echo "make build    build the command: $(FSLAB)"
 	@echo "make clean    remove what was built, and what a killed run left"
@@ -41,7 +41,8 @@ docs:
 	@command -v mdbook >/dev/null || { echo "mdbook is missing: cargo install mdbook" >&2; exit 1; }
 	mdbook build docs
 
-# With its peers, from Debian. As root also on ext4 over a loop device. BENCH="--quick" to try it,
+# With its peers, from Debian; also with fs_mark, mdtest and elbencho where they are in PATH, or
+# with BENCH="--peer fs_mark=FILE". As root also on ext4 over a loop device. BENCH="--quick" to try it,
 # BENCH=sim for the speed of virtual time (after `make lab`), BENCH="--help" for more.
 bench: build
 	@scripts/setup bench

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::builder::RangedI64ValueParser;
 
+use crate::contenders::PeerFile;
 use crate::sim::SimArgs;
 use crate::store::StoreArgs;
 use crate::work::Work;
@@ -13,8 +14,9 @@ fn rounds() -> RangedI64ValueParser<u32> {
     RangedI64ValueParser::new().range(1..)
 }
 
-/// Measures fslab against fio, sysbench, bonnie++ and bare loops in C, on tmpfs and, as root, on
-/// ext4 over a loop device.
+/// Measures fslab against fio, sysbench, bonnie++, fs_mark, mdtest, elbencho and bare loops in C,
+/// on tmpfs and, as root, on ext4 over a loop device. A peer that is not installed is left out,
+/// and named.
 #[derive(Debug, Parser)]
 #[command(name = "fslab-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -22,7 +24,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) other: Option<Other>,
 
-    /// Rows to measure: pread, ring, ring-direct, names, stream, files.
+    /// Rows to measure: pread, backward, mmap, ring, ring-direct, names, stream, files, seeks.
     #[arg(long, value_delimiter = ',', value_name = "ROW,...")]
     pub(crate) rows: Vec<Work>,
 
@@ -34,13 +36,18 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = rounds())]
     pub(crate) runs: u32,
 
-    /// Small amounts and 3 rounds, to see that everything works: no figure means anything.
+    /// Small amounts and 3 rounds, to see that everything works: no figure means anything, and no
+    /// target is judged.
     #[arg(long)]
     pub(crate) quick: bool,
 
     /// The command fslab; by default that beside this program.
     #[arg(long, value_name = "FILE")]
     pub(crate) fslab: Option<PathBuf>,
+
+    /// The program of a peer that is not in PATH, such as fs_mark=/opt/fs_mark/fs_mark.
+    #[arg(long = "peer", value_name = "NAME=FILE")]
+    pub(crate) peers: Vec<PeerFile>,
 
     /// Where tmpfs is mounted.
     #[arg(long, default_value = "/dev/shm", value_name = "DIR")]

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::args::{Args, PlaceKind};
-use crate::contenders::{Bonnie, Contender, Fio, Fslab, Programs, Reference, Sysbench, Task};
+use crate::contenders::{Contender, Fslab, PeerFile, Programs, Reference, Task, peers};
 use crate::counting::{self, Counter};
 use crate::error::BenchError;
 use crate::machine;
 use crate::measure::{Settings, measure_row};
 use crate::place::Place;
-use crate::results::{Commands, Results};
+use crate::results::{Commands, Results, Setting};
 use crate::work::{Amounts, Work};
 
 /// Measures what `args` ask for.
@@ -37,7 +37,11 @@ pub(crate) fn run(args: &Args, stop: &Arc<AtomicBool>) -> Result<Results, BenchE
         quick: args.quick,
         ..Results::default()
     };
-    let fslab = find_fslab(args.fslab.as_deref())?;
+    let parties = Parties {
+        fslab: find_fslab(args.fslab.as_deref())?,
+        programs: settings.programs.clone(),
+        peers: args.peers.clone(),
+    };
     let is_superuser = fslab_sys::is_superuser();
     if !is_superuser && args.places.is_empty() {
         note(
@@ -50,10 +54,11 @@ pub(crate) fn run(args: &Args, stop: &Arc<AtomicBool>) -> Result<Results, BenchE
         place.write_data(&settings.programs, &settings.amounts)?;
         let fact = ("place".to_owned(), place.facts().to_owned());
         results.machine.push(fact);
-        measure_place(&settings, &place, &fslab, &mut results)?;
+        let everyone = Everyone::new(&place, &parties);
+        measure_place(&settings, &place, &everyone, &mut results)?;
         // Counts do not depend on the place, and are made once.
         if !args.no_counts && results.counts.is_empty() {
-            count_all(&settings, &place, &fslab, &mut results)?;
+            count_all(&settings, &place, &everyone, &mut results)?;
         }
     }
     Ok(results)
@@ -109,24 +114,28 @@ fn demand_memory(kind: PlaceKind, amounts: &Amounts) -> Result<(), BenchError> {
     }
 }
 
-/// Everybody who can be a contender in `place`.
-struct Everybody {
+/// The programs of all contenders, wherever is measured.
+struct Parties {
+    fslab: PathBuf,
+    programs: Programs,
+    peers: Vec<PeerFile>,
+}
+
+/// Every contender in a place.
+struct Everyone {
     fslab: Fslab,
     reference: Reference,
     peers: Vec<Box<dyn Contender>>,
 }
 
-impl Everybody {
-    fn new(place: &Place, fslab: &Path, programs: &Programs) -> Self {
-        let bonnie = Bonnie {
-            in_memory: place.name() == "tmpfs",
-        };
+impl Everyone {
+    fn new(place: &Place, parties: &Parties) -> Self {
         Self {
             fslab: Fslab {
-                program: fslab.to_owned(),
+                program: parties.fslab.clone(),
             },
-            reference: Reference(programs.clone()),
-            peers: vec![Box::new(Fio), Box::new(Sysbench), Box::new(bonnie)],
+            reference: Reference(parties.programs.clone()),
+            peers: peers(&parties.peers, place.name() == "tmpfs"),
         }
     }
 
@@ -137,31 +146,33 @@ impl Everybody {
     }
 }
 
+/// Asks every contender for its version, once, and notes who is not there.
+fn ask_versions(everyone: &Everyone, results: &mut Results) {
+    if !results.versions.is_empty() {
+        return;
+    }
+    for contender in everyone.all() {
+        let version = contender.version();
+        if let Err(why) = &version {
+            note(
+                results,
+                &format!("{} does not take part: {why}", contender.name()),
+            );
+        }
+        results.versions.push((contender.name(), version));
+    }
+}
+
 fn measure_place(
     settings: &Settings,
     place: &Place,
-    fslab: &Path,
+    everyone: &Everyone,
     results: &mut Results,
 ) -> Result<(), BenchError> {
-    let everybody = Everybody::new(place, fslab, &settings.programs);
-    if results.versions.is_empty() {
-        let version = |it: &dyn Contender| (it.name(), it.version());
-        results.versions = everybody.all().into_iter().map(version).collect();
-    }
-    let present = |contender: &&dyn Contender| {
-        let name = contender.name();
-        results
-            .versions
-            .iter()
-            .any(|(known, version)| *known == name && version.is_ok())
-    };
-    let peers: Vec<_> = everybody
-        .all()
-        .into_iter()
-        .skip(2)
-        .filter(present)
-        .collect();
-    let pair: [&dyn Contender; 2] = [&everybody.reference, &everybody.fslab];
+    ask_versions(everyone, results);
+    let present = |contender: &&dyn Contender| results.takes_part(contender.name());
+    let peers: Vec<_> = everyone.all().into_iter().skip(2).filter(present).collect();
+    let pair: [&dyn Contender; 2] = [&everyone.reference, &everyone.fslab];
     for work in results.works.clone() {
         let began = Instant::now();
         let row = measure_row(settings, place, work, pair, &peers)?;
@@ -180,7 +191,7 @@ fn measure_place(
     Ok(())
 }
 
-/// Notes the commands and the remarks of a contender, once.
+/// Notes the commands, the setting and the remarks of a contender, once.
 fn describe(settings: &Settings, work: Work, contender: &dyn Contender, results: &mut Results) {
     let known = |it: &Commands| (it.contender, it.work) == (contender.name(), work);
     if results.commands.iter().any(known) {
@@ -208,6 +219,13 @@ fn describe(settings: &Settings, work: Work, contender: &dyn Contender, results:
             lines,
         });
     }
+    if let Some(setting) = contender.setting(work) {
+        results.settings.push(Setting {
+            contender: contender.name(),
+            work,
+            options: setting,
+        });
+    }
     if let Some(remark) = contender.remark(work) {
         note(results, &format!("{}: {remark}", work.name()));
     }
@@ -216,10 +234,9 @@ fn describe(settings: &Settings, work: Work, contender: &dyn Contender, results:
 fn count_all(
     settings: &Settings,
     place: &Place,
-    fslab: &Path,
+    everyone: &Everyone,
     results: &mut Results,
 ) -> Result<(), BenchError> {
-    let everybody = Everybody::new(place, fslab, &settings.programs);
     for counter in [Counter::Instructions, Counter::SystemCalls] {
         if !is_installed(counter.program()) {
             let program = counter.program();
@@ -230,11 +247,12 @@ fn count_all(
             continue;
         }
         for work in results.works.clone() {
+            if !work.is_counted() {
+                continue;
+            }
             let began = Instant::now();
-            for contender in everybody.all() {
-                let failed =
-                    |it: &(&str, Result<String, String>)| it.0 == contender.name() && it.1.is_err();
-                if contender.is_one_process() || results.versions.iter().any(failed) {
+            for contender in everyone.all() {
+                if contender.is_one_process() || !results.takes_part(contender.name()) {
                     continue;
                 }
                 if settings.stop.load(Ordering::Relaxed) {

@@ -126,10 +126,10 @@ fn totals(
     for invocation in contender.invocations(&task) {
         match invocation.figure {
             None => {
-                child::run(&invocation, room.path(), &[])?;
+                child::run(&invocation, &task.start(), &[])?;
             }
             Some(figure) => {
-                child::run(&invocation, room.path(), &counter.prefix(&book))?;
+                child::run(&invocation, &task.start(), &counter.prefix(&book))?;
                 let text =
                     std::fs::read_to_string(&book).map_err(|e| BenchError::io("read", &book, e))?;
                 totals.push((figure, counter.read(&text)?));

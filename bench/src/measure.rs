@@ -187,7 +187,7 @@ fn run_in(
     let mut results = Vec::new();
     for invocation in contender.invocations(&task) {
         let (text, used) =
-            child::run_accounted(&invocation, directory, &settings.programs, scratch)?;
+            child::run_accounted(&invocation, &task.start(), &settings.programs, scratch)?;
         let used = Some(used).filter(|_| !contender.is_one_process());
         let rates = (invocation.read)(&text)?;
         results.extend(rates.into_iter().map(|(figure, rate)| (figure, rate, used)));
@@ -198,13 +198,14 @@ fn run_in(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contenders::{Bonnie, Fio, Sysbench};
+    use crate::contenders::peers;
 
     #[test]
     fn the_pair_is_mirrored_within_a_round_of_short_runs_and_rounds_are_mirrored() {
         let names = |round, mirrored| {
-            let bonnie = Bonnie { in_memory: true };
-            order(round, mirrored, [&Fio, &Sysbench], &[&bonnie, &Fio])
+            let all = peers(&[], true);
+            let [fio, sysbench, bonnie] = [0, 1, 2].map(|index: usize| all[index].as_ref());
+            order(round, mirrored, [fio, sysbench], &[bonnie, fio])
                 .iter()
                 .map(|contender| contender.name())
                 .collect::<Vec<_>>()

@@ -13,7 +13,7 @@ use fslab_sys::{LoopDevice, MountFlags};
 use crate::child;
 use crate::contenders::Programs;
 use crate::error::BenchError;
-use crate::work::{Amounts, DATA_FILE, Work};
+use crate::work::{Amounts, DATA_FILE, FILES_FOLDER, Work};
 
 /// Names of folders of ours, with the process's number behind.
 const PREFIX: &str = "fslab-bench-";
@@ -109,7 +109,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Writes the file that random reads go to.
+    /// Writes the file that records are read from.
     pub(crate) fn write_data(
         &mut self,
         programs: &Programs,
@@ -137,20 +137,24 @@ impl Place {
         &self.scratch
     }
 
-    /// Length of the file that random reads go to.
+    /// Length of the file that records are read from.
     pub(crate) fn data_bytes(&self) -> u64 {
         self.data_bytes
     }
 
-    /// An empty directory for a run of `work`, with a link to the file of random reads if it needs
-    /// that.
+    /// An empty directory for a run of `work`, with a link to the file that records are read from
+    /// or the folder that files are made in, if it needs that.
     pub(crate) fn room(&self, work: Work) -> Result<Room<'_>, BenchError> {
         let path = self.root.join("run");
         fs::create_dir(&path).map_err(|e| BenchError::io("make", &path, e))?;
-        if work.reads_data_file() {
+        if work.uses_data_file() {
             let link = path.join(DATA_FILE);
             fs::hard_link(self.root.join(DATA_FILE), &link)
                 .map_err(|e| BenchError::io("link", &link, e))?;
+        }
+        if work.makes_files() {
+            let files = path.join(FILES_FOLDER);
+            fs::create_dir(&files).map_err(|e| BenchError::io("make", &files, e))?;
         }
         Ok(Room { place: self, path })
     }
@@ -254,7 +258,7 @@ mod tests {
         let parent = tempfile::tempdir().expect("a folder");
         let place = Place::directory("here", parent.path(), parent.path()).expect("a place");
         let room = place.room(Work::Names).expect("a room");
-        fs::write(room.path().join("f"), "x").expect("writes");
+        fs::write(room.path().join(FILES_FOLDER).join("f"), "x").expect("writes");
         assert!(place.room(Work::Names).is_err(), "one run at a time");
         room.clear().expect("clears");
         drop(place);

@@ -13,7 +13,8 @@ use crate::work::{Figure, Work};
 pub(crate) fn terminal(results: &Results) -> String {
     let judged = judge(results);
     let mut text = String::new();
-    for grid in [rates(results), costs(results), verdicts(&judged)] {
+    let verdicts = (!judged.is_empty()).then(|| verdicts(&judged));
+    for grid in [rates(results), costs(results)].into_iter().chain(verdicts) {
         let _ = writeln!(text, "{}\n", grid.terminal());
     }
     let _ = writeln!(text, "{}", summary(results, &judged));
@@ -26,8 +27,10 @@ pub(crate) fn page(results: &Results, date: &str, command: &str) -> String {
     let mut text = format!("# fslab and its peers, {date}\n\n");
     let _ = writeln!(text, "{}\n\n`{command}`\n", summary(results, &judged));
     text.push_str(METHOD);
-    text.push_str("\n## Targets\n\n");
-    text.push_str(&verdicts(&judged).markdown());
+    if !judged.is_empty() {
+        text.push_str("\n## Targets\n\n");
+        text.push_str(&verdicts(&judged).markdown());
+    }
     text.push_str("\n## Rates\n\n");
     text.push_str(&rates(results).markdown());
     text.push_str("\n## What an operation costs\n\n");
@@ -47,7 +50,7 @@ pub(crate) fn page(results: &Results, date: &str, command: &str) -> String {
         let _ = writeln!(text, "- {name}: {version}");
     }
     text.push_str("\n## Commands\n\n");
-    text.push_str("`DIR` is an empty directory of the place, in which every command is started.\n");
+    text.push_str(COMMANDS);
     for commands in &results.commands {
         let _ = writeln!(
             text,
@@ -62,24 +65,33 @@ pub(crate) fn page(results: &Results, date: &str, command: &str) -> String {
 
 const METHOD: &str = "\
 Within a round the loop in C and fslab run in the order A B B A (A B in the rows names, stream and
-files), then every peer; the next round runs the other way around. The first round is not counted. Rates are medians of all runs with the smallest
-and the largest; ratios are taken round by round. All work is done by one thread, nothing is
-preallocated, data is incompressible, and after each run its files are removed and the file system is
-synchronised. Before each run of much data, memory is touched, since a guest may have returned it to
-its host. fslab records a full latency histogram in every run. Instructions (callgrind) and system
+files), then every peer; the next round runs the other way around. The first round is not counted.
+Rates are medians of all runs with the smallest and the largest; ratios are taken round by round.
+All work but that of the row seeks is done by one thread, nothing is preallocated, and data is
+incompressible. A peer gets the settings that make it fastest, which stand beside its rate; all
+contenders make their files in the same folder. After each run its files are removed and the file
+system is synchronised. Before each run of much data, memory is touched, since a guest may have
+returned it to its host. fslab records a full latency histogram in every run. Instructions (callgrind) and system
 calls (strace) are slopes between two numbers of operations. User time is that of the process
 without that of a run with a fiftieth of the operations; memory is the peak of the process.
 ";
 
+const COMMANDS: &str = "\
+`DIR` is a directory of the place with nothing but the file that records are read from. Every
+command is started in it; in the rows names and files in `DIR/files`, where all contenders make
+their files.
+";
+
 fn summary(results: &Results, judged: &[Judged]) -> String {
+    if results.quick {
+        return format!(
+            "{} rounds of small amounts: no figure means anything, and no target is judged.",
+            results.rounds
+        );
+    }
     let count = |reached| judged.iter().filter(|it| it.reached == reached).count();
-    let warning = if results.quick {
-        " Small amounts: no figure means anything."
-    } else {
-        ""
-    };
     format!(
-        "{} targets reached, {} not reached, {} not measured; {} rounds.{warning}",
+        "{} targets reached, {} not reached, {} not measured; {} rounds.",
         count(Some(true)),
         count(Some(false)),
         count(None),
@@ -125,6 +137,7 @@ fn rates(results: &Results) -> Grid {
             "place",
             "figure",
             "contender",
+            "best setting",
             "median",
             "min..max",
             "runs",
@@ -164,6 +177,7 @@ fn rate_row(results: &Results, series: &Series, heading: &str) -> Vec<String> {
         series.place.to_owned(),
         figure.name().to_owned(),
         series.contender.to_owned(),
+        results.setting(series.work, series.contender).to_owned(),
         show(|rate| rate.median).unwrap_or_else(untold),
         range.unwrap_or_default(),
         rate.map_or(0, |rate| rate.count).to_string(),
@@ -212,6 +226,7 @@ fn costs(results: &Results) -> Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Setting;
     use crate::series::tests::series;
     use crate::work::Amounts;
 
@@ -228,6 +243,11 @@ mod tests {
                 .push(series(contender, Figure::RandomRead, &[rate]));
         }
         results.series[2].samples[0].rate = None;
+        results.settings.push(Setting {
+            contender: "bonnie++",
+            work: Work::Pread,
+            options: "-f",
+        });
         results.remarks.push("first\nsecond".into());
         results
     }
@@ -239,7 +259,7 @@ mod tests {
                      | 0.900 (0.900..0.900) | NOT reached |";
         assert!(text.contains(short), "{text}");
         assert!(
-            text.contains("| bonnie++ | not reported |  | 0 |  |"),
+            text.contains("| bonnie++ | -f | not reported |  | 0 |  |"),
             "{text}"
         );
         assert!(text.contains("- first\n  second\n"));
@@ -250,5 +270,15 @@ mod tests {
         let text = terminal(&results());
         assert!(text.contains("NOT reached"), "{text}");
         assert!(text.contains("1 rounds"), "{text}");
+    }
+
+    #[test]
+    fn small_amounts_are_shown_without_a_verdict() {
+        let mut results = results();
+        results.quick = true;
+        for text in [terminal(&results), page(&results, "2000-01-01", "bench")] {
+            assert!(text.contains("no figure means anything"), "{text}");
+            assert!(!text.contains("reached"), "{text}");
+        }
     }
 }

@@ -15,6 +15,17 @@ pub(crate) struct Commands {
     pub(crate) lines: Vec<String>,
 }
 
+/// The options that a contender was given since they make it faster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// Who.
+    pub(crate) contender: &'static str,
+    /// The row.
+    pub(crate) work: Work,
+    /// The options, in words of the program.
+    pub(crate) options: &'static str,
+}
+
 /// Everything that was measured, and with what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
@@ -36,11 +47,28 @@ pub(crate) struct Results {
     pub(crate) counts: Vec<Count>,
     /// What was run.
     pub(crate) commands: Vec<Commands>,
+    /// The best settings.
+    pub(crate) settings: Vec<Setting>,
     /// What a reader must know: remarks on contenders, failures, what was not measured.
     pub(crate) remarks: Vec<String>,
 }
 
 impl Results {
+    /// Whether a contender takes part: its program has a version.
+    pub(crate) fn takes_part(&self, contender: &str) -> bool {
+        let is_there = |it: &(&str, Result<String, String>)| it.0 == contender && it.1.is_ok();
+        self.versions.iter().any(is_there)
+    }
+
+    /// The options that a contender was given in a row since they make it faster; empty if its
+    /// defaults are best.
+    pub(crate) fn setting(&self, work: Work, contender: &str) -> &'static str {
+        self.settings
+            .iter()
+            .find(|it| (it.work, it.contender) == (work, contender))
+            .map_or("", |it| it.options)
+    }
+
     /// The same figure of another contender.
     pub(crate) fn beside(&self, series: &Series, contender: &str) -> Option<&Series> {
         self.same_figure(series)

@@ -47,9 +47,12 @@ impl Judged {
     }
 }
 
-/// Every target of what was measured.
+/// Every target of what was measured; none of small amounts, whose figures mean nothing.
 pub(crate) fn judge(results: &Results) -> Vec<Judged> {
     let mut judged = Vec::new();
+    if results.quick {
+        return judged;
+    }
     for count in &results.counts {
         judged.extend(instructions(count));
     }
@@ -65,12 +68,18 @@ pub(crate) fn judge(results: &Results) -> Vec<Judged> {
 }
 
 fn instructions(count: &Count) -> Option<Judged> {
-    let reads = count.figure == Figure::RandomRead;
+    let single = matches!(
+        count.figure,
+        Figure::RandomRead | Figure::BackwardRead | Figure::Create | Figure::Stat | Figure::Unlink
+    );
     let counted = count.counter == Counter::Instructions && count.contender == "fslab";
-    (reads && counted).then(|| Judged {
+    (single && counted).then(|| Judged {
         work: count.work,
         place: "any",
-        target: format!("at most {INSTRUCTIONS_MAX:.0} user instructions per operation"),
+        target: format!(
+            "{}: at most {INSTRUCTIONS_MAX:.0} user instructions per operation",
+            count.figure
+        ),
         found: format!("{:.0}", count.per_operation),
         reached: Some(count.per_operation <= INSTRUCTIONS_MAX),
     })
@@ -95,8 +104,10 @@ fn beside_c(results: &Results, series: &Series) -> Option<Judged> {
 
 /// fslab need not be ahead where fio has a ring too: there the loop in C is the measure.
 fn ahead_of_peers(results: &Results, series: &Series) -> Vec<Judged> {
-    let must = matches!(series.work, Work::Pread | Work::Names)
-        || matches!(series.figure, Figure::FilesWrite | Figure::FilesVerified);
+    let must = matches!(
+        series.work,
+        Work::Pread | Work::Backward | Work::Mmap | Work::Names
+    ) || matches!(series.figure, Figure::FilesWrite | Figure::FilesVerified);
     if !must {
         return Vec::new();
     }
@@ -229,6 +240,25 @@ mod tests {
         assert_eq!(of("ahead of sysbench"), Some(true));
         assert_eq!(of("third of fio"), Some(false));
         assert_eq!(of("32 MiB"), Some(true));
+    }
+
+    #[test]
+    fn what_a_name_costs_is_held_against_its_target_and_small_amounts_against_nothing() {
+        let count = |figure, per_operation| Count {
+            contender: "fslab",
+            work: Work::Names,
+            figure,
+            counter: Counter::Instructions,
+            per_operation,
+        };
+        let mut results = Results {
+            counts: vec![count(Figure::Stat, 300.0), count(Figure::Unlink, 301.0)],
+            ..Results::default()
+        };
+        let reached: Vec<_> = judge(&results).iter().map(|it| it.reached).collect();
+        assert_eq!(reached, [Some(true), Some(false)]);
+        results.quick = true;
+        assert_eq!(judge(&results), []);
     }
 
     #[test]

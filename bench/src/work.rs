@@ -13,14 +13,28 @@ pub(crate) const SMALL_FILE_BYTES: u64 = 50_000;
 pub(crate) const QUEUE_DEPTH: u64 = 32;
 /// Reads submitted and completions awaited with one system call.
 pub(crate) const QUEUE_BATCH: u64 = 16;
-/// The file that random reads go to, below a run's directory.
+/// Length of a record of seeks, in bytes: bonnie++ reports no rate of less than half a second, and
+/// makes as many seeks however long a record is.
+pub(crate) const SEEK_RECORD_BYTES: u64 = 1 << 20;
+/// Processes that seek, as in bonnie++.
+pub(crate) const SEEKERS: u64 = 5;
+/// Of so many seeks of a process the first changes its record, as in bonnie++.
+pub(crate) const SEEKS_PER_UPDATE: u64 = 10;
+/// The file that records are read from, below a run's directory.
 pub(crate) const DATA_FILE: &str = "data";
+/// The folder that many files are made in, below a run's directory: the same for every contender,
+/// since on ext4 a folder's place on the disk decides how fast files are made in it.
+pub(crate) const FILES_FOLDER: &str = "files";
 
 /// A row of the bench: work that every contender is asked to do, by one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Cached 4 KiB random reads, one pread(2) after the other.
     Pread,
+    /// The same from the last record to the first.
+    Backward,
+    /// Cached 4 KiB random reads from a mapped file.
+    Mmap,
     /// The same through io_uring, buffered.
     Ring,
     /// The same through io_uring, with O_DIRECT.
@@ -31,6 +45,8 @@ pub(crate) enum Work {
     Stream,
     /// Write, read, and read and verify files of 50 kB.
     Files,
+    /// Random reads of 1 MiB by several processes, one in ten written back.
+    Seeks,
 }
 
 /// Something that is measured in a row.
@@ -38,6 +54,8 @@ pub(crate) enum Work {
 pub(crate) enum Figure {
     /// Random reads per second.
     RandomRead,
+    /// Reads from the end of a file to its beginning, per second.
+    BackwardRead,
     /// Files created per second.
     Create,
     /// stat(2) per second.
@@ -54,14 +72,16 @@ pub(crate) enum Figure {
     FilesRead,
     /// Files opened, read and verified per second.
     FilesVerified,
+    /// Seeks per second.
+    Seek,
 }
 
 /// How much is done in one run of each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Amounts {
-    /// Length of the file that random reads go to.
+    /// Length of the file that records are read from.
     pub(crate) data_bytes: u64,
-    /// Random reads.
+    /// Reads of 4 KiB.
     pub(crate) reads: u64,
     /// Random reads with O_DIRECT.
     pub(crate) direct_reads: u64,
@@ -71,28 +91,36 @@ pub(crate) struct Amounts {
     pub(crate) stream_bytes: u64,
     /// Files of 50 kB.
     pub(crate) files: u64,
+    /// Seeks of all processes together.
+    pub(crate) seeks: u64,
 }
 
 impl Work {
     /// Every row.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Pread,
+        Self::Backward,
+        Self::Mmap,
         Self::Ring,
         Self::RingDirect,
         Self::Names,
         Self::Stream,
         Self::Files,
+        Self::Seeks,
     ];
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Pread => "pread",
+            Self::Backward => "backward",
+            Self::Mmap => "mmap",
             Self::Ring => "ring",
             Self::RingDirect => "ring-direct",
             Self::Names => "names",
             Self::Stream => "stream",
             Self::Files => "files",
+            Self::Seeks => "seeks",
         }
     }
 
@@ -102,6 +130,12 @@ impl Work {
         let reads = self.operations(amounts);
         match self {
             Self::Pread => format!("{reads} cached random reads of 4 KiB from {data}, pread(2)"),
+            Self::Backward => format!(
+                "{reads} cached reads of 4 KiB from {data}, from the last record to the first, pread(2)"
+            ),
+            Self::Mmap => {
+                format!("{reads} cached random reads of 4 KiB from {data}, copied from a mapping")
+            }
             Self::Ring => format!(
                 "{reads} random reads of 4 KiB from {data}, io_uring, depth {QUEUE_DEPTH}, \
                  batch {QUEUE_BATCH}, buffered"
@@ -119,47 +153,65 @@ impl Work {
                 "{} files of 50 kB written, read, read and verified",
                 amounts.files
             ),
+            Self::Seeks => format!(
+                "{reads} cached random reads of 1 MiB from {data} by {SEEKERS} processes, every \
+                 {SEEKS_PER_UPDATE}th changed, written back and synced"
+            ),
         }
     }
 
     /// What is measured.
     pub(crate) fn figures(self) -> &'static [Figure] {
         match self {
-            Self::Pread | Self::Ring | Self::RingDirect => &[Figure::RandomRead],
+            Self::Pread | Self::Mmap | Self::Ring | Self::RingDirect => &[Figure::RandomRead],
+            Self::Backward => &[Figure::BackwardRead],
             Self::Names => &[Figure::Create, Figure::Stat, Figure::Unlink],
             Self::Stream => &[Figure::StreamWrite, Figure::StreamRead],
             Self::Files => &[Figure::FilesWrite, Figure::FilesRead, Figure::FilesVerified],
+            Self::Seeks => &[Figure::Seek],
         }
     }
 
     /// Operations of one figure in one run.
     pub(crate) fn operations(self, amounts: &Amounts) -> u64 {
         match self {
-            Self::Pread | Self::Ring => amounts.reads,
+            Self::Pread | Self::Backward | Self::Mmap | Self::Ring => amounts.reads,
             Self::RingDirect => amounts.direct_reads,
             Self::Names => amounts.names,
             Self::Stream => amounts.stream_bytes / STREAM_RECORD_BYTES,
             Self::Files => amounts.files,
+            Self::Seeks => amounts.seeks,
         }
     }
 
     /// Whether a run takes about a second.
     pub(crate) fn is_short(self) -> bool {
-        self.reads_data_file()
+        self.uses_data_file()
+    }
+
+    /// Whether one process and one thread does all of a run, so that what an operation costs it can
+    /// be counted.
+    pub(crate) fn is_counted(self) -> bool {
+        self != Self::Seeks
     }
 
     /// Memory that the files of a run take, where that is much.
     pub(crate) fn memory_bytes(self, amounts: &Amounts) -> u64 {
         match self {
-            Self::Pread | Self::Ring | Self::RingDirect | Self::Names => 0,
             Self::Stream => amounts.stream_bytes,
             Self::Files => amounts.files * SMALL_FILE_BYTES.next_multiple_of(4096),
+            _ => 0,
         }
     }
 
-    /// Whether the file that random reads go to is needed.
-    pub(crate) fn reads_data_file(self) -> bool {
-        matches!(self, Self::Pread | Self::Ring | Self::RingDirect)
+    /// Whether the file that records are read from is needed.
+    pub(crate) fn uses_data_file(self) -> bool {
+        !self.makes_files() && self != Self::Stream
+    }
+
+    /// Whether many files are made in one folder, where every command is started.
+    pub(crate) fn makes_files(self) -> bool {
+        matches!(self, Self::Names | Self::Files)
     }
 }
 
@@ -180,6 +232,7 @@ impl Figure {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::RandomRead => "random read",
+            Self::BackwardRead => "backward read",
             Self::Create => "create",
             Self::Stat => "stat",
             Self::Unlink => "unlink",
@@ -188,6 +241,7 @@ impl Figure {
             Self::FilesWrite => "write files",
             Self::FilesRead => "read files",
             Self::FilesVerified => "read and verify files",
+            Self::Seek => "seek",
         }
     }
 
@@ -217,6 +271,7 @@ impl Amounts {
         names: 50_000,
         stream_bytes: 2 << 30,
         files: 20_000,
+        seeks: 8_192,
     };
 
     /// Enough to see that everything works; no figure means anything.
@@ -227,6 +282,7 @@ impl Amounts {
         names: 500,
         stream_bytes: 16 << 20,
         files: 100,
+        seeks: 100,
     };
 
     /// The same work with `1 / divisor` of the operations.
@@ -239,6 +295,7 @@ impl Amounts {
             names: part(self.names),
             stream_bytes: part(self.stream_bytes / STREAM_RECORD_BYTES) * STREAM_RECORD_BYTES,
             files: part(self.files),
+            seeks: part(self.seeks),
         }
     }
 
@@ -251,6 +308,7 @@ impl Amounts {
             names: count,
             stream_bytes: count * STREAM_RECORD_BYTES,
             files: count,
+            seeks: count,
         }
     }
 }

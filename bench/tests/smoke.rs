@@ -19,7 +19,8 @@ fn a_quick_bench_measures_every_row_and_writes_its_page() {
     let out = folder.path().join("results");
     let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
         .args(["--quick", "--runs", "1", "--no-counts", "--places", "here"])
-        .args(["--rows", "pread,names,files"])
+        .args(["--rows", "pread,backward,mmap,names,files,seeks"])
+        .args(["--peer", "fs_mark=/bin/false"])
         .arg("--fslab")
         .arg(fslab)
         .arg("--out")
@@ -36,13 +37,16 @@ fn a_quick_bench_measures_every_row_and_writes_its_page() {
     assert_eq!(pages.len(), 1);
     let page = std::fs::read_to_string(pages[0].path()).expect("a page");
     for words in [
-        "Small amounts: no figure means anything",
-        "| files | here | verification costs at most 10 % of the rate |",
+        "no figure means anything, and no target is judged",
         "names_loop DIR/files 500 0 create",
+        "pread_loop DIR/data 4194304 4096 5000 backward",
+        "| seek | fslab |",
         "fslab trial <<'EOF'",
+        "names: fs_mark: ",
     ] {
         assert!(page.contains(words), "no '{words}' in {page}");
     }
+    assert!(!page.contains("reached"), "a verdict in {page}");
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("lists").collect();
     assert_eq!(left.len(), 1, "only the results are left: {left:?}");
 }

@@ -1,9 +1,10 @@
 //! What a contender is to the bench.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::error::BenchError;
-use crate::work::{Amounts, Figure, Work};
+use crate::work::{Amounts, FILES_FOLDER, Figure, Work};
 
 /// Rates per second by figure: operations, or bytes for the stream. `None` where the program says
 /// that it does not know.
@@ -16,7 +17,8 @@ pub(crate) struct Task<'a> {
     pub(crate) work: Work,
     /// How much of it.
     pub(crate) amounts: Amounts,
-    /// An empty directory, or one with only the file that random reads go to.
+    /// A directory with only the file that records are read from, the folder that files are made
+    /// in, or nothing.
     pub(crate) directory: &'a Path,
 }
 
@@ -24,6 +26,20 @@ impl Task<'_> {
     /// Operations of one figure.
     pub(crate) fn operations(&self) -> u64 {
         self.work.operations(&self.amounts)
+    }
+
+    /// The folder that many files are made in.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.directory.join(FILES_FOLDER)
+    }
+
+    /// Where commands are started: programs without an option for it make their files there.
+    pub(crate) fn start(&self) -> PathBuf {
+        if self.work.makes_files() {
+            self.files()
+        } else {
+            self.directory.to_owned()
+        }
     }
 }
 
@@ -56,6 +72,10 @@ pub(crate) trait Contender {
 
     /// What a reader of its figures must know.
     fn remark(&self, work: Work) -> Option<&'static str>;
+
+    /// The options that make it faster than its defaults do, which it is given; `None` where the
+    /// defaults are best.
+    fn setting(&self, work: Work) -> Option<&'static str>;
 
     /// Whether one process does several figures, so that nothing is counted per operation.
     fn is_one_process(&self) -> bool {
@@ -116,11 +136,11 @@ fn quoted(word: &str) -> String {
 }
 
 /// The first line that `program --version`, or what else `arguments` say, prints.
-pub(crate) fn ask_version(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let output = std::process::Command::new(program)
+pub(crate) fn ask_version(program: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
         .args(arguments)
         .output()
-        .map_err(|error| format!("{program}: {error}"))?;
+        .map_err(|error| format!("{}: {error}", program.display()))?;
     let text = if output.stdout.is_empty() {
         output.stderr
     } else {
@@ -128,7 +148,7 @@ pub(crate) fn ask_version(program: &str, arguments: &[&str]) -> Result<String, S
     };
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    Ok(line.unwrap_or("a version it does not tell").to_owned())
+    Ok(line.unwrap_or("a version it does not print").to_owned())
 }
 
 /// Arguments from words that need formatting.
@@ -154,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_has_a_reason_and_not_a_version() {
-        assert!(ask_version("no-such-program", &[]).is_err());
-        assert!(ask_version("cc", &["--version"]).is_ok());
+        assert!(ask_version(Path::new("no-such-program"), &[]).is_err());
+        assert!(ask_version(Path::new("cc"), &["--version"]).is_ok());
     }
 }

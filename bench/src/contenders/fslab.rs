@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::contender::{Contender, Invocation, Task, ask_version};
 use crate::error::BenchError;
 use crate::work::{
-    DATA_FILE, Figure, QUEUE_BATCH, QUEUE_DEPTH, RECORD_BYTES, SMALL_FILE_BYTES,
-    STREAM_RECORD_BYTES, Work,
+    DATA_FILE, FILES_FOLDER, Figure, QUEUE_BATCH, QUEUE_DEPTH, RECORD_BYTES, SEEK_RECORD_BYTES,
+    SEEKERS, SEEKS_PER_UPDATE, SMALL_FILE_BYTES, STREAM_RECORD_BYTES, Work,
 };
 
 /// The contender `fslab`.
@@ -65,19 +65,22 @@ impl Fslab {
         invocation
     }
 
-    fn random_reads(&self, task: &Task<'_>) -> Invocation {
-        let engine = if task.work == Work::Pread {
-            "psync"
-        } else {
-            "uring"
+    fn reads(&self, task: &Task<'_>) -> Invocation {
+        let engine = match task.work {
+            Work::Mmap => "mmap",
+            Work::Ring | Work::RingDirect => "uring",
+            _ => "psync",
         };
+        let is_backward = task.work == Work::Backward;
         let parameters = json!({
             "engine": engine,
             "file": DATA_FILE,
             "file_size": task.amounts.data_bytes,
             "record": RECORD_BYTES,
             "direction": "read",
-            "access": "random-uniform",
+            "access": if is_backward { "reverse" } else { "random-uniform" },
+            // As fio and sysbench advise the kernel on a mapping.
+            "advice": (task.work == Work::Mmap).then_some("random"),
             "amount": { "operations": task.operations() },
             "open": "existing",
             "direct": task.work == Work::RingDirect,
@@ -90,7 +93,22 @@ impl Fslab {
                 "completion_poll": false,
             },
         });
-        self.trial(task, Figure::RandomRead, "io", &parameters)
+        self.trial(task, task.work.figures()[0], "io", &parameters)
+    }
+
+    fn seeks(&self, task: &Task<'_>) -> Invocation {
+        let parameters = json!({
+            "file": DATA_FILE,
+            "file_size": task.amounts.data_bytes,
+            "record": SEEK_RECORD_BYTES,
+            "operations": task.operations(),
+            "threads": SEEKERS,
+            "workers": "processes",
+            "update_every": SEEKS_PER_UPDATE,
+            "sync": "fsync",
+            "positioned": false,
+        });
+        self.trial(task, Figure::Seek, "seeks", &parameters)
     }
 
     fn stream(&self, task: &Task<'_>, figure: Figure) -> Invocation {
@@ -115,7 +133,7 @@ impl Fslab {
         };
         let parameters = json!({
             "operation": operation,
-            "directory": "files",
+            "directory": FILES_FOLDER,
             "files": files,
             "files_per_directory": 0,
             "file_size": { "fixed": bytes },
@@ -131,12 +149,14 @@ impl Contender for Fslab {
     }
 
     fn version(&self) -> Result<String, String> {
-        ask_version(&self.program.to_string_lossy(), &["--version"])
+        ask_version(&self.program, &["--version"])
     }
 
     fn invocations(&self, task: &Task<'_>) -> Vec<Invocation> {
         match task.work {
-            Work::Pread | Work::Ring | Work::RingDirect => vec![self.random_reads(task)],
+            Work::Pread | Work::Backward | Work::Mmap | Work::Ring | Work::RingDirect => {
+                vec![self.reads(task)]
+            }
             Work::Names => vec![
                 self.files(task, Figure::Create, "create"),
                 self.files(task, Figure::Stat, "stat"),
@@ -151,6 +171,7 @@ impl Contender for Fslab {
                 self.files(task, Figure::FilesRead, "read"),
                 self.files(task, Figure::FilesVerified, "read"),
             ],
+            Work::Seeks => vec![self.seeks(task)],
         }
     }
 
@@ -159,6 +180,13 @@ impl Contender for Fslab {
             Work::Stream | Work::Files => {
                 Some("fslab stamps every block of 4 KiB that it writes, so that it can be verified")
             }
+            _ => None,
+        }
+    }
+
+    fn setting(&self, work: Work) -> Option<&'static str> {
+        match work {
+            Work::Ring | Work::RingDirect => Some("registered buffers and file"),
             _ => None,
         }
     }

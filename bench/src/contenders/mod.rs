@@ -3,12 +3,23 @@
 
 mod bonnie;
 mod contender;
+mod elbencho;
 mod fio;
+mod fs_mark;
 mod fslab;
+mod mdtest;
+mod peers;
 mod reference;
 mod sysbench;
 
 pub(crate) use contender::{Contender, Invocation, Task};
 pub(crate) use fslab::Fslab;
+pub(crate) use peers::{PeerFile, peers};
 pub(crate) use reference::{Programs, Reference, value_of};
-pub(crate) use {bonnie::Bonnie, fio::Fio, sysbench::Sysbench};
+
+use bonnie::Bonnie;
+use elbencho::Elbencho;
+use fio::Fio;
+use fs_mark::FsMark;
+use mdtest::Mdtest;
+use sysbench::Sysbench;

@@ -6,18 +6,20 @@ use std::process::Command;
 use super::contender::{Contender, Invocation, Task, ask_version, words};
 use crate::error::BenchError;
 use crate::work::{
-    DATA_FILE, Figure, QUEUE_BATCH, QUEUE_DEPTH, RECORD_BYTES, SMALL_FILE_BYTES,
-    STREAM_RECORD_BYTES, Work,
+    DATA_FILE, Figure, QUEUE_BATCH, QUEUE_DEPTH, RECORD_BYTES, SEEK_RECORD_BYTES, SEEKERS,
+    SEEKS_PER_UPDATE, SMALL_FILE_BYTES, STREAM_RECORD_BYTES, Work,
 };
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 8] = [
     "account",
     "touch",
     "pread_loop",
+    "mmap_loop",
     "ring_loop",
     "stream_loop",
     "names_loop",
+    "seek_loop",
 ];
 const OPTIONS: [&str; 3] = ["-O2", "-Wall", "-Wextra"];
 
@@ -78,34 +80,47 @@ fn stream_arguments(path: &Path, bytes: u64, direction: &str) -> Vec<String> {
 }
 
 impl Reference {
-    fn random_reads(&self, task: &Task<'_>) -> Invocation {
+    fn reads(&self, task: &Task<'_>) -> Invocation {
         let mut arguments = words([
             task.directory.join(DATA_FILE).display().to_string(),
             task.amounts.data_bytes.to_string(),
             RECORD_BYTES.to_string(),
             task.operations().to_string(),
         ]);
-        let cache = match task.work {
-            Work::Ring => Some("buffered"),
-            Work::RingDirect => Some("direct"),
-            _ => None,
+        let queue = [QUEUE_DEPTH.to_string(), QUEUE_BATCH.to_string()];
+        let program = match task.work {
+            Work::Ring => {
+                arguments.extend(queue);
+                arguments.push("buffered".to_owned());
+                "ring_loop"
+            }
+            Work::RingDirect => {
+                arguments.extend(queue);
+                arguments.push("direct".to_owned());
+                "ring_loop"
+            }
+            Work::Mmap => "mmap_loop",
+            work => {
+                let is_backward = work == Work::Backward;
+                arguments.push(if is_backward { "backward" } else { "random" }.to_owned());
+                "pread_loop"
+            }
         };
-        let program = if cache.is_some() {
-            "ring_loop"
-        } else {
-            "pread_loop"
-        };
-        if let Some(cache) = cache {
-            let queue = [QUEUE_DEPTH.to_string(), QUEUE_BATCH.to_string()];
-            arguments.extend(queue);
-            arguments.push(cache.to_owned());
-        }
-        Invocation::of_figure(
-            self.0.path(program),
-            arguments,
-            Figure::RandomRead,
-            operation_rate,
-        )
+        let figure = task.work.figures()[0];
+        Invocation::of_figure(self.0.path(program), arguments, figure, operation_rate)
+    }
+
+    fn seeks(&self, task: &Task<'_>) -> Invocation {
+        let arguments = words([
+            task.directory.join(DATA_FILE).display().to_string(),
+            task.amounts.data_bytes.to_string(),
+            SEEK_RECORD_BYTES.to_string(),
+            task.operations().to_string(),
+            SEEKERS.to_string(),
+            SEEKS_PER_UPDATE.to_string(),
+        ]);
+        let program = self.0.path("seek_loop");
+        Invocation::of_figure(program, arguments, Figure::Seek, operation_rate)
     }
 
     fn names(&self, task: &Task<'_>, figure: Figure, operation: &str) -> Invocation {
@@ -114,7 +129,7 @@ impl Reference {
             _ => (task.amounts.names, 0),
         };
         let arguments = words([
-            task.directory.join("files").display().to_string(),
+            task.files().display().to_string(),
             files.to_string(),
             bytes.to_string(),
             operation.to_owned(),
@@ -140,12 +155,14 @@ impl Contender for Reference {
     }
 
     fn version(&self) -> Result<String, String> {
-        ask_version("cc", &["--version"]).map(|cc| format!("bench/reference, {cc}, -O2"))
+        ask_version(Path::new("cc"), &["--version"]).map(|cc| format!("bench/reference, {cc}, -O2"))
     }
 
     fn invocations(&self, task: &Task<'_>) -> Vec<Invocation> {
         match task.work {
-            Work::Pread | Work::Ring | Work::RingDirect => vec![self.random_reads(task)],
+            Work::Pread | Work::Backward | Work::Mmap | Work::Ring | Work::RingDirect => {
+                vec![self.reads(task)]
+            }
             Work::Names => vec![
                 self.names(task, Figure::Create, "create"),
                 self.names(task, Figure::Stat, "stat"),
@@ -159,6 +176,7 @@ impl Contender for Reference {
                 self.names(task, Figure::FilesWrite, "create"),
                 self.names(task, Figure::FilesRead, "read"),
             ],
+            Work::Seeks => vec![self.seeks(task)],
         }
     }
 
@@ -167,6 +185,10 @@ impl Contender for Reference {
             Work::Files => Some("the loop in C does not verify"),
             _ => None,
         }
+    }
+
+    fn setting(&self, _work: Work) -> Option<&'static str> {
+        None
     }
 }
 

@@ -1,11 +1,16 @@
 //! sysbench fileio; text output.
 
+use std::path::{Path, PathBuf};
+
 use super::contender::{Contender, Invocation, Task, ask_version};
 use crate::error::BenchError;
 use crate::work::{DATA_FILE, Figure, RECORD_BYTES, SMALL_FILE_BYTES, STREAM_RECORD_BYTES, Work};
 
 /// The contender `sysbench`.
-pub(crate) struct Sysbench;
+pub(crate) struct Sysbench {
+    /// The program.
+    pub(crate) program: PathBuf,
+}
 
 /// sysbench opens all files at once, and systems allow some thousands. It also takes long.
 const OPEN_FILES_MAX: u64 = 4_000;
@@ -16,6 +21,7 @@ struct Files {
     bytes: u64,
     record_bytes: u64,
     mode: &'static str,
+    io_mode: &'static str,
     events: u64,
 }
 
@@ -27,7 +33,7 @@ impl Files {
             format!("--file-total-size={}", self.count * self.bytes),
             format!("--file-block-size={}", self.record_bytes),
             format!("--file-test-mode={}", self.mode),
-            "--file-io-mode=sync".to_owned(),
+            format!("--file-io-mode={}", self.io_mode),
             "--file-fsync-freq=0".to_owned(),
             "--file-fsync-end=off".to_owned(),
             format!("--validate={}", if self.count > 1 { "on" } else { "off" }),
@@ -38,61 +44,70 @@ impl Files {
         ]
     }
 
-    fn run(&self, figure: Figure) -> Invocation {
+    fn run(&self, program: &Path, figure: Figure) -> Invocation {
         let bytes_of_event = match figure {
             Figure::StreamWrite | Figure::StreamRead => self.record_bytes as f64,
             _ => 1.0,
         };
-        Invocation::of_figure("sysbench", self.arguments("run"), figure, move |text| {
+        Invocation::of_figure(program, self.arguments("run"), figure, move |text| {
             event_rate(text).map(|events| events * bytes_of_event)
         })
     }
 }
 
-fn random_reads(task: &Task<'_>) -> Vec<Invocation> {
-    let directory = task.directory;
-    let name = |name: &str| directory.join(name).display().to_string();
-    let files = Files {
-        count: 1,
-        bytes: task.amounts.data_bytes,
-        record_bytes: RECORD_BYTES,
-        mode: "rndrd",
-        events: task.amounts.reads,
-    };
-    let link = vec!["-f".into(), name(DATA_FILE), name("test_file.0")];
-    vec![
-        Invocation::preparation("ln", link),
-        files.run(Figure::RandomRead),
-    ]
-}
+impl Sysbench {
+    fn random_reads(&self, task: &Task<'_>) -> Vec<Invocation> {
+        let directory = task.directory;
+        let name = |name: &str| directory.join(name).display().to_string();
+        let files = Files {
+            count: 1,
+            bytes: task.amounts.data_bytes,
+            record_bytes: RECORD_BYTES,
+            mode: "rndrd",
+            io_mode: if task.work == Work::Mmap {
+                "mmap"
+            } else {
+                "sync"
+            },
+            events: task.amounts.reads,
+        };
+        let link = vec!["-f".into(), name(DATA_FILE), name("test_file.0")];
+        vec![
+            Invocation::preparation("ln", link),
+            files.run(&self.program, Figure::RandomRead),
+        ]
+    }
 
-fn stream(task: &Task<'_>, figure: Figure, mode: &'static str) -> Invocation {
-    let files = Files {
-        count: 1,
-        bytes: task.amounts.stream_bytes,
-        record_bytes: STREAM_RECORD_BYTES,
-        mode,
-        events: task.amounts.stream_bytes / STREAM_RECORD_BYTES,
-    };
-    files.run(figure)
-}
+    fn stream(&self, task: &Task<'_>, figure: Figure, mode: &'static str) -> Invocation {
+        let files = Files {
+            count: 1,
+            bytes: task.amounts.stream_bytes,
+            record_bytes: STREAM_RECORD_BYTES,
+            mode,
+            io_mode: "sync",
+            events: task.amounts.stream_bytes / STREAM_RECORD_BYTES,
+        };
+        files.run(&self.program, figure)
+    }
 
-fn verified_files(task: &Task<'_>) -> Vec<Invocation> {
-    let count = task.amounts.files.min(OPEN_FILES_MAX);
-    let files = Files {
-        count,
-        bytes: SMALL_FILE_BYTES,
-        record_bytes: SMALL_FILE_BYTES,
-        mode: "seqrd",
-        events: count,
-    };
-    let prepare = Invocation::of_figure(
-        "sysbench",
-        files.arguments("prepare"),
-        Figure::FilesWrite,
-        |text| prepared_byte_rate(text).map(|bytes| bytes / SMALL_FILE_BYTES as f64),
-    );
-    vec![prepare, files.run(Figure::FilesVerified)]
+    fn verified_files(&self, task: &Task<'_>) -> Vec<Invocation> {
+        let count = task.amounts.files.min(OPEN_FILES_MAX);
+        let files = Files {
+            count,
+            bytes: SMALL_FILE_BYTES,
+            record_bytes: SMALL_FILE_BYTES,
+            mode: "seqrd",
+            io_mode: "sync",
+            events: count,
+        };
+        let prepare = Invocation::of_figure(
+            &self.program,
+            files.arguments("prepare"),
+            Figure::FilesWrite,
+            |text| prepared_byte_rate(text).map(|bytes| bytes / SMALL_FILE_BYTES as f64),
+        );
+        vec![prepare, files.run(&self.program, Figure::FilesVerified)]
+    }
 }
 
 impl Contender for Sysbench {
@@ -101,23 +116,26 @@ impl Contender for Sysbench {
     }
 
     fn version(&self) -> Result<String, String> {
-        ask_version("sysbench", &["--version"])
+        ask_version(&self.program, &["--version"])
     }
 
     fn invocations(&self, task: &Task<'_>) -> Vec<Invocation> {
         match task.work {
-            Work::Pread => random_reads(task),
+            Work::Pread | Work::Mmap => self.random_reads(task),
             Work::Stream => vec![
-                stream(task, Figure::StreamWrite, "seqwr"),
-                stream(task, Figure::StreamRead, "seqrd"),
+                self.stream(task, Figure::StreamWrite, "seqwr"),
+                self.stream(task, Figure::StreamRead, "seqrd"),
             ],
-            Work::Files => verified_files(task),
-            Work::Ring | Work::RingDirect | Work::Names => Vec::new(),
+            Work::Files => self.verified_files(task),
+            Work::Backward | Work::Ring | Work::RingDirect | Work::Names | Work::Seeks => {
+                Vec::new()
+            }
         }
     }
 
     fn remark(&self, work: Work) -> Option<&'static str> {
         match work {
+            Work::Backward => Some("sysbench does not read backwards"),
             Work::Ring | Work::RingDirect => Some("sysbench has no io_uring"),
             Work::Names => Some("sysbench has no operations on names"),
             Work::Stream => Some("sysbench creates the file before its clock starts"),
@@ -125,7 +143,18 @@ impl Contender for Sysbench {
                 "sysbench opens all files before its clock starts, at most 4,000; it writes them \
                  with fsync in `prepare`",
             ),
-            Work::Pread => None,
+            Work::Seeks => Some("sysbench does not write back what it read"),
+            Work::Pread | Work::Mmap => None,
+        }
+    }
+
+    fn setting(&self, work: Work) -> Option<&'static str> {
+        match work {
+            Work::Pread | Work::Mmap | Work::Stream => {
+                Some("file-fsync-freq=0, file-fsync-end=off, validate=off")
+            }
+            Work::Files => Some("file-fsync-freq=0, file-fsync-end=off"),
+            _ => None,
         }
     }
 }

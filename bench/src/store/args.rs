@@ -19,7 +19,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = counts())]
     pub(crate) times: u32,
 
-    /// A store of 20 runs and 3 measurements, to see that everything works.
+    /// A store of 20 runs and 3 measurements, to see that everything works: no target is judged.
     #[arg(long)]
     pub(crate) quick: bool,
 

@@ -41,6 +41,8 @@ pub(crate) struct Findings {
     /// In an empty store, and in this one.
     pub(crate) adding: Option<(Added, Added)>,
     pub(crate) times: u32,
+    /// Whether the store was too small for its targets.
+    pub(crate) quick: bool,
     pub(crate) notes: Vec<String>,
 }
 
@@ -52,9 +54,12 @@ pub(crate) struct Judged {
     pub(crate) reached: bool,
 }
 
-/// Judges the findings.
+/// Judges the findings; not those of a small store, for which no target is stated.
 pub(crate) fn judge(findings: &Findings) -> Vec<Judged> {
     let mut judged = Vec::new();
+    if findings.quick {
+        return judged;
+    }
     for measured in &findings.commands {
         let slowest = measured.warm_ms.median;
         judged.push(Judged {
@@ -74,4 +79,21 @@ pub(crate) fn judge(findings: &Findings) -> Vec<Judged> {
         });
     }
     judged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_store_is_not_judged() {
+        let spread = Spread::of(&[2.0]).expect("a value");
+        let mut findings = Findings {
+            adding: Some((Added { spread }, Added { spread })),
+            ..Findings::default()
+        };
+        assert_eq!(judge(&findings).len(), 1);
+        findings.quick = true;
+        assert_eq!(judge(&findings).len(), 0);
+    }
 }

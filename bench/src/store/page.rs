@@ -22,7 +22,9 @@ pub(crate) fn terminal(findings: &Findings) -> String {
     let judged = judge(findings);
     let _ = writeln!(text, "{}\n", commands(findings).terminal());
     let _ = writeln!(text, "{}\n", adding(findings).terminal());
-    let _ = writeln!(text, "{}\n", verdicts(&judged).terminal());
+    if !judged.is_empty() {
+        let _ = writeln!(text, "{}\n", verdicts(&judged).terminal());
+    }
     let _ = writeln!(text, "{}", summary(findings, &judged));
     for note in &findings.notes {
         let _ = writeln!(text, "{note}");
@@ -36,11 +38,12 @@ pub(crate) fn page(findings: &Findings, date: &str, command: &str) -> String {
     let mut text = format!("# The store at scale, {date}\n\n");
     let _ = writeln!(text, "{}\n\n`{command}`\n", summary(findings, &judged));
     text.push_str(METHOD);
-    for (title, grid) in [
-        ("Targets", verdicts(&judged)),
+    let targets = (!judged.is_empty()).then(|| ("Targets", verdicts(&judged)));
+    let measured = [
         ("Commands", commands(findings)),
         ("Storing a trial", adding(findings)),
-    ] {
+    ];
+    for (title, grid) in targets.into_iter().chain(measured) {
         let _ = write!(text, "\n## {title}\n\n{}", grid.markdown());
     }
     text.push_str("\n## Machine and notes\n\n");
@@ -58,13 +61,16 @@ fn summary(findings: &Findings, judged: &[Judged]) -> String {
     let filled = findings
         .filling_s
         .map_or_else(String::new, |seconds| format!(", filled in {seconds:.0} s"));
+    let verdict = if findings.quick {
+        "No target is judged: the store is small".to_owned()
+    } else {
+        format!("{reached} of {} targets reached", judged.len())
+    };
     format!(
-        "{} trials in {} runs, {:.2} GB{filled}. {reached} of {} targets reached; {} measurements \
-         of each command.",
+        "{} trials in {} runs, {:.2} GB{filled}. {verdict}; {} measurements of each command.",
         findings.trials,
         findings.runs,
         findings.store_bytes as f64 / 1e9,
-        judged.len(),
         findings.times
     )
 }

@@ -33,6 +33,7 @@ pub(crate) fn measure(
     let mut findings = Findings {
         machine: machine::facts(),
         times: args.times(),
+        quick: args.quick,
         ..Findings::default()
     };
     let empty = add_one_by_one(&folder.path().join("empty.db"), 0)?;

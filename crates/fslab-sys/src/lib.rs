@@ -33,6 +33,7 @@ mod machine_load;
 mod mapping;
 mod mount_table;
 mod mounting;
+mod name_buffer;
 mod names;
 mod page_buffer;
 mod process;
@@ -91,6 +92,7 @@ pub use mounting::{
     MountFlags, WriteBackWatch, device_of, drop_caches, mount, move_mount, switch_root,
     sync_file_system, unmount, unmount_lazily,
 };
+pub use name_buffer::NameBuffer;
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{

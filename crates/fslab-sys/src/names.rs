@@ -49,6 +49,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of openat(2).
+    #[inline]
     pub fn open_directory(&self, name: &CStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
@@ -71,6 +72,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of mkdirat(2).
+    #[inline]
     pub fn make_directory(&self, name: &CStr) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::RWXU)?)
     }
@@ -79,6 +81,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of openat(2).
+    #[inline]
     pub fn create_file(&self, name: &CStr) -> io::Result<DataFile> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?;
@@ -89,6 +92,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of openat(2).
+    #[inline]
     pub fn open_file(&self, name: &CStr, write: bool) -> io::Result<DataFile> {
         let access = if write {
             OFlags::WRONLY
@@ -103,6 +107,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of fstatat(2).
+    #[inline]
     pub fn stat(&self, name: &CStr, follows_links: bool) -> io::Result<u64> {
         let flags = if follows_links {
             AtFlags::empty()
@@ -126,6 +131,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of renameat(2).
+    #[inline]
     pub fn rename(&self, name: &CStr, new: &CStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, name, &self.0, new)?)
     }
@@ -134,6 +140,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of linkat(2).
+    #[inline]
     pub fn link(&self, name: &CStr, new: &CStr) -> io::Result<()> {
         Ok(rustix::fs::linkat(
             &self.0,
@@ -148,6 +155,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of symlinkat(2).
+    #[inline]
     pub fn symlink(&self, target: &CStr, new: &CStr) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, &self.0, new)?)
     }
@@ -156,6 +164,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of readlinkat(2).
+    #[inline]
     pub fn read_link(&self, name: &CStr) -> io::Result<usize> {
         let mut text = [MaybeUninit::uninit(); 4096];
         let (text, _) = rustix::fs::readlinkat_raw(&self.0, name, &mut text)?;
@@ -166,6 +175,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of fchmodat(2).
+    #[inline]
     pub fn change_mode(&self, name: &CStr, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode);
         Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::empty())?)
@@ -175,6 +185,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of fchownat(2).
+    #[inline]
     pub fn change_owner(&self, name: &CStr) -> io::Result<()> {
         let user = Some(rustix::process::geteuid());
         let group = Some(rustix::process::getegid());
@@ -186,6 +197,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of utimensat(2).
+    #[inline]
     pub fn touch(&self, name: &CStr) -> io::Result<()> {
         let now = Timespec {
             tv_sec: 0,
@@ -207,6 +219,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of unlinkat(2).
+    #[inline]
     pub fn unlink(&self, name: &CStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
@@ -215,6 +228,7 @@ impl NameDirectory {
     ///
     /// # Errors
     /// That of unlinkat(2).
+    #[inline]
     pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }

@@ -1,6 +1,6 @@
 //! The loop that performs single operations on names.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 
 use fslab_model::FailureKind;
@@ -212,7 +212,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         Ok(())
     }
 
-    /// Performs `operation` with its further steps on file `number`, and records it in `slot`.
+    /// Performs `operation` on file `number` with all steps of the job, and records it in `slot`.
     #[inline]
     pub(super) fn act(
         &mut self,
@@ -221,15 +221,40 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         number: u64,
     ) -> Result<(), EngineError> {
         self.check_stop()?;
+        if !self.worker.single_step {
+            return self.act_in_steps(operation, slot, number);
+        }
+        let task = self.worker.task(operation, number);
+        let start_ns = self.clock.now_ns();
+        let done = issue(&mut self.target, &task);
+        let end_ns = self.clock.now_ns();
+        let bytes = match done {
+            Ok(bytes) => bytes,
+            Err(source) => {
+                let (step, name) = (task.operation.as_str(), failed_name(&task));
+                return Err(self.worker.failure(step, &name, source));
+            }
+        };
+        let recorder = &mut self.worker.recorder;
+        recorder.operation(slot, start_ns, end_ns, bytes);
+        self.end_ns = end_ns;
+        Ok(())
+    }
+
+    /// As `act`, for a job with further steps.
+    fn act_in_steps(
+        &mut self,
+        operation: MetadataOperation,
+        slot: Slot,
+        number: u64,
+    ) -> Result<(), EngineError> {
         let entered_ns = self.enter(operation, number)?;
         let job = self.worker.job;
         let task = self.worker.task(operation, number);
         let mut done = match operate(&mut self.target, self.clock, job, &task) {
             Ok(done) => done,
             Err((step, source)) => {
-                // For a symbolic link, `name` is only its target.
-                let symlink = task.operation == MetadataOperation::Symlink;
-                let name = if symlink { task.other } else { task.name }.to_owned();
+                let name = failed_name(&task);
                 return Err(self.worker.failure(step, &name, source));
             }
         };
@@ -365,6 +390,13 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
+/// The name of a task that failed; of a symbolic link's, `name` is only its target.
+#[cold]
+fn failed_name(task: &Task<'_>) -> CString {
+    let symlink = task.operation == MetadataOperation::Symlink;
+    if symlink { task.other } else { task.name }.to_owned()
+}
+
 /// Times and bytes of an operation, and the fsync of a created file during it.
 struct Done<F> {
     start_ns: u64,
@@ -375,54 +407,67 @@ struct Done<F> {
     open: Option<F>,
 }
 
-/// Performs `task` with its further steps; an error has the name of the failed step.
+/// Issues the calls of `task`; returns the bytes that it moved.
 #[inline]
+fn issue<T: NamesTarget>(target: &mut T, task: &Task<'_>) -> io::Result<u64> {
+    use MetadataOperation as Operation;
+    match task.operation {
+        Operation::Create | Operation::Replace => {
+            let file = make(target, task)?;
+            target.close_created(file)?;
+            Ok(task.bytes)
+        }
+        operation => {
+            let count = target.perform(task)?;
+            Ok(if operation.reads_data() { count } else { 0 })
+        }
+    }
+}
+
+/// Makes the file of `task`, which stays open.
+#[inline]
+fn make<T: NamesTarget>(target: &mut T, task: &Task<'_>) -> io::Result<T::Created> {
+    match task.operation {
+        MetadataOperation::Create => target.create(task),
+        _ => target.replace(task),
+    }
+}
+
+/// Performs `task` with its further steps; an error has the name of the failed step.
 fn operate<T: NamesTarget, C: Clock>(
     target: &mut T,
     clock: &C,
     job: &MetadataJob,
     task: &Task<'_>,
 ) -> Result<Done<T::Created>, (&'static str, io::Error)> {
-    use MetadataOperation as Operation;
     let failed = |source| (task.operation.as_str(), source);
     let start_ns = clock.now_ns();
     let (mut synced_ns, mut open) = (None, None);
-    let mut bytes = match task.operation {
-        Operation::Create | Operation::Replace => {
-            let created = if task.operation == Operation::Create {
-                target.create(task)
-            } else {
-                target.replace(task)
-            };
-            let mut file = created.map_err(failed)?;
-            if job.sync.fsync_file {
-                let from_ns = clock.now_ns();
-                target
-                    .fsync_created(&mut file)
-                    .map_err(|source| ("fsync", source))?;
-                synced_ns = Some((from_ns, clock.now_ns()));
-            }
-            if job.sync.as_one {
-                open = Some(file);
-            } else {
-                target.close_created(file).map_err(failed)?;
-            }
-            task.bytes
+    let syncs_file = job.sync.fsync_file || job.sync.as_one;
+    let mut bytes = if syncs_file && task.operation.creates() {
+        let mut file = make(target, task).map_err(failed)?;
+        if job.sync.fsync_file {
+            let from_ns = clock.now_ns();
+            target
+                .fsync_created(&mut file)
+                .map_err(|source| ("fsync", source))?;
+            synced_ns = Some((from_ns, clock.now_ns()));
         }
-        operation => {
-            let count = target.perform(task).map_err(failed)?;
-            if operation.reads_data() { count } else { 0 }
+        if job.sync.as_one {
+            open = Some(file);
+        } else {
+            target.close_created(file).map_err(failed)?;
         }
+        task.bytes
+    } else {
+        issue(target, task).map_err(failed)?
     };
     for step in &job.then {
         let task = Task {
             operation: *step,
             ..*task
         };
-        let count = target
-            .perform(&task)
-            .map_err(|source| (step.as_str(), source))?;
-        bytes += if step.reads_data() { count } else { 0 };
+        bytes += issue(target, &task).map_err(|source| (step.as_str(), source))?;
     }
     Ok(Done {
         start_ns,

@@ -42,6 +42,8 @@ pub(crate) struct NamesWorker<'a> {
     pub(crate) entries: Vec<u8>,
     /// The leaf directory of the last created file.
     entered: Option<u64>,
+    /// True if an operation is nothing but its calls: see [`MetadataJob::is_single_step`].
+    pub(crate) single_step: bool,
     /// True if changed directories are synced; false after the file system refused it.
     pub(crate) syncs_directories: bool,
     pub(crate) recorder: Recorder,
@@ -199,6 +201,7 @@ impl<'a> NamesWorker<'a> {
             base,
             entries: Vec::with_capacity(if everything { ENTRIES_BYTES } else { 0 }),
             entered: None,
+            single_step: job.is_single_step(),
             syncs_directories: job.sync.fsync_directory,
             recorder,
             slots,
@@ -207,38 +210,52 @@ impl<'a> NamesWorker<'a> {
     }
 
     /// The task of `operation` on file `number`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn task(&mut self, operation: MetadataOperation, number: u64) -> Task<'_> {
-        use MetadataOperation as Operation;
-        let tree = &self.job.tree;
-        let mut task = Task {
-            operation,
-            bytes: self.job.file_bytes.of(self.seed, number),
-            identity: self.identity(number),
-            name: c"",
-            other: c"",
-        };
         if self.job.kind != FileKind::File && number > 0 {
-            task.bytes = 0;
-            task.other = self.others.file(tree, number, Names::Files);
-            if self.job.kind == FileKind::Link {
-                task.operation = Operation::Link;
-                task.name = self.paths.file(tree, 0, Names::Files);
-            } else {
-                task.operation = Operation::Symlink;
-                task.name = &self.link_text;
-            }
-            return task;
+            return self.link_task(number);
         }
-        let (names, other_names) = (self.names(), self.other_names());
-        if operation.gives_a_name() {
-            task.other = self.others.file(tree, number, other_names);
+        let (bytes, identity) = (
+            self.job.file_bytes.of(self.seed, number),
+            self.identity(number),
+        );
+        let names = self.names();
+        let other = if operation.gives_a_name() {
+            let other_names = self.other_names();
+            self.others.file(&self.job.tree, number, other_names)
+        } else {
+            c""
+        };
+        let mut name = self.paths.file(&self.job.tree, number, names);
+        if operation == MetadataOperation::Symlink {
+            name = last_part(name);
         }
-        task.name = self.paths.file(tree, number, names);
-        if operation == Operation::Symlink {
-            task.name = last_part(task.name);
+        Task {
+            operation,
+            name,
+            other,
+            bytes,
+            identity,
         }
-        task
+    }
+
+    /// The task that makes file `number` as a link to the first file.
+    #[cold]
+    fn link_task(&mut self, number: u64) -> Task<'_> {
+        let identity = self.identity(number);
+        let (operation, name) = if self.job.kind == FileKind::Link {
+            let first = self.paths.file(&self.job.tree, 0, Names::Files);
+            (MetadataOperation::Link, first)
+        } else {
+            (MetadataOperation::Symlink, self.link_text.as_c_str())
+        };
+        Task {
+            operation,
+            name,
+            other: self.others.file(&self.job.tree, number, Names::Files),
+            bytes: 0,
+            identity,
+        }
     }
 
     /// Path of a directory.
@@ -252,8 +269,11 @@ impl<'a> NamesWorker<'a> {
     pub(crate) fn enter(&mut self, operation: MetadataOperation, number: u64) -> Option<&CStr> {
         let in_time = self.job.directories == DirectoryTiming::InTime
             || self.job.operation == MetadataOperation::Turnover;
+        if !in_time || !operation.creates() {
+            return None;
+        }
         let leaf = self.job.tree.leaf_of(number);
-        if !in_time || !operation.creates() || leaf == self.entered {
+        if leaf == self.entered {
             return None;
         }
         self.entered = leaf;

@@ -1,8 +1,11 @@
 //! Writes the paths of a tree's files and directories into a buffer.
 
 use std::ffi::{CStr, OsStr};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+
+use fslab_sys::NameBuffer;
 
 use crate::jobs::{DirectoryNumber, MetadataJob, NameStyle, Names, TreeShape};
 use fslab_stats::mix;
@@ -30,38 +33,39 @@ pub(crate) struct Naming {
 }
 
 impl Naming {
-    /// Appends the name of file `number`, of the kind `names`.
+    /// Replaces what follows `start` in `path` by the name of file `number`, of the kind `names`.
     #[inline]
-    fn push(self, bytes: &mut Vec<u8>, number: u64, names: Names) {
+    fn write(self, path: &mut NameBuffer, start: usize, number: u64, names: Names) {
         match self.style {
-            NameStyle::Number => {
-                bytes.push(names.letter());
-                push_digits(bytes, number, FILE_DIGITS);
-            }
+            NameStyle::Number => path.renumber(start, names.letter(), number, FILE_DIGITS),
             NameStyle::NumberRandom => {
-                push_digits(bytes, number, STYLED_DIGITS);
-                self.push_random(bytes, number);
+                path.truncate(start);
+                path.push_number(number, STYLED_DIGITS);
+                self.push_random(path, number);
             }
             NameStyle::RandomNumber => {
-                self.push_random(bytes, number);
-                push_digits(bytes, number, STYLED_DIGITS);
+                path.truncate(start);
+                self.push_random(path, number);
+                path.push_number(number, STYLED_DIGITS);
             }
         }
     }
 
     /// Appends 0 to 12 random characters; every length has the same probability.
-    fn push_random(self, bytes: &mut Vec<u8>, number: u64) {
+    fn push_random(self, path: &mut NameBuffer, number: u64) {
         let draw = mix(self.seed ^ 0x6e61_6d65, number);
         let count = draw % (RANDOM_CHARACTERS_MAX as u64 + 1);
+        let mut characters = [0; RANDOM_CHARACTERS_MAX];
         let mut rest = 0;
-        for turn in 0..count {
+        for (turn, character) in (0..count).zip(&mut characters) {
             // 62^6 is far below 2^64: the bias per character is below 10^-8.
             if turn.is_multiple_of(6) {
                 rest = mix(draw, turn + 1);
             }
-            bytes.push(RANDOM_CHARACTERS[(rest % 62) as usize]);
+            *character = RANDOM_CHARACTERS[(rest % 62) as usize];
             rest /= 62;
         }
+        path.push(&characters[..count as usize]);
     }
 
     /// Parses the number of file `name`, if it has the kind `names`. The other characters are not
@@ -98,26 +102,26 @@ fn is_random_part(bytes: &[u8]) -> bool {
 /// Writes paths with a fixed prefix.
 #[derive(Clone, Debug)]
 pub(crate) struct PathWriter {
-    bytes: Vec<u8>,
+    path: NameBuffer,
     naming: Naming,
     /// Length of the prefix.
     fixed: usize,
-    /// The leaf directory in the buffer, and where it ends.
-    leaf: Option<u64>,
+    /// The files of the leaf directory in the buffer, and where its path ends.
+    entered: Range<u64>,
     leaf_end: usize,
 }
 
 impl PathWriter {
     /// A writer of paths with the prefix `beginning`: empty, or an absolute path and a slash.
     pub(crate) fn new(beginning: &[u8], naming: Naming) -> Self {
-        let mut bytes = Vec::with_capacity(PATH_BYTES + beginning.len());
-        bytes.extend_from_slice(beginning);
+        let mut path = NameBuffer::with_capacity(PATH_BYTES + beginning.len());
+        path.push(beginning);
         Self {
-            fixed: bytes.len(),
-            leaf_end: bytes.len(),
-            bytes,
+            fixed: path.length(),
+            leaf_end: path.length(),
+            path,
             naming,
-            leaf: None,
+            entered: 0..0,
         }
     }
 
@@ -127,46 +131,42 @@ impl PathWriter {
     }
 
     /// The path of file `number` of `tree`, of the kind `names`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn file(&mut self, tree: &TreeShape, number: u64, names: Names) -> &CStr {
-        let leaf = tree.leaf_of(number);
-        if leaf != self.leaf {
-            self.enter(tree, leaf);
+        if !self.entered.contains(&number) {
+            self.enter(tree, number);
         }
-        self.bytes.truncate(self.leaf_end);
-        self.naming.push(&mut self.bytes, number, names);
-        self.finish()
+        self.naming
+            .write(&mut self.path, self.leaf_end, number, names);
+        self.path.as_c_str()
     }
 
     /// The path of a directory of `tree`; `.` for the base, if paths are relative to it.
     pub(crate) fn directory(&mut self, tree: &TreeShape, number: Option<DirectoryNumber>) -> &CStr {
-        self.leaf = None;
-        self.leaf_end = self.fixed;
-        self.bytes.truncate(self.fixed);
+        self.entered = 0..0;
+        self.path.truncate(self.fixed);
         match number {
-            None => self.bytes.push(b'.'),
+            None => self.path.push(b"."),
             Some(number) => {
-                push_directory(&mut self.bytes, tree, number);
-                self.bytes.pop();
+                push_directory(&mut self.path, tree, number);
+                // Without the slash at its end.
+                self.path.truncate(self.path.length() - 1);
             }
         }
-        self.finish()
+        self.path.as_c_str()
     }
 
-    fn enter(&mut self, tree: &TreeShape, leaf: Option<u64>) {
-        self.bytes.truncate(self.fixed);
+    /// Writes the path of the directory of file `number`.
+    #[cold]
+    fn enter(&mut self, tree: &TreeShape, number: u64) {
+        self.path.truncate(self.fixed);
+        let leaf = tree.leaf_of(number);
         if let Some(index) = leaf {
             let level = tree.levels();
-            push_directory(&mut self.bytes, tree, DirectoryNumber { level, index });
+            push_directory(&mut self.path, tree, DirectoryNumber { level, index });
         }
-        self.leaf = leaf;
-        self.leaf_end = self.bytes.len();
-    }
-
-    #[inline]
-    fn finish(&mut self) -> &CStr {
-        self.bytes.push(0);
-        CStr::from_bytes_with_nul(&self.bytes).expect("names of trees hold no zero byte")
+        self.entered = tree.numbers_of(leaf);
+        self.leaf_end = self.path.length();
     }
 }
 
@@ -188,7 +188,7 @@ impl MetadataJob {
 }
 
 /// Appends the path of a directory, with a trailing slash.
-fn push_directory(bytes: &mut Vec<u8>, tree: &TreeShape, number: DirectoryNumber) {
+fn push_directory(path: &mut NameBuffer, tree: &TreeShape, number: DirectoryNumber) {
     for level in 1..=number.level {
         let above = tree.fan_out.saturating_pow(number.level - level).max(1);
         let index = number.index / above;
@@ -197,23 +197,9 @@ fn push_directory(bytes: &mut Vec<u8>, tree: &TreeShape, number: DirectoryNumber
         } else {
             index % tree.fan_out
         };
-        bytes.push(b'd');
-        push_digits(bytes, digit, DIRECTORY_DIGITS);
-        bytes.push(b'/');
+        path.push_numbered(b'd', digit, DIRECTORY_DIGITS);
+        path.push(b"/");
     }
-}
-
-/// Appends `number` with leading zeros up to `width` digits.
-#[inline]
-fn push_digits(bytes: &mut Vec<u8>, number: u64, width: usize) {
-    let mut digits = [b'0'; 20];
-    let (mut rest, mut at) = (number, digits.len());
-    while rest > 0 {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    bytes.extend_from_slice(&digits[at.min(digits.len() - width)..]);
 }
 
 #[cfg(test)]

@@ -346,6 +346,15 @@ impl MetadataJob {
         }
     }
 
+    /// True if an operation is the calls of its kind and nothing else: no other operation, no sync
+    /// and no comparison follows, and no directory is made on demand.
+    pub(crate) fn is_single_step(&self) -> bool {
+        let syncs = self.sync.fsync_file || self.sync.fsync_directory || self.sync.as_one;
+        let makes_directories = self.directories == DirectoryTiming::InTime
+            || self.operation == MetadataOperation::Turnover;
+        self.then.is_empty() && !syncs && !self.verify && !makes_directories
+    }
+
     /// True if files are read.
     pub(crate) fn reads_data(&self) -> bool {
         self.operation.reads_data() || self.then.contains(&MetadataOperation::Read)

@@ -125,7 +125,16 @@ impl<'de> Deserialize<'de> for FileSizes {
 
 impl FileSizes {
     /// The length of file `number` in bytes.
+    #[inline]
     pub(crate) fn of(&self, seed: u64, number: u64) -> u64 {
+        match self {
+            Self::Fixed(bytes) => *bytes,
+            _ => self.drawn(seed, number),
+        }
+    }
+
+    /// As `of`, which is inlined, for every distribution.
+    fn drawn(&self, seed: u64, number: u64) -> u64 {
         let draw = || mix(seed ^ 0x7369_7a65, number);
         match self {
             Self::Fixed(bytes) => *bytes,

@@ -114,14 +114,18 @@ impl TreeShape {
 
     /// The files of the leaf directory `leaf`, or of the base.
     pub(crate) fn files_of(&self, leaf: Option<u64>) -> std::ops::Range<u64> {
+        let numbers = self.numbers_of(leaf);
+        numbers.start..numbers.end.min(self.files)
+    }
+
+    /// The numbers whose files are in the leaf directory `leaf`, or in the base, whether the tree
+    /// has so many files or not.
+    pub(crate) fn numbers_of(&self, leaf: Option<u64>) -> std::ops::Range<u64> {
         let Some(leaf) = leaf else {
-            return 0..self.files;
+            return 0..u64::MAX;
         };
         let start = leaf * self.files_per_directory;
-        start
-            ..start
-                .saturating_add(self.files_per_directory)
-                .min(self.files)
+        start..start.saturating_add(self.files_per_directory)
     }
 
     /// Number of directories with files, except the base.
