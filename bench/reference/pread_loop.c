@@ -1,5 +1,5 @@
 /* Reads of whole records, one pread(2) after the other, at random or from the last record to the
- * first and again, the clock read before and after each.
+ * first and again, without the C library in between, the clock read before and after each.
  *
  *     pread_loop FILE FILE_BYTES RECORD_BYTES OPERATIONS random|backward */
 #include "reference.h"
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     for (uint64_t turn = 0; turn < operations; turn++) {
         index = backward ? (index > 0 ? index : records) - 1 : random_below(&state, records);
         uint64_t start_ns = now_ns();
-        ssize_t got = pread(file, buffer, record, (off_t)(index * record));
+        ssize_t got = read_at(file, buffer, record, (off_t)(index * record));
         end_ns = now_ns();
         if (got != (ssize_t)record)
             die("pread");
