@@ -30,10 +30,11 @@ lab: build
 demo: lab
 	$(FSLAB) compare ext4 xfs btrfs jfs hfs+ ntfs3 --venue sim --out demo --store demo/fslab.db
 
-# The lab is built by the command that is tested: what `make demo` takes is not needed.
+# The lab is built by the command that is tested: what `make demo` takes is not needed. Its root image
+# has the programs of today: those that a study brings need the same libraries.
 test: setup
 	cargo build --workspace --locked
-	target/debug/fslab lab build
+	target/debug/fslab lab build --new-root
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
 # The book. Debian has no package of mdbook.

@@ -276,7 +276,7 @@ impl Amounts {
 
     /// Enough to see that everything works; no figure means anything.
     pub(crate) const QUICK: Self = Self {
-        data_bytes: 4 << 20,
+        data_bytes: 8 << 20,
         reads: 5_000,
         direct_reads: 2_000,
         names: 500,

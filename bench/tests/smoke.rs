@@ -39,7 +39,7 @@ fn a_quick_bench_measures_every_row_and_writes_its_page() {
     for words in [
         "no figure means anything, and no target is judged",
         "names_loop DIR/files 500 0 create",
-        "pread_loop DIR/data 4194304 4096 5000 backward",
+        "pread_loop DIR/data 8388608 4096 5000 backward",
         "| seek | fslab |",
         "fslab trial <<'EOF'",
         "names: fs_mark: ",
