@@ -308,8 +308,8 @@ fn a_log_that_was_filled_within_a_second_is_cleaned_again() {
     assert_eq!(desk.last_run()["trials"][0]["outcome"], "done");
 }
 
-/// The page structures of 4 GiB were once too many for the memory of the set-up: the trial's process
-/// was killed.
+/// The page structures of 4 GiB were once too many for the memory of the set-up: the trial's
+/// process was killed.
 #[test]
 fn a_guest_may_have_more_memory_than_its_set_up() {
     let Some(desk) = Desk::new().with_lab("sim, memory") else {

@@ -101,8 +101,8 @@ impl Scored {
 /// One side of a ratio.
 pub(crate) struct Side<K> {
     pub(crate) repeats: Vec<u32>,
-    /// The logarithm of the score of each repeat, higher being better, at the places where each took
-    /// a measurable time.
+    /// The logarithm of the score of each repeat, higher being better, at the places where each
+    /// took a measurable time.
     pub(crate) places: BTreeMap<K, Vec<f64>>,
     /// The places where a repeat took none.
     pub(crate) untimed: BTreeSet<K>,

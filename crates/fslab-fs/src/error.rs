@@ -23,10 +23,10 @@ pub enum CatalogueError {
     Subject(#[from] ParseSubjectError),
     /// One subject was named twice: its results could not be distinguished.
     #[error("the subject '{0}' is named twice")]
-    DuplicateSubject(Subject),
+    DuplicateSubject(Box<Subject>),
     /// A subject of a directory, which is not named like that.
     #[error("the subject '{0}' names a directory")]
-    Directory(Subject),
+    Directory(Box<Subject>),
     /// An option that a trial must not use, or cannot use.
     #[error("cannot use the {kind} option '{option}' with {file_system}: {reason}")]
     BadOption {

@@ -89,7 +89,7 @@ pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
 pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     let subject: Subject = text.parse()?;
     if subject.directory().is_some() {
-        return Err(CatalogueError::Directory(subject));
+        return Err(CatalogueError::Directory(Box::new(subject)));
     }
     find(subject.fs())?.validate(&subject)?;
     Ok(subject)
@@ -126,7 +126,7 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Catalo
     }
     for (at, subject) in subjects.iter().enumerate() {
         if subjects[..at].contains(subject) {
-            return Err(CatalogueError::DuplicateSubject(subject.clone()));
+            return Err(CatalogueError::DuplicateSubject(Box::new(subject.clone())));
         }
     }
     Ok(subjects)

@@ -39,8 +39,8 @@ impl TrialRecord {
 }
 
 impl RunRecord {
-    /// The digests of the labs of all guests, each once, in the order of the subjects; for runs older
-    /// than labs, what the trials name, or the guest kernel.
+    /// The digests of the labs of all guests, each once, in the order of the subjects; for runs
+    /// older than labs, what the trials name, or the guest kernel.
     #[must_use]
     pub fn labs(&self) -> Vec<String> {
         let named = self.trials.iter().find_map(|it| it.facts.get(LAB_FACT));

@@ -19,7 +19,7 @@ use crate::{ParseStageError, Stage};
 ///     ext4:mkfs=-O ^metadata_csum:mount=noatime
 ///     ext4:age=churn,full=80%:fill=90%      stages, in the order in which they are done
 ///     ext4@mine:noatime                     a guest kernel, by the name of its lab
-///     ext4:/mnt/a                           a directory: the rest of the text, nothing else follows
+///     ext4:/mnt/a                           a directory: all of the remaining text
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -173,8 +173,8 @@ fn stage_of(text: &str, part: &str) -> Result<Option<Stage>, ParseSubjectError> 
     })
 }
 
-/// The file system and the lab in `ext4@mine`. What is no name of a lab belongs to the file system's
-/// name, since imported runs have subjects of any name.
+/// The file system and the lab in `ext4@mine`. What is no name of a lab belongs to the file
+/// system's name, since imported runs have subjects of any name.
 fn split_kernel(name: &str) -> (&str, Option<&str>) {
     let is_lab = |text: &str| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);

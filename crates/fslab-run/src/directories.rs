@@ -235,7 +235,7 @@ mod tests {
             planned.iter().map(|it| it.subject.to_string()).collect()
         };
         let disk = recognise(&dirs[0]).expect("mounted").fs_type;
-        assert_eq!(names(&dirs[..1]), [disk.clone()]);
+        assert_eq!(names(&dirs[..1]), std::slice::from_ref(&disk));
         let expected = [
             format!("{disk}:{}", dirs[0].display()),
             format!("tmpfs:{}", dirs[1].display()),

@@ -15,8 +15,8 @@ pub struct NamedKernels {
 }
 
 impl NamedKernels {
-    /// The kernels of `subjects`, or of the study's if there are none. Invalid subjects and too many
-    /// have none: [`crate::resolve`] reports them.
+    /// The kernels of `subjects`, or of the study's if there are none. Invalid subjects and too
+    /// many have none: [`crate::resolve`] reports them.
     #[must_use]
     pub fn of(study: &Study, subjects: &[String]) -> Self {
         let asked = asked(study, subjects);

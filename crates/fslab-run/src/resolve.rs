@@ -192,11 +192,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let memory = phases::memory(study, scale)?;
     let size = whole_pages(size, &mut notices);
     let asked = asked(study, &request.subjects);
-    bounds::ensure_subjects(asked.len())?;
-    let mut subjects = fslab_fs::parse_subjects(asked)?;
-    if let Some(profile) = &request.aged {
-        subjects = with_aged_variants(&subjects, profile)?;
-    }
+    let subjects = parse(asked, request.aged.as_deref())?;
     let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
     let labs = kernels::labs(&subjects, &request.venue, venue.kind())?;
@@ -255,6 +251,16 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         notices,
         is_whole_catalogue,
     })
+}
+
+/// The subjects of these texts, each with its aged variant if a profile is given.
+fn parse(asked: &[String], aged: Option<&str>) -> Result<Vec<Subject>, ResolveError> {
+    bounds::ensure_subjects(asked.len())?;
+    let subjects = fslab_fs::parse_subjects(asked)?;
+    match aged {
+        Some(profile) => Ok(with_aged_variants(&subjects, profile)?),
+        None => Ok(subjects),
+    }
 }
 
 /// The subjects named, or the study's.

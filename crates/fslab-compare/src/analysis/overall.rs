@@ -20,7 +20,8 @@ pub(crate) static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
 pub struct OverallAnalysis {
     /// The indexes of these phases in the run, each with its weight, from 0 to 1: see [`Ground`].
     pub phases: Vec<(usize, f64)>,
-    /// The weighted geometric mean over these phases of each trial. Only their ratios are meaningful.
+    /// The weighted geometric mean over these phases of each trial. Only their ratios have a
+    /// meaning.
     pub comparison: Comparison,
 }
 

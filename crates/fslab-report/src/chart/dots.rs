@@ -1,5 +1,5 @@
-//! Every repeat as a point, with the geometric mean and the 95 % interval, one row per subject. An exact
-//! figure is a single point.
+//! Every repeat as a point, with the geometric mean and the 95 % interval, one row per subject. An
+//! exact figure is a single point.
 
 use fslab_stats::Interval;
 
