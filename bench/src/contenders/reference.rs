@@ -232,7 +232,7 @@ mod tests {
         let line = reference.invocations(&task)[0].command_line();
         assert_eq!(
             line,
-            "/opt/ring_loop /tmp/data 4194304 4096 2000 32 16 direct"
+            "/opt/ring_loop /tmp/data 8388608 4096 2000 32 16 direct"
         );
     }
 }

@@ -397,6 +397,9 @@ impl RepeatState<'_> {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Done(_) | Self::NotRun => None,
+            Self::Points { done, planned } if done == planned => {
+                Some("few points took a measurable time".to_owned())
+            }
             Self::Points { done, planned } => Some(format!(
                 "few points: {done} of {planned} were run to the end"
             )),
