@@ -118,7 +118,7 @@ impl<K: Ord> Side<K> {
     }
 
     /// Whether it has the place, with or without a measurable time.
-    pub(crate) fn has(&self, place: &K) -> bool {
+    fn has(&self, place: &K) -> bool {
         self.places.contains_key(place) || self.untimed.contains(place)
     }
 }
@@ -197,17 +197,25 @@ impl Grouped for Option<&Point> {
     }
 }
 
-fn matched<K: Ord + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, MissingReason> {
-    let timed: Vec<&K> = a
-        .places
-        .keys()
-        .filter(|place| b.places.contains_key(place))
-        .collect();
-    let untimed = a.untimed.union(&b.untimed);
+/// The places at which all sides took a measurable time; an error if they are fewer than half of
+/// those that all have.
+pub(crate) fn common_places<'s, K: Ord>(
+    sides: &[&'s Side<K>],
+) -> Result<(Vec<&'s K>, Coverage), MissingReason> {
+    let first = sides.first().into_iter();
+    let all = first.flat_map(|side| side.places.keys().chain(&side.untimed));
+    let (timed, untimed): (Vec<&K>, Vec<&K>) = all
+        .filter(|place| sides.iter().all(|side| side.has(place)))
+        .partition(|place| sides.iter().all(|side| side.places.contains_key(place)));
     let coverage = Coverage {
         timed: timed.len(),
-        untimed: untimed.filter(|place| a.has(place) && b.has(place)).count(),
+        untimed: untimed.len(),
     };
+    Ok((timed, coverage.ensure_half()?))
+}
+
+fn matched<K: Ord + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, MissingReason> {
+    let (timed, coverage) = common_places(&[a, b])?;
     let mean = |side: &Side<K>, index: usize| {
         mean_of(
             timed
@@ -221,7 +229,7 @@ fn matched<K: Ord + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, Missin
             .collect()
     };
     Ok(Matched {
-        coverage: coverage.ensure_half()?,
+        coverage,
         means: [means(a), means(b)],
     })
 }

@@ -5,7 +5,7 @@ use fslab_stats::{Interval, location};
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, MissingReason, Place};
 use crate::findings::NO_INTERVAL;
-use crate::ratio::{Coverage, Selection, Side, mean_of};
+use crate::ratio::{Coverage, Selection, Side, common_places, mean_of};
 use crate::{ClaimKind, Finding, Limits};
 
 /// The largest ratios of one repeat, as logarithms.
@@ -133,28 +133,11 @@ fn distances(
     Ok((distances.collect(), coverage))
 }
 
-/// The places at which all sides took a measurable time.
-fn common_places<'r>(
-    sides: &[&Side<Place<'r>>],
-) -> Result<(Vec<Place<'r>>, Coverage), MissingReason> {
-    let first = sides.first().into_iter();
-    let all = first.flat_map(|side| side.places.keys().chain(&side.untimed));
-    let (timed, untimed): (Vec<Place<'r>>, Vec<Place<'r>>) = all
-        .filter(|place| sides.iter().all(|side| side.has(place)))
-        .copied()
-        .partition(|place| sides.iter().all(|side| side.places.contains_key(place)));
-    let coverage = Coverage {
-        timed: timed.len(),
-        untimed: untimed.len(),
-    };
-    Ok((timed, coverage.ensure_half()?))
-}
-
-fn mean_at(side: &Side<Place<'_>>, places: &[Place<'_>], repeat: usize) -> f64 {
+fn mean_at(side: &Side<Place<'_>>, places: &[&Place<'_>], repeat: usize) -> f64 {
     mean_of(
         places
             .iter()
-            .map(|place| (place.0, side.places[place][repeat])),
+            .map(|place| (place.0, side.places[*place][repeat])),
     )
 }
 

@@ -87,7 +87,7 @@ impl<'p> Ground<'p> {
 }
 
 /// The speeds of a subject by trial and ground.
-pub(crate) fn speeds(phases: &[PhaseAnalysis], grounds: &[Ground], subject: usize) -> TrialValues {
+pub(super) fn speeds(phases: &[PhaseAnalysis], grounds: &[Ground], subject: usize) -> TrialValues {
     let phase = |ground: &Ground| &phases[ground.phase];
     let repeats = grounds.iter().filter_map(|ground| {
         let cell = phase(ground).cells.get(subject)?;

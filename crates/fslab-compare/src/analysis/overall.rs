@@ -8,7 +8,7 @@ use super::ground::{Ground, speeds};
 use super::{Comparison, PhaseAnalysis};
 
 /// Not a metric of any record: a mean of rates in several units has no unit.
-pub(crate) static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
+static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
     name: "Geometric mean over phases",
     unit: Unit::Ratio,
     better: Better::Higher,
@@ -28,21 +28,49 @@ pub struct OverallAnalysis {
 impl OverallAnalysis {
     /// `None` for one subject, or for fewer than two phases that all complete subjects share.
     pub(super) fn of(phases: &[PhaseAnalysis]) -> Option<Self> {
-        let subjects = phases.first()?.cells.len();
+        let subjects: Vec<usize> = (0..phases.first()?.cells.len()).collect();
         let grounds = Ground::of(phases, |_| true);
-        let values: Vec<TrialValues> = (0..subjects)
-            .map(|subject| speeds(phases, &grounds, subject))
-            .collect();
-        let weights: Vec<f64> = grounds.iter().map(|ground| ground.weight).collect();
-        let overall = OverallMeans::weighted(&values, &weights)
-            .filter(|means| subjects > 1 && means.phases.len() > 1)?;
-        let is_virtual = phases.iter().any(|phase| phase.is_virtual);
-        let mut comparison = Comparison::timed(&GEOMETRIC_MEAN, overall.subjects, is_virtual);
-        correct(&mut [&mut comparison]);
-        let used = overall.phases.iter().map(|place| &grounds[*place]);
+        let means = WeightedMeans::of(phases, &grounds, &subjects)
+            .filter(|means| subjects.len() > 1 && means.places.len() > 1)?;
+        let used = means.places.iter().map(|place| &grounds[*place]);
         Some(Self {
             phases: used.map(|ground| (ground.phase, ground.weight)).collect(),
+            comparison: means.comparison,
+        })
+    }
+}
+
+/// Subjects by their weighted geometric mean over grounds.
+pub(crate) struct WeightedMeans {
+    /// An entry for every subject of the run; those that were not asked for have no values.
+    pub(crate) comparison: Comparison,
+    /// The places of the grounds that all complete subjects have.
+    pub(crate) places: Vec<usize>,
+}
+
+impl WeightedMeans {
+    /// The means of `subjects`; `None` if no ground remains.
+    pub(crate) fn of(
+        phases: &[PhaseAnalysis],
+        grounds: &[Ground],
+        subjects: &[usize],
+    ) -> Option<Self> {
+        let values: Vec<TrialValues> = subjects
+            .iter()
+            .map(|subject| speeds(phases, grounds, *subject))
+            .collect();
+        let weights: Vec<f64> = grounds.iter().map(|ground| ground.weight).collect();
+        let means = OverallMeans::weighted(&values, &weights)?;
+        let mut samples = vec![Vec::new(); phases.first()?.cells.len()];
+        for (subject, sample) in subjects.iter().zip(means.subjects) {
+            samples[*subject] = sample;
+        }
+        let is_virtual = phases.iter().any(|phase| phase.is_virtual);
+        let mut comparison = Comparison::timed(&GEOMETRIC_MEAN, samples, is_virtual);
+        correct(&mut [&mut comparison]);
+        Some(Self {
             comparison,
+            places: means.phases,
         })
     }
 }

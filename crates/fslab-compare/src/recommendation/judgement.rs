@@ -1,10 +1,10 @@
 //! The judgement: which subject to take.
 
 use fslab_model::StudyQuestion;
-use fslab_stats::{Estimate, OverallMeans, Verdict};
+use fslab_stats::{Estimate, Verdict};
 
 use super::shortfall::{Shortfall, shortfalls};
-use crate::analysis::{GEOMETRIC_MEAN, correct, speeds};
+use crate::analysis::WeightedMeans;
 use crate::{Analysis, Comparison, FirstPlace, Ground, Standing, TOLERANCE};
 
 /// The speed of the chosen subject relative to another candidate.
@@ -136,7 +136,7 @@ impl<'p> Recommendation<'p> {
                 });
             }
         }
-        let means = Means::of(analysis, &self.grounds, &candidates);
+        let means = WeightedMeans::of(&analysis.phases, &self.grounds, &candidates);
         self.choice = match (candidates.as_slice(), &means) {
             ([], _) => Choice::None(WhyNone::NoCandidate),
             ([only], _) => Choice::None(WhyNone::OneCandidate(*only)),
@@ -208,35 +208,6 @@ fn contenders(analysis: &Analysis) -> Vec<usize> {
     }
 }
 
-/// Candidates by their weighted geometric mean over the grounds.
-struct Means {
-    comparison: Comparison,
-    /// The places of the grounds that all candidates have.
-    places: Vec<usize>,
-}
-
-impl Means {
-    fn of(analysis: &Analysis, grounds: &[Ground], subjects: &[usize]) -> Option<Self> {
-        let values: Vec<_> = subjects
-            .iter()
-            .map(|subject| speeds(&analysis.phases, grounds, *subject))
-            .collect();
-        let weights: Vec<f64> = grounds.iter().map(|ground| ground.weight).collect();
-        let means = OverallMeans::weighted(&values, &weights)?;
-        let mut samples = vec![Vec::new(); analysis.subjects().len()];
-        for (subject, sample) in subjects.iter().zip(means.subjects) {
-            samples[*subject] = sample;
-        }
-        let is_virtual = analysis.run.header.plan.venue.kind().is_virtual();
-        let mut comparison = Comparison::timed(&GEOMETRIC_MEAN, samples, is_virtual);
-        correct(&mut [&mut comparison]);
-        Some(Self {
-            comparison,
-            places: means.phases,
-        })
-    }
-}
-
 /// By how much `subject` is ahead of `best`, over the phases that both have.
 fn ahead(
     analysis: &Analysis,
@@ -244,7 +215,7 @@ fn ahead(
     subject: usize,
     best: usize,
 ) -> Option<(Estimate, usize)> {
-    let means = Means::of(analysis, grounds, &[subject, best])?;
+    let means = WeightedMeans::of(&analysis.phases, grounds, &[subject, best])?;
     let speed = means.comparison.speed(subject, best)?;
     (speed.value > 1.0).then_some((speed, means.places.len()))
 }
