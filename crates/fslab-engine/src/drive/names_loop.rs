@@ -181,13 +181,13 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
 
     fn directory(&mut self, number: Option<DirectoryNumber>) -> Result<(), EngineError> {
         self.check_stop()?;
-        let (job, identity) = (self.worker.job, self.worker.identity(0));
+        let (job, file) = (self.worker.job, self.worker.tree_file(0));
         let task = Task {
             operation: job.operation,
             name: self.worker.folder(number),
             other: c"",
             bytes: 0,
-            identity,
+            file,
         };
         let start_ns = self.clock.now_ns();
         let done = self.target.perform(&task);

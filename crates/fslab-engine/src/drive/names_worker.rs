@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::paths::{Naming, PathWriter};
-use super::target::Task;
+use super::target::{Task, TreeFile};
 use crate::access::Permutation;
 use crate::content::FileIdentity;
 use crate::jobs::{
@@ -16,7 +16,7 @@ use crate::jobs::{
 };
 use crate::recording::{Recorder, Slot};
 use crate::{EngineError, RunContext};
-use fslab_stats::{Random, mix, mix_bytes};
+use fslab_stats::{Random, mix_bytes};
 
 /// Initial space for the names in a directory and its parents.
 const ENTRIES_BYTES: usize = 1 << 20;
@@ -215,10 +215,8 @@ impl<'a> NamesWorker<'a> {
         if self.job.kind != FileKind::File && number > 0 {
             return self.link_task(number);
         }
-        let (bytes, identity) = (
-            self.job.file_bytes.of(self.seed, number),
-            self.identity(number),
-        );
+        let bytes = self.job.file_bytes.of(self.seed, number);
+        let file = self.tree_file(number);
         let names = self.names();
         let other = if operation.gives_a_name() {
             let other_names = self.other_names();
@@ -235,14 +233,14 @@ impl<'a> NamesWorker<'a> {
             name,
             other,
             bytes,
-            identity,
+            file,
         }
     }
 
     /// The task that makes file `number` as a link to the first file.
     #[cold]
     fn link_task(&mut self, number: u64) -> Task<'_> {
-        let identity = self.identity(number);
+        let file = self.tree_file(number);
         let (operation, name) = if self.job.kind == FileKind::Link {
             let first = self.paths.file(&self.job.tree, 0, Names::Files);
             (MetadataOperation::Link, first)
@@ -254,7 +252,7 @@ impl<'a> NamesWorker<'a> {
             name,
             other: self.others.file(&self.job.tree, number, Names::Files),
             bytes: 0,
-            identity,
+            file,
         }
     }
 
@@ -286,11 +284,12 @@ impl<'a> NamesWorker<'a> {
         leaf.map(|index| DirectoryNumber { level, index })
     }
 
-    /// The identity of the contents of file `number`.
+    /// File `number` of the tree.
     #[inline]
-    pub(crate) fn identity(&self, number: u64) -> FileIdentity {
-        FileIdentity {
-            file: mix(self.tree_identity, number),
+    pub(crate) fn tree_file(&self, number: u64) -> TreeFile {
+        TreeFile {
+            tree: self.tree_identity,
+            number,
             generation: self.job.generation,
         }
     }
@@ -306,7 +305,7 @@ impl<'a> NamesWorker<'a> {
         (0..files.count).map(move |turn| {
             let number = files.number(turn);
             let bytes = self.job.file_bytes.of(self.seed, number);
-            (self.identity(number), bytes)
+            (self.tree_file(number).identity(), bytes)
         })
     }
 

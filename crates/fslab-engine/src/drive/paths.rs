@@ -34,20 +34,24 @@ pub(crate) struct Naming {
 
 impl Naming {
     /// Replaces what follows `start` in `path` by the name of file `number`, of the kind `names`.
-    #[inline]
+    #[inline(always)]
     fn write(self, path: &mut NameBuffer, start: usize, number: u64, names: Names) {
-        match self.style {
-            NameStyle::Number => path.renumber(start, names.letter(), number, FILE_DIGITS),
-            NameStyle::NumberRandom => {
-                path.truncate(start);
-                path.push_number(number, STYLED_DIGITS);
-                self.push_random(path, number);
-            }
-            NameStyle::RandomNumber => {
-                path.truncate(start);
-                self.push_random(path, number);
-                path.push_number(number, STYLED_DIGITS);
-            }
+        if self.style == NameStyle::Number {
+            path.renumber(start, names.letter(), number, FILE_DIGITS);
+        } else {
+            self.write_with_random(path, start, number);
+        }
+    }
+
+    /// As `write`, for a name with a random part.
+    fn write_with_random(self, path: &mut NameBuffer, start: usize, number: u64) {
+        path.truncate(start);
+        if self.style == NameStyle::RandomNumber {
+            self.push_random(path, number);
+        }
+        path.push_number(number, STYLED_DIGITS);
+        if self.style == NameStyle::NumberRandom {
+            self.push_random(path, number);
         }
     }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::access::Extent;
 use crate::content::FileIdentity;
 use crate::jobs::{MetadataOperation, Names, SyncCall};
+use fslab_stats::mix;
 
 /// An open file whose records are read and written.
 pub(crate) trait DataTarget {
@@ -34,6 +35,28 @@ pub(crate) trait DataTarget {
     fn close(self) -> io::Result<()>;
 }
 
+/// A file of a tree. Its identity is a hash that most operations do not need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeFile {
+    /// The tree's number.
+    pub(crate) tree: u64,
+    /// The file's number in it.
+    pub(crate) number: u64,
+    /// How often its contents were replaced before.
+    pub(crate) generation: u32,
+}
+
+impl TreeFile {
+    /// The identity of its contents.
+    #[inline]
+    pub(crate) fn identity(self) -> FileIdentity {
+        FileIdentity {
+            file: mix(self.tree, self.number),
+            generation: self.generation,
+        }
+    }
+}
+
 /// An operation on a name.
 pub(crate) struct Task<'a> {
     /// The operation.
@@ -44,8 +67,8 @@ pub(crate) struct Task<'a> {
     pub(crate) other: &'a CStr,
     /// Length of the file in bytes.
     pub(crate) bytes: u64,
-    /// Identity of its contents.
-    pub(crate) identity: FileIdentity,
+    /// The file.
+    pub(crate) file: TreeFile,
 }
 
 /// A folder with the names to operate on.

@@ -197,7 +197,7 @@ impl NamesTarget for NamesFolder {
         let mut offset = 0;
         while let Some(pool) = self.pool.as_mut().filter(|_| offset < task.bytes) {
             let length = (task.bytes - offset).min(self.record_bytes as u64);
-            let data = pool.slice(task.identity, offset, length as usize);
+            let data = pool.slice(task.file.identity(), offset, length as usize);
             write_all(&file, data, offset)?;
             offset += length;
         }
@@ -235,7 +235,7 @@ impl NamesTarget for NamesFolder {
             Operation::Symlink => directory.symlink(name, task.other).map(|()| 0),
             Operation::Readlink => directory.read_link(name).map(|length| length as u64),
             Operation::Chmod => {
-                let mode = MODES[usize::from(task.identity.file & 1 == 1)];
+                let mode = MODES[usize::from(task.file.identity().file & 1 == 1)];
                 directory.change_mode(name, mode).map(|()| 0)
             }
             Operation::Chown => directory.change_owner(name).map(|()| 0),
@@ -270,7 +270,7 @@ impl NamesTarget for NamesFolder {
 
     fn verify(&self, task: &Task<'_>) -> Result<(), String> {
         if let Some(digests) = &self.digests {
-            return digests.verify(task.identity);
+            return digests.verify(task.file.identity());
         }
         if self.filled as u64 != task.bytes {
             return Err(format!(
@@ -279,7 +279,7 @@ impl NamesTarget for NamesFolder {
             ));
         }
         match &self.pool {
-            Some(pool) => pool.verify(task.identity, false, 0, &self.buffer[..self.filled]),
+            Some(pool) => pool.verify(task.file.identity(), false, 0, &self.buffer[..self.filled]),
             None => Ok(()),
         }
     }
