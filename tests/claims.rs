@@ -55,9 +55,13 @@ fn a_claim_holds_or_fails_as_it_is_written_and_an_inverted_one_fails_the_command
     let held = check(&desk, &["--study", "./small.toml"]);
     held.expect_code(0);
     assert!(held.out.contains("✓ holds"), "{}", held.out);
-    assert!(held.out.contains("– not measured"), "{}", held.out);
-    assert!(held.out.contains("the run has no xfs"), "{}", held.out);
-    let counts = "2 claims: holds 1, fails 0, undecided 0, not measured 1.";
+    assert!(held.out.contains("· not applicable"), "{}", held.out);
+    assert!(
+        held.out.contains("the run has no subject xfs"),
+        "{}",
+        held.out
+    );
+    let counts = "2 claims: holds 1, fails 0, undecided 0, not measured 0, not applicable 1.";
     assert!(held.out.contains(counts), "{}", held.out);
 
     let inverted = CLAIMS.replace("at_most", "at_least");
@@ -92,7 +96,7 @@ fn programs_get_every_number_of_a_claim() {
     assert_eq!(claim["findings"][0]["quantity"], "time");
     assert_eq!(claim["findings"][0]["limits"]["at_most"], 60e9);
     assert!(claim["findings"][0]["value"].is_number(), "{claim}");
-    assert_eq!(card["claims"][1]["outcome"], "not-measured");
+    assert_eq!(card["claims"][1]["outcome"], "not-applicable");
     let csv = check(&desk, &["--study", "./small.toml", "--csv"]);
     csv.expect_code(0);
     assert!(
@@ -119,7 +123,11 @@ fn the_originals_figures_stand_beside_the_runs() {
         "{}",
         lines[2]
     );
-    assert!(lines[2].ends_with("the run has no xfs"), "{}", lines[2]);
+    assert!(
+        lines[2].ends_with("the run has no subject xfs"),
+        "{}",
+        lines[2]
+    );
     let text = check(&desk, &["--study", "./small.toml", "--published"]);
     text.expect_code(0);
     assert!(text.out.contains("Rank correlation"), "{}", text.out);

@@ -5,6 +5,7 @@ use fslab_model::RunRecord;
 use crate::evidence::{Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
+use crate::missing::MissingReason;
 use crate::sentence::sentence;
 use crate::{
     Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, Score, Scorecard, StandIn,
@@ -28,11 +29,13 @@ impl Judgement {
         }
     }
 
-    pub(crate) fn not_measured(gap: impl Into<String>) -> Self {
+    /// The result where there is no number.
+    pub(crate) fn missing(gap: impl Into<MissingReason>) -> Self {
+        let gap = gap.into();
         Self {
-            outcome: ClaimOutcome::NotMeasured,
+            outcome: gap.outcome(),
             findings: Vec::new(),
-            remarks: vec![gap.into()],
+            remarks: vec![gap.into_text()],
         }
     }
 }
@@ -67,7 +70,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         Score::Deviation(_) | Score::RelativeDeviation(_)
     );
     // A claim that was not measured has a reason instead.
-    let is_measured = judgement.outcome != ClaimOutcome::NotMeasured;
+    let is_measured = judgement.outcome.is_measured();
     if let Some(runs) = evidence
         .run
         .perturbed_runs()
@@ -101,13 +104,13 @@ fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -
         let names: Vec<_> = venues.iter().map(|venue| venue.as_str()).collect();
         let names = names.join(", ");
         let venue = venue.as_str();
-        return Judgement::not_measured(format!(
+        return Judgement::missing(format!(
             "it needs one of the venues {names}, and this is '{venue}'"
         ));
     }
     let ranges = match evidence.ranges(&claim.holds.condition) {
         Ok(ranges) => ranges,
-        Err(gap) => return Judgement::not_measured(gap),
+        Err(gap) => return Judgement::missing(gap),
     };
     let case = Case {
         evidence,

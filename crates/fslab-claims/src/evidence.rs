@@ -8,10 +8,8 @@ use fslab_model::{
     SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
 };
 
+use crate::missing::MissingReason;
 use crate::{Claims, MemoryRule, PointRange, Score, Timed};
-
-/// Why a claim, or a part of it, was not measured; a fragment.
-pub(crate) type MissingReason = String;
 
 /// The points of a sweep that count, by dimension.
 pub(crate) type Ranges = BTreeMap<String, PointRange>;
@@ -139,13 +137,14 @@ impl<'a> Evidence<'a> {
             return Ok(self.member_of(cell, None));
         }
         let Some(stand_in) = self.claims.stand_in.get(name) else {
-            return Err(format!("the run has no {name}"));
+            let text = format!("the run has no subject {name}");
+            return Err(MissingReason::NotApplicable(text));
         };
         match self.cell_of(stand_in) {
             Some(cell) => Ok(self.member_of(cell, Some(name))),
-            None => Err(format!(
-                "the run has neither {name} nor its stand-in {stand_in}"
-            )),
+            None => Err(MissingReason::NotApplicable(format!(
+                "the run has neither the subject {name} nor its stand-in {stand_in}"
+            ))),
         }
     }
 
@@ -278,7 +277,7 @@ impl<'a> Evidence<'a> {
         for phase in phases {
             let has = |repeat: &RepeatFigures<'_>| repeat.figures.keys().any(|(p, _)| p == phase);
             if repeats.is_empty() || !repeats.iter().all(has) {
-                return Err(self.why_missing(member, phase, ranges, score));
+                return Err(self.why_missing(member, phase, ranges, score).into());
             }
         }
         Ok(repeats)
@@ -290,13 +289,7 @@ impl<'a> Evidence<'a> {
         specs.any(|spec| spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase) == phase)
     }
 
-    fn why_missing(
-        &self,
-        member: &Member,
-        phase: &str,
-        ranges: &Ranges,
-        score: Score,
-    ) -> MissingReason {
+    fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> String {
         let label = &member.label;
         if !self.has_phase(phase) {
             return format!("the run has no phase '{phase}'");

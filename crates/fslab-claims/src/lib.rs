@@ -21,6 +21,7 @@ mod findings;
 mod holds_schema;
 mod keys;
 mod kinds;
+mod missing;
 mod original;
 mod published;
 mod range;

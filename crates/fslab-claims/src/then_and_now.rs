@@ -7,7 +7,8 @@ use fslab_model::{Better, RunRecord, definitions as d};
 use fslab_stats::{Summary, rank_correlation};
 use serde::Serialize;
 
-use crate::evidence::{Evidence, Member, MissingReason, Ranges};
+use crate::evidence::{Evidence, Member, Ranges};
+use crate::missing::MissingReason;
 use crate::ratio::Selection;
 use crate::{Original, PublishedRow, Quantity, Score, Timed};
 
@@ -188,7 +189,7 @@ fn row_of(
         now: now.as_ref().ok().copied(),
         then_ratio: None,
         now_ratio: None,
-        gap: now.err(),
+        gap: now.err().map(MissingReason::into_text),
     }
 }
 
@@ -209,7 +210,7 @@ fn measured(
         };
         let sample = evidence.sample(member, selection)?;
         let sd = Summary::of(&sample).and_then(|summary| summary.sd);
-        return sd.ok_or_else(|| "a deviation needs two repeats".to_owned());
+        return sd.ok_or_else(|| "a deviation needs two repeats".into());
     }
     let repeats = evidence.figures(member, &phases, &ranges, score)?;
     let of_repeat = |repeat: &crate::evidence::RepeatFigures<'_>| {

@@ -1,6 +1,6 @@
 //! `trend`, `where`, the memory, `spread`.
 
-use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotApplicable, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};
@@ -173,7 +173,7 @@ fn ratios_between_groups_exceed_those_inside_them() {
     assert_eq!(outcome(&run(5.0), holds), Holds);
     assert_eq!(outcome(&run(1.1), holds), Fails);
     let lacking = "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b'], ['z']]\nat_least = 1";
-    assert_eq!(outcome(&run(1.1), lacking), NotMeasured);
+    assert_eq!(outcome(&run(1.1), lacking), NotApplicable);
     let noisy = RunBuilder::real()
         .times("a", &[("w", &[1.0, 2.0])])
         .times("b", &[("w", &[1.2, 1.0])])
