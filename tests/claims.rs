@@ -106,6 +106,55 @@ fn programs_get_every_number_of_a_claim() {
     );
 }
 
+/// The study's fake file system on Linux against one that was measured elsewhere.
+const ACROSS: &str = "study = 'small'\n\
+    \n\
+    [platforms]\n\
+    fake = 'linux'\n\
+    slow = 'windows'\n\
+    \n\
+    [[claim]]\n\
+    id = 'linux-first'\n\
+    text = 'Linux reads faster than Windows.'\n\
+    source = 'nowhere'\n\
+    required = true\n\
+    platforms = ['linux', 'windows']\n\
+    [claim.holds]\n\
+    kind = 'faster'\n\
+    phase = 'read'\n\
+    subject = 'fake'\n\
+    than = ['slow']\n\
+    metric = 'elapsed'\n";
+
+#[test]
+fn a_claim_about_two_platforms_is_decided_by_two_stored_runs() {
+    let desk = desk(ACROSS);
+    let csv = "subject,phase,repeat,metric,value,unit\n\
+               slow,read,1,time,3600,s\nslow,read,2,time,3601,s\n";
+    fs::write(desk.path("windows.csv"), csv).expect("written");
+    let alone = check(&desk, &["--study", "./small.toml"]);
+    alone.expect_code(0);
+    assert!(alone.out.contains("not applicable"), "{}", alone.out);
+    assert!(alone.out.contains("--against RUN=windows"), "{}", alone.out);
+    desk.run(&["import", "windows.csv", "--run", "elsewhere"])
+        .expect_code(0);
+    let words = [
+        "study",
+        "check",
+        "last~1",
+        "--study",
+        "./small.toml",
+        "--against",
+    ];
+    let both = desk.run(&[&words[..], &["elsewhere=windows"]].concat());
+    both.expect_code(0);
+    assert!(both.out.contains("holds 1"), "{}", both.out);
+    let unknown = desk.run(&[&words[..], &["elsewhere=window"]].concat());
+    unknown.expect_code(2);
+    let expected = "they name linux, windows; did you mean 'windows'?";
+    assert!(unknown.err.contains(expected), "{}", unknown.err);
+}
+
 #[test]
 fn the_originals_figures_stand_beside_the_runs() {
     let desk = desk(CLAIMS);

@@ -21,6 +21,8 @@ pub struct Claims {
     pub study: String,
     /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     pub stand_in: BTreeMap<String, String>,
+    /// The platform under which the original measured a subject, by the original's name.
+    pub platforms: BTreeMap<String, String>,
     /// The sizes that scale with the machine's memory.
     pub memory: Option<MemoryRule>,
     /// The claims, in the order of the file.
@@ -39,6 +41,13 @@ pub struct MemoryRule {
     pub from: u64,
 }
 
+impl MemoryRule {
+    /// The ratio of a machine's memory to the original's as a power of two, rounded.
+    pub(crate) fn power(&self, memory: u64) -> f64 {
+        (memory as f64 / self.original as f64).log2().round()
+    }
+}
+
 /// One claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
@@ -52,6 +61,9 @@ pub struct Claim {
     pub required: bool,
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
+    /// The platforms of its subjects, each of which needs a run on its own; empty: one run decides,
+    /// whatever its platform.
+    pub platforms: Vec<String>,
     /// The venues in which it is checked; `None`: all.
     pub venues: Option<Vec<VenueKind>>,
     /// The condition.

@@ -2,13 +2,15 @@
 
 use fslab_model::RunRecord;
 
-use crate::evidence::{Evidence, Member, Ranges};
+use crate::evidence::{Basis, Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::missing::MissingReason;
+use crate::platforms::Platforms;
 use crate::sentence::sentence;
 use crate::{
-    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, Score, Scorecard, StandIn,
+    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, FurtherRun, Score, Scorecard,
+    StandIn,
 };
 
 /// The result of one claim's condition.
@@ -43,28 +45,41 @@ impl Judgement {
 /// A claim and the run for which it is evaluated.
 pub(crate) struct Case<'a, 'r> {
     pub(crate) evidence: &'a Evidence<'r>,
-    /// A run on another disk, for claims that compare two disks.
-    pub(crate) other: Option<&'a Evidence<'r>>,
+    /// Further runs, for claims that compare two disks.
+    pub(crate) others: &'a [Evidence<'r>],
     pub(crate) claim: &'a Claim,
     pub(crate) ranges: Ranges,
 }
 
-/// Evaluates each of `claims` for `run`. `other` is a run of the same study on another disk, for
-/// claims that compare two disks.
+/// Evaluates each of `claims` for `run`. `further` are runs of the same study on other platforms or
+/// disks, for claims about several.
 #[must_use]
-pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> Scorecard {
-    let evidence = Evidence::of(claims, run);
-    let other = other.map(|run| Evidence::of(claims, run));
-    let verdict = |claim| verdict(claim, &evidence, other.as_ref());
+pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) -> Scorecard {
+    let platforms = Platforms::join(claims, run, further);
+    let checked = Evidence::of(claims, run, Basis::Run);
+    let by_platform = Evidence::of(claims, &platforms.joined, Basis::Platforms);
+    let others = further
+        .iter()
+        .map(|other| Evidence::of(claims, other.run, Basis::Run));
+    let others: Vec<Evidence<'_>> = others.collect();
+    let verdicts = claims.claims.iter().map(|claim| {
+        if claim.platforms.is_empty() {
+            return verdict(claim, &checked, judge(claim, &checked, &others));
+        }
+        let judgement = match platforms.ensure_all(claim) {
+            Ok(()) => judge(claim, &by_platform, &others),
+            Err(gap) => Judgement::missing(gap),
+        };
+        verdict(claim, &by_platform, judgement)
+    });
     Scorecard {
         study: claims.study.clone(),
         run: run.header.run.to_string(),
-        verdicts: claims.claims.iter().map(verdict).collect(),
+        verdicts: verdicts.collect(),
     }
 }
 
-fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> ClaimVerdict {
-    let mut judgement = judge(claim, evidence, other);
+fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> ClaimVerdict {
     let is_deviation = matches!(
         claim.holds.score,
         Score::Deviation(_) | Score::RelativeDeviation(_)
@@ -79,6 +94,10 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         let label = format!("over {runs} perturbed runs in virtual time");
         judgement.remarks.push(label);
     }
+    if is_measured && !claim.platforms.is_empty() {
+        let platforms = format!("by runs on {}", claim.platforms.join(", "));
+        judgement.remarks.push(platforms);
+    }
     let stand_ins = stand_ins(claim, evidence);
     ClaimVerdict {
         id: claim.id.clone(),
@@ -87,6 +106,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         kind: claim.holds.kind.as_str(),
         required: claim.required,
         contradicted: claim.contradicted,
+        platforms: claim.platforms.clone(),
         outcome: judgement.outcome,
         sentence: sentence(claim, &judgement, &stand_ins),
         stand_ins,
@@ -94,7 +114,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
     }
 }
 
-fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Judgement {
+fn judge<'r>(claim: &Claim, evidence: &Evidence<'r>, others: &[Evidence<'r>]) -> Judgement {
     let venue = evidence.run.header.plan.venue.kind();
     if let Some(venues) = claim
         .venues
@@ -114,7 +134,7 @@ fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -
     };
     let case = Case {
         evidence,
-        other,
+        others,
         claim,
         ranges,
     };
@@ -197,6 +217,16 @@ impl ClaimKind {
             Self::Spread { groups, .. } => groups.iter().map(Vec::as_slice).collect(),
         };
         lists.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// Whether it compares with all subjects that were measured, without naming them.
+    #[must_use]
+    pub fn compares_all(&self) -> bool {
+        match self {
+            Self::Best(among) | Self::Worst(among) => among.among.is_none(),
+            Self::Wins { among, .. } => among.is_none(),
+            _ => false,
+        }
     }
 
     /// The dimension of a trend.

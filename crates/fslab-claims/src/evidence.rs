@@ -61,11 +61,21 @@ pub(crate) struct Evidence<'a> {
     /// all be equal; else 0.
     pub(crate) resolution: f64,
     claims: &'a Claims,
+    basis: Basis,
     trials: Vec<TrialEvidence<'a>>,
 }
 
+/// How the subjects of the original are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// In one run, or their stand-ins.
+    Run,
+    /// In runs on their own platforms, which were joined; nothing stands in for them.
+    Platforms,
+}
+
 impl<'a> Evidence<'a> {
-    pub(crate) fn of(claims: &'a Claims, run: &'a RunRecord) -> Self {
+    pub(crate) fn of(claims: &'a Claims, run: &'a RunRecord, basis: Basis) -> Self {
         let phase = |record: &'a PhaseRecord| {
             let metrics = phase_metrics(record);
             PhaseEvidence {
@@ -92,6 +102,7 @@ impl<'a> Evidence<'a> {
                 false => 0.0,
             },
             claims,
+            basis,
             trials: run.trials.iter().map(trial).collect(),
         }
     }
@@ -135,6 +146,10 @@ impl<'a> Evidence<'a> {
     pub(crate) fn member(&self, name: &str) -> Result<Member, MissingReason> {
         if let Some(cell) = self.cell_of(name) {
             return Ok(self.member_of(cell, None));
+        }
+        if let (Basis::Platforms, Some(platform)) = (self.basis, self.claims.platforms.get(name)) {
+            let text = format!("no run on {platform} has the subject {name}");
+            return Err(MissingReason::NotApplicable(text));
         }
         let Some(stand_in) = self.claims.stand_in.get(name) else {
             let text = format!("the run has no subject {name}");
@@ -190,16 +205,8 @@ impl<'a> Evidence<'a> {
 
     /// `bytes` times the ratio of the run's memory to the original's, rounded to a power of two.
     fn times_memory_ratio(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, MissingReason> {
-        let memory = match &self.run.header.plan.venue {
-            VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
-                Some(memory_bytes.0)
-            }
-            _ => self.run.header.machine.memory_bytes,
-        };
-        let memory = memory.filter(|memory| *memory > 0);
-        let memory = memory.ok_or("the memory of the run's machine is not known")?;
-        let power = (memory as f64 / rule.original as f64).log2().round();
-        Ok((bytes as f64 * power.exp2()) as u64)
+        let memory = memory_of(self.run).ok_or("the memory of the run's machine is not known")?;
+        Ok((bytes as f64 * rule.power(memory).exp2()) as u64)
     }
 
     /// The simulated disk of the run; `None` in other venues.
@@ -338,6 +345,17 @@ impl<'a> Evidence<'a> {
         }
         format!("'{phase}' of {label} has no figure '{}'", score.name())
     }
+}
+
+/// The memory of the run's guest or machine in bytes; `None` if it is not known.
+pub(crate) fn memory_of(run: &RunRecord) -> Option<u64> {
+    let memory = match &run.header.plan.venue {
+        VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
+            Some(memory_bytes.0)
+        }
+        _ => run.header.machine.memory_bytes,
+    };
+    memory.filter(|memory| *memory > 0)
 }
 
 /// Whether only trials without a failure count.

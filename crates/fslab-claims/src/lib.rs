@@ -23,6 +23,7 @@ mod keys;
 mod kinds;
 mod missing;
 mod original;
+mod platforms;
 mod published;
 mod range;
 mod ratio;
@@ -37,6 +38,7 @@ pub use claim::{
 pub use error::OriginalError;
 pub use evaluate::evaluate;
 pub use original::{NamedText, Original};
+pub use platforms::FurtherRun;
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
 pub use score::{Measure, Score, Timed};

@@ -133,6 +133,9 @@ pub struct ClaimVerdict {
     pub required: bool,
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
+    /// The platforms on which its subjects must be measured; empty: one run decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub platforms: Vec<String>,
     /// The outcome.
     pub outcome: ClaimOutcome,
     /// The numbers in one sentence, or why there is none.

@@ -7,7 +7,7 @@ use fslab_model::{Better, RunRecord, definitions as d};
 use fslab_stats::{Summary, rank_correlation};
 use serde::Serialize;
 
-use crate::evidence::{Evidence, Member, Ranges};
+use crate::evidence::{Basis, Evidence, Member, Ranges};
 use crate::missing::MissingReason;
 use crate::ratio::Selection;
 use crate::{Original, PublishedRow, Quantity, Score, Timed};
@@ -94,7 +94,7 @@ impl ThenAndNow {
 /// percentages of the largest, which repeat other figures.
 #[must_use]
 pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
-    let evidence = Evidence::of(&original.claims, run);
+    let evidence = Evidence::of(&original.claims, run, Basis::Run);
     let mut groups: Vec<ThenAndNowGroup> = Vec::new();
     for row in &original.published.rows {
         let Some((metric, score)) = counterpart(row) else {

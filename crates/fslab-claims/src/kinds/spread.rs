@@ -83,13 +83,10 @@ fn on_disks(
     groups: &[Vec<String>],
     disks: [&String; 2],
 ) -> Result<(Vec<f64>, Coverage), MissingReason> {
-    let runs = [Some(case.evidence), case.other];
+    let runs = [case.evidence].into_iter().chain(case.others);
     let of_disk = |disk: &str| {
-        let mut runs = runs.iter().flatten();
-        let run = runs.find(|evidence| evidence.disk() == Some(disk));
-        run.copied().ok_or_else(|| {
-            format!("it compares two runs, and none of them is on the disk '{disk}'")
-        })
+        let run = runs.clone().find(|evidence| evidence.disk() == Some(disk));
+        run.ok_or_else(|| format!("it compares two runs, and none of them is on the disk '{disk}'"))
     };
     let (a, coverage_a) = distances(case, of_disk(disks[0])?, groups)?;
     let (b, coverage_b) = distances(case, of_disk(disks[1])?, groups)?;

@@ -351,7 +351,7 @@ fn a_stand_in_is_reported_and_the_original_itself_takes_precedence() {
         let builder = RunBuilder::virtual_time(512).times("ext4:noatime", &[("w", &[1.0])]);
         builder.times(name, &[("w", &[2.0])]).build()
     };
-    let card = evaluate(&claims, &run("ntfs3"), None);
+    let card = evaluate(&claims, &run("ntfs3"), &[]);
     let result = &card.verdicts[0];
     assert_eq!(result.outcome, Holds);
     assert!(
@@ -360,7 +360,7 @@ fn a_stand_in_is_reported_and_the_original_itself_takes_precedence() {
         result.sentence
     );
     assert_eq!(result.stand_ins[0].measured, "ntfs3");
-    let card = evaluate(&claims, &run("ntfs"), None);
+    let card = evaluate(&claims, &run("ntfs"), &[]);
     assert_eq!(
         (card.verdicts[0].outcome, card.verdicts[0].stand_ins.len()),
         (Holds, 0)

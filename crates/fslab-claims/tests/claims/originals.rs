@@ -67,7 +67,7 @@ fn home_usb_exact(original: &Original) -> RunRecord {
 #[test]
 fn the_means_of_home_usb_confirm_its_claims_about_means() {
     let original = original!("home-usb");
-    let card = evaluate(&original.claims, &home_usb_exact(&original), None);
+    let card = evaluate(&original.claims, &home_usb_exact(&original), &[]);
     for verdict in &card.verdicts {
         let is_deviation = verdict
             .sentence
@@ -97,7 +97,7 @@ fn the_means_of_home_usb_confirm_its_claims_about_means() {
 #[test]
 fn the_deviations_of_home_usb_contradict_none_of_its_claims() {
     let original = original!("home-usb");
-    let card = evaluate(&original.claims, &home_usb(&original), None);
+    let card = evaluate(&original.claims, &home_usb(&original), &[]);
     for verdict in &card.verdicts {
         let may_fail = verdict.contradicted || verdict.id == "nilfs2-fails";
         assert!(
@@ -145,7 +145,7 @@ fn bonnie(original: &Original) -> RunRecord {
 #[test]
 fn the_table_of_bonnie_2010_contradicts_only_the_claims_marked_so() {
     let original = original!("bonnie-2010");
-    let card = evaluate(&original.claims, &bonnie(&original), None);
+    let card = evaluate(&original.claims, &bonnie(&original), &[]);
     for verdict in &card.verdicts {
         let expected = if verdict.contradicted {
             ClaimOutcome::Fails
@@ -201,7 +201,7 @@ fn a_reversed_claim_fails() {
     ] {
         assert!(text.contains(from), "{from}");
         let claims = Claims::from_toml(&text.replacen(from, to, 1)).expect("claims");
-        let card = evaluate(&claims, &run, None);
+        let card = evaluate(&claims, &run, &[]);
         let verdict = card
             .verdicts
             .iter()

@@ -1,13 +1,16 @@
 //! `fslab study check`: checks an original's claims for a run, and shows its figures beside the
 //! run's.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
-use fslab_claims::{ClaimOutcome, Original, Scorecard, evaluate, then_and_now};
-use fslab_model::{Failure, FailureKind, RunRecord};
+use fslab_claims::{ClaimOutcome, Claims, FurtherRun, Original, Scorecard, evaluate, then_and_now};
+use fslab_model::{Failure, FailureKind, RunRecord, nearest_name, suggestion};
 use fslab_report::tables;
 use fslab_run::{load_claims, load_original, original};
+use fslab_store::Store;
 
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -26,9 +29,10 @@ pub(super) struct CheckArgs {
     /// Check the claims of this file instead
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
-    /// A run of the same study on another disk, for claims about two disks
-    #[arg(long, value_name = "RUN")]
-    against: Option<String>,
+    /// A further run of the same study, for claims about several platforms or disks; an import
+    /// needs its platform, by the name in the claims: RUN=windows. May be repeated
+    #[arg(long, value_name = "RUN[=PLATFORM]", conflicts_with = "published")]
+    against: Vec<Against>,
     /// Show the original's figures beside the run's, and how well the rankings agree
     #[arg(long)]
     published: bool,
@@ -42,15 +46,37 @@ pub(super) struct CheckArgs {
     store: StoreArgs,
 }
 
+/// A further run, with its platform.
+#[derive(Clone, Debug)]
+struct Against {
+    run: String,
+    platform: Option<String>,
+}
+
+impl FromStr for Against {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (run, platform) = match text.split_once('=') {
+            Some((run, platform)) => (run, Some(platform)),
+            None => (text, None),
+        };
+        if run.is_empty() || platform == Some("") {
+            return Err(format!(
+                "'{text}' is not RUN or RUN=PLATFORM, like last=windows"
+            ));
+        }
+        Ok(Self {
+            run: run.to_owned(),
+            platform: platform.map(str::to_owned),
+        })
+    }
+}
+
 impl CheckArgs {
     pub(super) fn exec(&self) -> CommandResult {
         let store = self.store.open_read_only()?;
         let record = load(&store, &self.run)?;
-        let other = self
-            .against
-            .as_ref()
-            .map(|run| load(&store, run))
-            .transpose()?;
         let original = self.original(&record)?;
         if self.published {
             return self.show_published(&original, &record);
@@ -58,7 +84,7 @@ impl CheckArgs {
         if original.claims.claims.is_empty() {
             return Err(nothing(&record, "has no claims"));
         }
-        let card = evaluate(&original.claims, &record, other.as_ref());
+        let card = self.evaluate(&store, &original, &record)?;
         if self.json {
             screen::print_json(&document(&card))?;
         } else if self.csv {
@@ -70,6 +96,26 @@ impl CheckArgs {
             Some(_) => Exit::GateFailed,
             None => Exit::Done,
         })
+    }
+
+    /// The claims for `record` and the further runs.
+    fn evaluate(
+        &self,
+        store: &Store,
+        original: &Original,
+        record: &RunRecord,
+    ) -> Result<Scorecard, CommandError> {
+        let mut further = Vec::new();
+        for against in &self.against {
+            ensure_known(against.platform.as_deref(), &original.claims)?;
+            further.push((load(store, &against.run)?, against.platform.as_deref()));
+        }
+        let further = further.iter().map(|(run, platform)| FurtherRun {
+            run,
+            platform: *platform,
+        });
+        let further: Vec<FurtherRun<'_>> = further.collect();
+        Ok(evaluate(&original.claims, record, &further))
     }
 
     /// The original whose claims are checked.
@@ -118,6 +164,26 @@ impl CheckArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Refuses a platform that no claim names.
+fn ensure_known(platform: Option<&str>, claims: &Claims) -> Result<(), CommandError> {
+    let known: BTreeSet<&str> = claims.platforms.values().map(String::as_str).collect();
+    let Some(unknown) = platform.filter(|platform| !known.contains(platform)) else {
+        return Ok(());
+    };
+    let study = &claims.study;
+    let text = format!("'{unknown}' of --against is not a platform of the claims of {study}");
+    let hint = match known.is_empty() {
+        true => "they name no platform; --against RUN adds a run on another disk".to_owned(),
+        false => {
+            let nearest = suggestion(nearest_name(unknown, known.iter().copied()));
+            let known: Vec<&str> = known.into_iter().collect();
+            format!("they name {}{nearest}", known.join(", "))
+        }
+    };
+    let failure = Failure::new(FailureKind::BadInput, text).hint(hint);
+    Err(failure.into())
 }
 
 /// The scorecard with its counts.
