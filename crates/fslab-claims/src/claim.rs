@@ -100,6 +100,8 @@ pub enum Shape {
     Rises,
     /// Falls.
     Falls,
+    /// Stays level or falls.
+    DoesNotRise,
     /// Stays level.
     Levels,
     /// Rises, then stays level.

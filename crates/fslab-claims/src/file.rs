@@ -315,6 +315,7 @@ fn read_trend(keys: &mut Keys) -> Result<ClaimKind, Problem> {
     let shape = match keys.text("shape")?.as_str() {
         "rises" => Shape::Rises,
         "falls" => Shape::Falls,
+        "does-not-rise" => Shape::DoesNotRise,
         "levels" => Shape::Levels,
         "rises-then-levels" => Shape::RisesThenLevels,
         "rises-then-falls" => Shape::RisesThenFalls,
@@ -327,7 +328,7 @@ fn read_trend(keys: &mut Keys) -> Result<ClaimKind, Problem> {
     let at = keys.optional_point("at")?;
     match (shape, at) {
         (Shape::Cliff, None) => return Err(("at".to_owned(), "is missing".to_owned())),
-        (Shape::RisesThenLevels | Shape::RisesThenFalls, Some(_)) => {
+        (Shape::DoesNotRise | Shape::RisesThenLevels | Shape::RisesThenFalls, Some(_)) => {
             return Err(("at".to_owned(), "does not belong to this shape".to_owned()));
         }
         _ => {}

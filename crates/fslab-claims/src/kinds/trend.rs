@@ -221,6 +221,7 @@ fn read(
             values.reverse();
             rises(&values, 3)
         }
+        Shape::DoesNotRise => does_not_rise(&up_to(None)),
         Shape::Levels => {
             let from = series
                 .iter()
@@ -262,6 +263,19 @@ fn rises(values: &[f64], least: usize) -> Result<ShapeResult, MissingReason> {
         remark: Some(format!(
             "rank correlation {rho:.2}, wanted at least {RANK_LEAST}"
         )),
+    })
+}
+
+/// The largest of the later values over the first.
+fn does_not_rise(values: &[f64]) -> Result<ShapeResult, MissingReason> {
+    enough(values, 2)?;
+    let later = values[1..].iter().copied().fold(0.0, f64::max);
+    let ratio = later / values[0];
+    Ok(ShapeResult {
+        has_shape: ratio <= LEVEL_MOST,
+        ratio,
+        limits: Limits::at_most(LEVEL_MOST),
+        remark: None,
     })
 }
 
@@ -368,15 +382,14 @@ mod tests {
             (Shape::Rises, &rising[..], &falling[..]),
             (Shape::Falls, &falling, &rising),
             (Shape::Levels, &level, &rising),
+            (Shape::DoesNotRise, &level, &rising),
             (Shape::RisesThenLevels, &up_then_level, &rising),
             (Shape::RisesThenFalls, &up_then_down, &up_then_level),
         ] {
             assert_eq!(has_shape(so, shape, None), Ok(true), "{shape:?}");
             assert_eq!(has_shape(not, shape, None), Ok(false), "{shape:?}");
-            assert_eq!(
-                has_shape(&falling, shape, None).ok(),
-                Some(shape == Shape::Falls)
-            );
+            let falls = matches!(shape, Shape::Falls | Shape::DoesNotRise);
+            assert_eq!(has_shape(&falling, shape, None), Ok(falls), "{shape:?}");
         }
         assert_eq!(has_shape(&level, Shape::Rises, None), Ok(false));
     }
