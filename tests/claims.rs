@@ -153,6 +153,27 @@ fn a_claim_about_two_platforms_is_decided_by_two_stored_runs() {
     unknown.expect_code(2);
     let expected = "they name linux, windows; did you mean 'windows'?";
     assert!(unknown.err.contains(expected), "{}", unknown.err);
+    let nowhere = desk.run(&[&words[..], &["elsewhere"]].concat());
+    nowhere.expect_code(2);
+    let expected = "name its platform: --against elsewhere=windows";
+    assert!(nowhere.err.contains(expected), "{}", nowhere.err);
+}
+
+#[test]
+fn an_originals_own_figures_decide_its_claims_without_a_run() {
+    let desk = Desk::new();
+    let words = ["study", "check", "--original"];
+    let shown = desk.run(&[&words[..], &["--study", "home-usb", "--json"]].concat());
+    shown.expect_code(0);
+    let card: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
+    assert_eq!(card["run"], "original");
+    assert_eq!(card["counts"]["undecided"], 0);
+    assert_eq!(card["counts"]["not-applicable"], 0);
+    let none = desk.run(&[&words[..], &["--study", "quick"]].concat());
+    none.expect_code(2);
+    let expected = "the study 'quick' repeats no original";
+    assert!(none.err.contains(expected), "{}", none.err);
+    desk.run(&words).expect_code(2);
 }
 
 #[test]

@@ -41,13 +41,6 @@ pub struct MemoryRule {
     pub from: u64,
 }
 
-impl MemoryRule {
-    /// The ratio of a machine's memory to the original's as a power of two, rounded.
-    pub(crate) fn power(&self, memory: u64) -> f64 {
-        (memory as f64 / self.original as f64).log2().round()
-    }
-}
-
 /// One claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {

@@ -7,10 +7,11 @@ use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::missing::MissingReason;
 use crate::platforms::Platforms;
+use crate::printed_run::PrintedRun;
 use crate::sentence::sentence;
 use crate::{
-    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, FurtherRun, Score, Scorecard,
-    StandIn,
+    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, FurtherRun, Original, Score,
+    Scorecard, StandIn,
 };
 
 /// The result of one claim's condition.
@@ -79,6 +80,22 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) ->
     }
 }
 
+/// Evaluates each claim of `original` on the figures that it printed itself, on whatever platforms
+/// it measured them.
+#[must_use]
+pub fn evaluate_original(original: &Original) -> Scorecard {
+    let printed = PrintedRun::of(original);
+    let evidence = Evidence::printed(&original.claims, &printed);
+    let claims = original.claims.claims.iter();
+    Scorecard {
+        study: original.claims.study.clone(),
+        run: printed.record.header.run.to_string(),
+        verdicts: claims
+            .map(|claim| verdict(claim, &evidence, judge(claim, &evidence, &[])))
+            .collect(),
+    }
+}
+
 fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> ClaimVerdict {
     let is_deviation = matches!(
         claim.holds.score,
@@ -94,7 +111,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> 
         let label = format!("over {runs} perturbed runs in virtual time");
         judgement.remarks.push(label);
     }
-    if is_measured && !claim.platforms.is_empty() {
+    if is_measured && !claim.platforms.is_empty() && !evidence.is_printed() {
         let platforms = format!("by runs on {}", claim.platforms.join(", "));
         judgement.remarks.push(platforms);
     }
@@ -119,7 +136,7 @@ fn judge<'r>(claim: &Claim, evidence: &Evidence<'r>, others: &[Evidence<'r>]) ->
     if let Some(venues) = claim
         .venues
         .as_ref()
-        .filter(|venues| !venues.contains(&venue))
+        .filter(|venues| !venues.contains(&venue) && !evidence.is_printed())
     {
         let names: Vec<_> = venues.iter().map(|venue| venue.as_str()).collect();
         let names = names.join(", ");

@@ -9,7 +9,8 @@ use fslab_model::{
 };
 
 use crate::missing::MissingReason;
-use crate::{Claims, MemoryRule, PointRange, Score, Timed};
+use crate::printed_run::{PrintedFigures, PrintedRun};
+use crate::{Claims, PointRange, Score, Timed};
 
 /// The points of a sweep that count, by dimension.
 pub(crate) type Ranges = BTreeMap<String, PointRange>;
@@ -44,7 +45,14 @@ pub(crate) struct RepeatFigures<'a> {
 
 struct PhaseEvidence<'a> {
     record: &'a PhaseRecord,
-    metrics: Vec<(&'static str, f64)>,
+    figures: Figures,
+}
+
+/// Where a phase's figures come from.
+enum Figures {
+    /// Its metrics, by name.
+    Measured(Vec<(&'static str, f64)>),
+    Printed(PrintedFigures),
 }
 
 struct TrialEvidence<'a> {
@@ -60,7 +68,7 @@ pub(crate) struct Evidence<'a> {
     /// Share by which the interval of a ratio is widened: for repeats in virtual time, which may
     /// all be equal; else 0.
     pub(crate) resolution: f64,
-    claims: &'a Claims,
+    pub(crate) claims: &'a Claims,
     basis: Basis,
     trials: Vec<TrialEvidence<'a>>,
 }
@@ -72,28 +80,49 @@ pub(crate) enum Basis {
     Run,
     /// In runs on their own platforms, which were joined; nothing stands in for them.
     Platforms,
+    /// In the original itself, whose printed figures are exact.
+    Printed,
 }
 
 impl<'a> Evidence<'a> {
     pub(crate) fn of(claims: &'a Claims, run: &'a RunRecord, basis: Basis) -> Self {
-        let phase = |record: &'a PhaseRecord| {
+        let measured = |_: &TrialRecord, record: &PhaseRecord| {
             let metrics = phase_metrics(record);
-            PhaseEvidence {
-                record,
-                metrics: metrics
-                    .iter()
-                    .map(|m| (m.definition.name, m.value))
-                    .collect(),
-            }
+            let metrics = metrics.iter().map(|m| (m.definition.name, m.value));
+            Figures::Measured(metrics.collect())
         };
+        Self::with_figures(claims, run, basis, &measured)
+    }
+
+    /// An original's own figures.
+    pub(crate) fn printed(claims: &'a Claims, printed: &'a PrintedRun) -> Self {
+        let figures = |trial: &TrialRecord, record: &PhaseRecord| {
+            Figures::Printed(printed.figures(&trial.subject, &record.name))
+        };
+        Self::with_figures(claims, &printed.record, Basis::Printed, &figures)
+    }
+
+    fn with_figures(
+        claims: &'a Claims,
+        run: &'a RunRecord,
+        basis: Basis,
+        figures: &dyn Fn(&TrialRecord, &PhaseRecord) -> Figures,
+    ) -> Self {
         let trial = |trial: &'a TrialRecord| TrialEvidence {
             trial,
-            phases: trial.phases.iter().map(phase).collect(),
+            phases: trial
+                .phases
+                .iter()
+                .map(|record| PhaseEvidence {
+                    record,
+                    figures: figures(trial, record),
+                })
+                .collect(),
         };
         let plan = &run.header.plan;
         let is_virtual = plan.venue.kind().is_virtual();
         let repeats = plan.cells().map(|cell| run.cell(cell.id).count()).max();
-        let exact = is_virtual && repeats.unwrap_or(0) < 2;
+        let exact = basis == Basis::Printed || (is_virtual && repeats.unwrap_or(0) < 2);
         Self {
             run,
             exact,
@@ -105,6 +134,20 @@ impl<'a> Evidence<'a> {
             basis,
             trials: run.trials.iter().map(trial).collect(),
         }
+    }
+
+    /// Whether the figure is computed from all repeats of a phase, and not of each.
+    pub(crate) fn is_over_repeats(&self, score: Score) -> bool {
+        let is_one = matches!(
+            score,
+            Score::Deviation(_) | Score::RelativeDeviation(_) | Score::FailedPercent
+        );
+        is_one && self.basis != Basis::Printed
+    }
+
+    /// Whether it is the original itself.
+    pub(crate) fn is_printed(&self) -> bool {
+        self.basis == Basis::Printed
     }
 
     /// All subjects of the run that were neither aged nor filled beforehand.
@@ -172,41 +215,6 @@ impl<'a> Evidence<'a> {
             .find(|cell| cell.subject.subject.to_string() == name);
         let found = written.or_else(|| plan.cells().find(|cell| is_it(&cell.subject.subject)));
         found.map(|cell| cell.id)
-    }
-
-    /// The claim's ranges, scaled to this run's memory.
-    pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, MissingReason> {
-        let scaled = written.iter().map(|(dimension, range)| {
-            let ends = [range.from, range.to].into_iter().flatten();
-            let moves = ends.map(|end| self.scaled_to_memory(dimension, end));
-            moves.collect::<Result<Vec<_>, _>>()?;
-            let range = range.map(|end| self.scaled_to_memory(dimension, end).unwrap_or(end));
-            Ok((dimension.clone(), range))
-        });
-        scaled.collect()
-    }
-
-    /// A value of a dimension, scaled to this run's memory by the claims' memory rule.
-    pub(crate) fn scaled_to_memory(
-        &self,
-        dimension: &str,
-        value: PointValue,
-    ) -> Result<PointValue, MissingReason> {
-        let Some(rule) = &self.claims.memory else {
-            return Ok(value);
-        };
-        match value {
-            PointValue::Bytes(bytes) if rule.dimension == dimension && bytes >= rule.from => {
-                Ok(PointValue::Bytes(self.times_memory_ratio(rule, bytes)?))
-            }
-            other => Ok(other),
-        }
-    }
-
-    /// `bytes` times the ratio of the run's memory to the original's, rounded to a power of two.
-    fn times_memory_ratio(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, MissingReason> {
-        let memory = memory_of(self.run).ok_or("the memory of the run's machine is not known")?;
-        Ok((bytes as f64 * rule.power(memory).exp2()) as u64)
     }
 
     /// The simulated disk of the run; `None` in other venues.
@@ -298,6 +306,13 @@ impl<'a> Evidence<'a> {
 
     fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> String {
         let label = &member.label;
+        if self.is_printed() {
+            let ranges = ranges
+                .iter()
+                .map(|(name, range)| format!(" at {name} {range}"));
+            let (what, ranges) = (score.name(), ranges.collect::<String>());
+            return format!("the original prints no {what} of {label} in '{phase}'{ranges}");
+        }
         if !self.has_phase(phase) {
             return format!("the run has no phase '{phase}'");
         }
@@ -347,17 +362,6 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// The memory of the run's guest or machine in bytes; `None` if it is not known.
-pub(crate) fn memory_of(run: &RunRecord) -> Option<u64> {
-    let memory = match &run.header.plan.venue {
-        VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
-            Some(memory_bytes.0)
-        }
-        _ => run.header.machine.memory_bytes,
-    };
-    memory.filter(|memory| *memory > 0)
-}
-
 /// Whether only trials without a failure count.
 fn is_clean(score: Score) -> bool {
     matches!(
@@ -393,14 +397,17 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
     if record.outcome != PhaseOutcome::Done {
         return None;
     }
-    let untimed = record.took_no_device_time();
-    let metric = |name: &str| {
-        phase
-            .metrics
-            .iter()
-            .find(|(n, _)| *n == name)
-            .map(|(_, v)| *v)
+    let metrics = match &phase.figures {
+        Figures::Measured(metrics) => metrics,
+        Figures::Printed(figures) => {
+            return figures.get(score).map(|value| Figure {
+                value,
+                untimed: false,
+            });
+        }
     };
+    let untimed = record.took_no_device_time();
+    let metric = |name: &str| metrics.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
     let timed = |part: Timed| match part {
         Timed::Run => Some(Figure {
             value: metric("elapsed_ns")?,

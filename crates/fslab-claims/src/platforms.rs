@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{Bytes, CellId, RunRecord, Subject, VenueKind};
 
-use crate::evidence::memory_of;
+use crate::memory::memory_of;
 use crate::missing::MissingReason;
 use crate::{Claim, Claims};
 

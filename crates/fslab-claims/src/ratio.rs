@@ -350,21 +350,21 @@ impl<'r> Evidence<'r> {
         selection: Selection<'_>,
     ) -> Result<Ratio, MissingReason> {
         match selection.score {
-            Score::Deviation(_) | Score::RelativeDeviation(_) => {
-                let (of_a, of_b) = (self.sample(a, selection)?, self.sample(b, selection)?);
-                deviations(&of_a, &of_b, (selection.score, self.resolution))
-            }
-            Score::FailedPercent => {
-                let (of_a, of_b) = (self.failed(a, selection)?, self.failed(b, selection)?);
-                let share = |(failed, all): (usize, usize)| failed as f64 / all as f64;
-                failures(share(of_a), share(of_b), self.exact)
-            }
-            _ => independent(
+            score if !self.is_over_repeats(score) => independent(
                 &self.side(a, selection)?,
                 &self.side(b, selection)?,
                 self.exact,
             )
             .map(|ratio| ratio.widened(self.resolution)),
+            Score::FailedPercent => {
+                let (of_a, of_b) = (self.failed(a, selection)?, self.failed(b, selection)?);
+                let share = |(failed, all): (usize, usize)| failed as f64 / all as f64;
+                failures(share(of_a), share(of_b), self.exact)
+            }
+            _ => {
+                let (of_a, of_b) = (self.sample(a, selection)?, self.sample(b, selection)?);
+                deviations(&of_a, &of_b, (selection.score, self.resolution))
+            }
         }
     }
 

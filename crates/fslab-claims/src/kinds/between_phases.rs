@@ -108,7 +108,7 @@ fn side<'r>(
 ) -> Result<Side<Place<'r>>, MissingReason> {
     let evidence = case.evidence;
     let (member, phase) = match phase.strip_prefix(AGED) {
-        Some(fresh) if !evidence.has_phase(phase) => {
+        Some(fresh) if !evidence.has_phase(phase) && !evidence.is_printed() => {
             let aged = evidence.aged(member);
             let gap = || {
                 let text = format!("the run has no aged {}; --aged makes one", member.label);

@@ -67,7 +67,8 @@ fn estimates(
     let phases = [phase.to_owned()];
     let selection = case.selection(&phases);
     let exact = case.evidence.exact;
-    if score == Score::FailedPercent {
+    let is_over_repeats = case.evidence.is_over_repeats(score);
+    if is_over_repeats && score == Score::FailedPercent {
         let (failed, all) = case.evidence.failed(member, selection)?;
         let share = share(failed, all).ok_or("there is no repeat")?;
         let mut percent = times(share, 100.0);
@@ -76,7 +77,7 @@ fn estimates(
         }
         return Ok(vec![(String::new(), percent)]);
     }
-    if matches!(score, Score::Deviation(_) | Score::RelativeDeviation(_)) {
+    if is_over_repeats {
         let sample = case.evidence.sample(member, selection)?;
         return Ok(vec![(String::new(), deviation_of(&sample, score)?)]);
     }

@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use fslab_claims::{ClaimOutcome, Claims, FurtherRun, Original, Scorecard, evaluate, then_and_now};
-use fslab_model::{Failure, FailureKind, RunRecord, nearest_name, suggestion};
+use fslab_claims::{
+    ClaimOutcome, Claims, FurtherRun, Original, Scorecard, evaluate, evaluate_original,
+    then_and_now,
+};
+use fslab_model::{Failure, FailureKind, RunRecord, VenueKind, nearest_name, suggestion};
 use fslab_report::tables;
 use fslab_run::{load_claims, load_original, original};
 use fslab_store::Store;
@@ -33,6 +36,13 @@ pub(super) struct CheckArgs {
     /// needs its platform, by the name in the claims: RUN=windows. May be repeated
     #[arg(long, value_name = "RUN[=PLATFORM]", conflicts_with = "published")]
     against: Vec<Against>,
+    /// Check the claims of --study against the figures that the original printed itself
+    #[arg(
+        long,
+        requires = "study",
+        conflicts_with_all = ["run", "claims", "against", "published"]
+    )]
+    original: bool,
     /// Show the original's figures beside the run's, and how well the rankings agree
     #[arg(long)]
     published: bool,
@@ -75,6 +85,11 @@ impl FromStr for Against {
 
 impl CheckArgs {
     pub(super) fn exec(&self) -> CommandResult {
+        if let (true, Some(study)) = (self.original, &self.study) {
+            let original = load_original(study)?;
+            let original = original.ok_or_else(|| nothing(study, "repeats no original"))?;
+            return self.show(&evaluate_original(&original));
+        }
         let store = self.store.open_read_only()?;
         let record = load(&store, &self.run)?;
         let original = self.original(&record)?;
@@ -82,15 +97,18 @@ impl CheckArgs {
             return self.show_published(&original, &record);
         }
         if original.claims.claims.is_empty() {
-            return Err(nothing(&record, "has no claims"));
+            return Err(nothing(&record.header.plan.study, "has no claims"));
         }
-        let card = self.evaluate(&store, &original, &record)?;
+        self.show(&self.evaluate(&store, &original, &record)?)
+    }
+
+    fn show(&self, card: &Scorecard) -> CommandResult {
         if self.json {
-            screen::print_json(&document(&card))?;
+            screen::print_json(&document(card))?;
         } else if self.csv {
-            screen::print(&tables::claims(&card).to_csv()?)?;
+            screen::print(&tables::claims(card).to_csv()?)?;
         } else {
-            screen::print_styled(&screen::render(&tables::claims(&card)))?;
+            screen::print_styled(&screen::render(&tables::claims(card)))?;
         }
         Ok(match card.broken().next() {
             Some(_) => Exit::GateFailed,
@@ -108,7 +126,14 @@ impl CheckArgs {
         let mut further = Vec::new();
         for against in &self.against {
             ensure_known(against.platform.as_deref(), &original.claims)?;
-            further.push((load(store, &against.run)?, against.platform.as_deref()));
+            let run = load(store, &against.run)?;
+            if against.platform.is_none() && run.header.plan.venue.kind() == VenueKind::Imported {
+                let name = &against.run;
+                let text = format!("the import {name} of --against does not say where it was made");
+                let hint = format!("name its platform: --against {name}=windows");
+                return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
+            }
+            further.push((run, against.platform.as_deref()));
         }
         let further = further.iter().map(|(run, platform)| FurtherRun {
             run,
@@ -125,7 +150,9 @@ impl CheckArgs {
             None => original(&record.header.plan.study),
         };
         match &self.claims {
-            None => original.ok_or_else(|| nothing(record, "repeats no original")),
+            None => {
+                original.ok_or_else(|| nothing(&record.header.plan.study, "repeats no original"))
+            }
             Some(file) => {
                 let claims = load_claims(file)?.ok_or_else(|| {
                     let text = format!("there is no file {}", file.display());
@@ -202,8 +229,8 @@ fn document(card: &Scorecard) -> serde_json::Value {
     })
 }
 
-fn nothing(record: &RunRecord, what: &str) -> CommandError {
-    let text = format!("the study '{}' {what}", record.header.plan.study);
+fn nothing(study: &str, what: &str) -> CommandError {
+    let text = format!("the study '{study}' {what}");
     let hint = "name another study with --study, or a file of claims with --claims";
     Failure::new(FailureKind::BadInput, text).hint(hint).into()
 }
