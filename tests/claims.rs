@@ -55,9 +55,13 @@ fn a_claim_holds_or_fails_as_it_is_written_and_an_inverted_one_fails_the_command
     let held = check(&desk, &["--study", "./small.toml"]);
     held.expect_code(0);
     assert!(held.out.contains("✓ holds"), "{}", held.out);
-    assert!(held.out.contains("– not measured"), "{}", held.out);
-    assert!(held.out.contains("the run has no xfs"), "{}", held.out);
-    let counts = "2 claims: holds 1, fails 0, undecided 0, not measured 1.";
+    assert!(held.out.contains("· not applicable"), "{}", held.out);
+    assert!(
+        held.out.contains("the run has no subject xfs"),
+        "{}",
+        held.out
+    );
+    let counts = "2 claims: holds 1, fails 0, undecided 0, not measured 0, not applicable 1.";
     assert!(held.out.contains(counts), "{}", held.out);
 
     let inverted = CLAIMS.replace("at_most", "at_least");
@@ -92,7 +96,7 @@ fn programs_get_every_number_of_a_claim() {
     assert_eq!(claim["findings"][0]["quantity"], "time");
     assert_eq!(claim["findings"][0]["limits"]["at_most"], 60e9);
     assert!(claim["findings"][0]["value"].is_number(), "{claim}");
-    assert_eq!(card["claims"][1]["outcome"], "not-measured");
+    assert_eq!(card["claims"][1]["outcome"], "not-applicable");
     let csv = check(&desk, &["--study", "./small.toml", "--csv"]);
     csv.expect_code(0);
     assert!(
@@ -100,6 +104,76 @@ fn programs_get_every_number_of_a_claim() {
         "{}",
         csv.out
     );
+}
+
+/// The study's fake file system on Linux against one that was measured elsewhere.
+const ACROSS: &str = "study = 'small'\n\
+    \n\
+    [platforms]\n\
+    fake = 'linux'\n\
+    slow = 'windows'\n\
+    \n\
+    [[claim]]\n\
+    id = 'linux-first'\n\
+    text = 'Linux reads faster than Windows.'\n\
+    source = 'nowhere'\n\
+    required = true\n\
+    platforms = ['linux', 'windows']\n\
+    [claim.holds]\n\
+    kind = 'faster'\n\
+    phase = 'read'\n\
+    subject = 'fake'\n\
+    than = ['slow']\n\
+    metric = 'elapsed'\n";
+
+#[test]
+fn a_claim_about_two_platforms_is_decided_by_two_stored_runs() {
+    let desk = desk(ACROSS);
+    let csv = "subject,phase,repeat,metric,value,unit\n\
+               slow,read,1,time,3600,s\nslow,read,2,time,3601,s\n";
+    fs::write(desk.path("windows.csv"), csv).expect("written");
+    let alone = check(&desk, &["--study", "./small.toml"]);
+    alone.expect_code(0);
+    assert!(alone.out.contains("not applicable"), "{}", alone.out);
+    assert!(alone.out.contains("--against RUN=windows"), "{}", alone.out);
+    desk.run(&["import", "windows.csv", "--run", "elsewhere"])
+        .expect_code(0);
+    let words = [
+        "study",
+        "check",
+        "last~1",
+        "--study",
+        "./small.toml",
+        "--against",
+    ];
+    let both = desk.run(&[&words[..], &["elsewhere=windows"]].concat());
+    both.expect_code(0);
+    assert!(both.out.contains("holds 1"), "{}", both.out);
+    let unknown = desk.run(&[&words[..], &["elsewhere=window"]].concat());
+    unknown.expect_code(2);
+    let expected = "they name linux, windows; did you mean 'windows'?";
+    assert!(unknown.err.contains(expected), "{}", unknown.err);
+    let nowhere = desk.run(&[&words[..], &["elsewhere"]].concat());
+    nowhere.expect_code(2);
+    let expected = "name its platform: --against elsewhere=windows";
+    assert!(nowhere.err.contains(expected), "{}", nowhere.err);
+}
+
+#[test]
+fn an_originals_own_figures_decide_its_claims_without_a_run() {
+    let desk = Desk::new();
+    let words = ["study", "check", "--original"];
+    let shown = desk.run(&[&words[..], &["--study", "home-usb", "--json"]].concat());
+    shown.expect_code(0);
+    let card: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
+    assert_eq!(card["run"], "original");
+    assert_eq!(card["counts"]["undecided"], 0);
+    assert_eq!(card["counts"]["not-applicable"], 0);
+    let none = desk.run(&[&words[..], &["--study", "quick"]].concat());
+    none.expect_code(2);
+    let expected = "the study 'quick' repeats no original";
+    assert!(none.err.contains(expected), "{}", none.err);
+    desk.run(&words).expect_code(2);
 }
 
 #[test]
@@ -119,7 +193,11 @@ fn the_originals_figures_stand_beside_the_runs() {
         "{}",
         lines[2]
     );
-    assert!(lines[2].ends_with("the run has no xfs"), "{}", lines[2]);
+    assert!(
+        lines[2].ends_with("the run has no subject xfs"),
+        "{}",
+        lines[2]
+    );
     let text = check(&desk, &["--study", "./small.toml", "--published"]);
     text.expect_code(0);
     assert!(text.out.contains("Rank correlation"), "{}", text.out);

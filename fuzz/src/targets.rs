@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use fslab_claims::{Claims, Original, Published, evaluate, then_and_now};
+use fslab_claims::{Claims, FurtherRun, Original, Published, evaluate, then_and_now};
 use fslab_disk::Profile;
 use fslab_engine::EngineKind;
 use fslab_exchange::{Format, Labels, Source, csv_wide, fio_json, import, parquet};
@@ -82,7 +82,13 @@ pub(crate) fn claims(input: &[u8]) {
         return;
     };
     match read {
-        Ok(claims) => drop(evaluate(&claims, &RUN, Some(&RUN))),
+        Ok(claims) => {
+            let further = FurtherRun {
+                run: &RUN,
+                platform: Some("windows"),
+            };
+            drop(evaluate(&claims, &RUN, &[further]));
+        }
         Err(error) => drop(error.to_string()),
     }
 }

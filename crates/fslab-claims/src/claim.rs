@@ -21,6 +21,8 @@ pub struct Claims {
     pub study: String,
     /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     pub stand_in: BTreeMap<String, String>,
+    /// The platform under which the original measured a subject, by the original's name.
+    pub platforms: BTreeMap<String, String>,
     /// The sizes that scale with the machine's memory.
     pub memory: Option<MemoryRule>,
     /// The claims, in the order of the file.
@@ -52,6 +54,9 @@ pub struct Claim {
     pub required: bool,
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
+    /// The platforms of its subjects, each of which needs a run on its own; empty: one run decides,
+    /// whatever its platform.
+    pub platforms: Vec<String>,
     /// The venues in which it is checked; `None`: all.
     pub venues: Option<Vec<VenueKind>>,
     /// The condition.
@@ -88,6 +93,8 @@ pub enum Shape {
     Rises,
     /// Falls.
     Falls,
+    /// Stays level or falls.
+    DoesNotRise,
     /// Stays level.
     Levels,
     /// Rises, then stays level.

@@ -2,12 +2,16 @@
 
 use fslab_model::RunRecord;
 
-use crate::evidence::{Evidence, Member, Ranges};
+use crate::evidence::{Basis, Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
+use crate::missing::MissingReason;
+use crate::platforms::Platforms;
+use crate::printed_run::PrintedRun;
 use crate::sentence::sentence;
 use crate::{
-    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, Score, Scorecard, StandIn,
+    Claim, ClaimKind, ClaimOutcome, ClaimVerdict, Claims, Finding, FurtherRun, Original, Score,
+    Scorecard, StandIn,
 };
 
 /// The result of one claim's condition.
@@ -28,11 +32,13 @@ impl Judgement {
         }
     }
 
-    pub(crate) fn not_measured(gap: impl Into<String>) -> Self {
+    /// The result where there is no number.
+    pub(crate) fn missing(gap: impl Into<MissingReason>) -> Self {
+        let gap = gap.into();
         Self {
-            outcome: ClaimOutcome::NotMeasured,
+            outcome: gap.outcome(),
             findings: Vec::new(),
-            remarks: vec![gap.into()],
+            remarks: vec![gap.into_text()],
         }
     }
 }
@@ -40,34 +46,63 @@ impl Judgement {
 /// A claim and the run for which it is evaluated.
 pub(crate) struct Case<'a, 'r> {
     pub(crate) evidence: &'a Evidence<'r>,
-    /// A run on another disk, for claims that compare two disks.
-    pub(crate) other: Option<&'a Evidence<'r>>,
+    /// Further runs, for claims that compare two disks.
+    pub(crate) others: &'a [Evidence<'r>],
     pub(crate) claim: &'a Claim,
     pub(crate) ranges: Ranges,
 }
 
-/// Evaluates each of `claims` for `run`. `other` is a run of the same study on another disk, for
-/// claims that compare two disks.
+/// Evaluates each of `claims` for `run`. `further` are runs of the same study on other platforms or
+/// disks, for claims about several.
 #[must_use]
-pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> Scorecard {
-    let evidence = Evidence::of(claims, run);
-    let other = other.map(|run| Evidence::of(claims, run));
-    let verdict = |claim| verdict(claim, &evidence, other.as_ref());
+pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) -> Scorecard {
+    let platforms = Platforms::join(claims, run, further);
+    let checked = Evidence::of(claims, run, Basis::Run);
+    let by_platform = Evidence::of(claims, &platforms.joined, Basis::Platforms);
+    let others = further
+        .iter()
+        .map(|other| Evidence::of(claims, other.run, Basis::Run));
+    let others: Vec<Evidence<'_>> = others.collect();
+    let verdicts = claims.claims.iter().map(|claim| {
+        if claim.platforms.is_empty() {
+            return verdict(claim, &checked, judge(claim, &checked, &others));
+        }
+        let judgement = match platforms.ensure_all(claim) {
+            Ok(()) => judge(claim, &by_platform, &others),
+            Err(gap) => Judgement::missing(gap),
+        };
+        verdict(claim, &by_platform, judgement)
+    });
     Scorecard {
         study: claims.study.clone(),
         run: run.header.run.to_string(),
-        verdicts: claims.claims.iter().map(verdict).collect(),
+        verdicts: verdicts.collect(),
     }
 }
 
-fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> ClaimVerdict {
-    let mut judgement = judge(claim, evidence, other);
+/// Evaluates each claim of `original` on the figures that it printed itself, on whatever platforms
+/// it measured them.
+#[must_use]
+pub fn evaluate_original(original: &Original) -> Scorecard {
+    let printed = PrintedRun::of(original);
+    let evidence = Evidence::printed(&original.claims, &printed);
+    let claims = original.claims.claims.iter();
+    Scorecard {
+        study: original.claims.study.clone(),
+        run: printed.record.header.run.to_string(),
+        verdicts: claims
+            .map(|claim| verdict(claim, &evidence, judge(claim, &evidence, &[])))
+            .collect(),
+    }
+}
+
+fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> ClaimVerdict {
     let is_deviation = matches!(
         claim.holds.score,
         Score::Deviation(_) | Score::RelativeDeviation(_)
     );
     // A claim that was not measured has a reason instead.
-    let is_measured = judgement.outcome != ClaimOutcome::NotMeasured;
+    let is_measured = judgement.outcome.is_measured();
     if let Some(runs) = evidence
         .run
         .perturbed_runs()
@@ -75,6 +110,10 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
     {
         let label = format!("over {runs} perturbed runs in virtual time");
         judgement.remarks.push(label);
+    }
+    if is_measured && !claim.platforms.is_empty() && !evidence.is_printed() {
+        let platforms = format!("by runs on {}", claim.platforms.join(", "));
+        judgement.remarks.push(platforms);
     }
     let stand_ins = stand_ins(claim, evidence);
     ClaimVerdict {
@@ -84,6 +123,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
         kind: claim.holds.kind.as_str(),
         required: claim.required,
         contradicted: claim.contradicted,
+        platforms: claim.platforms.clone(),
         outcome: judgement.outcome,
         sentence: sentence(claim, &judgement, &stand_ins),
         stand_ins,
@@ -91,27 +131,27 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>)
     }
 }
 
-fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Judgement {
+fn judge<'r>(claim: &Claim, evidence: &Evidence<'r>, others: &[Evidence<'r>]) -> Judgement {
     let venue = evidence.run.header.plan.venue.kind();
     if let Some(venues) = claim
         .venues
         .as_ref()
-        .filter(|venues| !venues.contains(&venue))
+        .filter(|venues| !venues.contains(&venue) && !evidence.is_printed())
     {
         let names: Vec<_> = venues.iter().map(|venue| venue.as_str()).collect();
         let names = names.join(", ");
         let venue = venue.as_str();
-        return Judgement::not_measured(format!(
+        return Judgement::missing(format!(
             "it needs one of the venues {names}, and this is '{venue}'"
         ));
     }
     let ranges = match evidence.ranges(&claim.holds.condition) {
         Ok(ranges) => ranges,
-        Err(gap) => return Judgement::not_measured(gap),
+        Err(gap) => return Judgement::missing(gap),
     };
     let case = Case {
         evidence,
-        other,
+        others,
         claim,
         ranges,
     };
@@ -194,6 +234,16 @@ impl ClaimKind {
             Self::Spread { groups, .. } => groups.iter().map(Vec::as_slice).collect(),
         };
         lists.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// Whether it compares with all subjects that were measured, without naming them.
+    #[must_use]
+    pub fn compares_all(&self) -> bool {
+        match self {
+            Self::Best(among) | Self::Worst(among) => among.among.is_none(),
+            Self::Wins { among, .. } => among.is_none(),
+            _ => false,
+        }
     }
 
     /// The dimension of a trend.

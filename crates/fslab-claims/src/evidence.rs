@@ -8,10 +8,9 @@ use fslab_model::{
     SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
 };
 
-use crate::{Claims, MemoryRule, PointRange, Score, Timed};
-
-/// Why a claim, or a part of it, was not measured; a fragment.
-pub(crate) type MissingReason = String;
+use crate::missing::MissingReason;
+use crate::printed_run::{PrintedFigures, PrintedRun};
+use crate::{Claims, PointRange, Score, Timed};
 
 /// The points of a sweep that count, by dimension.
 pub(crate) type Ranges = BTreeMap<String, PointRange>;
@@ -46,7 +45,14 @@ pub(crate) struct RepeatFigures<'a> {
 
 struct PhaseEvidence<'a> {
     record: &'a PhaseRecord,
-    metrics: Vec<(&'static str, f64)>,
+    figures: Figures,
+}
+
+/// Where a phase's figures come from.
+enum Figures {
+    /// Its metrics, by name.
+    Measured(Vec<(&'static str, f64)>),
+    Printed(PrintedFigures),
 }
 
 struct TrialEvidence<'a> {
@@ -62,30 +68,61 @@ pub(crate) struct Evidence<'a> {
     /// Share by which the interval of a ratio is widened: for repeats in virtual time, which may
     /// all be equal; else 0.
     pub(crate) resolution: f64,
-    claims: &'a Claims,
+    pub(crate) claims: &'a Claims,
+    basis: Basis,
     trials: Vec<TrialEvidence<'a>>,
 }
 
+/// How the subjects of the original are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// In one run, or their stand-ins.
+    Run,
+    /// In runs on their own platforms, which were joined; nothing stands in for them.
+    Platforms,
+    /// In the original itself, whose printed figures are exact.
+    Printed,
+}
+
 impl<'a> Evidence<'a> {
-    pub(crate) fn of(claims: &'a Claims, run: &'a RunRecord) -> Self {
-        let phase = |record: &'a PhaseRecord| {
+    pub(crate) fn of(claims: &'a Claims, run: &'a RunRecord, basis: Basis) -> Self {
+        let measured = |_: &TrialRecord, record: &PhaseRecord| {
             let metrics = phase_metrics(record);
-            PhaseEvidence {
-                record,
-                metrics: metrics
-                    .iter()
-                    .map(|m| (m.definition.name, m.value))
-                    .collect(),
-            }
+            let metrics = metrics.iter().map(|m| (m.definition.name, m.value));
+            Figures::Measured(metrics.collect())
         };
+        Self::with_figures(claims, run, basis, &measured)
+    }
+
+    /// An original's own figures.
+    pub(crate) fn printed(claims: &'a Claims, printed: &'a PrintedRun) -> Self {
+        let figures = |trial: &TrialRecord, record: &PhaseRecord| {
+            Figures::Printed(printed.figures(&trial.subject, &record.name))
+        };
+        Self::with_figures(claims, &printed.record, Basis::Printed, &figures)
+    }
+
+    fn with_figures(
+        claims: &'a Claims,
+        run: &'a RunRecord,
+        basis: Basis,
+        figures: &dyn Fn(&TrialRecord, &PhaseRecord) -> Figures,
+    ) -> Self {
         let trial = |trial: &'a TrialRecord| TrialEvidence {
             trial,
-            phases: trial.phases.iter().map(phase).collect(),
+            phases: trial
+                .phases
+                .iter()
+                .map(|record| PhaseEvidence {
+                    record,
+                    figures: figures(trial, record),
+                })
+                .collect(),
         };
         let plan = &run.header.plan;
         let is_virtual = plan.venue.kind().is_virtual();
         let repeats = plan.cells().map(|cell| run.cell(cell.id).count()).max();
-        let exact = is_virtual && repeats.unwrap_or(0) < 2;
+        let exact = basis == Basis::Printed || (is_virtual && repeats.unwrap_or(0) < 2);
         Self {
             run,
             exact,
@@ -94,8 +131,23 @@ impl<'a> Evidence<'a> {
                 false => 0.0,
             },
             claims,
+            basis,
             trials: run.trials.iter().map(trial).collect(),
         }
+    }
+
+    /// Whether the figure is computed from all repeats of a phase, and not of each.
+    pub(crate) fn is_over_repeats(&self, score: Score) -> bool {
+        let is_one = matches!(
+            score,
+            Score::Deviation(_) | Score::RelativeDeviation(_) | Score::FailedPercent
+        );
+        is_one && self.basis != Basis::Printed
+    }
+
+    /// Whether it is the original itself.
+    pub(crate) fn is_printed(&self) -> bool {
+        self.basis == Basis::Printed
     }
 
     /// All subjects of the run that were neither aged nor filled beforehand.
@@ -138,14 +190,19 @@ impl<'a> Evidence<'a> {
         if let Some(cell) = self.cell_of(name) {
             return Ok(self.member_of(cell, None));
         }
+        if let (Basis::Platforms, Some(platform)) = (self.basis, self.claims.platforms.get(name)) {
+            let text = format!("no run on {platform} has the subject {name}");
+            return Err(MissingReason::NotApplicable(text));
+        }
         let Some(stand_in) = self.claims.stand_in.get(name) else {
-            return Err(format!("the run has no {name}"));
+            let text = format!("the run has no subject {name}");
+            return Err(MissingReason::NotApplicable(text));
         };
         match self.cell_of(stand_in) {
             Some(cell) => Ok(self.member_of(cell, Some(name))),
-            None => Err(format!(
-                "the run has neither {name} nor its stand-in {stand_in}"
-            )),
+            None => Err(MissingReason::NotApplicable(format!(
+                "the run has neither the subject {name} nor its stand-in {stand_in}"
+            ))),
         }
     }
 
@@ -158,49 +215,6 @@ impl<'a> Evidence<'a> {
             .find(|cell| cell.subject.subject.to_string() == name);
         let found = written.or_else(|| plan.cells().find(|cell| is_it(&cell.subject.subject)));
         found.map(|cell| cell.id)
-    }
-
-    /// The claim's ranges, scaled to this run's memory.
-    pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, MissingReason> {
-        let scaled = written.iter().map(|(dimension, range)| {
-            let ends = [range.from, range.to].into_iter().flatten();
-            let moves = ends.map(|end| self.scaled_to_memory(dimension, end));
-            moves.collect::<Result<Vec<_>, _>>()?;
-            let range = range.map(|end| self.scaled_to_memory(dimension, end).unwrap_or(end));
-            Ok((dimension.clone(), range))
-        });
-        scaled.collect()
-    }
-
-    /// A value of a dimension, scaled to this run's memory by the claims' memory rule.
-    pub(crate) fn scaled_to_memory(
-        &self,
-        dimension: &str,
-        value: PointValue,
-    ) -> Result<PointValue, MissingReason> {
-        let Some(rule) = &self.claims.memory else {
-            return Ok(value);
-        };
-        match value {
-            PointValue::Bytes(bytes) if rule.dimension == dimension && bytes >= rule.from => {
-                Ok(PointValue::Bytes(self.times_memory_ratio(rule, bytes)?))
-            }
-            other => Ok(other),
-        }
-    }
-
-    /// `bytes` times the ratio of the run's memory to the original's, rounded to a power of two.
-    fn times_memory_ratio(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, MissingReason> {
-        let memory = match &self.run.header.plan.venue {
-            VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
-                Some(memory_bytes.0)
-            }
-            _ => self.run.header.machine.memory_bytes,
-        };
-        let memory = memory.filter(|memory| *memory > 0);
-        let memory = memory.ok_or("the memory of the run's machine is not known")?;
-        let power = (memory as f64 / rule.original as f64).log2().round();
-        Ok((bytes as f64 * power.exp2()) as u64)
     }
 
     /// The simulated disk of the run; `None` in other venues.
@@ -278,7 +292,7 @@ impl<'a> Evidence<'a> {
         for phase in phases {
             let has = |repeat: &RepeatFigures<'_>| repeat.figures.keys().any(|(p, _)| p == phase);
             if repeats.is_empty() || !repeats.iter().all(has) {
-                return Err(self.why_missing(member, phase, ranges, score));
+                return Err(self.why_missing(member, phase, ranges, score).into());
             }
         }
         Ok(repeats)
@@ -290,14 +304,15 @@ impl<'a> Evidence<'a> {
         specs.any(|spec| spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase) == phase)
     }
 
-    fn why_missing(
-        &self,
-        member: &Member,
-        phase: &str,
-        ranges: &Ranges,
-        score: Score,
-    ) -> MissingReason {
+    fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> String {
         let label = &member.label;
+        if self.is_printed() {
+            let ranges = ranges
+                .iter()
+                .map(|(name, range)| format!(" at {name} {range}"));
+            let (what, ranges) = (score.name(), ranges.collect::<String>());
+            return format!("the original prints no {what} of {label} in '{phase}'{ranges}");
+        }
         if !self.has_phase(phase) {
             return format!("the run has no phase '{phase}'");
         }
@@ -382,14 +397,17 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
     if record.outcome != PhaseOutcome::Done {
         return None;
     }
-    let untimed = record.took_no_device_time();
-    let metric = |name: &str| {
-        phase
-            .metrics
-            .iter()
-            .find(|(n, _)| *n == name)
-            .map(|(_, v)| *v)
+    let metrics = match &phase.figures {
+        Figures::Measured(metrics) => metrics,
+        Figures::Printed(figures) => {
+            return figures.get(score).map(|value| Figure {
+                value,
+                untimed: false,
+            });
+        }
     };
+    let untimed = record.took_no_device_time();
+    let metric = |name: &str| metrics.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
     let timed = |part: Timed| match part {
         Timed::Run => Some(Figure {
             value: metric("elapsed_ns")?,

@@ -21,6 +21,9 @@ struct ClaimsFile {
     /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     #[serde(default)]
     stand_in: BTreeMap<String, String>,
+    /// Platforms: the system under which the original measured a subject, by the original's name.
+    #[serde(default)]
+    platforms: BTreeMap<String, String>,
     /// Sizes that stand for a multiple of the machine's memory.
     memory: Option<MemoryTable>,
     /// The claims.
@@ -61,6 +64,9 @@ struct ClaimTable {
     /// `"contradicts"` if the original's own numbers contradict the claim.
     #[schemars(regex(pattern = "^contradicts$"))]
     original: Option<String>,
+    /// Platforms that the claim compares or is about: each of its subjects must come from a run on
+    /// its own. Default: one run decides, whatever its platform.
+    platforms: Option<Vec<String>>,
     /// Venues in which it is checked. Default: all.
     venues: Option<Vec<VenueKind>>,
     /// The condition.
@@ -87,11 +93,12 @@ impl Claims {
             if claims.iter().any(|claim| claim.id == id) {
                 return Err(TomlError::new(["claim", &id], "two claims have this id"));
             }
-            claims.push(read_claim(table)?);
+            claims.push(read_claim(table, &file.platforms)?);
         }
         Ok(Self {
             study: file.study,
             stand_in: file.stand_in,
+            platforms: file.platforms,
             memory,
             claims,
         })
@@ -125,7 +132,7 @@ fn read_memory(table: MemoryTable) -> Result<MemoryRule, Problem> {
     })
 }
 
-fn read_claim(table: ClaimTable) -> Result<Claim, TomlError> {
+fn read_claim(table: ClaimTable, platforms: &BTreeMap<String, String>) -> Result<Claim, TomlError> {
     let id = table.id.clone();
     let wrong = |key: &str, problem: String| TomlError::new(["claim", &id, key], problem);
     for (key, text) in [
@@ -147,15 +154,57 @@ fn read_claim(table: ClaimTable) -> Result<Claim, TomlError> {
     };
     let holds = read_holds(table.holds)
         .map_err(|(key, problem)| TomlError::new(["claim", &id, "holds", &key], problem))?;
+    if let Some(own) = &table.platforms {
+        check_platforms(own, &holds.kind, platforms)
+            .map_err(|problem| wrong("platforms", problem))?;
+    }
     Ok(Claim {
         id: table.id,
         text: table.text,
         source: table.source,
         required: table.required,
         contradicted,
+        platforms: table.platforms.unwrap_or_default(),
         venues: table.venues,
         holds,
     })
+}
+
+/// The platforms of a claim are those of its subjects, neither more nor less.
+fn check_platforms(
+    own: &[String],
+    kind: &ClaimKind,
+    platforms: &BTreeMap<String, String>,
+) -> Result<(), String> {
+    if own.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    if kind.compares_all() {
+        return Err("needs the subjects that are compared: add 'among' to 'holds'".to_owned());
+    }
+    let subjects = kind.subjects();
+    for subject in &subjects {
+        match platforms.get(*subject) {
+            None => {
+                return Err(format!(
+                    "needs the platform of '{subject}': add it to the table [platforms]"
+                ));
+            }
+            Some(platform) if !own.contains(platform) => {
+                return Err(format!("lacks '{platform}', the platform of '{subject}'"));
+            }
+            Some(_) => {}
+        }
+    }
+    let is_of = |platform: &&String| {
+        subjects
+            .iter()
+            .any(|it| platforms.get(*it) == Some(*platform))
+    };
+    match own.iter().find(|platform| !is_of(platform)) {
+        Some(idle) => Err(format!("has '{idle}', of which the claim has no subject")),
+        None => Ok(()),
+    }
 }
 
 fn read_holds(table: Table) -> Result<Holds, Problem> {
@@ -266,6 +315,7 @@ fn read_trend(keys: &mut Keys) -> Result<ClaimKind, Problem> {
     let shape = match keys.text("shape")?.as_str() {
         "rises" => Shape::Rises,
         "falls" => Shape::Falls,
+        "does-not-rise" => Shape::DoesNotRise,
         "levels" => Shape::Levels,
         "rises-then-levels" => Shape::RisesThenLevels,
         "rises-then-falls" => Shape::RisesThenFalls,
@@ -278,7 +328,7 @@ fn read_trend(keys: &mut Keys) -> Result<ClaimKind, Problem> {
     let at = keys.optional_point("at")?;
     match (shape, at) {
         (Shape::Cliff, None) => return Err(("at".to_owned(), "is missing".to_owned())),
-        (Shape::RisesThenLevels | Shape::RisesThenFalls, Some(_)) => {
+        (Shape::DoesNotRise | Shape::RisesThenLevels | Shape::RisesThenFalls, Some(_)) => {
             return Err(("at".to_owned(), "does not belong to this shape".to_owned()));
         }
         _ => {}

@@ -2,7 +2,7 @@
 
 use fslab_stats::Interval;
 
-use crate::evidence::MissingReason;
+use crate::missing::MissingReason;
 use crate::ratio::Ratio;
 use crate::{ClaimOutcome, Finding, Limits, Quantity};
 
@@ -75,22 +75,23 @@ impl Finding {
             value: Some(100.0 * confirming as f64 / repeats as f64),
             quantity: Quantity::Percent,
             places: 1,
-            ..Self::gap(what, String::new(), Limits::at_least(100.0))
+            ..Self::gap(what, "", Limits::at_least(100.0))
         }
     }
 
-    /// A finding that was not measured.
-    pub(crate) fn gap(what: String, gap: MissingReason, limits: Limits) -> Self {
+    /// A finding without a number.
+    pub(crate) fn gap(what: String, gap: impl Into<MissingReason>, limits: Limits) -> Self {
+        let gap = gap.into();
         Self {
             what,
-            outcome: ClaimOutcome::NotMeasured,
+            outcome: gap.outcome(),
             value: None,
             quantity: Quantity::Ratio,
             interval: None,
             limits,
             places: 0,
             untimed: 0,
-            remark: Some(gap),
+            remark: Some(gap.into_text()),
             points: Vec::new(),
         }
     }
@@ -110,8 +111,8 @@ impl Finding {
     }
 }
 
-/// The outcome where every finding must hold: fails if one fails, else not measured if one was not
-/// measured, else undecided if one is.
+/// The outcome where every finding must hold: fails if one fails, else not applicable if one is
+/// not, else not measured if one was not measured, else undecided if one is.
 pub(crate) fn all_must_hold(findings: &[Finding]) -> ClaimOutcome {
     let outcomes = findings.iter().map(|finding| finding.outcome);
     outcomes.min().unwrap_or(ClaimOutcome::NotMeasured)
@@ -178,7 +179,7 @@ mod tests {
         let finding = |outcome, value| Finding {
             outcome,
             value: Some(value),
-            ..Finding::gap("x".into(), "gap".into(), Limits::at_least(1.0))
+            ..Finding::gap("x".into(), "gap", Limits::at_least(1.0))
         };
         let holds = [
             finding(ClaimOutcome::Holds, 3.0),
@@ -195,6 +196,9 @@ mod tests {
         ];
         assert_eq!(all_must_hold(&mixed), ClaimOutcome::Fails);
         assert_eq!(all_must_hold(&mixed[..2]), ClaimOutcome::NotMeasured);
+        let inapplicable = finding(ClaimOutcome::NotApplicable, 1.0);
+        let two = [mixed[1].clone(), inapplicable];
+        assert_eq!(all_must_hold(&two), ClaimOutcome::NotApplicable);
         let farthest = decisive(&mixed, ClaimOutcome::Fails).expect("one");
         assert_eq!(farthest.value, Some(0.1));
         assert_eq!(all_must_hold(&[]), ClaimOutcome::NotMeasured);

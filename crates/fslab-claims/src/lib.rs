@@ -10,6 +10,8 @@
 //!     RunRecord -------------------+
 //!                                  +--(then_and_now)----> ThenAndNow
 //!     published.csv --> Published -+
+//!                                  +--(evaluate_original)--> Scorecard
+//!     claims.toml ----> Claims ----+
 //! ```
 
 mod claim;
@@ -21,7 +23,11 @@ mod findings;
 mod holds_schema;
 mod keys;
 mod kinds;
+mod memory;
+mod missing;
 mod original;
+mod platforms;
+mod printed_run;
 mod published;
 mod range;
 mod ratio;
@@ -34,8 +40,9 @@ pub use claim::{
     Among, Claim, ClaimKind, Claims, Holds, Limits, MemoryRule, PhasePair, Position, Shape,
 };
 pub use error::OriginalError;
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, evaluate_original};
 pub use original::{NamedText, Original};
+pub use platforms::FurtherRun;
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
 pub use score::{Measure, Score, Timed};

@@ -1,8 +1,9 @@
 //! The figures that an original printed: the rows of a `published.csv`.
 
+use fslab_model::definitions as d;
 use serde::Serialize;
 
-use crate::OriginalError;
+use crate::{OriginalError, Score, Timed};
 
 /// The columns, in their order.
 const COLUMNS: [&str; 8] = [
@@ -158,6 +159,26 @@ impl PublishedRow {
         let unit = self.unit.as_deref().unwrap_or_default();
         let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
         factor.map(|factor| number * factor)
+    }
+}
+
+/// fslab's figure for an original's; `None` if fslab does not measure it.
+pub(crate) fn score_of(metric: &str, part: Option<&str>) -> Option<Score> {
+    let timed = match part {
+        Some("run") => Some(Timed::Run),
+        Some("unmount") => Some(Timed::Unmount),
+        Some("total") => Some(Timed::Total),
+        _ => None,
+    };
+    match (metric, timed) {
+        ("rate", None) => Some(Score::Metric(&d::THROUGHPUT)),
+        ("operations", None) => Some(Score::Metric(&d::OPERATION_RATE)),
+        ("elapsed", None) => Some(Score::Metric(&d::ELAPSED)),
+        ("latency", None) => Some(Score::Metric(&d::LATENCY_MAX)),
+        ("cpu-percent", None) => Some(Score::CpuPercent),
+        ("mean", Some(timed)) => Some(Score::Clean(timed)),
+        ("sd", Some(timed)) => Some(Score::Deviation(timed)),
+        _ => None,
     }
 }
 

@@ -6,7 +6,8 @@ use fslab_model::{Better, Point};
 use fslab_stats::{Interval, deviation_ratio, location, ratio};
 
 use crate::Score;
-use crate::evidence::{Evidence, Figure, Member, MissingReason, Place, Ranges, RepeatFigures};
+use crate::evidence::{Evidence, Figure, Member, Place, Ranges, RepeatFigures};
+use crate::missing::MissingReason;
 
 /// A ratio of two scores; above 1, the first is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,11 +39,12 @@ impl Coverage {
     pub(crate) fn ensure_half(self) -> Result<Self, MissingReason> {
         let Self { timed, untimed } = self;
         match (timed, timed + untimed) {
-            (0, 0) => Err("the two have no point in common".to_owned()),
-            (0, 1) => Err("no measurable time passed, so there is no rate".to_owned()),
+            (0, 0) => Err("the two have no point in common".into()),
+            (0, 1) => Err("no measurable time passed, so there is no rate".into()),
             (timed, all) if timed * 2 < all => Err(format!(
                 "measurable time passed at {timed} of {all} points, and half of them are needed"
-            )),
+            )
+            .into()),
             _ => Ok(self),
         }
     }
@@ -348,21 +350,21 @@ impl<'r> Evidence<'r> {
         selection: Selection<'_>,
     ) -> Result<Ratio, MissingReason> {
         match selection.score {
-            Score::Deviation(_) | Score::RelativeDeviation(_) => {
-                let (of_a, of_b) = (self.sample(a, selection)?, self.sample(b, selection)?);
-                deviations(&of_a, &of_b, (selection.score, self.resolution))
-            }
-            Score::FailedPercent => {
-                let (of_a, of_b) = (self.failed(a, selection)?, self.failed(b, selection)?);
-                let share = |(failed, all): (usize, usize)| failed as f64 / all as f64;
-                failures(share(of_a), share(of_b), self.exact)
-            }
-            _ => independent(
+            score if !self.is_over_repeats(score) => independent(
                 &self.side(a, selection)?,
                 &self.side(b, selection)?,
                 self.exact,
             )
             .map(|ratio| ratio.widened(self.resolution)),
+            Score::FailedPercent => {
+                let (of_a, of_b) = (self.failed(a, selection)?, self.failed(b, selection)?);
+                let share = |(failed, all): (usize, usize)| failed as f64 / all as f64;
+                failures(share(of_a), share(of_b), self.exact)
+            }
+            _ => {
+                let (of_a, of_b) = (self.sample(a, selection)?, self.sample(b, selection)?);
+                deviations(&of_a, &of_b, (selection.score, self.resolution))
+            }
         }
     }
 
@@ -380,13 +382,12 @@ impl<'r> Evidence<'r> {
         let plan = &self.run.header.plan;
         if plan.venue.kind().is_virtual() && !plan.perturb {
             return Err(
-                "in virtual time without perturbation, repeats differ by their data alone"
-                    .to_owned(),
+                "in virtual time without perturbation, repeats differ by their data alone".into(),
             );
         }
         let repeats = self.figures(member, phases, ranges, score)?;
         if repeats.iter().any(|repeat| repeat.figures.len() != 1) {
-            return Err("a deviation is of one phase at one point".to_owned());
+            return Err("a deviation is of one phase at one point".into());
         }
         let figures = repeats.iter().flat_map(|repeat| repeat.figures.values());
         Ok(figures.map(|figure| figure.value).collect())
@@ -410,10 +411,10 @@ fn deviations(
     };
     let ((sd_a, unit_a, a_is_constant), (sd_b, unit_b, b_is_constant)) = (spread(a)?, spread(b)?);
     if a_is_constant && b_is_constant {
-        return Err("neither varies by as much as 0.1 %".to_owned());
+        return Err("neither varies by as much as 0.1 %".into());
     }
     match (sd_a > 0.0, sd_b > 0.0) {
-        (false, false) => Err("neither varies".to_owned()),
+        (false, false) => Err("neither varies".into()),
         (false, true) => Ok(Ratio::certain(f64::INFINITY, Coverage::ONE)),
         (true, false) => Ok(Ratio::certain(0.0, Coverage::ONE)),
         (true, true) => {
@@ -433,7 +434,7 @@ fn deviations(
 
 fn failures(a: f64, b: f64, exact: bool) -> Result<Ratio, MissingReason> {
     if a == 0.0 && b == 0.0 {
-        return Err("neither failed".to_owned());
+        return Err("neither failed".into());
     }
     let value = b / a;
     Ok(if exact {

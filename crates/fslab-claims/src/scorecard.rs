@@ -11,7 +11,9 @@ use crate::{Limits, Measure};
 pub enum ClaimOutcome {
     /// The run contradicts the claim.
     Fails,
-    /// The run lacks a subject, a phase, a point or a figure.
+    /// The claim is about a subject or a platform that the run does not have.
+    NotApplicable,
+    /// The run lacks a phase, a point or a figure.
     NotMeasured,
     /// An interval contains the limit, or there is no interval.
     Undecided,
@@ -33,7 +35,13 @@ impl From<Measure> for Quantity {
 
 impl ClaimOutcome {
     /// Every outcome, in the order in which they are counted.
-    pub const ALL: [Self; 4] = [Self::Holds, Self::Fails, Self::Undecided, Self::NotMeasured];
+    pub const ALL: [Self; 5] = [
+        Self::Holds,
+        Self::Fails,
+        Self::Undecided,
+        Self::NotMeasured,
+        Self::NotApplicable,
+    ];
 
     /// The outcome in words.
     #[must_use]
@@ -43,7 +51,14 @@ impl ClaimOutcome {
             Self::Fails => "fails",
             Self::Undecided => "undecided",
             Self::NotMeasured => "not measured",
+            Self::NotApplicable => "not applicable",
         }
+    }
+
+    /// Whether there is a number.
+    #[must_use]
+    pub fn is_measured(self) -> bool {
+        !matches!(self, Self::NotMeasured | Self::NotApplicable)
     }
 }
 
@@ -118,6 +133,9 @@ pub struct ClaimVerdict {
     pub required: bool,
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
+    /// The platforms on which its subjects must be measured; empty: one run decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub platforms: Vec<String>,
     /// The outcome.
     pub outcome: ClaimOutcome,
     /// The numbers in one sentence, or why there is none.

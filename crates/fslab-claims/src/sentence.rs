@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Rate, format_ns};
 
 use crate::evaluate::Judgement;
 use crate::findings::decisive;
-use crate::{Claim, ClaimKind, ClaimOutcome, Finding, Limits, Quantity, StandIn};
+use crate::{Claim, ClaimKind, Finding, Limits, Quantity, StandIn};
 
 pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandIn]) -> String {
     let mut parts = Vec::new();
@@ -34,9 +34,7 @@ pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandI
     let mut letters = text.chars();
     // A sentence with a finding begins with a file system's name, which keeps its small letter.
     match letters.next() {
-        Some(first)
-            if judgement.outcome == ClaimOutcome::NotMeasured && judgement.findings.is_empty() =>
-        {
+        Some(first) if !judgement.outcome.is_measured() && judgement.findings.is_empty() => {
             format!("{}{}.", first.to_uppercase(), letters.as_str())
         }
         Some(_) => format!("{text}."),

@@ -3,13 +3,15 @@
 //! Absolute figures of two machines are not comparable: each is shown relative to the same subject
 //! on its side, and the two orders of the subjects are compared.
 
-use fslab_model::{Better, RunRecord, definitions as d};
+use fslab_model::{Better, RunRecord};
 use fslab_stats::{Summary, rank_correlation};
 use serde::Serialize;
 
-use crate::evidence::{Evidence, Member, MissingReason, Ranges};
+use crate::evidence::{Basis, Evidence, Member, Ranges};
+use crate::missing::MissingReason;
+use crate::published::score_of;
 use crate::ratio::Selection;
-use crate::{Original, PublishedRow, Quantity, Score, Timed};
+use crate::{Original, PublishedRow, Quantity, Score};
 
 /// One subject's figure, then and now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,7 +95,7 @@ impl ThenAndNow {
 /// percentages of the largest, which repeat other figures.
 #[must_use]
 pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
-    let evidence = Evidence::of(&original.claims, run);
+    let evidence = Evidence::of(&original.claims, run, Basis::Run);
     let mut groups: Vec<ThenAndNowGroup> = Vec::new();
     for row in &original.published.rows {
         let Some((metric, score)) = counterpart(row) else {
@@ -120,7 +122,7 @@ pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
         }
     }
     for group in &mut groups {
-        let better = counterpart_score(&group.metric, group.part.as_deref());
+        let better = score_of(&group.metric, group.part.as_deref());
         finish(group, better.map_or(Better::Lower, Score::better));
     }
     ThenAndNow {
@@ -133,27 +135,7 @@ pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
 
 fn counterpart(row: &PublishedRow) -> Option<(&str, Score)> {
     let metric = row.metric.as_deref()?;
-    Some((metric, counterpart_score(metric, row.part.as_deref())?))
-}
-
-/// fslab's figure for an original's; `None` if fslab does not measure it.
-fn counterpart_score(metric: &str, part: Option<&str>) -> Option<Score> {
-    let timed = match part {
-        Some("run") => Some(Timed::Run),
-        Some("unmount") => Some(Timed::Unmount),
-        Some("total") => Some(Timed::Total),
-        _ => None,
-    };
-    match (metric, timed) {
-        ("rate", None) => Some(Score::Metric(&d::THROUGHPUT)),
-        ("operations", None) => Some(Score::Metric(&d::OPERATION_RATE)),
-        ("elapsed", None) => Some(Score::Metric(&d::ELAPSED)),
-        ("latency", None) => Some(Score::Metric(&d::LATENCY_MAX)),
-        ("cpu-percent", None) => Some(Score::CpuPercent),
-        ("mean", Some(timed)) => Some(Score::Clean(timed)),
-        ("sd", Some(timed)) => Some(Score::Deviation(timed)),
-        _ => None,
-    }
+    Some((metric, score_of(metric, row.part.as_deref())?))
 }
 
 fn group_of(row: &PublishedRow, metric: &str, score: Score) -> ThenAndNowGroup {
@@ -188,7 +170,7 @@ fn row_of(
         now: now.as_ref().ok().copied(),
         then_ratio: None,
         now_ratio: None,
-        gap: now.err(),
+        gap: now.err().map(MissingReason::into_text),
     }
 }
 
@@ -209,7 +191,7 @@ fn measured(
         };
         let sample = evidence.sample(member, selection)?;
         let sd = Summary::of(&sample).and_then(|summary| summary.sd);
-        return sd.ok_or_else(|| "a deviation needs two repeats".to_owned());
+        return sd.ok_or_else(|| "a deviation needs two repeats".into());
     }
     let repeats = evidence.figures(member, &phases, &ranges, score)?;
     let of_repeat = |repeat: &crate::evidence::RepeatFigures<'_>| {

@@ -352,7 +352,7 @@ mod tests {
             })
             .collect();
         // As many as the files have: none is skipped.
-        assert_eq!(counts, [(27, 602), (55, 202), (42, 68), (17, 27), (10, 20)]);
+        assert_eq!(counts, [(28, 602), (60, 202), (44, 68), (18, 27), (10, 20)]);
     }
 
     /// A claim about an unknown phase would always be "not measured".

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use fslab_model::Point;
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Member, MissingReason, Place, Ranges};
+use crate::evidence::{Member, Place, Ranges};
+use crate::missing::MissingReason;
 use crate::ratio::{Coverage, Ratio, Selection, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};
 
@@ -107,9 +108,12 @@ fn side<'r>(
 ) -> Result<Side<Place<'r>>, MissingReason> {
     let evidence = case.evidence;
     let (member, phase) = match phase.strip_prefix(AGED) {
-        Some(fresh) if !evidence.has_phase(phase) => {
+        Some(fresh) if !evidence.has_phase(phase) && !evidence.is_printed() => {
             let aged = evidence.aged(member);
-            let gap = || format!("the run has no aged {}; --aged makes one", member.label);
+            let gap = || {
+                let text = format!("the run has no aged {}; --aged makes one", member.label);
+                MissingReason::NotApplicable(text)
+            };
             (&aged.ok_or_else(gap)?, fresh)
         }
         _ => (member, phase),

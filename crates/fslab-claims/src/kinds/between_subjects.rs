@@ -1,8 +1,9 @@
 //! Claims that compare subjects: `faster`, `best`, `worst`, `order`, `wins`.
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Member, MissingReason};
+use crate::evidence::Member;
 use crate::findings::{all_must_hold, decisive};
+use crate::missing::MissingReason;
 use crate::ratio::{Ratio, Selection};
 use crate::{Among, ClaimKind, ClaimOutcome, Finding, Limits, Position, Score};
 
@@ -67,7 +68,7 @@ fn others(
     phases: &[String],
     among: Option<&[String]>,
     subjects: &[Member],
-) -> Result<(Vec<Member>, Vec<String>), MissingReason> {
+) -> Result<(Vec<Member>, Vec<MissingReason>), MissingReason> {
     let all = match among {
         Some(names) => {
             let members = names.iter().map(|name| case.evidence.member(name));
@@ -90,7 +91,7 @@ fn others(
 
 /// Why there is nothing to compare with.
 fn no_rival(left_out: Vec<MissingReason>) -> MissingReason {
-    let gap = "there is no other subject to compare with".to_owned();
+    let gap = MissingReason::from("there is no other subject to compare with");
     left_out.into_iter().next().unwrap_or(gap)
 }
 
@@ -116,11 +117,11 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
     let members = among.subjects.iter().map(|name| case.evidence.member(name));
     let subjects: Vec<Member> = match members.collect() {
         Ok(members) => members,
-        Err(gap) => return Judgement::not_measured(gap),
+        Err(gap) => return Judgement::missing(gap),
     };
     let (others, left_out) = match others(case, phases, among.among.as_deref(), &subjects) {
         Ok(others) => others,
-        Err(gap) => return Judgement::not_measured(gap),
+        Err(gap) => return Judgement::missing(gap),
     };
     let limits = match (is_best, among.within) {
         (true, within) => Limits::at_least(1.0 - within.unwrap_or(0.0)),
@@ -144,10 +145,11 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
         }
     }
     if findings.is_empty() {
-        return Judgement::not_measured(no_rival(left_out));
+        return Judgement::missing(no_rival(left_out));
     }
     let mut judgement = Judgement::all(findings);
-    let left_out = left_out.into_iter().map(|gap| format!("left out: {gap}"));
+    let left_out = left_out.into_iter().map(MissingReason::into_text);
+    let left_out = left_out.map(|gap| format!("left out: {gap}"));
     judgement.remarks.extend(left_out);
     judgement
 }
@@ -162,11 +164,11 @@ pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
         at_least,
     } = &case.claim.holds.kind
     else {
-        return Judgement::not_measured("it is no claim of wins");
+        return Judgement::missing("it is no claim of wins");
     };
     let subject = match case.evidence.member(subject) {
         Ok(member) => member,
-        Err(gap) => return Judgement::not_measured(gap),
+        Err(gap) => return Judgement::missing(gap),
     };
     let findings: Vec<Finding> = phases
         .iter()
@@ -181,6 +183,8 @@ pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
         ClaimOutcome::Fails
     } else if won + open >= *at_least {
         ClaimOutcome::Undecided
+    } else if count(ClaimOutcome::NotApplicable) > 0 {
+        ClaimOutcome::NotApplicable
     } else {
         ClaimOutcome::NotMeasured
     };
@@ -228,14 +232,12 @@ fn win(
     });
     let ratios: Vec<Finding> = ratios.collect();
     let outcome = all_must_hold(&ratios);
-    let mut finding = decisive(&ratios, outcome).cloned().unwrap_or_else(|| {
-        Finding::gap(
-            phase.to_owned(),
-            "there is no other subject".to_owned(),
-            limits,
-        )
-    });
+    let mut finding = decisive(&ratios, outcome)
+        .cloned()
+        .unwrap_or_else(|| Finding::gap(phase.to_owned(), "there is no other subject", limits));
     if finding.remark.is_none() && !left_out.is_empty() {
+        let left_out = left_out.into_iter().map(MissingReason::into_text);
+        let left_out: Vec<String> = left_out.collect();
         finding.remark = Some(format!("left out: {}", left_out.join("; ")));
     }
     finding

@@ -3,7 +3,8 @@
 use fslab_model::{PhaseOutcome, PhaseRecord, TrialOutcome, TrialRecord};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Evidence, Member, MissingReason, Ranges};
+use crate::evidence::{Evidence, Member, Ranges};
+use crate::missing::MissingReason;
 use crate::ratio::Selection;
 use crate::{Finding, Limits, Score};
 
@@ -19,7 +20,7 @@ enum PhaseEnd<'r> {
 pub(crate) fn fails(case: &Case<'_, '_>, phase: &str, subjects: &[String]) -> Judgement {
     let scale = case.evidence.run.header.plan.scale;
     if !scale.is_full() {
-        return Judgement::not_measured(format!(
+        return Judgement::missing(format!(
             "what fails at full scale may not fail at {scale}: it needs a run at scale 1"
         ));
     }
@@ -69,15 +70,12 @@ impl<'r> Evidence<'r> {
             .iter()
             .find(|it| matches!(it, PhaseEnd::Skipped(_)))
         {
-            return Err(format!(
-                "'{phase}' was skipped for {}: {reason}",
-                member.label
-            ));
+            return Err(format!("'{phase}' was skipped for {}: {reason}", member.label).into());
         }
         if phase_ends.is_empty() {
             let phases = [phase.to_owned()];
             let gap = self.figures(member, &phases, ranges, Score::Headline).err();
-            return Err(gap.unwrap_or_else(|| format!("{} has no trial", member.label)));
+            return Err(gap.unwrap_or_else(|| format!("{} has no trial", member.label).into()));
         }
         Ok(phase_ends)
     }

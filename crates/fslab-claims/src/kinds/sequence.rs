@@ -3,7 +3,8 @@
 use fslab_model::{PhaseOutcome, PhaseRecord};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Member, MissingReason};
+use crate::evidence::Member;
+use crate::missing::MissingReason;
 use crate::{Finding, Limits, Score};
 
 /// The most values that a remark quotes.
@@ -83,7 +84,7 @@ fn lists(
     phase: &str,
 ) -> Result<Vec<Vec<f64>>, MissingReason> {
     let Score::List(name) = case.claim.holds.score else {
-        return Err("the metric is not a list".to_owned());
+        return Err("the metric is not a list".into());
     };
     let trials = case.evidence.records(member, phase);
     let is_done = |record: &&&PhaseRecord| record.outcome == PhaseOutcome::Done;
@@ -107,7 +108,9 @@ fn lists(
             .figures(member, &phases, &case.ranges, score)
             .err();
         let label = &member.label;
-        return Err(gap.unwrap_or_else(|| format!("'{phase}' of {label} has no list '{name}'")));
+        return Err(
+            gap.unwrap_or_else(|| format!("'{phase}' of {label} has no list '{name}'").into())
+        );
     }
     Ok(lists)
 }

@@ -3,8 +3,9 @@
 use fslab_stats::{Interval, location};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Evidence, MissingReason, Place};
+use crate::evidence::{Evidence, Place};
 use crate::findings::NO_INTERVAL;
+use crate::missing::MissingReason;
 use crate::ratio::{Coverage, Selection, Side, common_places, mean_of};
 use crate::{ClaimKind, Finding, Limits};
 
@@ -26,7 +27,7 @@ pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
         ..
     } = &case.claim.holds.kind
     else {
-        return Judgement::not_measured("it is no claim of a spread");
+        return Judgement::missing("it is no claim of a spread");
     };
     let limits = Limits::at_least(*at_least);
     let (what, logs) = match disks {
@@ -54,7 +55,7 @@ fn finding(
 ) -> Finding {
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let Some(estimate) = location(&ratios) else {
-        return Finding::gap(what, "the ratio is not a number".to_owned(), limits);
+        return Finding::gap(what, "the ratio is not a number", limits);
     };
     let certain = Interval {
         low: estimate.value,
@@ -72,7 +73,7 @@ fn finding(
         places: coverage.timed,
         untimed: coverage.untimed,
         remark: interval.is_none().then(|| NO_INTERVAL.to_owned()),
-        ..Finding::gap(what, String::new(), limits)
+        ..Finding::gap(what, "", limits)
     }
 }
 
@@ -82,13 +83,10 @@ fn on_disks(
     groups: &[Vec<String>],
     disks: [&String; 2],
 ) -> Result<(Vec<f64>, Coverage), MissingReason> {
-    let runs = [Some(case.evidence), case.other];
+    let runs = [case.evidence].into_iter().chain(case.others);
     let of_disk = |disk: &str| {
-        let mut runs = runs.iter().flatten();
-        let run = runs.find(|evidence| evidence.disk() == Some(disk));
-        run.copied().ok_or_else(|| {
-            format!("it compares two runs, and none of them is on the disk '{disk}'")
-        })
+        let run = runs.clone().find(|evidence| evidence.disk() == Some(disk));
+        run.ok_or_else(|| format!("it compares two runs, and none of them is on the disk '{disk}'"))
     };
     let (a, coverage_a) = distances(case, of_disk(disks[0])?, groups)?;
     let (b, coverage_b) = distances(case, of_disk(disks[1])?, groups)?;
@@ -103,7 +101,7 @@ fn distances(
     groups: &[Vec<String>],
 ) -> Result<(Vec<Distances>, Coverage), MissingReason> {
     let ClaimKind::Spread { phases, .. } = &case.claim.holds.kind else {
-        return Err("it is no claim of a spread".to_owned());
+        return Err("it is no claim of a spread".into());
     };
     let selection = Selection {
         phases,

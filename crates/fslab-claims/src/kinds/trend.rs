@@ -6,8 +6,9 @@ use fslab_model::{Point, PointValue};
 use fslab_stats::{location, quantile, rank_correlation};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Member, MissingReason, Place};
+use crate::evidence::{Member, Place};
 use crate::findings::NO_INTERVAL;
+use crate::missing::MissingReason;
 use crate::ratio::{Coverage, Side};
 use crate::{ClaimKind, ClaimOutcome, Finding, Limits, Shape};
 
@@ -45,14 +46,14 @@ pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
         at,
     } = &case.claim.holds.kind
     else {
-        return Judgement::not_measured("it is no claim of a trend");
+        return Judgement::missing("it is no claim of a trend");
     };
     let at = match at
         .map(|at| case.evidence.scaled_to_memory(over, at))
         .transpose()
     {
         Ok(at) => at,
-        Err(gap) => return Judgement::not_measured(gap),
+        Err(gap) => return Judgement::missing(gap),
     };
     let finding = |name: &String| {
         let what = |label: &str| format!("{label}: {} over {over}", phases.join(", "));
@@ -76,7 +77,7 @@ fn of_member(
     (shape, at): (Shape, Option<PointValue>),
 ) -> Result<Finding, MissingReason> {
     let ClaimKind::Trend { phases, over, .. } = &case.claim.holds.kind else {
-        return Err("it is no claim of a trend".to_owned());
+        return Err("it is no claim of a trend".into());
     };
     let side = case.evidence.side(member, case.selection(phases))?;
     let (repeats, coverage) = series(&side, over)?;
@@ -123,7 +124,7 @@ fn of_member(
         untimed: coverage.untimed,
         remark,
         points: overall.iter().map(point).collect(),
-        ..Finding::gap(String::new(), String::new(), result.limits)
+        ..Finding::gap(String::new(), "", result.limits)
     })
 }
 
@@ -138,9 +139,7 @@ fn series(side: &Side<Place<'_>>, over: &str) -> Result<(Vec<Series>, Coverage),
     let values: BTreeSet<PointValue> = rows.values().flat_map(|row| row.keys().copied()).collect();
     rows.retain(|_, row| row.len() == values.len());
     if rows.is_empty() {
-        return Err(format!(
-            "no combination was measured at every value of {over}"
-        ));
+        return Err(format!("no combination was measured at every value of {over}").into());
     }
     let all = rows.len() * values.len();
     let is_timed = |value: &PointValue| {
@@ -183,7 +182,7 @@ fn combinations<'s>(
     for ((phase, point), logs) in timed.chain(side.untimed.iter().map(|place| (place, None))) {
         let mut rest = point.cloned().unwrap_or_default();
         let Some(value) = rest.remove(over) else {
-            return Err(format!("'{phase}' was not swept over {over}"));
+            return Err(format!("'{phase}' was not swept over {over}").into());
         };
         rows.entry((phase, rest)).or_default().insert(value, logs);
     }
@@ -222,6 +221,7 @@ fn read(
             values.reverse();
             rises(&values, 3)
         }
+        Shape::DoesNotRise => does_not_rise(&up_to(None)),
         Shape::Levels => {
             let from = series
                 .iter()
@@ -232,7 +232,7 @@ fn read(
         Shape::RisesThenFalls => rises_then_falls(&up_to(None)),
         Shape::Cliff => match at {
             Some(at) => cliff(series, at.number()),
-            None => Err("a cliff needs 'at'".to_owned()),
+            None => Err("a cliff needs 'at'".into()),
         },
     }
 }
@@ -240,9 +240,7 @@ fn read(
 fn enough(values: &[f64], least: usize) -> Result<(), MissingReason> {
     if values.len() < least {
         let count = values.len();
-        return Err(format!(
-            "it has {count} values there, and {least} are needed"
-        ));
+        return Err(format!("it has {count} values there, and {least} are needed").into());
     }
     Ok(())
 }
@@ -265,6 +263,19 @@ fn rises(values: &[f64], least: usize) -> Result<ShapeResult, MissingReason> {
         remark: Some(format!(
             "rank correlation {rho:.2}, wanted at least {RANK_LEAST}"
         )),
+    })
+}
+
+/// The largest of the later values over the first.
+fn does_not_rise(values: &[f64]) -> Result<ShapeResult, MissingReason> {
+    enough(values, 2)?;
+    let later = values[1..].iter().copied().fold(0.0, f64::max);
+    let ratio = later / values[0];
+    Ok(ShapeResult {
+        has_shape: ratio <= LEVEL_MOST,
+        ratio,
+        limits: Limits::at_most(LEVEL_MOST),
+        remark: None,
     })
 }
 
@@ -371,15 +382,14 @@ mod tests {
             (Shape::Rises, &rising[..], &falling[..]),
             (Shape::Falls, &falling, &rising),
             (Shape::Levels, &level, &rising),
+            (Shape::DoesNotRise, &level, &rising),
             (Shape::RisesThenLevels, &up_then_level, &rising),
             (Shape::RisesThenFalls, &up_then_down, &up_then_level),
         ] {
             assert_eq!(has_shape(so, shape, None), Ok(true), "{shape:?}");
             assert_eq!(has_shape(not, shape, None), Ok(false), "{shape:?}");
-            assert_eq!(
-                has_shape(&falling, shape, None).ok(),
-                Some(shape == Shape::Falls)
-            );
+            let falls = matches!(shape, Shape::Falls | Shape::DoesNotRise);
+            assert_eq!(has_shape(&falling, shape, None), Ok(falls), "{shape:?}");
         }
         assert_eq!(has_shape(&level, Shape::Rises, None), Ok(false));
     }

@@ -3,9 +3,10 @@
 use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, share};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Member, MissingReason, Place};
+use crate::evidence::{Member, Place};
 use crate::findings::NO_INTERVAL;
-use crate::{ClaimKind, ClaimOutcome, Finding, Limits, Measure, Score};
+use crate::missing::MissingReason;
+use crate::{ClaimKind, Finding, Limits, Measure, Score};
 
 /// Evaluates `value`: the figure is within the limits for each subject, phase and point.
 pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
@@ -16,11 +17,11 @@ pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
         ..
     } = &case.claim.holds.kind
     else {
-        return Judgement::not_measured("it is no claim of a value");
+        return Judgement::missing("it is no claim of a value");
     };
     let scale = case.evidence.run.header.plan.scale;
     if case.claim.holds.score.measure() == Measure::Time && !scale.is_full() {
-        return Judgement::not_measured(format!(
+        return Judgement::missing(format!(
             "a time is of the complete work, and this run is at scale {scale}"
         ));
     }
@@ -49,7 +50,7 @@ fn of_phase(case: &Case<'_, '_>, member: &Member, phase: &str, limits: Limits) -
                 interval: estimate.interval,
                 places: 1,
                 remark: estimate.interval.is_none().then(|| NO_INTERVAL.to_owned()),
-                ..Finding::gap(format!("{what}{point}"), String::new(), limits)
+                ..Finding::gap(format!("{what}{point}"), "", limits)
             };
             estimates.into_iter().map(finding).collect()
         }
@@ -66,7 +67,8 @@ fn estimates(
     let phases = [phase.to_owned()];
     let selection = case.selection(&phases);
     let exact = case.evidence.exact;
-    if score == Score::FailedPercent {
+    let is_over_repeats = case.evidence.is_over_repeats(score);
+    if is_over_repeats && score == Score::FailedPercent {
         let (failed, all) = case.evidence.failed(member, selection)?;
         let share = share(failed, all).ok_or("there is no repeat")?;
         let mut percent = times(share, 100.0);
@@ -75,7 +77,7 @@ fn estimates(
         }
         return Ok(vec![(String::new(), percent)]);
     }
-    if matches!(score, Score::Deviation(_) | Score::RelativeDeviation(_)) {
+    if is_over_repeats {
         let sample = case.evidence.sample(member, selection)?;
         return Ok(vec![(String::new(), deviation_of(&sample, score)?)]);
     }
@@ -83,14 +85,14 @@ fn estimates(
         .evidence
         .figures(member, &phases, &case.ranges, score)?;
     let Some(first) = repeats.first() else {
-        return Err(format!("{} has no trial", member.label));
+        return Err(format!("{} has no trial", member.label).into());
     };
     let estimate = |place: &Place<'_>| {
         let values = repeats
             .iter()
             .filter_map(|repeat| repeat.figures.get(place));
         if values.clone().any(|figure| figure.untimed) {
-            return Err("no measurable time passed, so there is no figure".to_owned());
+            return Err("no measurable time passed, so there is no figure".into());
         }
         let sample: Vec<f64> = values.map(|figure| figure.value).collect();
         let estimate = match sample[..] {
@@ -154,6 +156,6 @@ impl Finding {
     /// Whether it was measured.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        self.outcome != ClaimOutcome::NotMeasured
+        self.outcome.is_measured()
     }
 }

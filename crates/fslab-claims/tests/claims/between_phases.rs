@@ -1,6 +1,6 @@
 //! `phases` and `gain`.
 
-use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotApplicable, NotMeasured, Undecided};
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
 
@@ -144,7 +144,7 @@ fn an_aged_phase_is_that_of_the_aged_file_system() {
     assert_eq!(outcome(&aged(1.5), holds), Holds);
     assert_eq!(outcome(&aged(0.5), holds), Fails);
     let result = verdict(&fresh().build(), holds);
-    assert_eq!(result.outcome, NotMeasured);
+    assert_eq!(result.outcome, NotApplicable);
     assert!(
         result.sentence.contains("the run has no aged ext4"),
         "{}",

@@ -1,6 +1,6 @@
 //! `faster`, `best`, `worst`, `order`, `wins`.
 
-use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotApplicable, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 use proptest::prelude::*;
 
@@ -82,13 +82,30 @@ fn repeats_decide_only_if_their_interval_excludes_the_limit() {
 }
 
 #[test]
+fn a_claim_about_a_subject_that_the_run_lacks_is_not_applicable() {
+    let run = exact(1.0, 1.5);
+    let holds = "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['z']";
+    let result = verdict(&run, holds);
+    assert_eq!(result.outcome, NotApplicable);
+    assert_eq!(result.sentence, "a / z: the run has no subject z.");
+    let best = "kind = 'best'\nphase = 'w'\nsubject = 'z'";
+    assert_eq!(
+        verdict(&run, best).sentence,
+        "The run has no subject z.",
+        "a sentence without a comparison begins with a capital"
+    );
+    // One of several subjects is there, and is not as claimed: that decides.
+    let faster = "kind = 'faster'\nphase = 'w'\nsubject = 'b'\nthan = ['a', 'z']";
+    assert_eq!(outcome(&run, faster), Fails);
+    // What the run lacks outweighs what it did not measure.
+    let both = "kind = 'faster'\nphase = 'v'\nsubject = 'a'\nthan = ['b', 'z']";
+    assert_eq!(outcome(&run, both), NotApplicable);
+}
+
+#[test]
 fn a_claim_is_not_measured_if_the_run_lacks_a_part_and_the_sentence_names_it() {
     let run = exact(1.0, 1.5);
     for (holds, reason) in [
-        (
-            "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['z']",
-            "the run has no z",
-        ),
         (
             "kind = 'faster'\nphase = 'v'\nsubject = 'a'\nthan = ['b']",
             "the run has no phase 'v'",
@@ -204,8 +221,8 @@ fn best_and_worst_are_at_their_ends_or_within_a_distance() {
         ("best", "'b'", "within = 0.05", Holds),
         ("best", "'a', 'b'", "within = 0.01", Fails),
         ("best", "'c'", "among = ['c', 'd']", Holds),
-        ("best", "'c'", "among = ['c', 'd', 'z']", NotMeasured),
-        ("best", "'z'", "", NotMeasured),
+        ("best", "'c'", "among = ['c', 'd', 'z']", NotApplicable),
+        ("best", "'z'", "", NotApplicable),
         ("worst", "'d'", "", Holds),
         ("worst", "'d', 'c'", "", Holds),
         ("worst", "'c'", "", Fails),
@@ -261,7 +278,7 @@ fn an_order_holds_with_ties_and_fails_with_a_swap() {
     };
     assert_eq!(of("['a', 'b', 'c', 'd']"), Holds);
     assert_eq!(of("['b', 'a', 'c', 'd']"), Fails);
-    assert_eq!(of("['a', 'z']"), NotMeasured);
+    assert_eq!(of("['a', 'z']"), NotApplicable);
     let noisy = RunBuilder::real()
         .times("a", &[("w", &[1.0, 2.0, 1.5])])
         .times("b", &[("w", &[1.1, 1.9, 1.7])])
@@ -311,7 +328,7 @@ fn wins_are_counted_by_phase_and_from_either_end() {
     assert_eq!((of("b", 2, ""), of("b", 3, "")), (Holds, Fails));
     assert_eq!(of("a", 3, "position = 'last'"), Fails);
     assert_eq!(of("a", 2, "position = 'last'"), Holds);
-    assert_eq!(of("z", 2, ""), NotMeasured);
+    assert_eq!(of("z", 2, ""), NotApplicable);
     let lacking = "kind = 'wins'\nsubject = 'a'\nphases = ['p', 'x', 'y']\nat_least = 2";
     assert_eq!(outcome(&run, lacking), NotMeasured);
     let lost = "kind = 'wins'\nsubject = 'a'\nphases = ['r', 'x']\nat_least = 2";
@@ -334,7 +351,7 @@ fn a_stand_in_is_reported_and_the_original_itself_takes_precedence() {
         let builder = RunBuilder::virtual_time(512).times("ext4:noatime", &[("w", &[1.0])]);
         builder.times(name, &[("w", &[2.0])]).build()
     };
-    let card = evaluate(&claims, &run("ntfs3"), None);
+    let card = evaluate(&claims, &run("ntfs3"), &[]);
     let result = &card.verdicts[0];
     assert_eq!(result.outcome, Holds);
     assert!(
@@ -343,7 +360,7 @@ fn a_stand_in_is_reported_and_the_original_itself_takes_precedence() {
         result.sentence
     );
     assert_eq!(result.stand_ins[0].measured, "ntfs3");
-    let card = evaluate(&claims, &run("ntfs"), None);
+    let card = evaluate(&claims, &run("ntfs"), &[]);
     assert_eq!(
         (card.verdicts[0].outcome, card.verdicts[0].stand_ins.len()),
         (Holds, 0)

@@ -5,6 +5,7 @@ mod between_phases;
 mod between_subjects;
 mod originals;
 mod over_points;
+mod platforms;
 mod run_builder;
 mod then_and_now;
 mod values;

@@ -1,7 +1,7 @@
 //! `trend`, `where`, the memory, `spread`.
 
-use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
-use fslab_claims::evaluate;
+use fslab_claims::ClaimOutcome::{Fails, Holds, NotApplicable, NotMeasured, Undecided};
+use fslab_claims::{FurtherRun, evaluate};
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};
 
@@ -117,7 +117,7 @@ fn sizes_scale_with_the_memory_by_the_memory_rule() {
     let head = "[memory]\ndimension = 'file_size'\noriginal = '512MiB'\nfrom = '256MiB'";
     let cliff = trend("shape = 'cliff'\nat = '512MiB'");
     let of = |head: &str, memory, holds: &str| {
-        evaluate(&claim(head, holds), &with_cliff(memory), None).verdicts[0].outcome
+        evaluate(&claim(head, holds), &with_cliff(memory), &[]).verdicts[0].outcome
     };
     assert_eq!(of(head, 512, &cliff), Holds);
     assert_eq!(of(head, 128, &cliff), Holds);
@@ -173,7 +173,7 @@ fn ratios_between_groups_exceed_those_inside_them() {
     assert_eq!(outcome(&run(5.0), holds), Holds);
     assert_eq!(outcome(&run(1.1), holds), Fails);
     let lacking = "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b'], ['z']]\nat_least = 1";
-    assert_eq!(outcome(&run(1.1), lacking), NotMeasured);
+    assert_eq!(outcome(&run(1.1), lacking), NotApplicable);
     let noisy = RunBuilder::real()
         .times("a", &[("w", &[1.0, 2.0])])
         .times("b", &[("w", &[1.2, 1.0])])
@@ -197,9 +197,15 @@ fn one_group_is_compared_on_two_disks_and_needs_both_runs() {
         "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b']]\n\
          venue_disks = ['disk-a', 'disk-b']\nat_least = 1.5",
     );
-    let of = |run, other| evaluate(&claims, run, other).verdicts[0].outcome;
-    assert_eq!(of(&hard, Some(&flash)), Holds);
-    assert_eq!(of(&flash, Some(&hard)), Holds);
-    assert_eq!(of(&hard, None), NotMeasured);
-    assert_eq!(of(&hard, Some(&run("disk-b", 4.0))), Fails);
+    let further = |run| FurtherRun {
+        run,
+        platform: None,
+    };
+    let of = |run, others: &[FurtherRun<'_>]| evaluate(&claims, run, others).verdicts[0].outcome;
+    assert_eq!(of(&hard, &[further(&flash)]), Holds);
+    assert_eq!(of(&flash, &[further(&hard)]), Holds);
+    assert_eq!(of(&hard, &[]), NotMeasured);
+    let third = run("disk-c", 1.0);
+    assert_eq!(of(&hard, &[further(&third), further(&flash)]), Holds);
+    assert_eq!(of(&hard, &[further(&run("disk-b", 4.0))]), Fails);
 }

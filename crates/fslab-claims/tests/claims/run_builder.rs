@@ -100,6 +100,8 @@ impl PhaseBuilder {
 pub(crate) struct RunBuilder {
     venue: serde_json::Value,
     scale: String,
+    memory_bytes: Option<u64>,
+    name: &'static str,
     perturb: bool,
     subjects: Vec<(String, Vec<Vec<PhaseBuilder>>)>,
 }
@@ -131,9 +133,29 @@ impl RunBuilder {
         Self {
             venue,
             scale: "1".into(),
+            memory_bytes: Some(8 << 30),
+            name: "run-1",
             perturb: false,
             subjects: Vec::new(),
         }
+    }
+
+    /// The import of another tool's output, which names no machine.
+    pub(crate) fn imported() -> Self {
+        Self {
+            memory_bytes: None,
+            ..Self::in_venue(json!({ "venue": "imported", "tool": "Iozone 3.153" }))
+        }
+    }
+
+    pub(crate) fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
+    pub(crate) fn machine_memory(mut self, mib: u64) -> Self {
+        self.memory_bytes = Some(mib << 20);
+        self
     }
 
     pub(crate) fn on_disk(mut self, disk: &str) -> Self {
@@ -224,8 +246,8 @@ impl RunBuilder {
             "trial_limit_s": 60, "seed": 1, "scale": self.scale, "perturb": self.perturb,
         });
         let run = json!({
-            "run": "run-1", "plan": plan, "plan_hash": "0", "fslab": "0", "command": [],
-            "machine": { "memory_bytes": 8_u64 << 30 }, "started_unix_s": 0,
+            "run": self.name, "plan": plan, "plan_hash": "0", "fslab": "0", "command": [],
+            "machine": { "memory_bytes": self.memory_bytes }, "started_unix_s": 0,
             "trials": trials,
         });
         serde_json::from_value(run).expect("a run")
@@ -243,7 +265,7 @@ pub(crate) fn claim(head: &str, holds: &str) -> Claims {
 
 /// The verdict of one claim for `run`.
 pub(crate) fn verdict(run: &RunRecord, holds: &str) -> ClaimVerdict {
-    let card: Scorecard = evaluate(&claim("", holds), run, None);
+    let card: Scorecard = evaluate(&claim("", holds), run, &[]);
     card.verdicts.into_iter().next().expect("one claim")
 }
 

@@ -193,7 +193,7 @@ fn a_claim_that_names_its_venues_is_not_measured_elsewhere() {
             .times("a", &[("w", &[1.0])])
             .times("b", &[("w", &[2.0])])
             .build();
-        evaluate(&claims, &run, None).verdicts.remove(0)
+        evaluate(&claims, &run, &[]).verdicts.remove(0)
     };
     assert_eq!(result(RunBuilder::virtual_time(512)).outcome, Holds);
     let guest = result(RunBuilder::guest());

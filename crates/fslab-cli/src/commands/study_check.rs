@@ -1,13 +1,19 @@
 //! `fslab study check`: checks an original's claims for a run, and shows its figures beside the
 //! run's.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
-use fslab_claims::{ClaimOutcome, Original, Scorecard, evaluate, then_and_now};
-use fslab_model::{Failure, FailureKind, RunRecord};
+use fslab_claims::{
+    ClaimOutcome, Claims, FurtherRun, Original, Scorecard, evaluate, evaluate_original,
+    then_and_now,
+};
+use fslab_model::{Failure, FailureKind, RunRecord, VenueKind, nearest_name, suggestion};
 use fslab_report::tables;
 use fslab_run::{load_claims, load_original, original};
+use fslab_store::Store;
 
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -26,9 +32,17 @@ pub(super) struct CheckArgs {
     /// Check the claims of this file instead
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
-    /// A run of the same study on another disk, for claims about two disks
-    #[arg(long, value_name = "RUN")]
-    against: Option<String>,
+    /// A further run of the same study, for claims about several platforms or disks; an import
+    /// needs its platform, by the name in the claims: RUN=windows. May be repeated
+    #[arg(long, value_name = "RUN[=PLATFORM]", conflicts_with = "published")]
+    against: Vec<Against>,
+    /// Check the claims of --study against the figures that the original printed itself
+    #[arg(
+        long,
+        requires = "study",
+        conflicts_with_all = ["run", "claims", "against", "published"]
+    )]
+    original: bool,
     /// Show the original's figures beside the run's, and how well the rankings agree
     #[arg(long)]
     published: bool,
@@ -42,34 +56,91 @@ pub(super) struct CheckArgs {
     store: StoreArgs,
 }
 
+/// A further run, with its platform.
+#[derive(Clone, Debug)]
+struct Against {
+    run: String,
+    platform: Option<String>,
+}
+
+impl FromStr for Against {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (run, platform) = match text.split_once('=') {
+            Some((run, platform)) => (run, Some(platform)),
+            None => (text, None),
+        };
+        if run.is_empty() || platform == Some("") {
+            return Err(format!(
+                "'{text}' is not RUN or RUN=PLATFORM, like last=windows"
+            ));
+        }
+        Ok(Self {
+            run: run.to_owned(),
+            platform: platform.map(str::to_owned),
+        })
+    }
+}
+
 impl CheckArgs {
     pub(super) fn exec(&self) -> CommandResult {
+        if let (true, Some(study)) = (self.original, &self.study) {
+            let original = load_original(study)?;
+            let original = original.ok_or_else(|| nothing(study, "repeats no original"))?;
+            return self.show(&evaluate_original(&original));
+        }
         let store = self.store.open_read_only()?;
         let record = load(&store, &self.run)?;
-        let other = self
-            .against
-            .as_ref()
-            .map(|run| load(&store, run))
-            .transpose()?;
         let original = self.original(&record)?;
         if self.published {
             return self.show_published(&original, &record);
         }
         if original.claims.claims.is_empty() {
-            return Err(nothing(&record, "has no claims"));
+            return Err(nothing(&record.header.plan.study, "has no claims"));
         }
-        let card = evaluate(&original.claims, &record, other.as_ref());
+        self.show(&self.evaluate(&store, &original, &record)?)
+    }
+
+    fn show(&self, card: &Scorecard) -> CommandResult {
         if self.json {
-            screen::print_json(&document(&card))?;
+            screen::print_json(&document(card))?;
         } else if self.csv {
-            screen::print(&tables::claims(&card).to_csv()?)?;
+            screen::print(&tables::claims(card).to_csv()?)?;
         } else {
-            screen::print_styled(&screen::render(&tables::claims(&card)))?;
+            screen::print_styled(&screen::render(&tables::claims(card)))?;
         }
         Ok(match card.broken().next() {
             Some(_) => Exit::GateFailed,
             None => Exit::Done,
         })
+    }
+
+    /// The claims for `record` and the further runs.
+    fn evaluate(
+        &self,
+        store: &Store,
+        original: &Original,
+        record: &RunRecord,
+    ) -> Result<Scorecard, CommandError> {
+        let mut further = Vec::new();
+        for against in &self.against {
+            ensure_known(against.platform.as_deref(), &original.claims)?;
+            let run = load(store, &against.run)?;
+            if against.platform.is_none() && run.header.plan.venue.kind() == VenueKind::Imported {
+                let name = &against.run;
+                let text = format!("the import {name} of --against does not say where it was made");
+                let hint = format!("name its platform: --against {name}=windows");
+                return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
+            }
+            further.push((run, against.platform.as_deref()));
+        }
+        let further = further.iter().map(|(run, platform)| FurtherRun {
+            run,
+            platform: *platform,
+        });
+        let further: Vec<FurtherRun<'_>> = further.collect();
+        Ok(evaluate(&original.claims, record, &further))
     }
 
     /// The original whose claims are checked.
@@ -79,7 +150,9 @@ impl CheckArgs {
             None => original(&record.header.plan.study),
         };
         match &self.claims {
-            None => original.ok_or_else(|| nothing(record, "repeats no original")),
+            None => {
+                original.ok_or_else(|| nothing(&record.header.plan.study, "repeats no original"))
+            }
             Some(file) => {
                 let claims = load_claims(file)?.ok_or_else(|| {
                     let text = format!("there is no file {}", file.display());
@@ -120,6 +193,26 @@ impl CheckArgs {
     }
 }
 
+/// Refuses a platform that no claim names.
+fn ensure_known(platform: Option<&str>, claims: &Claims) -> Result<(), CommandError> {
+    let known: BTreeSet<&str> = claims.platforms.values().map(String::as_str).collect();
+    let Some(unknown) = platform.filter(|platform| !known.contains(platform)) else {
+        return Ok(());
+    };
+    let study = &claims.study;
+    let text = format!("'{unknown}' of --against is not a platform of the claims of {study}");
+    let hint = match known.is_empty() {
+        true => "they name no platform; --against RUN adds a run on another disk".to_owned(),
+        false => {
+            let nearest = suggestion(nearest_name(unknown, known.iter().copied()));
+            let known: Vec<&str> = known.into_iter().collect();
+            format!("they name {}{nearest}", known.join(", "))
+        }
+    };
+    let failure = Failure::new(FailureKind::BadInput, text).hint(hint);
+    Err(failure.into())
+}
+
 /// The scorecard with its counts.
 fn document(card: &Scorecard) -> serde_json::Value {
     let counts = ClaimOutcome::ALL.map(|outcome| (outcome.as_str(), card.count(outcome)));
@@ -136,8 +229,8 @@ fn document(card: &Scorecard) -> serde_json::Value {
     })
 }
 
-fn nothing(record: &RunRecord, what: &str) -> CommandError {
-    let text = format!("the study '{}' {what}", record.header.plan.study);
+fn nothing(study: &str, what: &str) -> CommandError {
+    let text = format!("the study '{study}' {what}");
     let hint = "name another study with --study, or a file of claims with --claims";
     Failure::new(FailureKind::BadInput, text).hint(hint).into()
 }

@@ -28,7 +28,7 @@ impl PageContext<'_> {
             return Ok(None);
         };
         let sheet = |table: &crate::Table, id: &str| render(table, Style::Sheet, self.looks, id);
-        let card = evaluate(&original.claims, chapter.run, None);
+        let card = evaluate(&original.claims, chapter.run, &[]);
         let scorecard = if card.verdicts.is_empty() {
             None
         } else {

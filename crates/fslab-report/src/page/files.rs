@@ -153,7 +153,7 @@ fn of_claims(chapter: &Chapter) -> Vec<(String, Table)> {
     let Some(original) = chapter.original else {
         return Vec::new();
     };
-    let card = fslab_claims::evaluate(&original.claims, chapter.run, None);
+    let card = fslab_claims::evaluate(&original.claims, chapter.run, &[]);
     let mut found = Vec::new();
     if !card.verdicts.is_empty() {
         found.push(("claims".to_owned(), tables::claims(&card)));

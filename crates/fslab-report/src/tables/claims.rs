@@ -46,6 +46,7 @@ fn row(verdict: &ClaimVerdict) -> Vec<TableCell> {
         ClaimOutcome::Fails => ('✗', Tone::Bad),
         ClaimOutcome::Undecided => ('?', Tone::Plain),
         ClaimOutcome::NotMeasured => ('–', Tone::Weak),
+        ClaimOutcome::NotApplicable => ('·', Tone::Weak),
     };
     let outcome = TableCell::new(format!("{sign} {}", verdict.outcome.as_str())).tone(tone);
     let outcome = if verdict.required {
