@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, cpu_use, run_data};
 use fslab_job::{Finished, RunError, SyntheticCost, measured, synthetic_result};
-use fslab_model::{LatencyHistogram, OperationLatency, ValueList};
+use fslab_model::{LatencyCounts, OperationLatency, ValueList};
 use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
 
 use crate::failure::ConformanceFailure;
@@ -18,7 +18,7 @@ pub(crate) struct ProbeRecorder<'a> {
     began: (u64, ResourceUse),
     operations: u64,
     bytes: u64,
-    latencies: BTreeMap<&'static str, LatencyHistogram>,
+    latencies: BTreeMap<&'static str, LatencyCounts>,
     notes: Vec<String>,
     figures: BTreeMap<String, f64>,
     lists: Vec<ValueList>,
@@ -58,8 +58,8 @@ impl<'a> ProbeRecorder<'a> {
         let began_ns = monotonic_ns();
         let outcome = call();
         let passed_ns = monotonic_ns() - began_ns;
-        let histogram = self.latencies.entry(operation).or_default();
-        histogram.record(passed_ns);
+        let counts = self.latencies.entry(operation).or_default();
+        counts.record(passed_ns);
         self.operations += 1;
         Ok((must(operation, path, outcome)?, passed_ns))
     }
@@ -134,9 +134,9 @@ impl<'a> ProbeRecorder<'a> {
         let elapsed_ns = monotonic_ns() - start_ns;
         let used = ResourceUse::of_process().since(used);
         let cpu = cpu_use(used);
-        let latency = |(operation, histogram): (&str, LatencyHistogram)| OperationLatency {
+        let latency = |(operation, counts): (&str, LatencyCounts)| OperationLatency {
             operation: operation.to_owned(),
-            histogram,
+            histogram: counts.histogram(),
         };
         Finished {
             measured: Measured {

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use fslab_engine::{RunContext, ThreadMeasured, cpu_use};
-use fslab_model::{LatencyHistogram, OperationLatency};
+use fslab_model::{LatencyCounts, OperationLatency};
 use fslab_sys::ResourceUse;
 
 use super::connection::{Connection, Endpoint};
@@ -39,7 +39,7 @@ pub(super) struct ClientResult {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) bytes: u64,
-    pub(super) latency: LatencyHistogram,
+    pub(super) latency: LatencyCounts,
     pub(super) used: ResourceUse,
     /// The server's header `Server`.
     pub(super) server: Option<String>,
@@ -48,13 +48,14 @@ pub(super) struct ClientResult {
 impl ClientResult {
     /// The figures of one of several clients.
     pub(super) fn thread(&self) -> ThreadMeasured {
+        let histogram = self.latency.histogram();
         ThreadMeasured {
             elapsed_ns: self.end_ns - self.start_ns,
-            operations: self.latency.count(),
+            operations: histogram.count(),
             bytes: self.bytes,
             latencies: vec![OperationLatency {
                 operation: OPERATION.into(),
-                histogram: self.latency.clone(),
+                histogram,
             }],
             cpu: Some(cpu_use(self.used)),
         }
@@ -127,7 +128,7 @@ impl<'a> Client<'a> {
                 start_ns: 0,
                 end_ns: 0,
                 bytes: 0,
-                latency: LatencyHistogram::new(),
+                latency: LatencyCounts::default(),
                 used: ResourceUse::default(),
                 server: None,
             },

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, RunError};
-use fslab_model::{LatencyHistogram, OperationLatency};
+use fslab_model::{LatencyCounts, OperationLatency};
 use fslab_sys::ResourceUse;
 
 use super::parameters::PublishParameters;
@@ -36,7 +36,7 @@ fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> 
     fs::create_dir_all(&root)
         .map_err(|error| ProgramError::io("make the directory", &root, error))?;
     let mut record = vec![0; RECORD_BYTES];
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyCounts::default();
     let (start_ns, used) = (fslab_sys::monotonic_ns(), ResourceUse::of_process());
     let mut made = None;
     for file in 0..site.files {
@@ -72,7 +72,7 @@ fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> 
     let mut measured = account.measured();
     measured.latencies = vec![OperationLatency {
         operation: "create".into(),
-        histogram: latency,
+        histogram: latency.histogram(),
     }];
     Ok(Finished {
         notes: virtual_note().into_iter().collect(),

@@ -83,7 +83,9 @@ fn measured(served: &[ClientResult], used: ResourceUse) -> Measured {
     let first_end_ns = ends.clone().min().unwrap_or(start_ns);
     let elapsed_ns = ends.max().unwrap_or(start_ns) - start_ns;
     let mut histogram = LatencyHistogram::new();
-    served.iter().for_each(|it| histogram.merge(&it.latency));
+    for client in served {
+        histogram.merge(&client.latency.histogram());
+    }
     Measured {
         start_ns,
         elapsed_ns,
