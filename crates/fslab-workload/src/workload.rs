@@ -9,6 +9,8 @@ use fslab_model::{
     Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, PhaseSpec,
     WorkloadDefinition, did_you_mean, nearest_name, suggestion,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue;
@@ -73,7 +75,7 @@ pub struct Workload {
 }
 
 /// Documentation of a parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ParameterInfo {
     /// Its name.
     pub name: String,

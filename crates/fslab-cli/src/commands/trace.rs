@@ -146,7 +146,7 @@ impl ShowArgs {
     fn exec(&self) -> CommandResult {
         let trace = Trace::read(&self.file).map_err(|error| refused(&error))?;
         if self.json {
-            screen::print_json(&trace_text::document(&trace))?;
+            screen::print_json(&trace_text::TraceDetails::of(&trace))?;
         } else {
             screen::print(&trace_text::text(&trace))?;
         }
