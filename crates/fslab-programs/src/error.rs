@@ -21,8 +21,8 @@ pub(crate) struct ProgramError(pub(crate) Failure);
 impl ProgramError {
     /// `operation` on `path` failed.
     pub(crate) fn io(operation: &str, path: &Path, source: io::Error) -> Self {
-        let message = format!("cannot {operation} {}", path.display());
-        Self(Failure::new(FailureKind::from(&source), message).because(&source))
+        let kind = FailureKind::from(&source);
+        Self(Failure::at(kind, operation, path, &source))
     }
 
     /// The program `command` could not be started.
