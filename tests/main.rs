@@ -28,6 +28,7 @@ mod meeting;
 mod programs;
 mod repeats;
 mod results_script;
+mod schemas;
 mod sim_venue;
 mod stores;
 mod studies;

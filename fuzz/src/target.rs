@@ -57,7 +57,7 @@ const ALL: &[Target] = &[
     Target {
         name: "trace",
         syntax: Syntax::JsonLines,
-        seeds: &["crates/fslab-workload/src/replay/*.trace"],
+        seeds: &["crates/fslab-replay/src/*.trace"],
         run: readers::trace,
     },
     Target {

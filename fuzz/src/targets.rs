@@ -14,7 +14,7 @@ use fslab_lab::{Cache, KernelName as LabName};
 use fslab_model::{
     Bytes, Parameters, PhaseSpec, Plan, RunId, RunRecord, Study, TrialSpec, VenuePlan,
 };
-use fslab_run::{GuestChoice, Repetition, Request, VenueChoice, footprint, resolve};
+use fslab_run::{GuestChoice, Request, VenueChoice, footprint, resolve};
 use fslab_trace::{Schedule, Trace};
 use fslab_workload::Workload;
 
@@ -56,18 +56,7 @@ pub(crate) fn study(input: &[u8]) {
         1 => VenueChoice::Named(VenuePlan::Fake),
         _ => VenueChoice::Sim(guest, None),
     };
-    let request = Request {
-        study,
-        subjects: Vec::new(),
-        venue,
-        size: None,
-        aged: None,
-        scale: None,
-        repetition: Repetition::default(),
-        trial_limit_s: None,
-        seed: 1,
-    };
-    match resolve(&request) {
+    match resolve(&Request::new(study, &[], venue, 1)) {
         Ok(resolved) => {
             let text = serde_json::to_string(&resolved.plan).expect("a plan is JSON");
             serde_json::from_str::<Plan>(&text).expect("reads back");

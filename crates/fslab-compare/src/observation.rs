@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fslab_model::{
-    CachePolicy, METRICS, Metric, MetricDefinition, PhaseKind, PhaseOutcome, PhaseRecord, Point,
-    PointValue, Round, RunRecord, TrialOutcome, TrialRecord, VenueKind, trial_metrics,
+    CachePolicy, METRICS, Metric, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue,
+    Round, RunRecord, TrialOutcome, TrialRecord, VenueKind, trial_metrics,
 };
 
 use crate::analysis::STEP_METRICS;
@@ -115,7 +115,7 @@ impl Observation<'_> {
             number(|round| round.iteration),
             text(swept.map(|swept| swept.phase.as_str())),
             swept.map_or_else(String::new, |swept| point_text(&swept.point)),
-            text(self.record.map(|record| kind_word(record.kind))),
+            text(self.record.map(|record| record.kind.as_str())),
             text(self.record.map(|record| record.headline.word())),
             self.sensitivity
                 .map_or_else(String::new, |share| share.to_string()),
@@ -130,16 +130,6 @@ fn point_text(point: &Point) -> String {
         PointValue::Count(count) => format!("{name}={count}"),
     };
     point.iter().map(value).collect::<Vec<_>>().join(" ")
-}
-
-/// The word in a run's JSON.
-fn kind_word(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Read => "read",
-        PhaseKind::Write => "write",
-        PhaseKind::Mixed => "mixed",
-        PhaseKind::Metadata => "metadata",
-    }
 }
 
 /// Every metric of every phase of every trial, by trial and round; metrics of a trial (mkfs, mount,

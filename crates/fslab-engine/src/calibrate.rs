@@ -1,7 +1,7 @@
 //! Measures the cost of the harness on this machine.
 
 use crate::context::StopFlag;
-use crate::drive::{DataWorker, WorkerConfig, run_data_loop, run_workers};
+use crate::drive::{DataThread, DataWorker, WorkerConfig, run_data_loop, run_workers};
 use crate::engines::NullTarget;
 use crate::recording::{Clock, MonotonicClock, Recorder, combine};
 use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext, Workers};
@@ -100,7 +100,15 @@ fn null_operation_ns(operations: u32) -> f64 {
         amount: Amount::Operations(operations.into()),
         ..DataJob::read("null", 1 << 30, 4096)
     };
-    let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false, None));
+    let prepare = |thread| {
+        let of = DataThread {
+            context: &context,
+            job: &job,
+            thread,
+            tickets: None,
+        };
+        Ok(DataWorker::new(of, false))
+    };
     let stop = StopFlag::new();
     let config = WorkerConfig {
         count: 1,

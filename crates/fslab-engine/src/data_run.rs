@@ -5,7 +5,7 @@
 
 use fslab_sys::SharedCounter;
 
-use crate::drive::{ReadyWorker, WorkerConfig, prepare_files, run_workers};
+use crate::drive::{DataThread, ReadyWorker, WorkerConfig, prepare_files, run_workers};
 use crate::jobs::{Amount, Workers};
 use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
@@ -144,7 +144,12 @@ fn prepare_worker<'a>(
     } in running
     {
         if thread < job.threads {
-            return (engine.prepare)(context, job, thread, tickets.as_ref());
+            return (engine.prepare)(DataThread {
+                context,
+                job,
+                thread,
+                tickets: tickets.as_ref(),
+            });
         }
         thread -= job.threads;
     }

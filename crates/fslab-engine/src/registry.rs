@@ -1,8 +1,6 @@
 //! The table of engines. A new engine is one file and one line here.
 
-use fslab_sys::SharedCounter;
-
-use crate::drive::ReadyWorker;
+use crate::drive::{DataThread, ReadyWorker};
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
 
@@ -23,16 +21,8 @@ pub(crate) struct DataEngine {
     /// Refuses features that the engine lacks, before files are touched.
     pub(crate) check: fn(&DataJob) -> Result<(), EngineError>,
     /// Prepares a thread of a valid job.
-    pub(crate) prepare: DataPreparer,
+    pub(crate) prepare: fn(DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError>,
 }
-
-/// Prepares a thread of a data job, with shared tickets if any.
-pub(crate) type DataPreparer = for<'a> fn(
-    &'a RunContext,
-    &'a DataJob,
-    u32,
-    Option<&'a SharedCounter>,
-) -> Result<ReadyWorker<'a>, EngineError>;
 
 /// Runs a valid metadata job.
 pub(crate) type MetadataRunner = fn(&RunContext, &MetadataJob) -> Result<Measured, EngineError>;

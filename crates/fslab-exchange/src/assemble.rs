@@ -116,7 +116,11 @@ pub(crate) fn assemble(
             true => format.name().to_owned(),
             false => engines.join(", "),
         },
-        subjects: subjects.iter().cloned().map(planned).collect(),
+        subjects: subjects
+            .iter()
+            .cloned()
+            .map(SubjectPlan::existing)
+            .collect(),
         figures: figures(format, &phases),
         phases,
         // The repeats that every subject has.
@@ -176,16 +180,6 @@ fn rounds(placed: &[Placed]) -> Rounds {
         mounts: most.mounts.max(round.mount.saturating_add(1)),
         iterations: most.iterations.max(round.iteration.saturating_add(1)),
     })
-}
-
-fn planned(subject: Subject) -> SubjectPlan {
-    SubjectPlan {
-        subject,
-        mkfs: None,
-        mount: None,
-        check: None,
-        lab: None,
-    }
 }
 
 /// Removes phases that no trial ran: a tool lists all that it supports.

@@ -1,12 +1,13 @@
 //! An entry in full, as `fslab fs show` prints it: serialisable, without functions.
 
 use fslab_model::{Bytes, Capabilities, Reservation, Subject};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Class, Driver, FileSystem, KernelBug};
 
 /// A program and its package.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolDetails {
     /// Its name.
     pub program: &'static str,
@@ -15,7 +16,7 @@ pub struct ToolDetails {
 }
 
 /// A catalogue entry as data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Details {
     /// Its name on the command line.
     pub name: &'static str,

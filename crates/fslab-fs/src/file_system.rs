@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::{Bytes, Capabilities, Reservation, Subject, SubjectPlan};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
@@ -18,7 +19,7 @@ pub(crate) const DEVICE_WORD: &str = "DEVICE";
 pub(crate) const MOUNT_POINT_WORD: &str = "MOUNTPOINT";
 
 /// The origin of a file system, and whether it has the features that Linux expects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Designed for Linux.
@@ -62,7 +63,7 @@ pub enum Feature {
 }
 
 /// A known bug of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KernelBug {
     /// The kernel.
     pub kernel: &'static str,

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fslab_sys::{Mount, parse_mount_table};
@@ -19,7 +20,7 @@ const CAP_SYS_ADMIN_BIT: u32 = 21;
 const INITIAL_NAMESPACE: &str = "0 0 4294967295";
 
 /// The privilege of this process to mount a block device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Privilege {
     /// It has CAP_SYS_ADMIN in the initial user namespace.

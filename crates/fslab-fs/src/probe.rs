@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::VenueKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Driver, FileSystem, GuestKernel, Host, KernelConfig, Privilege, Tool};
@@ -11,7 +12,7 @@ use crate::{Driver, FileSystem, GuestKernel, Host, KernelConfig, Privilege, Tool
 const FUSE: &str = "fuse";
 
 /// An obstacle to a trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "obstacle", rename_all = "kebab-case")]
 pub enum Obstacle {
     /// A program is not installed.
@@ -78,7 +79,7 @@ pub enum Obstacle {
 }
 
 /// The result for one venue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VenueProbe {
     /// The venue.
     pub venue: VenueKind,
@@ -93,7 +94,7 @@ pub struct VenueProbe {
 }
 
 /// The result for one file system.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
     /// Its name.
     pub name: String,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::recipe::Recipe;
@@ -21,7 +22,7 @@ pub(crate) const CONFIG: &str = "config";
 pub(crate) const BINARY: &str = "linux";
 
 /// A kernel in the cache.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kernel {
     /// A name that points to it; its key, if a newer kernel took its last name.
     pub name: String,
@@ -33,7 +34,7 @@ pub struct Kernel {
 }
 
 /// Description of a kernel and its build.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelFacts {
     /// Digest of source, configuration and drivers.
     pub key: KernelKey,

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -13,7 +14,7 @@ use sha2::{Digest, Sha256};
 const DIGITS: usize = 12;
 
 /// The first 12 hexadecimal digits of a SHA-256.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct KernelKey(String);
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::key::{Fingerprint, key_of, sha256_of};
@@ -19,7 +20,7 @@ pub(crate) const ROOT: &str = "root.json";
 pub(crate) const IMAGE: &str = "root.img";
 
 /// A lab in the cache.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lab {
     /// A name that points to it; its digest, if a newer lab took its last name.
     pub name: String,

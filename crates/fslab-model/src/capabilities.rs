@@ -1,11 +1,12 @@
 //! Capabilities and limits of a file system, typed for use by workloads.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 
 /// The treatment of names that differ only in case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaseRule {
     /// `a` and `A` are two files.
@@ -17,7 +18,7 @@ pub enum CaseRule {
 }
 
 /// The protection of the structure against a crash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashSafety {
     /// None: the checker repairs what it can.
@@ -30,7 +31,7 @@ pub enum CrashSafety {
 
 /// Features and limits of a file system made by its mkfs without options, under the driver in its
 /// entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Capabilities {
     /// Files are still there after an unmount and another mount.
     pub persistent: bool,

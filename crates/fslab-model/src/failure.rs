@@ -1,6 +1,7 @@
 //! Failures as data, to cross a process border and be stored.
 
 use std::fmt;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,17 @@ impl Failure {
             errno: None,
             hint: None,
         }
+    }
+
+    /// The failure of an operation on a path: `cannot read /etc/x`.
+    pub fn at(
+        kind: FailureKind,
+        operation: &str,
+        path: &Path,
+        error: &(dyn std::error::Error + 'static),
+    ) -> Self {
+        let message = format!("cannot {operation} {}", path.display());
+        Self::new(kind, message).because(error)
     }
 
     /// Takes the chain of causes from an error's sources, and the hint for a cause that has a fixed

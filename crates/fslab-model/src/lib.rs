@@ -25,7 +25,6 @@ mod id;
 mod insight;
 mod metric;
 mod nearest;
-mod packed;
 mod percent;
 mod perturbation;
 mod phase;
@@ -61,7 +60,7 @@ pub use exact::{CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, START_STATE_FAC
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
 pub use figure::{FigureLayout, FigureSpec, ValueList};
-pub use histogram::{HistogramError, LatencyHistogram};
+pub use histogram::{HistogramError, LatencyCounts, LatencyHistogram};
 pub use id::{CellId, ParsePlanHashError, ParseRunIdError, PlanHash, RunId, TrialId};
 pub use insight::{
     Depth, DeviceInsight, HostCost, KindInsight, PowerCounts, PowerCountsError, Seeks,

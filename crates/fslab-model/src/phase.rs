@@ -24,6 +24,19 @@ pub enum PhaseKind {
     Metadata,
 }
 
+impl PhaseKind {
+    /// The kind as it is serialised.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Mixed => "mixed",
+            Self::Metadata => "metadata",
+        }
+    }
+}
+
 /// The figure by which phases are compared. It is written as a word: `throughput`,
 /// `operation-rate`, `duration`, or the name of its metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

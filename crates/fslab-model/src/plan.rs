@@ -285,6 +285,20 @@ pub struct SubjectPlan {
     pub lab: Option<LabPlan>,
 }
 
+impl SubjectPlan {
+    /// A subject that exists: no command makes, mounts or checks it.
+    #[must_use]
+    pub fn existing(subject: Subject) -> Self {
+        Self {
+            subject,
+            mkfs: None,
+            mount: None,
+            check: None,
+            lab: None,
+        }
+    }
+}
+
 /// A study resolved on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {

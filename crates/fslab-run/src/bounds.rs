@@ -70,25 +70,16 @@ mod tests {
 
     use fslab_model::{Study, VenuePlan};
 
-    use crate::{Repetition, Request, VenueChoice, resolve};
+    use crate::{Request, VenueChoice, resolve};
 
     const HEAD: &str = "format = 1\nname = 's'\ntitle = 't'\ntrial_limit_s = 60\n";
 
     /// The error of a study, which must be immediate.
     fn refused(text: &str) -> String {
-        let request = Request {
-            study: Study::from_toml(&format!("{HEAD}{text}")).expect("a study"),
-            subjects: Vec::new(),
-            venue: VenueChoice::Named(VenuePlan::Loop {
-                folder: "/var/tmp".into(),
-            }),
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: Repetition::default(),
-            trial_limit_s: None,
-            seed: 1,
-        };
+        let study = Study::from_toml(&format!("{HEAD}{text}")).expect("a study");
+        let folder = "/var/tmp".into();
+        let venue = VenueChoice::Named(VenuePlan::Loop { folder });
+        let request = Request::new(study, &[], venue, 1);
         let began = Instant::now();
         let error = resolve(&request).expect_err("is too much");
         assert!(began.elapsed() < Duration::from_secs(5), "{error}");

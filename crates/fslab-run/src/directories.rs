@@ -109,16 +109,10 @@ impl<'a> Directory<'a> {
     /// Its subject: the file system, and if there are others the path.
     fn planned(&self, is_alone: bool) -> SubjectPlan {
         let fs = &self.mount.fs_type;
-        SubjectPlan {
-            subject: match is_alone {
-                true => Subject::plain(fs),
-                false => Subject::mounted_at(fs, self.path.display().to_string()),
-            },
-            mkfs: None,
-            mount: None,
-            check: None,
-            lab: None,
-        }
+        SubjectPlan::existing(match is_alone {
+            true => Subject::plain(fs),
+            false => Subject::mounted_at(fs, self.path.display().to_string()),
+        })
     }
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn labs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GuestChoice, Repetition, Request, ResolveError, resolve};
+    use crate::{GuestChoice, Request, ResolveError, resolve};
     use fslab_model::{Plan, VenuePlan};
 
     fn lab(name: &str) -> LabPlan {
@@ -127,18 +127,7 @@ mod tests {
     }
 
     fn plan(venue: VenueChoice, subjects: &[&str]) -> Result<Plan, ResolveError> {
-        let request = Request {
-            study: study(),
-            subjects: subjects.iter().map(ToString::to_string).collect(),
-            venue,
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: Repetition::default(),
-            trial_limit_s: None,
-            seed: 1,
-        };
-        resolve(&request).map(|resolved| resolved.plan)
+        resolve(&Request::new(study(), subjects, venue, 1)).map(|resolved| resolved.plan)
     }
 
     #[test]

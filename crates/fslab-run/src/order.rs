@@ -103,17 +103,9 @@ mod tests {
 
     #[test]
     fn perturbed_repeats_have_the_work_of_the_first_and_others_their_own() {
-        let request = crate::Request {
-            study: crate::load_study("quick").expect("built in").0,
-            subjects: vec!["fake".into()],
-            venue: crate::VenueChoice::Named(fslab_model::VenuePlan::Fake),
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: crate::Repetition::default(),
-            trial_limit_s: None,
-            seed: 7,
-        };
+        let study = crate::load_study("quick").expect("built in").0;
+        let venue = crate::VenueChoice::Named(fslab_model::VenuePlan::Fake);
+        let request = crate::Request::new(study, &["fake"], venue, 7);
         let plan = crate::resolve(&request).expect("resolves").plan;
         let perturbed = Plan {
             perturb: true,

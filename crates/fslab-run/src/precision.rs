@@ -283,17 +283,9 @@ mod tests {
     use crate::{Request, VenueChoice, resolve};
 
     fn plan() -> Plan {
-        let request = Request {
-            study: crate::load_study("quick").expect("built in").0,
-            subjects: vec!["fake".into()],
-            venue: VenueChoice::Named(VenuePlan::Fake),
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: crate::Repetition::default(),
-            trial_limit_s: None,
-            seed: 7,
-        };
+        let study = crate::load_study("quick").expect("built in").0;
+        let venue = VenueChoice::Named(VenuePlan::Fake);
+        let request = Request::new(study, &["fake"], venue, 7);
         resolve(&request).expect("resolves").plan
     }
 

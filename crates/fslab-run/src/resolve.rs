@@ -48,6 +48,24 @@ pub struct Request {
     pub seed: u64,
 }
 
+impl Request {
+    /// A request with `seed` for `subjects` at `venue` that leaves everything else to the study.
+    #[must_use]
+    pub fn new(study: Study, subjects: &[&str], venue: VenueChoice, seed: u64) -> Self {
+        Self {
+            study,
+            subjects: subjects.iter().map(ToString::to_string).collect(),
+            venue,
+            size: None,
+            aged: None,
+            scale: None,
+            repetition: Repetition::default(),
+            trial_limit_s: None,
+            seed,
+        }
+    }
+}
+
 /// A plan with notices for the user.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -443,19 +461,10 @@ mod tests {
     use super::*;
 
     fn request(subjects: &[&str]) -> Request {
-        Request {
-            study: crate::load_study("quick").expect("built in").0,
-            subjects: subjects.iter().map(ToString::to_string).collect(),
-            venue: VenueChoice::Named(VenuePlan::Loop {
-                folder: "/var/tmp".into(),
-            }),
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: Repetition::default(),
-            trial_limit_s: None,
-            seed: 1,
-        }
+        let study = crate::load_study("quick").expect("built in").0;
+        let folder = "/var/tmp".into();
+        let venue = VenueChoice::Named(VenuePlan::Loop { folder });
+        Request::new(study, subjects, venue, 1)
     }
 
     #[test]

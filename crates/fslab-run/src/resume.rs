@@ -124,17 +124,9 @@ mod tests {
     }
 
     fn header() -> RunHeader {
-        let request = Request {
-            study: crate::load_study("quick").expect("built in").0,
-            subjects: vec!["fake".into()],
-            venue: VenueChoice::Named(fslab_model::VenuePlan::Fake),
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: crate::Repetition::default(),
-            trial_limit_s: None,
-            seed: 7,
-        };
+        let study = crate::load_study("quick").expect("built in").0;
+        let venue = VenueChoice::Named(fslab_model::VenuePlan::Fake);
+        let request = Request::new(study, &["fake"], venue, 7);
         let plan = resolve(&request).expect("resolves").plan;
         RunHeader {
             run: "r".parse().expect("a run"),

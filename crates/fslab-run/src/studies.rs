@@ -152,8 +152,7 @@ fn load_workloads(study: &mut Study, file: &Path) -> Result<(), Failure> {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => {
-                let text = format!("cannot read {}", path.display());
-                return Err(Failure::new(FailureKind::BadInput, text).because(&error));
+                return Err(Failure::at(FailureKind::BadInput, "read", &path, &error));
             }
         };
         let definition = load_workload(name, &text);
@@ -259,20 +258,16 @@ pub fn load_claims(file: &Path) -> Result<Option<Claims>, Failure> {
 fn load_published(file: &Path) -> Result<Option<Published>, Failure> {
     let text = read_if_there(file)?;
     let published = text.map(|text| Published::from_csv(&text, &file.to_string_lossy()));
-    published.transpose().map_err(|error| {
-        let text = format!("cannot use {}", file.display());
-        Failure::new(FailureKind::BadInput, text).because(&error)
-    })
+    published
+        .transpose()
+        .map_err(|error| Failure::at(FailureKind::BadInput, "use", file, &error))
 }
 
 fn read_if_there(file: &Path) -> Result<Option<String>, Failure> {
     match fslab_sys::read_text_file(file, TEXT_BYTES_MAX) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let text = format!("cannot read {}", file.display());
-            Err(Failure::new(FailureKind::BadInput, text).because(&error))
-        }
+        Err(error) => Err(Failure::at(FailureKind::BadInput, "read", file, &error)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The check of an entire store: SQLite's own checks, then every digest, count and value.
 
 use rusqlite::{Connection, Row};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::codec::read;
@@ -16,7 +17,7 @@ use crate::{Store, StoreError};
 const SENTENCES_MAX: u32 = 100;
 
 /// One damaged part of the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StoreDamage {
     /// The run; `None` for the file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +30,7 @@ pub struct StoreDamage {
 }
 
 /// The result of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checked {
     /// Runs checked, deleted ones included.
     pub runs: u64,

@@ -1,6 +1,7 @@
 //! Deleting runs: a deleted run stays in the store but in no list, until it is restored or purged.
 
 use rusqlite::{Connection, OptionalExtension};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::digest::{ensure_run, read_name, seal_run, with_summary};
@@ -10,7 +11,7 @@ use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
 /// A run to delete; its row may be damaged, and its name may be any text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FoundRun {
     #[serde(skip)]
     key: i64,

@@ -2,6 +2,7 @@
 
 use fslab_model::{PlanHash, RunHeader, RunId, Subject, VenueKind, nearest_name};
 use rusqlite::{Connection, Row};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::codec::{integer, read, read_integer, read_json, read_optional, read_parsed, read_word};
@@ -11,7 +12,7 @@ use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
 /// A run as a list shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// Its name.
     pub run: RunId,
@@ -43,7 +44,7 @@ pub struct RunSummary {
 }
 
 /// A run whose row is damaged or cannot be interpreted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DamagedRun {
     /// Its name as far as it can be read.
     pub run: String,
@@ -52,7 +53,7 @@ pub struct DamagedRun {
 }
 
 /// A run of a list; a damaged one does not hide the others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ListedRun {
     /// Matches its digest.

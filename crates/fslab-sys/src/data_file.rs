@@ -238,12 +238,10 @@ fn signed(value: u64) -> io::Result<i64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_written_at_an_offset_is_read_back() {
-        let folder = std::env::temp_dir().join(format!("fslab-data-file-{}", std::process::id()));
+impl DataFile {
+    /// A new file without a name, for tests.
+    pub(crate) fn scratch(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fslab-{name}-{}", std::process::id()));
         let options = DataFileOptions {
             read: true,
             write: true,
@@ -251,8 +249,19 @@ mod tests {
             truncate: true,
             ..DataFileOptions::default()
         };
-        let file = DataFile::open(&folder, options).expect("opens");
-        std::fs::remove_file(&folder).expect("is there");
+        let file = Self::open(&path, options).expect("opens");
+        std::fs::remove_file(&path).expect("is there");
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_written_at_an_offset_is_read_back() {
+        let file = DataFile::scratch("data-file");
         assert_eq!(file.write_at(b"abc", 10).expect("writes"), 3);
         assert_eq!(file.length().expect("stats"), 13);
         let mut into = [9_u8; 8];

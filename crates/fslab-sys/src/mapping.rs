@@ -129,20 +129,10 @@ impl Drop for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DataFileOptions;
 
     #[test]
     fn data_written_to_a_mapping_is_in_the_file() {
-        let path = std::env::temp_dir().join(format!("fslab-mapping-{}", std::process::id()));
-        let options = DataFileOptions {
-            read: true,
-            write: true,
-            create: true,
-            truncate: true,
-            ..DataFileOptions::default()
-        };
-        let file = DataFile::open(&path, options).expect("opens");
-        std::fs::remove_file(&path).expect("is there");
+        let file = DataFile::scratch("mapping");
         file.set_length(5_000).expect("grows");
         let mut mapping = Mapping::new(&file, 5_000, true).expect("maps");
         mapping.advise(FileAdvice::Random).expect("is only a hint");

@@ -344,20 +344,9 @@ impl Drop for Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DataFileOptions;
 
     fn ring(registered: bool) -> Option<Ring> {
-        let path =
-            std::env::temp_dir().join(format!("fslab-ring-{registered}-{}", std::process::id()));
-        let options = DataFileOptions {
-            read: true,
-            write: true,
-            create: true,
-            truncate: true,
-            ..DataFileOptions::default()
-        };
-        let file = DataFile::open(&path, options).expect("opens");
-        std::fs::remove_file(&path).expect("is there");
+        let file = DataFile::scratch(&format!("ring-{registered}"));
         let options = RingOptions {
             depth: 4,
             buffer_bytes: 100,

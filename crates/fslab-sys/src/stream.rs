@@ -201,19 +201,9 @@ impl Drop for Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DataFileOptions;
 
     fn stream(name: &str, buffer_bytes: usize) -> Stream {
-        let path = std::env::temp_dir().join(format!("fslab-{name}-{}", std::process::id()));
-        let options = DataFileOptions {
-            read: true,
-            write: true,
-            create: true,
-            truncate: true,
-            ..DataFileOptions::default()
-        };
-        let file = DataFile::open(&path, options).expect("opens");
-        std::fs::remove_file(&path).expect("is there");
+        let file = DataFile::scratch(name);
         Stream::new(file, StreamUse::Both, buffer_bytes).expect("opens")
     }
 

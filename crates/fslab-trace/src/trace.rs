@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CallOutcome, EntryKind, Operation, TraceEvent, TracePath, TreeEntry};
 
 /// Where and how a trace was recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// The traced folder, absolute.
     pub root: String,
     /// The command's working directory relative to `root`; `None` if outside.
+    #[schemars(with = "Option<String>")]
     pub directory: Option<TracePath>,
     /// The file system of `root`, by the kernel's name.
     pub file_system: String,

@@ -380,10 +380,8 @@ fn is_reached(known: &Known, target: Option<f64>) -> bool {
 }
 
 fn room(site: &Site<'_>) -> Result<FileSystemRoom, Failure> {
-    FileSystemRoom::of(&site.root).map_err(|error| {
-        let text = format!("cannot ask for the room of {}", site.root.display());
-        Failure::new(FailureKind::Io, text).because(&error)
-    })
+    FileSystemRoom::of(&site.root)
+        .map_err(|error| Failure::at(FailureKind::Io, "ask for the room of", &site.root, &error))
 }
 
 fn no_room(site: &Site<'_>, text: &str) -> Failure {

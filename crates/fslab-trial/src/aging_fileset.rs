@@ -217,10 +217,7 @@ impl AgingFileset {
 fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, Stopped> {
     outcome.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Stopped::Full,
-        _ => {
-            let text = format!("cannot {operation} {}", path.display());
-            Stopped::Failed(Failure::new(FailureKind::Io, text).because(&error))
-        }
+        _ => Stopped::Failed(Failure::at(FailureKind::Io, operation, path, &error)),
     })
 }
 

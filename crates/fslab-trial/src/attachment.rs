@@ -162,10 +162,8 @@ fn mount_by_call(
 /// Starts a server and waits until its file system is mounted.
 fn serve(line: &CommandLine, mount_point: &Path) -> Result<(Provider, u64), Refused> {
     let device = || {
-        let failed = |error: io::Error| {
-            let text = format!("cannot look at {}", mount_point.display());
-            Failure::new(FailureKind::Mount, text).because(&error)
-        };
+        let failed =
+            |error: io::Error| Failure::at(FailureKind::Mount, "look at", mount_point, &error);
         fs::metadata(mount_point).map(|it| it.dev()).map_err(failed)
     };
     let before = device()?;

@@ -132,8 +132,12 @@ fn open(looked: &FileRef) -> Result<File, Failure> {
 }
 
 fn cannot(looked: &FileRef, error: &io::Error) -> Failure {
-    let text = format!("cannot look at the layout of {}", looked.path.display());
-    Failure::new(FailureKind::Io, text).because(error)
+    Failure::at(
+        FailureKind::Io,
+        "look at the layout of",
+        &looked.path,
+        error,
+    )
 }
 
 /// The ioctl that works here, or why none does.

@@ -62,10 +62,8 @@ pub(crate) fn run<W: Write>(
 
 /// Adds how full it is. Some file systems release reservations at unmount.
 fn add_fullness(stage: &Stage, root: &Path, done: &mut Done) -> Result<(), Failure> {
-    let room = FileSystemRoom::of(root).map_err(|error| {
-        let text = format!("cannot ask for the room of {}", root.display());
-        Failure::new(FailureKind::Io, text).because(&error)
-    })?;
+    let room = FileSystemRoom::of(root)
+        .map_err(|error| Failure::at(FailureKind::Io, "ask for the room of", root, &error))?;
     let used = room.total_bytes.saturating_sub(room.free_bytes);
     let percent = used as f64 * 100.0 / room.total_bytes.max(1) as f64;
     let name = format!("{}.fullness_percent", stage.name());

@@ -179,8 +179,12 @@ impl Volume {
         let name = name.to_string_lossy();
         let admitted = WorkFolder::open(folder).and_then(|it| it.admit_others(&name));
         let admitted = admitted.map_err(|error| {
-            let text = format!("cannot set the permissions of {}", folder.display());
-            Failure::new(FailureKind::Device, text).because(&error)
+            Failure::at(
+                FailureKind::Device,
+                "set the permissions of",
+                folder,
+                &error,
+            )
         })?;
         self.admits_others = Some(admitted);
         Ok(())

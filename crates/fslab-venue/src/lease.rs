@@ -118,12 +118,10 @@ impl Leases {
                 _ => FailureKind::Device,
             };
             let path = self.0.join(file_name(name));
-            Failure::new(kind, format!("cannot write the lease {}", path.display()))
-                .because(&error)
-                .hint(
-                    "fslab notes what it mounts below XDG_STATE_HOME, or ~/.local/state: a folder \
+            Failure::at(kind, "write the lease", &path, &error).hint(
+                "fslab notes what it mounts below XDG_STATE_HOME, or ~/.local/state: a folder \
                      that no other user may write to",
-                )
+            )
         })?;
         Ok(Lease {
             file,
@@ -236,10 +234,8 @@ impl Lease {
     fn inherit(leases: &Path, name: &str) -> Result<Option<Self>, Failure> {
         let file_name = file_name(name);
         let path = leases.join(&file_name);
-        let unreadable = |error: io::Error| {
-            let text = format!("cannot read the lease {}", path.display());
-            Failure::new(FailureKind::Device, text).because(&error)
-        };
+        let unreadable =
+            |error: io::Error| Failure::at(FailureKind::Device, "read the lease", &path, &error);
         let folder = TrustedFolder::open(leases).map_err(unreadable)?;
         let mut file = match folder.open_file(&file_name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -292,8 +288,7 @@ impl Lease {
         }
         match self.folder.remove(&file_name(&self.name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                let text = format!("cannot remove {}", path.display());
-                Err(Failure::new(FailureKind::Device, text).because(&error))
+                Err(Failure::at(FailureKind::Device, "remove", &path, &error))
             }
             _ => Ok(paths),
         }

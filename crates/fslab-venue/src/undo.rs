@@ -158,10 +158,8 @@ impl Undoing<'_> {
             .as_ref()
             .or(resources.work_folder.as_ref());
         let Some(path) = named else { return Ok(()) };
-        let cannot_open = |error: io::Error| {
-            let text = format!("cannot open the folder {}", path.display());
-            Failure::new(FailureKind::Device, text).because(&error)
-        };
+        let cannot_open =
+            |error: io::Error| Failure::at(FailureKind::Device, "open the folder", path, &error);
         let folder = match WorkFolder::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             folder => Some(folder.map_err(cannot_open)?),
@@ -228,10 +226,13 @@ impl Undoing<'_> {
         };
         let image = folder.join(IMAGE_NAME);
         let detached = fslab_sys::detach_loop_of(&image).map_err(|error| {
-            let text = format!("cannot detach the loop device of {}", image.display());
-            Failure::new(FailureKind::Device, text)
-                .because(&error)
-                .hint("something uses the file system that was on it; `fslab clean` tries again")
+            Failure::at(
+                FailureKind::Device,
+                "detach the loop device of",
+                &image,
+                &error,
+            )
+            .hint("something uses the file system that was on it; `fslab clean` tries again")
         })?;
         self.paths.extend(detached);
         Ok(())
@@ -239,8 +240,7 @@ impl Undoing<'_> {
 
     fn remove(&mut self, folder: WorkFolder, path: &Path) -> Result<(), Failure> {
         let failed = |path: &Path, error: io::Error| {
-            let text = format!("cannot remove {}", path.display());
-            Failure::new(FailureKind::Device, text).because(&error)
+            Failure::at(FailureKind::Device, "remove", path, &error)
         };
         if let Some(mount_point) = &self.resources.mount_point {
             // After a lazy unmount by the user, the trial writes into the folder below.

@@ -3,60 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use fslab_conformance::CONFORMANCE_JOBS;
+use fslab_job::{ENGINE_JOBS, JobKind};
 use fslab_model::{WorkloadDefinition, nearest_name, suggestion};
+use fslab_programs::PROGRAM_JOBS;
+use fslab_replay::REPLAY_JOBS;
 use schemars::Schema;
 use serde_json::Value;
 
-use crate::applications::{DatabaseParameters, OltpParameters, PersonalityParameters};
-use crate::conformance::{FillParameters, TreeParameters};
-use crate::job::{AnyJob, Typed};
-use crate::jobs::{
-    ClearParameters, DataParameters, DiskImageParameters, FifoParameters, FilesParameters,
-    IoParameters, ParallelParameters, SeeksParameters, SizedFilesParameters, SmallFilesParameters,
-    TreesParameters,
-};
-use crate::probe::{InlineParameters, PrefetchParameters};
-use crate::programs::CommandParameters;
-use crate::programs::compile::CompileParameters;
-use crate::programs::git::GitParameters;
-use crate::programs::pgbench::PgbenchParameters;
-use crate::programs::web::{PublishParameters, ServeParameters};
-use crate::replay::ReplayParameters;
 use crate::workload::{ParameterInfo, Workload, WorkloadError};
 
-/// All kinds of jobs.
-static JOBS: &[&dyn AnyJob] = &[
-    &Typed::<ClearParameters>::new(),
-    &Typed::<CommandParameters>::new(),
-    &Typed::<CompileParameters>::new(),
-    &Typed::<TreeParameters>::new(),
-    &Typed::<DataParameters>::new(),
-    &Typed::<DiskImageParameters>::new(),
-    &Typed::<FifoParameters>::new(),
-    &Typed::<FilesParameters>::new(),
-    &Typed::<FillParameters>::new(),
-    &Typed::<GitParameters>::new(),
-    &Typed::<InlineParameters>::new(),
-    &Typed::<IoParameters>::new(),
-    &Typed::<OltpParameters>::new(),
-    &Typed::<ParallelParameters>::new(),
-    &Typed::<PersonalityParameters>::new(),
-    &Typed::<PgbenchParameters>::new(),
-    &Typed::<PrefetchParameters>::new(),
-    &Typed::<ReplayParameters>::new(),
-    &Typed::<SeeksParameters>::new(),
-    &Typed::<SizedFilesParameters>::new(),
-    &Typed::<SmallFilesParameters>::new(),
-    &Typed::<DatabaseParameters>::new(),
-    &Typed::<TreesParameters>::new(),
-    &Typed::<PublishParameters>::new(),
-    &Typed::<ServeParameters>::new(),
-];
+/// The kinds of jobs, by crate.
+const JOBS: [&[JobKind]; 4] = [ENGINE_JOBS, PROGRAM_JOBS, CONFORMANCE_JOBS, REPLAY_JOBS];
+
+fn jobs() -> impl Iterator<Item = &'static JobKind> {
+    JOBS.into_iter().flatten()
+}
 
 /// Parameters of each job, by its name, without defaults.
 static PARAMETERS: LazyLock<BTreeMap<&'static str, Vec<ParameterInfo>>> = LazyLock::new(|| {
-    let of_job = |job: &&dyn AnyJob| (job.name(), parameters(&job.schema()));
-    JOBS.iter().map(of_job).collect()
+    let of_job = |job: &JobKind| (job.name, parameters(&(job.schema)()));
+    jobs().map(of_job).collect()
 });
 
 /// The parameters in a schema.
@@ -74,8 +41,8 @@ fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
 }
 
 /// The parameters of `job`.
-pub(crate) fn parameters_of(job: &dyn AnyJob) -> &'static [ParameterInfo] {
-    &PARAMETERS[job.name()]
+pub(crate) fn parameters_of(job: &JobKind) -> &'static [ParameterInfo] {
+    &PARAMETERS[job.name]
 }
 
 /// Name and text of each file of `workloads/`, sorted by name: see `build.rs`.
@@ -121,10 +88,10 @@ pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
 }
 
 /// The job of that name; else an error message.
-pub(crate) fn job(name: &str) -> Result<&'static dyn AnyJob, String> {
-    let found = JOBS.iter().find(|job| job.name() == name);
-    found.copied().ok_or_else(|| {
-        let nearest = nearest_name(name, JOBS.iter().map(|job| job.name()));
+pub(crate) fn job(name: &str) -> Result<&'static JobKind, String> {
+    let found = jobs().find(|job| job.name == name);
+    found.ok_or_else(|| {
+        let nearest = nearest_name(name, jobs().map(|job| job.name));
         format!("there is no job '{name}'{}", suggestion(nearest))
     })
 }
@@ -132,6 +99,7 @@ pub(crate) fn job(name: &str) -> Result<&'static dyn AnyJob, String> {
 #[cfg(test)]
 mod tests {
     use fslab_engine::{EngineKind, RunContext};
+    use fslab_job::RunError;
     use fslab_model::{Bytes, Need, Parameters, PhaseKind};
 
     use super::*;
@@ -175,10 +143,10 @@ mod tests {
 
     #[test]
     fn every_parameter_of_every_job_has_a_meaning() {
-        for job in JOBS {
-            for parameter in parameters_of(*job) {
+        for job in jobs() {
+            for parameter in parameters_of(job) {
                 let words = parameter.meaning.split_whitespace().count();
-                assert!(words > 1, "{}: {}", job.name(), parameter.name);
+                assert!(words > 1, "{}: {}", job.name, parameter.name);
             }
         }
     }
@@ -301,7 +269,11 @@ mod tests {
         assert!(server("embedded").is_empty());
         let folder = tempfile::tempdir().expect("a folder");
         let trace = folder.path().join("x.trace");
-        std::fs::write(&trace, include_bytes!("replay/sample.trace")).expect("written");
+        std::fs::write(
+            &trace,
+            include_bytes!("../../fslab-replay/src/sample.trace"),
+        )
+        .expect("written");
         let found = brings("replay", serde_json::json!({ "trace": trace }));
         let (path, place) = found.files.first_key_value().expect("the trace");
         assert_eq!(*path, trace.canonicalize().expect("a path"));
@@ -400,7 +372,7 @@ mod tests {
             let finished = match workload.run(&parameters, &context) {
                 // If every file has a data block, no files were kept for it.
                 // Nor does a program that is not installed do anything.
-                Err(crate::workload::RunError::Impossible(_))
+                Err(RunError::Impossible(_))
                     if matches!(name, "inline-read" | "git" | "pgbench") =>
                 {
                     continue;

@@ -1,20 +1,19 @@
 //! A workload: a job with defaults and the list of parameters that a study may set.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use fslab_engine::{EngineError, Measured, RunContext};
+use fslab_engine::RunContext;
+use fslab_job::{Finished, JobError, JobKind, RunError};
 use fslab_model::{
     Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, PhaseSpec,
-    ValueList, WorkloadDefinition, did_you_mean, nearest_name, suggestion,
+    WorkloadDefinition, did_you_mean, nearest_name, suggestion,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue;
-use crate::conformance::ConformanceFailure;
-use crate::job::{AnyJob, JobError};
-use crate::programs::ProgramError;
 use crate::times;
 
 /// Error in the workload of a phase.
@@ -70,13 +69,13 @@ impl WorkloadError {
 #[derive(Clone)]
 pub struct Workload {
     definition: WorkloadDefinition,
-    job: &'static dyn AnyJob,
+    job: &'static JobKind,
     /// The job's parameters that a study may set.
     may_set: Vec<String>,
 }
 
 /// Documentation of a parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ParameterInfo {
     /// Its name.
     pub name: String,
@@ -120,8 +119,7 @@ impl Workload {
                 return Err(failed(unknown("defaults", name)));
             }
         }
-        job.kind(&definition.defaults)
-            .map_err(|error| failed(format!("defaults: {}", text_of(error))))?;
+        (job.kind)(&definition.defaults).map_err(|error| failed(format!("defaults: {}", error)))?;
         let all = || {
             known
                 .iter()
@@ -188,7 +186,7 @@ impl Workload {
     /// The kind of a phase with these parameters: read, write, mixed or metadata.
     #[must_use]
     pub fn kind(&self, parameters: &Parameters) -> PhaseKind {
-        let kind = self.job.kind(&self.merged(parameters));
+        let kind = (self.job.kind)(&self.merged(parameters));
         kind.ok().flatten().unwrap_or(self.definition.kind)
     }
 
@@ -205,7 +203,7 @@ impl Workload {
             return Err(self.refused(name));
         }
         let merged = self.merged(&given);
-        let resolved = self.typed(self.job.resolve(&merged, size))?;
+        let resolved = self.typed((self.job.resolve)(&merged, size))?;
         let mut all = resolved.parameters;
         all.retain(|name, _| self.may_set(name) || resolved.derived.contains(name));
         // A parameter that the job does not serialize has the job's default, which may differ from
@@ -224,7 +222,7 @@ impl Workload {
     /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn job_parameters(&self, resolved: &Parameters) -> Result<Parameters, WorkloadError> {
         // Sizes are in bytes already, so that no share of a size is left.
-        let job = self.job.resolve(&self.merged(resolved), Bytes(0));
+        let job = (self.job.resolve)(&self.merged(resolved), Bytes(0));
         Ok(self.typed(job)?.parameters)
     }
 
@@ -233,7 +231,7 @@ impl Workload {
     /// # Errors
     /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError> {
-        self.typed(self.job.footprint(&self.merged(resolved)))
+        self.typed((self.job.footprint)(&self.merged(resolved)))
     }
 
     /// The files whose pages must be evicted to make the phase cold; `None` if evicting file data
@@ -242,7 +240,7 @@ impl Workload {
     /// # Errors
     /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
-        self.typed(self.job.data_files(&self.merged(resolved)))
+        self.typed((self.job.data_files)(&self.merged(resolved)))
     }
 
     /// Capabilities that the file system needs; without them the phase is skipped.
@@ -250,14 +248,14 @@ impl Workload {
     /// # Errors
     /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
-        self.typed(self.job.needs(&self.merged(resolved)))
+        self.typed((self.job.needs)(&self.merged(resolved)))
     }
 
     /// Describes the texts of the study that a program would interpret as commands with these
     /// parameters; `None` if there are none. Invalid parameters count as such texts.
     #[must_use]
     pub fn foreign(&self, parameters: &Parameters) -> Option<String> {
-        let foreign = self.job.foreign(&self.merged(parameters));
+        let foreign = (self.job.foreign)(&self.merged(parameters));
         foreign.unwrap_or_else(|_| {
             let name = self.name();
             Some(format!("parameters of {name} that cannot be read"))
@@ -268,7 +266,7 @@ impl Workload {
     /// confinement ([`RunContext::confinement`]).
     #[must_use]
     pub fn has_foreign_names(&self) -> bool {
-        self.job.foreign_names()
+        self.job.foreign_names
     }
 
     /// Programs and files of the machine that it needs and that a guest must be given.
@@ -276,7 +274,7 @@ impl Workload {
     /// # Errors
     /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError> {
-        self.typed(self.job.brings(&self.merged(resolved)))
+        self.typed((self.job.brings)(&self.merged(resolved)))
     }
 
     /// Whether [`Workload::lay_out`] may write files.
@@ -284,7 +282,7 @@ impl Workload {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     pub fn lays_out(&self, resolved: &Parameters) -> Result<bool, WorkloadError> {
-        self.typed(self.job.lays_out(&self.merged(resolved)))
+        self.typed((self.job.lays_out)(&self.merged(resolved)))
     }
 
     /// Writes files that it reads and that are missing, before the phase; gives the bytes that were
@@ -293,7 +291,7 @@ impl Workload {
     /// # Errors
     /// [`RunError`].
     pub fn lay_out(&self, resolved: &Parameters, context: &RunContext) -> Result<u64, RunError> {
-        self.typed(self.job.lay_out(&self.merged(resolved), context))?
+        self.ran((self.job.lay_out)(&self.merged(resolved), context))
     }
 
     /// Runs it once.
@@ -301,7 +299,7 @@ impl Workload {
     /// # Errors
     /// [`RunError`].
     pub fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {
-        self.typed(self.job.run(&self.merged(resolved), context))?
+        self.ran((self.job.run)(&self.merged(resolved), context))
     }
 
     /// The parameters that a study may set, in the job's order. Some defaults are a share of
@@ -328,7 +326,7 @@ impl Workload {
         let mut merged = self.definition.defaults.clone();
         for (name, value) in given {
             let is_zero = value.as_u64() == Some(0) || value.as_str() == Some("");
-            let is_default = is_zero && self.job.zero_is_default().contains(&name.as_str());
+            let is_default = is_zero && self.job.zero_is_default.contains(&name.as_str());
             if !(is_default && merged.contains_key(name)) {
                 merged.insert(name.clone(), value.clone());
             }
@@ -357,74 +355,18 @@ impl Workload {
         result.map_err(|error| self.error(error))
     }
 
+    fn ran<T>(&self, result: Result<T, RunError>) -> Result<T, RunError> {
+        result.map_err(|error| match error {
+            RunError::Parameters(error) => RunError::Failed(self.error(error).into()),
+            other => other,
+        })
+    }
+
     fn error(&self, error: JobError) -> WorkloadError {
         let workload = self.name().to_owned();
         match error {
             JobError::Shape(source) => WorkloadError::Parameters { workload, source },
             JobError::Value(problem) => WorkloadError::Value { workload, problem },
-        }
-    }
-}
-
-fn text_of(error: JobError) -> String {
-    match error {
-        JobError::Shape(source) => source.to_string(),
-        JobError::Value(problem) => problem,
-    }
-}
-
-/// Result of a phase.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    /// Rates, latencies and counts.
-    pub measured: Measured,
-    /// Sentences that qualify the figures.
-    pub notes: Vec<String>,
-    /// Further figures of this workload, by metric name.
-    pub figures: BTreeMap<String, f64>,
-    /// Figures with many values.
-    pub lists: Vec<ValueList>,
-}
-
-impl From<Measured> for Finished {
-    fn from(mut measured: Measured) -> Self {
-        Self {
-            notes: std::mem::take(&mut measured.notes),
-            measured,
-            figures: BTreeMap::new(),
-            lists: Vec::new(),
-        }
-    }
-}
-
-/// Why a phase ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The parameters are invalid.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// An operation failed.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// It cannot run here, which is no failure: the phase is skipped.
-    #[error("{0}")]
-    Impossible(String),
-    /// The file system violates a requirement or its catalogue entry.
-    #[error(transparent)]
-    Conformance(#[from] ConformanceFailure),
-    /// A program of the phase failed.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Engine(error) => error.into(),
-            RunError::Conformance(problem) => problem.into(),
-            RunError::Program(error) => error.into(),
-            RunError::Impossible(reason) => Self::new(FailureKind::Unsupported, reason),
-            RunError::Workload(error) => error.into(),
         }
     }
 }

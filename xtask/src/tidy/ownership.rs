@@ -8,7 +8,7 @@ use super::tree::{File, Tree};
 const UNSAFE_OWNERS: [&str; 2] = ["crates/fslab-sys/", "crates/fslab-simdisk-sys/"];
 const SQL_OWNERS: [&str; 2] = [
     "crates/fslab-store/",
-    "crates/fslab-workload/src/applications/database.rs",
+    "crates/fslab-programs/src/applications/database.rs",
 ];
 
 /// What SQL begins with. A blank and a word follow.

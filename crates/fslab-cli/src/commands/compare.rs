@@ -2,10 +2,7 @@
 
 use clap::Args;
 
-use super::execution::Execution;
-use super::plan_args::{OutputArgs, PlanArgs};
-use super::store_args::StoreArgs;
-use super::venue_args::VenueArgs;
+use super::execution::ExecutionArgs;
 use crate::exit::CommandResult;
 
 /// Arguments of `fslab compare`.
@@ -19,25 +16,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, default_value = "quick")]
     study: String,
     #[command(flatten)]
-    venue: VenueArgs,
-    #[command(flatten)]
-    plan: PlanArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    store: StoreArgs,
+    options: ExecutionArgs,
 }
 
 impl CompareArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let execution = Execution {
-            study: &self.study,
-            subjects: &self.subjects,
-            venue: &self.venue,
-            plan: &self.plan,
-            output: &self.output,
-            store: &self.store,
-        };
-        execution.exec()
+        self.options.exec(&self.study, &self.subjects)
     }
 }

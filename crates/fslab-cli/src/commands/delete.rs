@@ -7,6 +7,7 @@ use clap::Args;
 use fslab_model::{Failure, FailureKind, RunId};
 use fslab_run::RunLock;
 use fslab_store::{FoundRun, Store, StoreErrorKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::store_args::StoreArgs;
@@ -37,7 +38,7 @@ pub(crate) struct DeleteArgs {
 }
 
 /// What was done to a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum State {
     Deleted,
@@ -46,8 +47,9 @@ enum State {
     Kept,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
+/// A run in the output of `fslab delete --json`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DeletedRun<'a> {
     #[serde(flatten)]
     run: &'a FoundRun,
     state: State,
@@ -127,7 +129,7 @@ impl DeleteArgs {
 
     fn print(&self, runs: &[FoundRun], state: State) -> CommandResult {
         if self.json {
-            let documents = runs.iter().map(|run| Document { run, state });
+            let documents = runs.iter().map(|run| DeletedRun { run, state });
             screen::print_json(&documents.collect::<Vec<_>>())?;
             return Ok(Exit::Done);
         }

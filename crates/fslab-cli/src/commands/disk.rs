@@ -1,5 +1,6 @@
 //! `fslab disk`: lists, shows and benchmarks the profiles of simulated disks.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
@@ -7,6 +8,8 @@ use fslab_disk::profile::Medium;
 use fslab_disk::{Profile, registry};
 use fslab_model::{Bytes, Failure, Rate, format_ns};
 use fslab_report::{Column, Table, TableCell};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::disk_test::TestArgs;
@@ -98,20 +101,37 @@ fn list(json: bool) -> Result<(), CommandError> {
     screen::print_styled(&screen::render(&table))
 }
 
-/// A profile in a JSON list.
-fn summary(profile: &Profile) -> Value {
-    json!({
-        "name": profile.name,
-        "title": profile.title,
-        "kind": profile.kind(),
-        "array": profile.array.as_ref().map(|array| array.layout.as_str()),
-        "year": profile.year,
-        "interface": profile.interface.name,
-        "capacity_bytes": profile.capacity(),
-        "mean_access_ns": profile.mean_access().0,
-        "sequential_read_bytes_per_s": profile.sequential_read().round() as u64,
-        "digest": profile.digest(),
-    })
+/// A profile in the output of `fslab disk list --json`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DiskSummary {
+    name: String,
+    title: String,
+    /// `hdd` or `flash`.
+    kind: &'static str,
+    /// The layout of an array.
+    array: Option<&'static str>,
+    year: u32,
+    interface: String,
+    capacity_bytes: Bytes,
+    mean_access_ns: u64,
+    sequential_read_bytes_per_s: u64,
+    /// Digest of its parameters.
+    digest: String,
+}
+
+fn summary(profile: &Profile) -> DiskSummary {
+    DiskSummary {
+        name: profile.name.clone(),
+        title: profile.title.clone(),
+        kind: profile.kind(),
+        array: profile.array.as_ref().map(|array| array.layout.as_str()),
+        year: profile.year,
+        interface: profile.interface.name.clone(),
+        capacity_bytes: profile.capacity(),
+        mean_access_ns: profile.mean_access().0,
+        sequential_read_bytes_per_s: profile.sequential_read().round() as u64,
+        digest: profile.digest(),
+    }
 }
 
 /// `hard disk`, `flash`, `10 hard disks, RAID 10`.
@@ -141,7 +161,7 @@ pub(super) fn size(bytes: Bytes) -> String {
 fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
     let profile = find(name)?;
     if json {
-        return screen::print_json(&document(&profile));
+        return screen::print_json(&details(&profile));
     }
     if toml {
         return screen::print(&profile.to_toml());
@@ -152,31 +172,37 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
     screen::print(&text)
 }
 
-/// The profile with its derived figures, as JSON.
-fn document(profile: &Profile) -> Value {
-    let derived: Map<_, _> = profile
-        .derived()
-        .into_iter()
-        .map(|figure| (figure.name.to_owned(), json!(figure.value)))
-        .collect();
-    let parameters: Map<_, _> = profile
-        .parameters()
-        .lines()
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, value)| {
-            let number = value.parse::<u64>();
-            (
-                name.to_owned(),
-                number.map_or_else(|_| json!(value), |number| json!(number)),
-            )
-        })
-        .collect();
-    json!({
-        "profile": profile,
-        "derived": derived,
-        "parameters": parameters,
-        "digest": profile.digest(),
-    })
+/// The output of `fslab disk show --json`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DiskDetails<'a> {
+    profile: &'a Profile,
+    /// Figures that follow from the parameters, by name with the unit as its last word.
+    #[schemars(with = "BTreeMap<String, u64>")]
+    derived: Map<String, Value>,
+    /// The parameters of the model of the disk: numbers and words.
+    parameters: Map<String, Value>,
+    /// Digest of its parameters.
+    digest: String,
+}
+
+fn details(profile: &Profile) -> DiskDetails<'_> {
+    let derived = profile.derived().into_iter();
+    let parameters = profile.parameters();
+    let parameters = parameters.lines().filter_map(|line| line.split_once('='));
+    DiskDetails {
+        profile,
+        derived: derived
+            .map(|figure| (figure.name.to_owned(), json!(figure.value)))
+            .collect(),
+        parameters: parameters
+            .map(|(name, value)| {
+                let number = value.parse::<u64>();
+                let value = number.map_or_else(|_| json!(value), |number| json!(number));
+                (name.to_owned(), value)
+            })
+            .collect(),
+        digest: profile.digest(),
+    }
 }
 
 fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use clap::Args;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
     Conductor, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome, VenueChoice,
@@ -21,26 +22,28 @@ use crate::{screen, signals};
 /// The default seed of a run in virtual time, fixed so that all users get the same figures.
 const SIM_SEED: u64 = 1;
 
-/// A study with the named subjects and the options.
-pub(super) struct Execution<'a> {
-    /// The study, by name or file.
-    pub(super) study: &'a str,
-    /// The named subjects; empty for those of the study.
-    pub(super) subjects: &'a [String],
-    pub(super) venue: &'a VenueArgs,
-    pub(super) plan: &'a PlanArgs,
-    pub(super) output: &'a OutputArgs,
-    pub(super) store: &'a StoreArgs,
+/// The options of a command that executes a study.
+#[derive(Debug, Args)]
+pub(super) struct ExecutionArgs {
+    #[command(flatten)]
+    venue: VenueArgs,
+    #[command(flatten)]
+    pub(super) plan: PlanArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    store: StoreArgs,
 }
 
-impl Execution<'_> {
-    /// Resolves the plan, runs it, stores the results and reports them.
-    pub(super) fn exec(&self) -> CommandResult {
+impl ExecutionArgs {
+    /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
+    /// Without `subjects`, those of the study are measured.
+    pub(super) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
         let Resolved {
             mut plan,
             notices,
             is_whole_catalogue,
-        } = fslab_run::resolve(&self.request()?)?;
+        } = fslab_run::resolve(&self.request(study, subjects)?)?;
         notices.iter().for_each(|notice| screen::notice(notice));
         self.add_layers(&mut plan)?;
         if self.plan.dry_run {
@@ -65,10 +68,10 @@ impl Execution<'_> {
         self.report(&record, outcome)
     }
 
-    fn request(&self) -> Result<Request, CommandError> {
-        let (study, _) = fslab_run::load_study(self.study)?;
+    fn request(&self, study: &str, subjects: &[String]) -> Result<Request, CommandError> {
+        let (study, _) = fslab_run::load_study(study)?;
         let study = fslab_run::override_study(&study, &self.plan.settings)?;
-        let kernels = NamedKernels::of(&study, self.subjects);
+        let kernels = NamedKernels::of(&study, subjects);
         let venue = self.venue.choice(&kernels)?;
         let default_seed = || match venue {
             VenueChoice::Sim(..) => SIM_SEED,
@@ -77,7 +80,7 @@ impl Execution<'_> {
         Ok(Request {
             seed: self.plan.seed.unwrap_or_else(default_seed),
             study,
-            subjects: self.subjects.to_vec(),
+            subjects: subjects.to_vec(),
             venue,
             size: self.plan.size,
             aged: self.plan.aged.clone(),

@@ -5,14 +5,15 @@ use std::time::Duration;
 use fslab_lab::{BuildTool, Cache, Lab, LabList};
 use fslab_model::Failure;
 use fslab_report::{Column, Table, TableCell, Tone};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::CommandError;
 use crate::screen;
 
 /// The output of `fslab lab status --json`.
-#[derive(Serialize)]
-struct Status<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LabStatuses<'a> {
     cache: String,
     labs: Vec<LabStatus<'a>>,
     /// Names of kernels without a root image, built by an earlier fslab.
@@ -23,7 +24,7 @@ struct Status<'a> {
     obstacle: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct LabStatus<'a> {
     #[serde(flatten)]
     lab: &'a Lab,
@@ -33,7 +34,7 @@ struct LabStatus<'a> {
 /// Prints the status as a table or as JSON.
 pub(super) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
     let list = cache.labs().map_err(Failure::from)?;
-    let status = Status {
+    let status = LabStatuses {
         cache: cache.folder().display().to_string(),
         labs: list.labs.iter().map(lab_status).collect(),
         without_root: &list.without_root,
@@ -79,7 +80,7 @@ fn lab_status(lab: &Lab) -> LabStatus<'_> {
     }
 }
 
-fn table(list: &LabList, status: &Status<'_>) -> Table {
+fn table(list: &LabList, status: &LabStatuses<'_>) -> Table {
     let now_unix_s = fslab_sys::unix_seconds();
     let columns = ["Name", "Lab", "Release", "Built", "Source", "State"];
     Table {
@@ -127,7 +128,7 @@ fn row(lab: &Lab, now_unix_s: u64) -> Vec<TableCell> {
     ]
 }
 
-fn notes(status: &Status<'_>) -> Vec<String> {
+fn notes(status: &LabStatuses<'_>) -> Vec<String> {
     let mut notes = status.unreadable.clone();
     for name in status.without_root {
         notes.push(format!(

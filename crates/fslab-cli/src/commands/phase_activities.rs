@@ -4,10 +4,11 @@ use fslab_compare::study_phase;
 use fslab_exchange::{Activity, PhaseContent, content};
 use fslab_model::RunRecord;
 use fslab_report::{Column, Table, TableCell};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A run that is not stored.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PhaseActivities {
     run: String,
     title: String,
@@ -17,7 +18,7 @@ pub(super) struct PhaseActivities {
 }
 
 /// A phase; points of a sweep with the same conditions but size and number are one.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 struct PhaseActivity {
     phase: String,
     points: usize,

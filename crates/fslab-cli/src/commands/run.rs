@@ -2,10 +2,7 @@
 
 use clap::Args;
 
-use super::execution::Execution;
-use super::plan_args::{OutputArgs, PlanArgs};
-use super::store_args::StoreArgs;
-use super::venue_args::VenueArgs;
+use super::execution::ExecutionArgs;
 use crate::exit::CommandResult;
 
 /// Arguments of `fslab run`.
@@ -18,27 +15,13 @@ pub(crate) struct RunArgs {
     #[arg(long = "fs", value_name = "SUBJECT")]
     subjects: Vec<String>,
     #[command(flatten)]
-    venue: VenueArgs,
-    #[command(flatten)]
-    plan: PlanArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    store: StoreArgs,
+    options: ExecutionArgs,
 }
 
 impl RunArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let subjects: Vec<_> = self.subjects.iter().flat_map(|text| split(text)).collect();
-        let execution = Execution {
-            study: &self.study,
-            subjects: &subjects,
-            venue: &self.venue,
-            plan: &self.plan,
-            output: &self.output,
-            store: &self.store,
-        };
-        execution.exec()
+        self.options.exec(&self.study, &subjects)
     }
 }
 

@@ -3,12 +3,21 @@
 use clap::Args;
 use fslab_claims::Claims;
 use fslab_disk::Profile;
+use fslab_disk::bench::Bench;
+use fslab_fs::{Details, Probe};
 use fslab_model::{
     Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, did_you_mean, nearest_name,
 };
+use fslab_store::{Checked, ListedRun};
 use schemars::generate::SchemaSettings;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 
+use super::delete::DeletedRun;
+use super::disk::{DiskDetails, DiskSummary};
+use super::lab_status::LabStatuses;
+use super::phase_activities::PhaseActivities;
+use super::trace_text::TraceDetails;
+use super::workload::{WorkloadDetails, WorkloadSummary};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -23,59 +32,126 @@ pub(crate) struct SchemaArgs {
 pub(crate) struct Format {
     pub(crate) name: &'static str,
     about: &'static str,
-    schema: fn(SchemaGenerator) -> Schema,
+    /// The schema in draft 7, which TOML editors support.
+    pub(crate) schema: fn() -> Schema,
 }
 
-impl Format {
-    /// The schema in draft 7, which TOML editors support.
-    pub(crate) fn schema(&self) -> Schema {
-        (self.schema)(SchemaSettings::draft07().into_generator())
+/// All formats with a schema: those that users write, those of trials and runs, then documents that
+/// are only printed, named by their command.
+pub(crate) const FORMATS: &[Format] = &[
+    format(
+        "study",
+        "a study: study.toml, and `fslab study show --json`",
+        read::<Study>,
+    ),
+    format(
+        "workload",
+        "a workload: workloads/NAME.toml",
+        read::<WorkloadDefinition>,
+    ),
+    format(
+        "disk",
+        "a disk profile: disks/NAME.toml, and `fslab disk show --toml`",
+        read::<Profile>,
+    ),
+    format("claims", "the claims of an original: claims.toml", || {
+        Claims::schema(SchemaSettings::draft07().into_generator())
+    }),
+    format(
+        "plan",
+        "a resolved study: `fslab run --dry-run --json`",
+        read::<Plan>,
+    ),
+    format(
+        "trial",
+        "the specification of a trial: standard input of `fslab trial`",
+        read::<TrialSpec>,
+    ),
+    format(
+        "event",
+        "an event of a trial: each line of the standard output of `fslab trial`",
+        read::<Event>,
+    ),
+    format(
+        "run",
+        "a run with its trials: `fslab show --json`",
+        read::<RunRecord>,
+    ),
+    format("list", "`fslab list --json`", printed::<Vec<ListedRun>>),
+    format(
+        "delete",
+        "`fslab delete --json`",
+        printed::<Vec<DeletedRun>>,
+    ),
+    format(
+        "store-check",
+        "`fslab store check --json`",
+        printed::<Checked>,
+    ),
+    format(
+        "import-dry-run",
+        "`fslab import --dry-run --json`",
+        printed::<Vec<PhaseActivities>>,
+    ),
+    format("fs-list", "`fslab fs list --json`", printed::<Vec<Details>>),
+    format(
+        "fs-probe",
+        "`fslab fs list --probe --json`",
+        printed::<Vec<Probe>>,
+    ),
+    format("fs-show", "`fslab fs show --json`", printed::<Details>),
+    format(
+        "disk-list",
+        "`fslab disk list --json`",
+        printed::<Vec<DiskSummary>>,
+    ),
+    format(
+        "disk-show",
+        "`fslab disk show --json`",
+        printed::<DiskDetails>,
+    ),
+    format("disk-test", "`fslab disk test --json`", printed::<Bench>),
+    format(
+        "workload-list",
+        "`fslab workload list --json`",
+        printed::<Vec<WorkloadSummary>>,
+    ),
+    format(
+        "workload-show",
+        "`fslab workload show --json`",
+        printed::<WorkloadDetails>,
+    ),
+    format(
+        "trace-show",
+        "`fslab trace show --json`",
+        printed::<TraceDetails>,
+    ),
+    format(
+        "lab-status",
+        "`fslab lab status --json`",
+        printed::<LabStatuses>,
+    ),
+];
+
+const fn format(name: &'static str, about: &'static str, schema: fn() -> Schema) -> Format {
+    Format {
+        name,
+        about,
+        schema,
     }
 }
 
-/// All formats with a schema, those that users write first.
-pub(crate) const FORMATS: [Format; 8] = [
-    Format {
-        name: "study",
-        about: "a study: study.toml, and `fslab study show --json`",
-        schema: SchemaGenerator::into_root_schema_for::<Study>,
-    },
-    Format {
-        name: "workload",
-        about: "a workload: workloads/NAME.toml",
-        schema: SchemaGenerator::into_root_schema_for::<WorkloadDefinition>,
-    },
-    Format {
-        name: "disk",
-        about: "a disk profile: disks/NAME.toml, and `fslab disk show --toml`",
-        schema: SchemaGenerator::into_root_schema_for::<Profile>,
-    },
-    Format {
-        name: "claims",
-        about: "the claims of an original: claims.toml",
-        schema: Claims::schema,
-    },
-    Format {
-        name: "plan",
-        about: "a resolved study: `fslab run --dry-run --json`",
-        schema: SchemaGenerator::into_root_schema_for::<Plan>,
-    },
-    Format {
-        name: "trial",
-        about: "the specification of a trial: standard input of `fslab trial`",
-        schema: SchemaGenerator::into_root_schema_for::<TrialSpec>,
-    },
-    Format {
-        name: "event",
-        about: "an event of a trial: each line of the standard output of `fslab trial`",
-        schema: SchemaGenerator::into_root_schema_for::<Event>,
-    },
-    Format {
-        name: "run",
-        about: "a run with its trials: `fslab show --json`",
-        schema: SchemaGenerator::into_root_schema_for::<RunRecord>,
-    },
-];
+/// The schema of what fslab reads: values with defaults may be missing.
+fn read<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft07();
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+/// The schema of what fslab only prints.
+fn printed<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft07().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>()
+}
 
 impl SchemaArgs {
     pub(crate) fn exec(&self) -> CommandResult {
@@ -89,7 +165,7 @@ impl SchemaArgs {
                 let line = |it: &Format| format!("{:<width$}  {}\n", it.name, it.about);
                 screen::print(&FORMATS.iter().map(line).collect::<String>())?;
             }
-            Some(name) => screen::print_json(&find(name)?.schema())?,
+            Some(name) => screen::print_json(&(find(name)?.schema)())?,
         }
         Ok(Exit::Done)
     }
@@ -99,7 +175,7 @@ fn find(name: &str) -> Result<&'static Format, CommandError> {
     let found = FORMATS.iter().find(|format| format.name == name);
     found.ok_or_else(|| {
         let mut error = CommandError::bad_input(format!("there is no schema '{name}'"));
-        let nearest = nearest_name(name, FORMATS.map(|it| it.name)).map(did_you_mean);
+        let nearest = nearest_name(name, FORMATS.iter().map(|it| it.name)).map(did_you_mean);
         let hint = nearest.unwrap_or_else(|| "`fslab schema` lists the formats".to_owned());
         error.failure.hint = Some(hint);
         error
@@ -115,7 +191,7 @@ mod tests {
     use super::*;
 
     fn validator(name: &str) -> Validator {
-        let schema = find(name).expect("a format").schema();
+        let schema = (find(name).expect("a format").schema)();
         validator_for(schema.as_value()).expect("a schema")
     }
 

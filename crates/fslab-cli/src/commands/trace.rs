@@ -6,11 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_trace::{RecordRequest, Trace, TraceError, record};
 
-use super::execution::Execution;
-use super::plan_args::{OutputArgs, PlanArgs};
-use super::store_args::StoreArgs;
+use super::execution::ExecutionArgs;
 use super::trace_text;
-use super::venue_args::VenueArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -72,13 +69,7 @@ struct ReplayArgs {
     #[arg(long, value_enum, default_value_t)]
     pace: PaceName,
     #[command(flatten)]
-    venue: VenueArgs,
-    #[command(flatten)]
-    plan: PlanArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    store: StoreArgs,
+    options: ExecutionArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -146,7 +137,7 @@ impl ShowArgs {
     fn exec(&self) -> CommandResult {
         let trace = Trace::read(&self.file).map_err(|error| refused(&error))?;
         if self.json {
-            screen::print_json(&trace_text::document(&trace))?;
+            screen::print_json(&trace_text::TraceDetails::of(&trace))?;
         } else {
             screen::print(&trace_text::text(&trace))?;
         }
@@ -168,7 +159,8 @@ impl ReplayArgs {
                 .map_err(|error| refused(&error))?
                 .footprint_bytes();
             let enough = needed.saturating_mul(SIZE_FACTOR).max(SIZE_MIN);
-            self.plan
+            self.options
+                .plan
                 .size
                 .get_or_insert(Bytes(enough.next_multiple_of(1 << 20)));
         }
@@ -179,17 +171,9 @@ impl ReplayArgs {
         let quoted = toml::Value::String(name.to_owned());
         let mut settings = vec![format!("phase.replay.pace=\"{pace}\"")];
         settings.extend(PHASES.map(|phase| format!("phase.{phase}.trace={quoted}")));
-        settings.append(&mut self.plan.settings);
-        self.plan.settings = settings;
-        let execution = Execution {
-            study: STUDY,
-            subjects: &self.subjects,
-            venue: &self.venue,
-            plan: &self.plan,
-            output: &self.output,
-            store: &self.store,
-        };
-        execution.exec()
+        settings.append(&mut self.options.plan.settings);
+        self.options.plan.settings = settings;
+        self.options.exec(STUDY, &self.subjects)
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use fslab_model::Bytes;
-use fslab_trace::{CallOutcome, Operation, Trace};
-use serde_json::{Value, json};
+use fslab_trace::{CallOutcome, Header, Operation, Trace};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Counts of one kind of operation.
-#[derive(Default)]
+#[derive(Default, Serialize, JsonSchema)]
 struct Count {
     calls: u64,
     failed: u64,
@@ -162,30 +163,33 @@ fn write_counts(
 }
 
 /// The output of `fslab trace show --json`.
-pub(super) fn document(trace: &Trace) -> Value {
-    let summary = Summary::of(trace);
-    let kinds: serde_json::Map<_, _> = summary
-        .kinds
-        .iter()
-        .map(|(kind, count)| {
-            let value = json!({
-                "calls": count.calls,
-                "failed": count.failed,
-                "bytes": count.bytes,
-                "took_ns": count.took_ns,
-            });
-            ((*kind).to_owned(), value)
-        })
-        .collect();
-    json!({
-        "header": trace.header,
-        "operations": summary.operations(),
-        "kinds": kinds,
-        "failures": summary.errors,
-        "files_before": trace.files.len(),
-        "bytes_before": trace.files.iter().map(|file| file.bytes).sum::<u64>(),
-        "names_used": trace.final_files.len(),
-        "names_changed": summary.changed,
-        "footprint_bytes": trace.footprint_bytes(),
-    })
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TraceDetails<'a> {
+    header: &'a Header,
+    operations: u64,
+    kinds: BTreeMap<&'static str, Count>,
+    /// Failed operations by name and error.
+    failures: BTreeMap<String, u64>,
+    files_before: usize,
+    bytes_before: u64,
+    names_used: usize,
+    names_changed: usize,
+    footprint_bytes: u64,
+}
+
+impl<'a> TraceDetails<'a> {
+    pub(super) fn of(trace: &'a Trace) -> Self {
+        let summary = Summary::of(trace);
+        Self {
+            header: &trace.header,
+            operations: summary.operations(),
+            kinds: summary.kinds,
+            failures: summary.errors,
+            files_before: trace.files.len(),
+            bytes_before: trace.files.iter().map(|file| file.bytes).sum(),
+            names_used: trace.final_files.len(),
+            names_changed: summary.changed,
+            footprint_bytes: trace.footprint_bytes(),
+        }
+    }
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_model::{Bytes, Failure, FailureKind, Parameters};
+use fslab_model::{Bytes, Failure, FailureKind, Headline, Parameters, PhaseKind};
 use fslab_report::{Column, Table, TableCell};
-use fslab_workload::Workload;
-use serde_json::{Value, json};
+use fslab_workload::{ParameterInfo, Workload};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::paragraph::write_paragraph;
@@ -59,8 +60,8 @@ fn list(json: bool) -> Result<(), CommandError> {
     let rows = workloads.iter().map(|workload| {
         vec![
             TableCell::new(workload.name()),
-            TableCell::new(word(&kind(workload))),
-            TableCell::new(word(&json!(workload.headline()))),
+            TableCell::new(kind(workload).as_str()),
+            TableCell::new(workload.headline().word()),
             TableCell::new(workload.title()),
         ]
     });
@@ -83,7 +84,7 @@ fn show(name: &str, json: bool) -> Result<(), CommandError> {
         Failure::new(FailureKind::BadInput, error.to_string()).with_hint(error.hint())
     })?;
     if json {
-        return screen::print_json(&document(workload));
+        return screen::print_json(&details(workload));
     }
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -96,8 +97,8 @@ fn write_workload(text: &mut String, workload: &Workload) -> std::fmt::Result {
     writeln!(text, "{}\n{}\n", workload.name(), workload.title())?;
     write_paragraph(text, "", &definition.about)?;
     writeln!(text, "\njob       {}", definition.job)?;
-    writeln!(text, "kind      {}", word(&kind(workload)))?;
-    writeln!(text, "headline  {}", word(&json!(workload.headline())))?;
+    writeln!(text, "kind      {}", kind(workload).as_str())?;
+    writeln!(text, "headline  {}", workload.headline().word())?;
     writeln!(text, "\nparameters, with defaults for {SIZE}")?;
     for parameter in workload.parameters(SIZE) {
         let default = parameter
@@ -110,36 +111,45 @@ fn write_workload(text: &mut String, workload: &Workload) -> std::fmt::Result {
     Ok(())
 }
 
-/// The kind with default parameters, as in JSON.
-fn kind(workload: &Workload) -> Value {
-    json!(workload.kind(&Parameters::new()))
+/// A workload in the output of `fslab workload list --json`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WorkloadSummary {
+    name: String,
+    title: String,
+    job: String,
+    /// The kind with default parameters.
+    kind: PhaseKind,
+    headline: Headline,
 }
 
-fn word(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+/// The output of `fslab workload show --json`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WorkloadDetails {
+    #[serde(flatten)]
+    summary: WorkloadSummary,
+    about: String,
+    /// The parameters that a study may set, with defaults for 1 GiB.
+    parameters: Vec<ParameterInfo>,
 }
 
-fn summary(workload: &Workload) -> Value {
-    json!({
-        "name": workload.name(),
-        "title": workload.title(),
-        "job": workload.definition().job,
-        "kind": kind(workload),
-        "headline": workload.headline(),
-    })
+fn summary(workload: &Workload) -> WorkloadSummary {
+    WorkloadSummary {
+        name: workload.name().to_owned(),
+        title: workload.title().to_owned(),
+        job: workload.definition().job.clone(),
+        kind: kind(workload),
+        headline: workload.headline(),
+    }
 }
 
-fn document(workload: &Workload) -> Value {
-    let mut document = summary(workload);
-    document["about"] = json!(workload.definition().about.trim_end());
-    let parameters = workload.parameters(SIZE);
-    let parameters = parameters.iter().map(|parameter| {
-        json!({
-            "name": parameter.name,
-            "meaning": parameter.meaning,
-            "default": parameter.default,
-        })
-    });
-    document["parameters"] = parameters.collect();
-    document
+fn details(workload: &Workload) -> WorkloadDetails {
+    WorkloadDetails {
+        summary: summary(workload),
+        about: workload.definition().about.trim_end().to_owned(),
+        parameters: workload.parameters(SIZE),
+    }
+}
+
+fn kind(workload: &Workload) -> PhaseKind {
+    workload.kind(&Parameters::new())
 }

@@ -33,7 +33,7 @@ fn the_reference_has_every_key_of_the_schemas() {
             .iter()
             .find(|format| format.name == name)
             .expect(name);
-        let schema = format.schema().to_value();
+        let schema = (format.schema)().to_value();
         let _ = write!(text, "\n## {name}: `{file}`\n");
         Writer {
             root: &schema,

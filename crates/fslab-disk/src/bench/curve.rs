@@ -1,9 +1,10 @@
 //! A curve as data, rendered for the terminal and as SVG, JSON and CSV.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// The unit of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxisUnit {
     /// Nanoseconds.
@@ -35,7 +36,7 @@ impl AxisUnit {
 }
 
 /// An axis.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Axis {
     /// Its label.
     pub title: &'static str,
@@ -66,16 +67,17 @@ fn significant(value: f64) -> f64 {
 }
 
 /// One line of a curve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     /// What was measured, such as `read`.
     pub name: &'static str,
     /// Its points, from left to right.
+    #[schemars(with = "Vec<(f64, f64)>")]
     pub points: Vec<CurvePoint>,
 }
 
 /// A figure of a disk over a range of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Curve {
     /// A short name, such as `queue-depth`.
     pub name: &'static str,

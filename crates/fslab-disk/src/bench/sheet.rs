@@ -1,6 +1,7 @@
 //! Compares the figures of the data sheet with those that the model reaches.
 
 use fslab_simdisk_sys::DiskOp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit, SECTOR};
@@ -13,15 +14,17 @@ const RANDOM_BYTES: u64 = 4096;
 const OPERATIONS: u64 = 10_000;
 
 /// A figure of the data sheet and of the model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SheetFigure {
     /// Its key in the profile with the unit as a suffix.
     pub name: &'static str,
     /// What it measures.
     pub about: String,
     /// Value in the data sheet.
+    #[schemars(with = "u64")]
     pub sheet: DerivedValue,
     /// Value reached by the model.
+    #[schemars(with = "u64")]
     pub model: DerivedValue,
     /// Relative error of the model: 0.02 is 2 % above the data sheet.
     pub difference: f64,

@@ -1,6 +1,7 @@
 //! The complete benchmark of a profile: all curves and the data sheet.
 
 use fslab_simdisk_sys::DiskModel;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::curve::Curve;
@@ -23,7 +24,7 @@ pub(super) const SEQUENTIAL_WARM_UP: u64 = 16;
 const FILL_OPERATIONS_MAX: u64 = 400_000;
 
 /// The benchmark of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bench {
     /// The profile's name.
     pub profile: String,

@@ -7,28 +7,26 @@ use std::io;
 use std::path::Path;
 
 use super::data_loop::run_data_loop;
-use super::data_worker::DataWorker;
+use super::data_worker::{DataThread, DataWorker};
 use super::target::DataTarget;
 use super::threads::WorkerGroup;
+use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;
 use crate::recording::{MonotonicClock, ThreadOutcome};
-use crate::{EngineError, RunContext};
 
 /// A prepared worker, waiting for the others.
 pub(crate) type ReadyWorker<'a> =
     Box<dyn FnOnce(&WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + 'a>;
 
-/// A worker on the files of thread `thread` of its job, opened by `open` with the path and the
-/// required length.
+/// A worker on the files of a thread, opened by `open` with the path and the required length.
 pub(crate) fn ready_worker<'a, T: DataTarget + 'a>(
-    context: &RunContext,
-    worker: DataWorker<'a>,
-    thread: u32,
+    of: DataThread<'a>,
     open: impl Fn(&Path, u64) -> Result<T, EngineError>,
 ) -> Result<ReadyWorker<'a>, EngineError> {
-    let job = worker.job;
-    let open = |(index, file)| open(&context.root.join::<&Path>(file), job.length_of(index));
+    let worker = DataWorker::new(of, true);
+    let DataThread { job, thread, .. } = of;
+    let open = |(index, file)| open(&of.context.root.join::<&Path>(file), job.length_of(index));
     match job.segment_bytes {
         None => Ok(run_on(worker, open((0, &job.file_of(thread)))?)),
         Some(segment_bytes) => {

@@ -72,17 +72,27 @@ pub(crate) struct Periodic {
     pub(crate) every: u64,
 }
 
+/// A thread of a valid data job, to be prepared.
+#[derive(Clone, Copy)]
+pub(crate) struct DataThread<'a> {
+    pub(crate) context: &'a RunContext,
+    pub(crate) job: &'a DataJob,
+    /// Its number in the job.
+    pub(crate) thread: u32,
+    /// Without them, a thread of a job with a total amount does an even share of it.
+    pub(crate) tickets: Option<&'a SharedCounter>,
+}
+
 impl<'a> DataWorker<'a> {
-    /// Thread `thread` of `job` with all its resources. `holds_data` is false for an engine without
-    /// data, so that none is made. Without `tickets` a thread of a job with a total amount does an
-    /// even share of it.
-    pub(crate) fn new(
-        context: &RunContext,
-        job: &'a DataJob,
-        thread: u32,
-        holds_data: bool,
-        tickets: Option<&'a SharedCounter>,
-    ) -> Self {
+    /// A thread with all its resources. `holds_data` is false for an engine without data, so that
+    /// none is made.
+    pub(crate) fn new(of: DataThread<'a>, holds_data: bool) -> Self {
+        let DataThread {
+            context,
+            job,
+            thread,
+            tickets,
+        } = of;
         let region = region_of(job, thread);
         let file = job.file_of(thread);
         let random = |purpose: u64| {

@@ -7,17 +7,17 @@
 use std::io;
 use std::path::Path;
 
-use fslab_sys::{DataFile, FileAdvice, Mapping, SharedCounter};
+use fslab_sys::{DataFile, FileAdvice, Mapping};
 
 use super::psync::sync_file;
 use super::refusals::{refuse_direct, refuse_moving, refuse_open_sync};
 use crate::access::Extent;
 use crate::drive::{
-    DataTarget, DataWorker, ReadyWorker, lengthen_file, open_data_file, ready_worker,
+    DataTarget, DataThread, ReadyWorker, lengthen_file, open_data_file, ready_worker,
 };
 use crate::jobs::{Advice, SyncCall};
 use crate::registry::{DataEngine, Engine};
-use crate::{DataJob, EngineError, EngineKind, RunContext};
+use crate::{DataJob, EngineError, EngineKind};
 
 pub(crate) const MMAP: Engine = Engine {
     kind: EngineKind::Mmap,
@@ -35,15 +35,8 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_open_sync(job)
 }
 
-fn prepare<'a>(
-    context: &'a RunContext,
-    job: &'a DataJob,
-    thread: u32,
-    tickets: Option<&'a SharedCounter>,
-) -> Result<ReadyWorker<'a>, EngineError> {
-    let worker = DataWorker::new(context, job, thread, true, tickets);
-    let open = |path: &Path, length| MappedFile::open(path, length, job);
-    ready_worker(context, worker, thread, open)
+fn prepare(of: DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError> {
+    ready_worker(of, |path, length| MappedFile::open(path, length, of.job))
 }
 
 /// A file and its mapping.

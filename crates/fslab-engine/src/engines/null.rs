@@ -7,17 +7,15 @@ use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
 
-use fslab_sys::SharedCounter;
-
 use crate::access::{Extent, Permutation};
 use crate::drive::{
-    DataTarget, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Task, WorkerConfig,
+    DataTarget, DataThread, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Task, WorkerConfig,
     run_data_loop, run_names_loop, run_workers,
 };
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 use crate::recording::{Clock, SyntheticClock, combine};
 use crate::registry::{DataEngine, Engine};
-use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
+use crate::{EngineError, EngineKind, Measured, MetadataJob, RunContext};
 use fslab_stats::{Random, mix_bytes};
 
 pub(crate) const NULL: Engine = Engine {
@@ -39,14 +37,10 @@ const SYNC_NS: u64 = 400_000;
 /// One operation in this many is much slower, which gives distributions a tail.
 const SLOW_ONE_IN: u64 = 100;
 
-fn prepare<'a>(
-    context: &'a RunContext,
-    job: &'a DataJob,
-    thread: u32,
-    tickets: Option<&'a SharedCounter>,
-) -> Result<ReadyWorker<'a>, EngineError> {
-    let worker = DataWorker::new(context, job, thread, false, tickets);
-    let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+fn prepare(of: DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError> {
+    let worker = DataWorker::new(of, false);
+    let thread = of.thread;
+    let seed = mix_bytes(of.context.seed, of.job.file.as_os_str().as_encoded_bytes());
     Ok(Box::new(move |group| {
         let clock = SyntheticClock::default();
         let target = NullTarget::new(&clock, seed, thread);

@@ -1,16 +1,17 @@
 //! The engine that issues one system call at a time and waits for each.
 
 use std::io;
+use std::path::Path;
 
-use fslab_sys::{DataFile, SharedCounter};
+use fslab_sys::DataFile;
 
 use super::names::run_metadata;
 use super::refusals::refuse_msync;
 use crate::access::Extent;
-use crate::drive::{DataTarget, DataWorker, ReadyWorker, open_data_file, ready_worker};
+use crate::drive::{DataTarget, DataThread, ReadyWorker, open_data_file, ready_worker};
 use crate::jobs::SyncCall;
 use crate::registry::{DataEngine, Engine};
-use crate::{DataJob, EngineError, EngineKind, RunContext};
+use crate::{EngineError, EngineKind};
 
 pub(crate) const PSYNC: Engine = Engine {
     kind: EngineKind::Psync,
@@ -22,21 +23,14 @@ pub(crate) const PSYNC: Engine = Engine {
     run_metadata: Some(run_metadata),
 };
 
-fn prepare<'a>(
-    context: &'a RunContext,
-    job: &'a DataJob,
-    thread: u32,
-    tickets: Option<&'a SharedCounter>,
-) -> Result<ReadyWorker<'a>, EngineError> {
-    let worker = DataWorker::new(context, job, thread, true, tickets);
-    if job.positioned {
-        ready_worker(context, worker, thread, |path, _| {
-            Ok(PositionedFile(open_data_file(path, job, false)?))
-        })
+fn prepare(of: DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError> {
+    let open = |path: &Path| open_data_file(path, of.job, false);
+    if of.job.positioned {
+        ready_worker(of, |path, _| Ok(PositionedFile(open(path)?)))
     } else {
-        ready_worker(context, worker, thread, |path, _| {
+        ready_worker(of, |path, _| {
             Ok(MovingFile {
-                file: open_data_file(path, job, false)?,
+                file: open(path)?,
                 position: 0,
             })
         })

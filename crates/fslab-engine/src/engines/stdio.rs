@@ -4,15 +4,15 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use fslab_sys::{DataFile, SharedCounter, Stream, StreamUse};
+use fslab_sys::{DataFile, Stream, StreamUse};
 
 use super::psync::sync_file;
 use super::refusals::{refuse_direct, refuse_moving, refuse_msync};
 use crate::access::Extent;
-use crate::drive::{DataTarget, DataWorker, ReadyWorker, open_data_file, ready_worker};
+use crate::drive::{DataTarget, DataThread, ReadyWorker, open_data_file, ready_worker};
 use crate::jobs::SyncCall;
 use crate::registry::{DataEngine, Engine};
-use crate::{DataJob, EngineError, EngineKind, RunContext};
+use crate::{DataJob, EngineError, EngineKind};
 
 pub(crate) const STDIO: Engine = Engine {
     kind: EngineKind::Stdio,
@@ -30,15 +30,8 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_msync(job)
 }
 
-fn prepare<'a>(
-    context: &'a RunContext,
-    job: &'a DataJob,
-    thread: u32,
-    tickets: Option<&'a SharedCounter>,
-) -> Result<ReadyWorker<'a>, EngineError> {
-    let worker = DataWorker::new(context, job, thread, true, tickets);
-    let open = |path: &Path, _| StreamFile::open(path, job);
-    ready_worker(context, worker, thread, open)
+fn prepare(of: DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError> {
+    ready_worker(of, |path, _| StreamFile::open(path, of.job))
 }
 
 /// The last operation of a stream: C requires a seek between reading and writing.

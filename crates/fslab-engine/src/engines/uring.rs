@@ -3,13 +3,13 @@
 use std::io;
 
 use fslab_model::FailureKind;
-use fslab_sys::{Ring, RingOptions, SharedCounter};
+use fslab_sys::{Ring, RingOptions};
 
 use super::refusals::{refuse_moving, refuse_msync};
-use crate::drive::{DataWorker, ReadyWorker, open_data_file, run_queue_loop};
+use crate::drive::{DataThread, DataWorker, ReadyWorker, open_data_file, run_queue_loop};
 use crate::recording::MonotonicClock;
 use crate::registry::{DataEngine, Engine};
-use crate::{DataJob, EngineError, EngineKind, RunContext};
+use crate::{DataJob, EngineError, EngineKind};
 
 pub(crate) const URING: Engine = Engine {
     kind: EngineKind::Uring,
@@ -26,14 +26,9 @@ const DEPTH_MAX: u32 = 4096;
 /// Limit of a thread's buffers in bytes.
 const BUFFERS_BYTES_MAX: u64 = 4 << 30;
 
-fn prepare<'a>(
-    context: &'a RunContext,
-    job: &'a DataJob,
-    thread: u32,
-    tickets: Option<&'a SharedCounter>,
-) -> Result<ReadyWorker<'a>, EngineError> {
-    let worker = DataWorker::new(context, job, thread, true, tickets);
-    let ring = set_up(context, job, thread)?;
+fn prepare(of: DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError> {
+    let worker = DataWorker::new(of, true);
+    let ring = set_up(of)?;
     Ok(Box::new(move |group| {
         run_queue_loop(worker, ring, &MonotonicClock, group)
     }))
@@ -82,7 +77,13 @@ fn validate(job: &DataJob) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn set_up(context: &RunContext, job: &DataJob, thread: u32) -> Result<Ring, EngineError> {
+fn set_up(of: DataThread) -> Result<Ring, EngineError> {
+    let DataThread {
+        context,
+        job,
+        thread,
+        ..
+    } = of;
     let path = context.root.join(job.file_of(thread));
     let file = open_data_file(&path, job, false)?;
     let options = RingOptions {

@@ -1,7 +1,6 @@
 //! Recording during a job without allocations: latencies, counts, progress over time.
 
 mod clock;
-mod latency_counts;
 mod recorder;
 mod series;
 mod span;

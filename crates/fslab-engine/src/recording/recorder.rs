@@ -1,9 +1,8 @@
 //! The recorder of one thread: a histogram per kind of operation, counts, progress.
 
-use fslab_model::OperationLatency;
+use fslab_model::{LatencyCounts, OperationLatency};
 
 use super::SeriesRecorder;
-use super::latency_counts::LatencyCounts;
 
 /// Index of a kind of operation in a recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ impl Recorder {
             .iter()
             .position(|(name, _)| *name == operation);
         Slot(known.unwrap_or_else(|| {
-            self.latencies.push((operation, LatencyCounts::new()));
+            self.latencies.push((operation, LatencyCounts::default()));
             self.latencies.len() - 1
         }))
     }

@@ -1,6 +1,6 @@
 //! Combines the recorders of the threads into the figures of the job.
 
-use fslab_model::{CpuUse, LatencyHistogram, OperationLatency};
+use fslab_model::{CpuUse, OperationLatency};
 use fslab_sys::ResourceUse;
 use serde::{Deserialize, Serialize};
 
@@ -126,23 +126,10 @@ fn sum_of_threads(threads: &[ThreadMeasured]) -> Option<CpuUse> {
 }
 
 fn merge_latencies(into: &mut Vec<OperationLatency>, from: &[OperationLatency]) {
-    for OperationLatency {
-        operation,
-        histogram,
-    } in from
-    {
-        let known = into
-            .iter_mut()
-            .find(|latency| latency.operation == *operation);
-        if let Some(latency) = known {
-            latency.histogram.merge(histogram);
-        } else {
-            let mut fresh = LatencyHistogram::new();
-            fresh.merge(histogram);
-            into.push(OperationLatency {
-                operation: operation.clone(),
-                histogram: fresh,
-            });
+    for more in from {
+        match into.iter_mut().find(|it| it.operation == more.operation) {
+            Some(latency) => latency.histogram.merge(&more.histogram),
+            None => into.push(more.clone()),
         }
     }
 }

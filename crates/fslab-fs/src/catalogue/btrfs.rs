@@ -2,11 +2,12 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
+use crate::check::judge_one;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
-    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
-    Mkfs, OutputStream, Tool, VersionSource,
+    CheckCommand, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, Tool, VersionSource,
 };
 
 /// `list-all` prints the features and formats nothing.
@@ -86,7 +87,8 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
     check: Some(CheckCommand {
         tool: btrfs_progs("btrfs"),
         arguments: &["check", "--readonly"],
-        judge: judge_btrfs_check,
+        // btrfs-check(8): 129 is a wrong command line.
+        judge: judge_one,
         blind_to: None,
     }),
     minimum: MinimumSize {
@@ -111,24 +113,3 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
     bugs: &[],
     deviations: &[],
 };
-
-/// btrfs-check(8): zero is success, and everything else failure; 129 is a wrong command line.
-fn judge_btrfs_check(exit_code: i32, _output: &str) -> CheckVerdict {
-    match exit_code {
-        0 => CheckVerdict::Clean,
-        1 => CheckVerdict::Errors,
-        _ => CheckVerdict::CouldNotRun,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_failed_check_is_damage() {
-        assert_eq!(judge_btrfs_check(0, ""), CheckVerdict::Clean);
-        assert_eq!(judge_btrfs_check(1, ""), CheckVerdict::Errors);
-        assert_eq!(judge_btrfs_check(129, ""), CheckVerdict::CouldNotRun);
-    }
-}

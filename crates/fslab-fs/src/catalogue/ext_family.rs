@@ -4,8 +4,9 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
+use crate::check::judge_bits;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
-use crate::{CheckCommand, CheckVerdict, Mkfs, OutputStream, Tool, VersionSource};
+use crate::{CheckCommand, Mkfs, OutputStream, Tool, VersionSource};
 
 /// `journal_dev` would make a journal for another file system.
 const FEATURES: OptionValue = OptionValue::WordsBut(&["journal_dev"]);
@@ -131,7 +132,7 @@ pub(super) const MKFS_ARGUMENTS: &[&str] = &["-q", "-F"];
 pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: e2fsprogs("e2fsck"),
     arguments: &["-f", "-n"],
-    judge: judge_e2fsck,
+    judge: judge_bits,
     blind_to: None,
 };
 
@@ -144,35 +145,3 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     volume_bytes_max: Some(VOLUME_OF_32_BIT_BLOCKS),
     ..Capabilities::POSIX
 };
-
-/// e2fsck(8): the status is a sum of bits. 1, 2 and 4 are errors found; higher bits are failures of
-/// the checker, and 12 is an error during which it failed.
-fn judge_e2fsck(exit_code: i32, _output: &str) -> CheckVerdict {
-    const FOUND: i32 = 1 | 2 | 4;
-    match exit_code {
-        0 => CheckVerdict::Clean,
-        code if code > 0 && code & FOUND != 0 => CheckVerdict::Errors,
-        _ => CheckVerdict::CouldNotRun,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_status_of_e2fsck_is_read_bit_by_bit() {
-        for (code, verdict) in [
-            (0, CheckVerdict::Clean),
-            (4, CheckVerdict::Errors),
-            (12, CheckVerdict::Errors),
-            (8, CheckVerdict::CouldNotRun),
-            (16, CheckVerdict::CouldNotRun),
-            (32, CheckVerdict::CouldNotRun),
-            (128, CheckVerdict::CouldNotRun),
-            (-1, CheckVerdict::CouldNotRun),
-        ] {
-            assert_eq!(judge_e2fsck(code, ""), verdict, "{code}");
-        }
-    }
-}

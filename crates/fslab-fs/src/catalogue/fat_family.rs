@@ -2,10 +2,9 @@
 
 use fslab_model::{Bytes, Capabilities};
 
+use crate::check::judge_one;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
-use crate::{
-    CheckCommand, CheckVerdict, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource,
-};
+use crate::{CheckCommand, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource};
 
 const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-a"], OptionValue::Nothing),
@@ -80,7 +79,8 @@ pub(super) const CHECK: CheckCommand = CheckCommand {
         version: VersionSource::Package,
     },
     arguments: &["-n"],
-    judge: judge_fsck_fat,
+    // fsck.fat(8): 2 is a wrong command line, 6 a device that cannot be opened.
+    judge: judge_one,
     blind_to: None,
 };
 
@@ -92,24 +92,3 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
     ..Capabilities::NONE
 };
-
-/// fsck.fat(8): 1 is damage, 2 a wrong command line; 6 is a device that cannot be opened.
-fn judge_fsck_fat(exit_code: i32, _output: &str) -> CheckVerdict {
-    match exit_code {
-        0 => CheckVerdict::Clean,
-        1 => CheckVerdict::Errors,
-        _ => CheckVerdict::CouldNotRun,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_device_that_cannot_be_opened_is_not_damage() {
-        assert_eq!(judge_fsck_fat(0, ""), CheckVerdict::Clean);
-        assert_eq!(judge_fsck_fat(1, ""), CheckVerdict::Errors);
-        assert_eq!(judge_fsck_fat(6, ""), CheckVerdict::CouldNotRun);
-    }
-}

@@ -2,11 +2,12 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
+use crate::check::judge_bits;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
-    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
-    Mkfs, OutputStream, Tool, VersionSource,
+    CheckCommand, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, Tool, VersionSource,
 };
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -63,7 +64,8 @@ pub(crate) static JFS: FileSystem = FileSystem {
     check: Some(CheckCommand {
         tool: jfsutils("jfs_fsck"),
         arguments: &["-n"],
-        judge: judge_jfs_fsck,
+        // With -f in addition to -n it would write to its log on the device.
+        judge: judge_bits,
         blind_to: None,
     }),
     minimum: MinimumSize {
@@ -87,27 +89,3 @@ pub(crate) static JFS: FileSystem = FileSystem {
     bugs: &[],
     deviations: &[],
 };
-
-/// jfs_fsck(8): the status is a sum of bits. 1, 2 and 4 are errors found; higher bits are failures
-/// of the checker. With -f in addition to -n it would write to its log on the device.
-fn judge_jfs_fsck(exit_code: i32, _output: &str) -> CheckVerdict {
-    const FOUND: i32 = 1 | 2 | 4;
-    match exit_code {
-        0 => CheckVerdict::Clean,
-        code if code > 0 && code & FOUND != 0 => CheckVerdict::Errors,
-        _ => CheckVerdict::CouldNotRun,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_status_of_jfs_fsck_is_read_bit_by_bit() {
-        assert_eq!(judge_jfs_fsck(0, ""), CheckVerdict::Clean);
-        assert_eq!(judge_jfs_fsck(4, ""), CheckVerdict::Errors);
-        assert_eq!(judge_jfs_fsck(8, ""), CheckVerdict::CouldNotRun);
-        assert_eq!(judge_jfs_fsck(16, ""), CheckVerdict::CouldNotRun);
-    }
-}

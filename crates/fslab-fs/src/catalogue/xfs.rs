@@ -2,11 +2,12 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
+use crate::check::judge_one;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
-    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
-    Mkfs, OutputStream, Tool, VersionSource,
+    CheckCommand, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, Tool, VersionSource,
 };
 
 const BLOCK_KEYS: &[KeyRule] = &[
@@ -144,7 +145,9 @@ pub(crate) static XFS: FileSystem = FileSystem {
     check: Some(CheckCommand {
         tool: xfsprogs("xfs_repair"),
         arguments: &["-n"],
-        judge: judge_xfs_repair,
+        // xfs_repair(8): 1 is also a device that cannot be opened, 2 a log that must first be
+        // replayed by a mount.
+        judge: judge_one,
         blind_to: None,
     }),
     minimum: MinimumSize {
@@ -175,25 +178,3 @@ pub(crate) static XFS: FileSystem = FileSystem {
     bugs: &[],
     deviations: &[],
 };
-
-/// xfs_repair(8): 1 is damage, and also a device that cannot be opened; 2 is a log that must first
-/// be replayed by a mount.
-fn judge_xfs_repair(exit_code: i32, _output: &str) -> CheckVerdict {
-    match exit_code {
-        0 => CheckVerdict::Clean,
-        1 => CheckVerdict::Errors,
-        _ => CheckVerdict::CouldNotRun,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dirty_log_is_not_damage() {
-        assert_eq!(judge_xfs_repair(0, ""), CheckVerdict::Clean);
-        assert_eq!(judge_xfs_repair(1, ""), CheckVerdict::Errors);
-        assert_eq!(judge_xfs_repair(2, ""), CheckVerdict::CouldNotRun);
-    }
-}

@@ -16,6 +16,7 @@ use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -64,7 +65,7 @@ pub struct Image {
 }
 
 /// A regular file of an image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImageFile {
     /// Path in the guest.
     pub path: PathBuf,

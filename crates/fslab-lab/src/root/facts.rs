@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ImageFile;
 use crate::KernelKey;
 
 /// Description of a root image and its build.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RootFacts {
     /// The first 12 digits of `sha256`.
     pub key: KernelKey,
@@ -33,7 +34,7 @@ pub struct RootFacts {
 }
 
 /// A program of a root image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RootProgram {
     /// Its name.
     pub name: String,
@@ -50,7 +51,7 @@ pub struct RootProgram {
 }
 
 /// A listed program that the machine did not have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingProgram {
     /// Its name.
     pub name: String,

@@ -28,8 +28,7 @@ impl Block {
         let (identity, found) = within_limit(&format!("look at {}", device.display()), |_| {
             ensure_free(&device)?;
             let found = number(&device)?.size_bytes().map_err(|error| {
-                let text = format!("cannot ask the size of {}", device.display());
-                Failure::new(FailureKind::Device, text).because(&error)
+                Failure::at(FailureKind::Device, "ask the size of", &device, &error)
             })?;
             Ok((identify(&device)?, found))
         })?;
@@ -76,21 +75,16 @@ pub(super) fn identify(path: &Path) -> Result<DeviceIdentity, Failure> {
 
 fn number(device: &Path) -> Result<DeviceNumber, Failure> {
     DeviceNumber::of(device).map_err(|error| {
-        Failure::new(
-            FailureKind::BadInput,
-            format!("cannot use {}", device.display()),
-        )
-        .because(&error)
-        .hint("--destroy takes a block device, such as /dev/sdX")
+        Failure::at(FailureKind::BadInput, "use", device, &error)
+            .hint("--destroy takes a block device, such as /dev/sdX")
     })
 }
 
 /// Refuses a device that is in use.
 fn ensure_free(device: &Path) -> Result<(), Failure> {
-    let user = number(device)?.in_use(device).map_err(|error| {
-        let text = format!("cannot find out who uses {}", device.display());
-        Failure::new(FailureKind::Device, text).because(&error)
-    })?;
+    let user = number(device)?
+        .in_use(device)
+        .map_err(|error| Failure::at(FailureKind::Device, "find out who uses", device, &error))?;
     let Some(user) = user else { return Ok(()) };
     let text = format!("refusing to format {}", device.display());
     Err(Failure::new(FailureKind::BadInput, text)
@@ -128,8 +122,7 @@ impl Place for Block {
             }
             // A link such as those in /dev/disk/by-id may change while the trial runs.
             let path = std::fs::canonicalize(&self.device).map_err(|error| {
-                let text = format!("cannot follow {}", self.device.display());
-                Failure::new(FailureKind::Device, text).because(&error)
+                Failure::at(FailureKind::Device, "follow", &self.device, &error)
             })?;
             Ok((path, facts))
         })?;

@@ -70,10 +70,9 @@ pub(crate) trait Place: Send + Sync {
 /// Makes the folder of a lease, accessible to this user alone, with the lease's mark.
 pub(crate) fn make_marked_folder(path: &Path, resources: &LeasedResources) -> Result<(), Failure> {
     let mark = resources.mark.as_deref().unwrap_or_default();
-    WorkFolder::make(path, mark).map(drop).map_err(|error| {
-        let text = format!("cannot create the folder {}", path.display());
-        Failure::new(kind_of(&error), text).because(&error)
-    })
+    WorkFolder::make(path, mark)
+        .map(drop)
+        .map_err(|error| Failure::at(kind_of(&error), "create the folder", path, &error))
 }
 
 /// Makes a folder inside one that was made for a trial.
@@ -82,10 +81,7 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     std::fs::DirBuilder::new()
         .mode(0o700)
         .create(path)
-        .map_err(|error| {
-            let text = format!("cannot create the folder {}", path.display());
-            Failure::new(kind_of(&error), text).because(&error)
-        })
+        .map_err(|error| Failure::at(kind_of(&error), "create the folder", path, &error))
 }
 
 fn kind_of(error: &std::io::Error) -> FailureKind {
@@ -122,12 +118,8 @@ fn ensure_writable(folder: &Path) -> Result<(), Failure> {
             std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
             _ => FailureKind::BadInput,
         };
-        Failure::new(
-            kind,
-            format!("cannot write to the folder {}", folder.display()),
-        )
-        .because(&error)
-        .hint("name another folder, one that exists and that you may write to")
+        Failure::at(kind, "write to the folder", folder, &error)
+            .hint("name another folder, one that exists and that you may write to")
     })
 }
 

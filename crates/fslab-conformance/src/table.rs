@@ -1,0 +1,14 @@
+//! The kinds of jobs that test what a file system does.
+
+use fslab_job::JobKind;
+
+use crate::parameters::{FillParameters, TreeParameters};
+use crate::probe::{InlineParameters, PrefetchParameters};
+
+/// The kinds of jobs that test what a file system does.
+pub const CONFORMANCE_JOBS: &[JobKind] = &[
+    JobKind::of::<TreeParameters>(),
+    JobKind::of::<FillParameters>(),
+    JobKind::of::<InlineParameters>(),
+    JobKind::of::<PrefetchParameters>(),
+];

@@ -1,0 +1,155 @@
+//! The trait of a kind of job: its parameters, what they need, how it is run.
+
+use std::path::PathBuf;
+
+use fslab_engine::RunContext;
+use fslab_model::{Brings, Bytes, Need, Parameters, PhaseKind};
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::outcome::{Finished, RunError};
+use crate::parameters::{from_map, to_map};
+
+/// A kind of job is its type of parameters; `Default` has the values that a workload leaves out.
+pub trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'static {
+    /// Name in workload files.
+    const NAME: &'static str;
+    /// True if it creates names and links that fslab has not chosen.
+    const FOREIGN_NAMES: bool = false;
+    /// Parameters for which 0 or an empty text means the workload's default.
+    const ZERO_IS_DEFAULT: &'static [&'static str] = &[];
+
+    /// Turns shares of `size` into bytes and validates; the error describes the invalid value.
+    fn resolve(&mut self, size: Bytes) -> Result<(), String>;
+    /// Upper bound of the bytes of all files at the end of the phase, to compare with free space.
+    fn footprint(&self) -> Bytes;
+    /// The files whose pages must be evicted to make the phase cold; `None` if evicting file data
+    /// does not make it cold.
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        None
+    }
+    /// Capabilities that the file system needs; without them the phase is skipped.
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
+    /// Each program that it starts and each file of the machine that it reads; a guest has nothing
+    /// else.
+    fn brings(&self) -> Brings {
+        Brings::default()
+    }
+    /// The kind of the phase if it depends on the parameters.
+    fn kind(&self) -> Option<PhaseKind> {
+        None
+    }
+    /// Describes the texts of the study that a program would interpret as commands; `None` if there
+    /// are none. A job that starts programs without implementing it is refused at run time.
+    fn foreign(&self) -> Option<String> {
+        None
+    }
+    /// Whether [`Job::lay_out`] may write files.
+    fn lays_out(&self) -> bool {
+        false
+    }
+    /// Writes files that it reads and that are missing, before the phase; gives the bytes that were
+    /// missing.
+    fn lay_out(&self, _context: &RunContext) -> Result<u64, RunError> {
+        Ok(0)
+    }
+    /// Runs it once.
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError>;
+}
+
+/// Invalid parameters of a job.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// A parameter is unknown or of the wrong type.
+    #[error(transparent)]
+    Shape(#[from] serde_json::Error),
+    /// A parameter has an invalid value.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// Parameters of a job for a file system of known size.
+pub struct ResolvedJob {
+    /// All parameters.
+    pub parameters: Parameters,
+    /// Names of those that were computed from the size or from other parameters.
+    pub derived: Vec<String>,
+}
+
+/// A function of the parameters of a job, which are a map and may leave out those with defaults.
+pub type JobFunction<T> = fn(&Parameters) -> Result<T, JobError>;
+
+/// A kind of job without its type: a line in the table of a crate.
+pub struct JobKind {
+    /// See [`Job::NAME`].
+    pub name: &'static str,
+    /// See [`Job::FOREIGN_NAMES`].
+    pub foreign_names: bool,
+    /// See [`Job::ZERO_IS_DEFAULT`].
+    pub zero_is_default: &'static [&'static str],
+    /// The schema of the parameters.
+    pub schema: fn() -> Schema,
+    /// See [`Job::resolve`].
+    pub resolve: fn(&Parameters, Bytes) -> Result<ResolvedJob, JobError>,
+    /// See [`Job::footprint`].
+    pub footprint: JobFunction<Bytes>,
+    /// See [`Job::data_files`].
+    pub data_files: JobFunction<Option<Vec<PathBuf>>>,
+    /// See [`Job::needs`].
+    pub needs: JobFunction<Vec<Need>>,
+    /// See [`Job::brings`].
+    pub brings: JobFunction<Brings>,
+    /// See [`Job::kind`].
+    pub kind: JobFunction<Option<PhaseKind>>,
+    /// See [`Job::foreign`].
+    pub foreign: JobFunction<Option<String>>,
+    /// See [`Job::lays_out`].
+    pub lays_out: JobFunction<bool>,
+    /// See [`Job::lay_out`].
+    pub lay_out: fn(&Parameters, &RunContext) -> Result<u64, RunError>,
+    /// See [`Job::run`].
+    pub run: fn(&Parameters, &RunContext) -> Result<Finished, RunError>,
+}
+
+impl JobKind {
+    /// The kind of job with the parameters `J`.
+    #[must_use]
+    pub const fn of<J: Job>() -> Self {
+        Self {
+            name: J::NAME,
+            foreign_names: J::FOREIGN_NAMES,
+            zero_is_default: J::ZERO_IS_DEFAULT,
+            schema: || schemars::schema_for!(J),
+            resolve: resolve::<J>,
+            footprint: |map| Ok(typed::<J>(map)?.footprint()),
+            data_files: |map| Ok(typed::<J>(map)?.data_files()),
+            needs: |map| Ok(typed::<J>(map)?.needs()),
+            brings: |map| Ok(typed::<J>(map)?.brings()),
+            kind: |map| Ok(typed::<J>(map)?.kind()),
+            foreign: |map| Ok(typed::<J>(map)?.foreign()),
+            lays_out: |map| Ok(typed::<J>(map)?.lays_out()),
+            lay_out: |map, context| typed::<J>(map)?.lay_out(context),
+            run: |map, context| typed::<J>(map)?.run(context),
+        }
+    }
+}
+
+fn typed<J: Job>(map: &Parameters) -> Result<J, JobError> {
+    Ok(from_map(map)?)
+}
+
+fn resolve<J: Job>(map: &Parameters, size: Bytes) -> Result<ResolvedJob, JobError> {
+    let mut job: J = typed(map)?;
+    let before = to_map(&job)?;
+    job.resolve(size).map_err(JobError::Value)?;
+    let parameters = to_map(&job)?;
+    let is_derived = |(name, value): &(&String, _)| before.get(*name) != Some(*value);
+    let derived = parameters.iter().filter(is_derived);
+    Ok(ResolvedJob {
+        derived: derived.map(|(name, _)| name.clone()).collect(),
+        parameters,
+    })
+}

@@ -1,0 +1,245 @@
+//! The job `files`: every metadata job of the engine.
+
+use std::path::PathBuf;
+
+use fslab_engine::{
+    Content, Digest, DirectoryTiming, FileKind, FileSizes, MetadataJob, MetadataOperation,
+    MetadataSync, NameStyle, Names, Order, RunContext, Sharing, TreeShape, Workers, run_metadata,
+};
+use fslab_model::{Bytes, Need, is_default};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::outcome::{Finished, RunError};
+use crate::parameters::{Size, ensure_inside, sized_footprint};
+
+/// Longest name with a random part, in bytes.
+const STYLED_NAME_BYTES: u32 = 19;
+/// Default of the directories that a turnover keeps.
+const KEPT_DIRECTORIES: u64 = 4;
+
+/// Parameters of `files`. Each is defined where the engine's [`MetadataJob`] defines it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct FilesParameters {
+    /// The operation on every file: "create", "read", "stat", "list", "chmod", "unlink", ...
+    #[schemars(with = "serde_json::Value")]
+    operation: MetadataOperation,
+    /// Further operations on each file, as a part of the first one.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(with = "serde_json::Value")]
+    then: Vec<MetadataOperation>,
+    /// The root of the tree, below that of the file system.
+    directory: PathBuf,
+    /// Number of files: at least 1.
+    files: u64,
+    /// Files in each directory; 0 for all in one.
+    files_per_directory: u64,
+    /// Directories in each directory.
+    fan_out: u64,
+    /// Levels of directories.
+    depth: u32,
+    /// How files are named: "number", "number-random" or "random-number".
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(with = "serde_json::Value")]
+    name_style: NameStyle,
+    /// By which names files are used: "files", "links", "symlinks" or "renamed".
+    #[schemars(with = "serde_json::Value")]
+    names: Names,
+    /// The order of files: "sequential", "reverse", "random" or "readdir".
+    #[schemars(with = "serde_json::Value")]
+    order: Order,
+    /// Bytes of each file: a size, a list of sizes, or a distribution of sizes.
+    #[schemars(with = "serde_json::Value")]
+    file_size: FileSizes,
+    /// Bytes per read(2) or write(2): 1 B to 128 MiB.
+    #[schemars(with = "Size")]
+    record: Bytes,
+    /// Length after "truncate", in bytes.
+    #[schemars(with = "Size")]
+    truncated: Bytes,
+    /// Calls that make changes durable: { fsync_file, fsync_directory, closing_syncfs, ... }.
+    #[schemars(with = "serde_json::Value")]
+    sync: MetadataSync,
+    /// How far the data written can be compressed and deduplicated.
+    #[schemars(with = "serde_json::Value")]
+    content: Content,
+    /// Generation of the content: another number gives other data.
+    #[serde(skip_serializing_if = "is_default")]
+    generation: u32,
+    /// What is created: "file", "link" or "symlink".
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(with = "serde_json::Value")]
+    kind: FileKind,
+    /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
+    verify: bool,
+    /// The digest of each file that is read: "sha-512".
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    digest: Option<Digest>,
+    /// When directories are made: "before" the phase is timed or "in-time".
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(with = "serde_json::Value")]
+    directories: DirectoryTiming,
+    /// Remove the directories, too.
+    #[serde(skip_serializing_if = "is_default")]
+    remove_directories: bool,
+    /// With "turnover": directories that exist at a time.
+    #[serde(skip_serializing_if = "is_default_kept")]
+    kept_directories: u64,
+    /// Threads, or processes: 1 to 1024.
+    threads: u32,
+    /// "threads" or "processes".
+    #[schemars(with = "serde_json::Value")]
+    workers: Workers,
+    /// "own" (no two threads share a directory) or "shared".
+    #[schemars(with = "serde_json::Value")]
+    sharing: Sharing,
+    /// A tree for each thread.
+    #[serde(skip_serializing_if = "is_default")]
+    base_per_worker: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+fn is_default_kept(value: &u64) -> bool {
+    *value == KEPT_DIRECTORIES
+}
+
+impl Default for FilesParameters {
+    fn default() -> Self {
+        let tree = TreeShape::flat("files", 1000, 200);
+        let job = MetadataJob::new(MetadataOperation::Create, tree);
+        Self {
+            operation: job.operation,
+            then: job.then,
+            directory: job.tree.base,
+            files: job.tree.files,
+            files_per_directory: job.tree.files_per_directory,
+            fan_out: job.tree.fan_out,
+            depth: job.tree.depth,
+            name_style: job.name_style,
+            names: job.names,
+            order: job.order,
+            file_size: job.file_bytes,
+            record: Bytes(job.record_bytes),
+            truncated: Bytes(job.truncated_bytes),
+            sync: job.sync,
+            content: job.content,
+            generation: job.generation,
+            kind: job.kind,
+            verify: job.verify,
+            digest: job.digest,
+            directories: job.directories,
+            remove_directories: job.remove_directories,
+            kept_directories: KEPT_DIRECTORIES,
+            threads: job.threads,
+            workers: job.workers,
+            sharing: job.sharing,
+            base_per_worker: job.base_per_worker,
+        }
+    }
+}
+
+impl FilesParameters {
+    fn job(&self) -> MetadataJob {
+        MetadataJob {
+            operation: self.operation,
+            then: self.then.clone(),
+            tree: TreeShape {
+                base: self.directory.clone(),
+                files: self.files,
+                files_per_directory: self.files_per_directory,
+                fan_out: self.fan_out,
+                depth: self.depth,
+            },
+            name_style: self.name_style,
+            names: self.names,
+            order: self.order,
+            file_bytes: self.file_size.clone(),
+            record_bytes: self.record.0,
+            truncated_bytes: self.truncated.0,
+            sync: self.sync,
+            content: self.content,
+            generation: self.generation,
+            kind: self.kind,
+            verify: self.verify,
+            digest: self.digest,
+            directories: self.directories,
+            remove_directories: self.remove_directories,
+            kept_directories: self.kept_directories,
+            threads: self.threads,
+            workers: self.workers,
+            sharing: self.sharing,
+            base_per_worker: self.base_per_worker,
+        }
+    }
+
+    /// The most files that exist at a time.
+    fn files_max(&self) -> u64 {
+        let trees = if self.base_per_worker {
+            self.threads
+        } else {
+            1
+        };
+        let of_one = match self.operation {
+            MetadataOperation::Turnover => {
+                let kept = self
+                    .kept_directories
+                    .saturating_mul(self.files_per_directory);
+                self.files.min(kept)
+            }
+            _ if self.kind != FileKind::File => 1,
+            _ => self.files,
+        };
+        of_one.saturating_mul(trees.into())
+    }
+}
+
+impl Job for FilesParameters {
+    const NAME: &'static str = "files";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.directory)?;
+        // Validated while planning, before a disk is formatted.
+        self.job().validate().map_err(|error| error.to_string())
+    }
+
+    fn footprint(&self) -> Bytes {
+        sized_footprint(self.files_max(), &self.file_size)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        use MetadataOperation as Operation;
+        let mut needs = vec![Need::FileBytes(Bytes(self.file_size.longest()))];
+        let steps = std::iter::once(&self.operation).chain(&self.then);
+        needs.extend(steps.filter_map(|step| match step {
+            Operation::Link => Some(Need::HardLinks(2)),
+            Operation::Symlink | Operation::Readlink => Some(Need::Symlinks),
+            Operation::Chmod | Operation::Chown => Some(Need::Permissions),
+            Operation::SetXattr | Operation::GetXattr => Some(Need::ExtendedAttributes),
+            _ => None,
+        }));
+        needs.extend(match self.kind {
+            FileKind::File => None,
+            FileKind::Link => Some(Need::HardLinks(self.files)),
+            FileKind::Symlink => Some(Need::Symlinks),
+        });
+        needs.extend(
+            (self.name_style != NameStyle::Number).then_some(Need::NameBytes(STYLED_NAME_BYTES)),
+        );
+        needs.extend(match self.names {
+            Names::Links => Some(Need::HardLinks(2)),
+            Names::Symlinks => Some(Need::Symlinks),
+            Names::Files | Names::Renamed => None,
+        });
+        needs
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_metadata(context, &self.job())?.into())
+    }
+}

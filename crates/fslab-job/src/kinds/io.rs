@@ -1,0 +1,238 @@
+//! The job `io`: a data job of the engine with all of its settings.
+
+use std::path::{Path, PathBuf};
+
+use fslab_engine::{
+    Access, Advice, Amount, Content, DataJob, Direction, EngineKind, OpenMode, OpenSync, Pace,
+    Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, lay_out,
+    lays_out, run_data,
+};
+use fslab_model::{Bytes, Need, PhaseKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::data::{kind_of, longest_file};
+use crate::job::Job;
+use crate::outcome::{Finished, RunError};
+use crate::parameters::{Size, ensure_inside, parse_engine};
+
+/// Parameters of `io`. Each is defined where the engine's [`DataJob`] defines it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct IoParameters {
+    /// The engine instead of the plan's: "psync", "uring", "mmap" or "stdio".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine: Option<String>,
+    /// Path below the root of the file system.
+    file: PathBuf,
+    /// Size of each file in bytes, or as a share of the file system's size.
+    file_size: Size,
+    /// Bytes of each segment of the file: a multiple of the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Size>")]
+    segment: Option<Bytes>,
+    /// Bytes of one record: 1 B to 128 MiB.
+    #[schemars(with = "Size")]
+    record: Bytes,
+    /// Offset of the first record in bytes.
+    offset: u64,
+    /// "read", "write", "update", { mix = { read_percent = 0 to 100 } } or
+    /// { read-update = { every = N } }.
+    #[schemars(with = "serde_json::Value")]
+    direction: Direction,
+    /// The order of records: "sequential", "reverse", "random-uniform", "random-once",
+    /// { strided = { stride_records = N } } and others of the engine.
+    #[schemars(with = "serde_json::Value")]
+    access: Access,
+    /// When a thread has done enough: "whole-file", { operations = N }, { total-operations = N },
+    /// { bytes = N } or { time = "10s" }.
+    #[schemars(with = "serde_json::Value")]
+    amount: Amount,
+    /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =
+    /// "2s"`.
+    ramp_up_ns: u64,
+    /// When operations are issued: "as-fast-as-possible", or at a rate.
+    #[schemars(with = "serde_json::Value")]
+    pace: Pace,
+    /// "existing", "create" or "replace" (create or truncate). With "create", a file that is read
+    /// and is missing or short is written before the phase is timed.
+    #[schemars(with = "serde_json::Value")]
+    open: OpenMode,
+    /// Space that is reserved before the phase is timed: "none", "truncate" or "allocate".
+    #[schemars(with = "serde_json::Value")]
+    preparation: Preparation,
+    /// pread(2) and pwrite(2); otherwise lseek(2), read(2) and write(2). Only psync has the choice.
+    positioned: bool,
+    /// O_DIRECT: without the page cache.
+    direct: bool,
+    /// O_DSYNC ("data") or O_SYNC ("full"); "none" for neither.
+    #[schemars(with = "serde_json::Value")]
+    open_sync: OpenSync,
+    /// A hint to the kernel by posix_fadvise(2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    advice: Option<Advice>,
+    /// Calls that make data durable: { every = { operations = N, call = CALL }, updated = CALL,
+    /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync". `operations`
+    /// counts writes, not reads.
+    #[schemars(with = "serde_json::Value")]
+    sync: SyncPolicy,
+    /// How far the data written can be compressed and deduplicated.
+    #[schemars(with = "serde_json::Value")]
+    content: Content,
+    /// Generation of the content: another number gives other data.
+    generation: u32,
+    /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
+    verify: bool,
+    /// Accept blocks of an earlier generation when verifying.
+    older_generations: bool,
+    /// Threads, or processes: 1 to 1024.
+    threads: u32,
+    /// "threads" or "processes".
+    #[schemars(with = "serde_json::Value")]
+    workers: Workers,
+    /// "own" (each thread has its own file) or "shared".
+    #[schemars(with = "serde_json::Value")]
+    sharing: Sharing,
+    /// Settings of the io_uring engine.
+    #[schemars(with = "serde_json::Value")]
+    uring: UringTuning,
+    /// Settings of the stdio engine.
+    #[schemars(with = "serde_json::Value")]
+    stdio: StdioTuning,
+}
+
+impl Default for IoParameters {
+    fn default() -> Self {
+        let job = DataJob::write("data", 1, 1);
+        Self {
+            engine: None,
+            file: job.file,
+            file_size: Size::Written("1/4".into()),
+            segment: job.segment_bytes.map(Bytes),
+            record: Bytes::mib(1),
+            offset: job.offset_bytes,
+            direction: job.direction,
+            access: job.access,
+            amount: job.amount,
+            ramp_up_ns: job.ramp_up_ns,
+            pace: job.pace,
+            open: OpenMode::Create,
+            preparation: job.preparation,
+            positioned: job.positioned,
+            direct: job.direct,
+            open_sync: job.open_sync,
+            advice: job.advice,
+            sync: job.sync,
+            content: job.content,
+            generation: job.generation,
+            verify: job.verify,
+            older_generations: job.older_generations,
+            threads: job.threads,
+            workers: job.workers,
+            sharing: job.sharing,
+            uring: job.uring,
+            stdio: job.stdio,
+        }
+    }
+}
+
+impl IoParameters {
+    /// The file, below the root.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The engine of the parameters, else that of the plan.
+    pub(super) fn engine(&self, context: &RunContext) -> EngineKind {
+        // An unknown engine was refused while planning.
+        let named = parse_engine(self.engine.as_deref()).ok().flatten();
+        named.unwrap_or(context.engine)
+    }
+
+    /// The job.
+    pub(super) fn job(&self) -> DataJob {
+        DataJob {
+            file: self.file.clone(),
+            file_bytes: self.file_size.bytes(),
+            segment_bytes: self.segment.map(|segment| segment.0),
+            record_bytes: self.record.0,
+            offset_bytes: self.offset,
+            direction: self.direction,
+            access: self.access,
+            amount: self.amount,
+            ramp_up_ns: self.ramp_up_ns,
+            pace: self.pace,
+            open: self.open,
+            preparation: self.preparation,
+            positioned: self.positioned,
+            direct: self.direct,
+            open_sync: self.open_sync,
+            advice: self.advice,
+            sync: self.sync,
+            content: self.content,
+            generation: self.generation,
+            verify: self.verify,
+            older_generations: self.older_generations,
+            threads: self.threads,
+            workers: self.workers,
+            sharing: self.sharing,
+            uring: self.uring,
+            stdio: self.stdio,
+        }
+    }
+}
+
+impl Job for IoParameters {
+    const NAME: &'static str = "io";
+
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.file)?;
+        self.file_size = Size::Bytes(self.file_size.resolve(size)?);
+        parse_engine(self.engine.as_deref())?;
+        // Validated while planning, before a disk is formatted.
+        self.job().validate().map_err(|error| error.to_string())
+    }
+
+    fn footprint(&self) -> Bytes {
+        let files = match self.sharing {
+            Sharing::Own => u64::from(self.threads),
+            Sharing::Shared => 1,
+        };
+        Bytes(
+            self.file_size
+                .bytes()
+                .saturating_add(self.offset)
+                .saturating_mul(files),
+        )
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        Some(self.job().files())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let end = self.file_size.bytes().saturating_add(self.offset);
+        vec![longest_file(end, self.segment)]
+    }
+
+    fn kind(&self) -> Option<PhaseKind> {
+        Some(kind_of(self.direction))
+    }
+
+    fn lays_out(&self) -> bool {
+        lays_out(&self.job())
+    }
+
+    fn lay_out(&self, context: &RunContext) -> Result<u64, RunError> {
+        Ok(lay_out(context, &self.job())?)
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        let context = RunContext {
+            engine: self.engine(context),
+            ..context.clone()
+        };
+        Ok(run_data(&context, &self.job())?.into())
+    }
+}

@@ -1,0 +1,84 @@
+//! The job `small-files`: one operation on every file of a tree of files of one size.
+
+use std::path::PathBuf;
+
+use fslab_engine::{
+    MetadataJob, MetadataOperation, MetadataSync, RunContext, TreeShape, run_metadata,
+};
+use fslab_model::{Bytes, Need};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::outcome::{Finished, RunError};
+use crate::parameters::{Size, ensure_inside, tree_footprint};
+
+/// Parameters of `small-files`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SmallFilesParameters {
+    /// The root of the tree, below that of the file system.
+    directory: PathBuf,
+    /// Number of files: at least 1.
+    files: u64,
+    /// Files in each directory; 0 for all in one.
+    files_per_directory: u64,
+    /// Bytes of each file.
+    #[schemars(with = "Size")]
+    file_size: Bytes,
+    /// The operation on every file: "create", "list" (its directory), "stat", "read", "chmod",
+    /// "unlink" and others of the engine.
+    #[schemars(with = "String")]
+    operation: MetadataOperation,
+    /// syncfs(2) after the last operation, timed.
+    closing_syncfs: bool,
+}
+
+impl Default for SmallFilesParameters {
+    fn default() -> Self {
+        Self {
+            directory: "tree".into(),
+            files: 10_000,
+            files_per_directory: 200,
+            file_size: Bytes::kib(4),
+            operation: MetadataOperation::Stat,
+            closing_syncfs: false,
+        }
+    }
+}
+
+impl Job for SmallFilesParameters {
+    const NAME: &'static str = "small-files";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.directory)?;
+        if self.files == 0 {
+            return Err("files = 0; there must be at least one".into());
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        tree_footprint(self.files, self.file_size.0)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::FileBytes(self.file_size)];
+        let is_chmod = self.operation == MetadataOperation::Chmod;
+        needs.extend(is_chmod.then_some(Need::Permissions));
+        needs
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        let tree = TreeShape::flat(self.directory.clone(), self.files, self.files_per_directory);
+        let job = MetadataJob {
+            file_bytes: self.file_size.0.into(),
+            sync: MetadataSync {
+                closing_syncfs: self.closing_syncfs,
+                ..MetadataSync::default()
+            },
+            ..MetadataJob::new(self.operation, tree)
+        };
+        Ok(run_metadata(context, &job)?.into())
+    }
+}

@@ -1,0 +1,174 @@
+//! Parameters that several jobs share: sizes, paths, engines.
+
+use std::path::{Component, Path};
+
+use fslab_engine::{EngineKind, FileSizes, ParseEngineError};
+use fslab_model::{Bytes, Parameters, Share};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The parameters of a job from a map.
+///
+/// # Errors
+/// If one is unknown or of the wrong type.
+pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, serde_json::Error> {
+    serde_json::from_value(serde_json::Value::Object(map.clone()))
+}
+
+/// The parameters of a job as a map.
+pub(crate) fn to_map<T: Serialize>(typed: &T) -> Result<Parameters, serde_json::Error> {
+    match serde_json::to_value(typed)? {
+        serde_json::Value::Object(map) => Ok(map),
+        _ => Err(serde::ser::Error::custom("parameters are no map")),
+    }
+}
+
+/// For `skip_serializing_if`.
+#[must_use]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+pub fn is_true(value: &bool) -> bool {
+    *value
+}
+
+/// A size in a study (`"1/4"`, `"64MiB"`) or in a plan (a number of bytes).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Size {
+    /// Bytes.
+    Bytes(u64),
+    /// A number with a unit, or a share of the file system.
+    Written(String),
+}
+
+impl Size {
+    /// The size in bytes; shares are of `total`.
+    pub fn resolve(&self, total: Bytes) -> Result<u64, String> {
+        match self {
+            Self::Bytes(bytes) => Ok(*bytes),
+            Self::Written(text) => {
+                let share: Share = text.parse().map_err(|error| format!("{error}"))?;
+                Ok(share.of(total).0)
+            }
+        }
+    }
+
+    /// The size in bytes once resolved; 0 before.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => *bytes,
+            Self::Written(_) => 0,
+        }
+    }
+}
+
+/// The part of a phase that is run: with two phases, files can be created in one and be cold in the
+/// other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhasePart {
+    /// Create the files, then run the timed part.
+    #[default]
+    All,
+    /// Only create the files, which is timed.
+    Prepare,
+    /// Only run the timed part, with the files of an earlier phase of the same parameters.
+    Play,
+}
+
+/// Upper bound of the space of `files` files: blocks of 4 KiB, and one more each for name and
+/// inode.
+pub fn tree_footprint(files: u64, file_bytes: u64) -> Bytes {
+    let each = file_bytes
+        .div_ceil(4096)
+        .saturating_add(1)
+        .saturating_mul(4096);
+    Bytes(files.saturating_mul(each))
+}
+
+/// The same for files of many sizes.
+pub fn sized_footprint(files: u64, sizes: &FileSizes) -> Bytes {
+    match sizes {
+        FileSizes::Fixed(bytes) => tree_footprint(files, *bytes),
+        // Each file ends in a partial block, and has one more for name and inode.
+        sizes => Bytes(
+            sizes
+                .total_bytes(files)
+                .saturating_add(files.saturating_mul(2 * 4096)),
+        ),
+    }
+}
+
+/// Parses the name of an engine.
+pub fn parse_engine(name: Option<&str>) -> Result<Option<EngineKind>, String> {
+    name.map(|name| {
+        name.parse()
+            .map_err(|error: ParseEngineError| error.to_string())
+    })
+    .transpose()
+}
+
+/// Limit of a path in a parameter: with a mount point before it and names below it, it stays
+/// within PATH_MAX (4096).
+const PATH_BYTES_MAX: usize = 2_048;
+/// Limit of a name: NAME_MAX of Linux.
+const NAME_BYTES_MAX: usize = 255;
+
+/// Requires a relative path below the root of the measured file system.
+pub fn ensure_inside(path: &Path) -> Result<(), String> {
+    let is_name =
+        |part: Component| matches!(part, Component::Normal(name) if name.len() <= NAME_BYTES_MAX);
+    let is_inside = path.components().all(is_name) && path.components().next().is_some();
+    let is_text = path
+        .to_str()
+        .is_some_and(|text| text.len() <= PATH_BYTES_MAX && !text.contains(char::is_control));
+    if is_inside && is_text {
+        return Ok(());
+    }
+    let shown: String = path
+        .to_string_lossy()
+        .chars()
+        .take(NAME_BYTES_MAX)
+        .collect();
+    Err(format!(
+        "the path '{}'; it must be relative, without '..' and control characters, of at most \
+         {PATH_BYTES_MAX} bytes, each name of at most {NAME_BYTES_MAX}",
+        shown.escape_debug()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_short_text_below_the_root() {
+        for good in ["a", "a/b c", "ä/.hidden", "a//b/./c"] {
+            assert_eq!(ensure_inside(Path::new(good)), Ok(()), "{good}");
+        }
+        let long_name = "n".repeat(256);
+        let long_path = ["name"; 500].join("/");
+        for bad in [
+            "",
+            ".",
+            "..",
+            "/",
+            "/a",
+            "a/../b",
+            "./a",
+            "a\nb",
+            "a\0b",
+            "a\u{1b}[2J",
+            "a\u{85}b",
+            &long_name,
+            &long_path,
+        ] {
+            let problem = ensure_inside(Path::new(bad)).expect_err(bad);
+            assert!(!problem.contains(char::is_control), "{problem:?}");
+            assert!(problem.len() < 1_000, "{}", problem.len());
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The job `sqlite`: transactions of SQLite, one after the other. Each COMMIT is timed as an
+//! operation; the phase includes the other statements.
+//!
+//! SQLite marks its journals with random numbers; sizes, and so the I/O, follow from the parameters
+//! and the seed. Temporary tables stay in memory: only the database and its journal are on the file
+//! system.
+
+use std::path::{Path, PathBuf};
+
+use fslab_engine::{EngineError, EngineKind, Filler, Measured, Random, RunContext, ThreadRecorder};
+use fslab_job::{Finished, Job, RunError, Size, ensure_inside, synthetic_application};
+use fslab_model::{Bytes, FailureKind, Need};
+use fslab_sys::ResourceUse;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::flows::EngineResult;
+
+/// Rows per transaction while the table is filled (not timed).
+const FILL_ROWS: u64 = 10_000;
+/// Bytes of a row besides its data.
+const ROW_ROOM: u64 = 32;
+const ROW_MAX: Bytes = Bytes::mib(16);
+
+/// The rollback journal: SQLite's journal_mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Journal {
+    /// Deleted at each commit.
+    #[default]
+    Delete,
+    /// Truncated at each commit.
+    Truncate,
+    /// Its header is overwritten at each commit.
+    Persist,
+    /// A write-ahead log.
+    Wal,
+}
+
+/// When SQLite syncs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Synchronous {
+    /// At every commit, which is then durable.
+    #[default]
+    Full,
+    /// At critical moments only: the database stays consistent.
+    Normal,
+    /// Never.
+    Off,
+}
+
+/// Parameters of `sqlite`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DatabaseParameters {
+    /// The database, below the root.
+    file: PathBuf,
+    /// Number of transactions: at least 1.
+    transactions: u64,
+    /// Rows that each transaction touches.
+    rows: u64,
+    /// Size of a row's data.
+    #[schemars(with = "Size")]
+    row: Bytes,
+    /// Rows that are inserted before timing.
+    rows_before: u64,
+    /// Percent of the rows that are inserted.
+    insert_percent: u64,
+    /// Percent of the rows that are updated; the rest are selected.
+    update_percent: u64,
+    /// SQLite's journal_mode: "delete", "truncate", "persist" or "wal".
+    journal: Journal,
+    /// SQLite's synchronous: "full", "normal" or "off".
+    synchronous: Synchronous,
+    /// SQLite's page size in bytes: a power of two, 512 to 65536.
+    #[schemars(with = "Size")]
+    page_size: Bytes,
+    /// Size of SQLite's page cache.
+    #[schemars(with = "Size")]
+    page_cache: Bytes,
+}
+
+impl Default for DatabaseParameters {
+    fn default() -> Self {
+        Self {
+            file: "sqlite.db".into(),
+            transactions: 1_000,
+            rows: 10,
+            row: Bytes(100),
+            rows_before: 10_000,
+            insert_percent: 50,
+            update_percent: 30,
+            journal: Journal::default(),
+            synchronous: Synchronous::default(),
+            page_size: Bytes::kib(4),
+            page_cache: Bytes::mib(2),
+        }
+    }
+}
+
+impl Journal {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Truncate => "truncate",
+            Self::Persist => "persist",
+            Self::Wal => "wal",
+        }
+    }
+}
+
+impl Synchronous {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Normal => "normal",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl Job for DatabaseParameters {
+    const NAME: &'static str = "sqlite";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.file)?;
+        let page = self.page_size.0;
+        if !page.is_power_of_two() || !(512..=65_536).contains(&page) {
+            return Err(format!(
+                "page_size = {page}; it is a power of two, 512 to 65536"
+            ));
+        }
+        if self.transactions == 0 || self.rows == 0 {
+            return Err("transactions or rows = 0; there must be at least one".into());
+        }
+        if self.row.0 == 0 || self.row > ROW_MAX {
+            return Err(format!("row = {}; it is 1 B to {ROW_MAX}", self.row));
+        }
+        if self.insert_percent.saturating_add(self.update_percent) > 100 {
+            return Err("insert_percent and update_percent, which are more than 100".into());
+        }
+        if self.rows_before == 0 && self.insert_percent < 100 {
+            return Err("rows_before = 0; there must be rows to change or look up".into());
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        let touched = self.transactions.saturating_mul(self.rows);
+        let rows = self.rows_before.saturating_add(touched);
+        let table = rows.saturating_mul(self.row.0 + ROW_ROOM);
+        // Pages are partly empty, and a write-ahead log holds copies of pages.
+        Bytes(table.saturating_mul(3).saturating_add(8 << 20))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(self.footprint())]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        commit_transactions(self, context)
+    }
+}
+
+/// Fills a database, runs the transactions, and checks it.
+pub(crate) fn commit_transactions(
+    parameters: &DatabaseParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    if context.engine == EngineKind::Null {
+        let moved = parameters.transactions * parameters.rows * parameters.row.0;
+        return Ok(synthetic_application(
+            context.seed,
+            parameters.transactions,
+            moved,
+        ));
+    }
+    // SQLite seeds itself from /dev/urandom, which is not in the confined tree.
+    let seed_random = || Connection::open_in_memory()?.execute_batch("SELECT random()");
+    // A relative path that starts with `file:` would be parsed as a URI.
+    let root = std::path::absolute(&context.root)
+        .map_err(|error| EngineError::io("find", &context.root, error))?;
+    let path = root.join(&parameters.file);
+    let failed = |error| failure("prepare to open", &path, error);
+    context.outside(seed_random).map_err(failed)?;
+    let mut database = Database::open(parameters, context, &path)?;
+    database.fill()?;
+    let measured = database.transact()?;
+    database.check()?;
+    let mut finished = Finished::from(measured);
+    finished
+        .notes
+        .push(format!("SQLite {}", rusqlite::version()));
+    Ok(finished)
+}
+
+struct Database<'a> {
+    parameters: &'a DatabaseParameters,
+    context: &'a RunContext,
+    path: &'a Path,
+    connection: Connection,
+    filler: Filler,
+    random: Random,
+    /// Number of rows; their ids are 1 to this.
+    rows: u64,
+    /// Row writes so far; each writes different data.
+    writes: u64,
+}
+
+impl<'a> Database<'a> {
+    fn open(
+        parameters: &'a DatabaseParameters,
+        context: &'a RunContext,
+        path: &'a Path,
+    ) -> Result<Self, RunError> {
+        let failed = |error| failure("open", path, error);
+        let connection = Connection::open(path).map_err(failed)?;
+        let settings = format!(
+            "PRAGMA page_size = {}; PRAGMA cache_size = -{}; PRAGMA temp_store = memory;",
+            parameters.page_size.0,
+            parameters.page_cache.0 / 1024,
+        );
+        connection.execute_batch(&settings).map_err(failed)?;
+        let asked = parameters.journal.as_str();
+        let found: String = connection
+            .pragma_update_and_check(None, "journal_mode", asked, |row| row.get(0))
+            .map_err(failed)?;
+        if found != asked {
+            let text = format!("SQLite has no journal of the kind '{asked}' here, but '{found}'");
+            return Err(RunError::Impossible(text));
+        }
+        let synchronous = parameters.synchronous.as_str();
+        connection
+            .pragma_update(None, "synchronous", synchronous)
+            .map_err(failed)?;
+        connection
+            .execute_batch("CREATE TABLE item (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+            .map_err(failed)?;
+        Ok(Self {
+            parameters,
+            context,
+            path,
+            connection,
+            filler: Filler::new(context.seed, parameters.row.0 as usize),
+            random: Random::new(context.seed, 0x7371_6c69),
+            rows: 0,
+            writes: 0,
+        })
+    }
+
+    fn fill(&mut self) -> EngineResult<()> {
+        while self.rows < self.parameters.rows_before {
+            self.check_stop()?;
+            let until = (self.rows + FILL_ROWS).min(self.parameters.rows_before);
+            self.batch("BEGIN")?;
+            while self.rows < until {
+                self.insert()?;
+            }
+            self.batch("COMMIT")?;
+        }
+        Ok(())
+    }
+
+    fn transact(&mut self) -> EngineResult<Measured> {
+        let mut book = ThreadRecorder::new(self.context);
+        let commit = book.kind("commit");
+        let used = ResourceUse::of_process();
+        book.begin(ThreadRecorder::now_ns());
+        for _ in 0..self.parameters.transactions {
+            self.check_stop()?;
+            self.batch("BEGIN IMMEDIATE")?;
+            let mut moved = 0;
+            for _ in 0..self.parameters.rows {
+                moved += self.touch_row()?;
+            }
+            let start_ns = ThreadRecorder::now_ns();
+            self.batch("COMMIT")?;
+            book.operation(commit, start_ns, ThreadRecorder::now_ns(), moved);
+        }
+        let used = ResourceUse::of_process().since(used);
+        Ok(ThreadRecorder::measured(vec![book], used, true))
+    }
+
+    /// Inserts, updates or selects one row, by the mix; returns the bytes of data moved.
+    fn touch_row(&mut self) -> EngineResult<u64> {
+        let choice = self.random.below(100);
+        let (inserts, updates) = (
+            self.parameters.insert_percent,
+            self.parameters.update_percent,
+        );
+        if choice < inserts {
+            self.insert()?;
+        } else if choice < inserts + updates {
+            self.update()?;
+        } else {
+            self.look_up()?;
+        }
+        Ok(self.parameters.row.0)
+    }
+
+    fn insert(&mut self) -> EngineResult<()> {
+        self.writes += 1;
+        let data = self
+            .filler
+            .bytes(self.writes, 0, self.parameters.row.0 as usize);
+        let statement = "INSERT INTO item (id, data) VALUES (?1, ?2)";
+        let id = self.rows + 1;
+        let done = self
+            .connection
+            .prepare_cached(statement)
+            .and_then(|mut it| it.execute(params![id.cast_signed(), data]));
+        done.map_err(|error| failure("insert into", self.path, error))?;
+        self.rows = id;
+        Ok(())
+    }
+
+    fn update(&mut self) -> EngineResult<()> {
+        self.writes += 1;
+        let id = 1 + self.random.below(self.rows);
+        let data = self
+            .filler
+            .bytes(self.writes, 0, self.parameters.row.0 as usize);
+        let statement = "UPDATE item SET data = ?2 WHERE id = ?1";
+        let changed = self
+            .connection
+            .prepare_cached(statement)
+            .and_then(|mut it| it.execute(params![id.cast_signed(), data]))
+            .map_err(|error| failure("update", self.path, error))?;
+        self.demand(changed == 1, || format!("no row {id}"))
+    }
+
+    fn look_up(&mut self) -> EngineResult<()> {
+        let id = 1 + self.random.below(self.rows);
+        let statement = "SELECT length(data) FROM item WHERE id = ?1";
+        let found: Option<i64> = self
+            .connection
+            .prepare_cached(statement)
+            .and_then(|mut it| {
+                it.query_row([id.cast_signed()], |row| row.get(0))
+                    .optional()
+            })
+            .map_err(|error| failure("look up a row of", self.path, error))?;
+        let expected = self.parameters.row.0.cast_signed();
+        self.demand(found == Some(expected), || {
+            format!("no row {id} of {expected} bytes")
+        })
+    }
+
+    /// Fails if SQLite's integrity check does, or if the number of rows is wrong.
+    fn check(&self) -> EngineResult<()> {
+        let ask = |statement: &str| -> rusqlite::Result<String> {
+            self.connection.query_row(statement, [], |row| row.get(0))
+        };
+        let failed = |error| failure("check", self.path, error);
+        let verdict = ask("PRAGMA integrity_check").map_err(failed)?;
+        self.demand(verdict == "ok", || format!("a fault: {verdict}"))?;
+        let rows = ask("SELECT CAST(count(*) AS TEXT) FROM item").map_err(failed)?;
+        self.demand(rows == self.rows.to_string(), || {
+            format!("{rows} rows where there should be {}", self.rows)
+        })
+    }
+
+    fn batch(&self, statement: &'static str) -> EngineResult<()> {
+        let done = self
+            .connection
+            .prepare_cached(statement)
+            .and_then(|mut it| it.execute([]));
+        done.map(drop)
+            .map_err(|error| failure("commit to", self.path, error))
+    }
+
+    fn demand(&self, is_so: bool, otherwise: impl FnOnce() -> String) -> EngineResult<()> {
+        if is_so {
+            return Ok(());
+        }
+        Err(EngineError::corrupt(self.path, otherwise()))
+    }
+
+    fn check_stop(&self) -> EngineResult<()> {
+        if self.context.stop.is_raised() {
+            return Err(EngineError::interrupted(self.path));
+        }
+        Ok(())
+    }
+}
+
+fn failure(operation: &'static str, path: &Path, error: rusqlite::Error) -> EngineError {
+    let kind = match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => FailureKind::NoSpace,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => FailureKind::Corrupt,
+        Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => FailureKind::Permission,
+        _ => FailureKind::Io,
+    };
+    EngineError::io(operation, path, std::io::Error::other(error)).of_kind(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(journal: Journal, synchronous: Synchronous) -> DatabaseParameters {
+        let mut parameters = DatabaseParameters {
+            transactions: 20,
+            rows_before: 500,
+            journal,
+            synchronous,
+            ..DatabaseParameters::default()
+        };
+        parameters.resolve(Bytes::mib(64)).expect("resolves");
+        parameters
+    }
+
+    #[test]
+    fn with_every_journal_all_rows_are_kept_and_all_commits_timed() {
+        for journal in [
+            Journal::Delete,
+            Journal::Truncate,
+            Journal::Persist,
+            Journal::Wal,
+        ] {
+            for synchronous in [Synchronous::Full, Synchronous::Normal, Synchronous::Off] {
+                let folder = tempfile::tempdir().expect("a directory");
+                let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+                let parameters = parameters(journal, synchronous);
+                let finished = commit_transactions(&parameters, &context).expect("commits");
+                let commits = finished.measured.latency("commit").expect("was noted");
+                assert_eq!((commits.count(), finished.measured.operations), (20, 20));
+                assert_eq!(finished.measured.bytes, Some(20 * 10 * 100));
+                let path = folder.path().join("sqlite.db");
+                let connection = Connection::open(path).expect("opens");
+                let rows: i64 = connection
+                    .query_row("SELECT count(*) FROM item", [], |row| row.get(0))
+                    .expect("counts");
+                assert!(
+                    (560..=640).contains(&rows),
+                    "{rows}: half of 200 rows are new"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_content_follows_from_the_seed() {
+        let content = |seed| {
+            let folder = tempfile::tempdir().expect("a directory");
+            let context = RunContext::new(EngineKind::Psync, folder.path(), seed);
+            let parameters = parameters(Journal::Delete, Synchronous::Off);
+            commit_transactions(&parameters, &context).expect("commits");
+            std::fs::read(folder.path().join("sqlite.db")).expect("reads")
+        };
+        assert!(content(1) == content(1));
+        assert!(content(1) != content(2));
+    }
+
+    /// SQLite parsed a path that starts with `file:` as a URI.
+    #[test]
+    fn the_path_of_a_database_is_not_parsed_as_a_uri() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let address = format!("file:{}", folder.path().display());
+        let context = RunContext::new(EngineKind::Psync, address, 5);
+        let parameters = parameters(Journal::Delete, Synchronous::Off);
+        commit_transactions(&parameters, &context).expect_err("there is no such folder");
+        assert!(!folder.path().join("sqlite.db").exists());
+    }
+
+    #[test]
+    fn an_invalid_mix_or_page_size_is_named() {
+        let refused = |change: &dyn Fn(&mut DatabaseParameters)| {
+            let mut parameters = DatabaseParameters::default();
+            change(&mut parameters);
+            parameters
+                .resolve(Bytes::gib(1))
+                .expect_err("must be refused")
+        };
+        assert!(refused(&|it| it.page_size = Bytes(1_000)).contains("page_size"));
+        assert!(refused(&|it| it.insert_percent = 90).contains("update_percent"));
+        assert!(refused(&|it| it.rows_before = 0).contains("rows_before"));
+        assert!(refused(&|it| it.transactions = 0).contains("transactions"));
+    }
+}

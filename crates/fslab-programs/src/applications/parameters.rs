@@ -1,0 +1,164 @@
+//! Parameters of filebench's personalities, and the parts of a phase.
+
+use std::path::PathBuf;
+
+use fslab_engine::RunContext;
+use fslab_job::{Finished, Job, PhasePart, RunError, Size, ensure_inside};
+use fslab_model::{Bytes, Need};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::flow::Flow;
+use super::personality::play;
+
+/// Parameters of a personality: a set of files, and threads that repeat a loop of operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PersonalityParameters {
+    /// The directory of the files, below the root.
+    pub(crate) directory: PathBuf,
+    /// Number of files; 0 for as many as fit into half of the file system, at most `files_max`.
+    pub(crate) files: u64,
+    /// Mean size of a file in bytes; sizes have a gamma distribution of shape 1.5.
+    #[schemars(with = "Size")]
+    pub(crate) mean_size: Bytes,
+    /// Entries of a directory: at least 1.
+    pub(crate) directory_width: u64,
+    /// Percent of the files that exist at the start: 0 to 100.
+    pub(crate) present_percent: u64,
+    /// Threads: at most 4096, each with at least two files; 0 for as many as that allows, at most
+    /// `threads_max`.
+    pub(crate) threads: u32,
+    /// Iterations of the loop by all threads together; 0 for one per file.
+    pub(crate) operations: u64,
+    /// Seconds after which no iteration starts; 0 for no limit.
+    pub(crate) seconds: u64,
+    /// Most bytes of one append: 1 B to 64 MiB.
+    #[schemars(with = "Size")]
+    pub(crate) append: Bytes,
+    /// Most bytes of one read(2) or write(2): 1 B to 64 MiB.
+    #[schemars(with = "Size")]
+    pub(crate) record: Bytes,
+    /// "all", "prepare" (only create the files) or "play" (use the files of an earlier phase).
+    pub(crate) part: PhasePart,
+    /// Limit of `files` if that is 0.
+    pub(crate) files_max: u64,
+    /// Limit of `threads` if that is 0.
+    pub(crate) threads_max: u32,
+    /// The loop that each thread repeats.
+    #[serde(rename = "loop")]
+    pub(crate) flow: Flow,
+}
+
+/// Space of a file besides its data.
+const FILE_ROOM: u64 = 8 << 10;
+/// Least files of a thread: one that exists and one that does not.
+const FILES_EACH_MIN: u64 = 2;
+/// Limit of threads.
+const THREADS_MAX: u32 = 4096;
+const RECORD_MAX: Bytes = Bytes::mib(64);
+
+impl Default for PersonalityParameters {
+    fn default() -> Self {
+        Self {
+            directory: "personality".into(),
+            files: 0,
+            mean_size: Bytes::kib(16),
+            directory_width: 20,
+            present_percent: 80,
+            threads: 0,
+            operations: 0,
+            seconds: 0,
+            append: Bytes::kib(16),
+            record: Bytes::mib(1),
+            part: PhasePart::default(),
+            files_max: 1_000,
+            threads_max: 1,
+            flow: Flow::default(),
+        }
+    }
+}
+
+impl PersonalityParameters {
+    /// The parameters of a built-in workload.
+    #[cfg(test)]
+    pub(super) fn built_in(name: &str) -> Self {
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads"));
+        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a file");
+        let definition = fslab_model::WorkloadDefinition::from_toml(&text).expect("a workload");
+        let defaults = definition.defaults;
+        fslab_job::from_map(&defaults).expect("parameters of a personality")
+    }
+
+    /// Average space of a file, with one append.
+    fn each(&self) -> u64 {
+        (self.mean_size.0)
+            .saturating_add(self.append.0)
+            .saturating_add(FILE_ROOM)
+    }
+}
+
+impl Job for PersonalityParameters {
+    const NAME: &'static str = "personality";
+    const ZERO_IS_DEFAULT: &'static [&'static str] = &[
+        "directory",
+        "mean_size",
+        "directory_width",
+        "present_percent",
+    ];
+
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.directory)?;
+        if self.files == 0 {
+            let fitting = size.0 / 2 / self.each().max(1);
+            self.files = self.files_max.min(fitting).max(FILES_EACH_MIN);
+        }
+        if self.threads == 0 {
+            let most = u32::try_from(self.files / FILES_EACH_MIN).unwrap_or(u32::MAX);
+            self.threads = self.threads_max.min(most).max(1);
+        }
+        if self.operations == 0 {
+            self.operations = self.files;
+        }
+        if self.threads > THREADS_MAX {
+            return Err(format!("threads = {}; at most {THREADS_MAX}", self.threads));
+        }
+        if self.files < u64::from(self.threads) * FILES_EACH_MIN {
+            return Err(format!(
+                "files = {}; each of the {} threads needs {FILES_EACH_MIN}",
+                self.files, self.threads
+            ));
+        }
+        if self.files > u64::from(u32::MAX) {
+            return Err(format!("files = {}; at most {}", self.files, u32::MAX));
+        }
+        if self.present_percent > 100 {
+            return Err(format!(
+                "present_percent = {}; at most 100",
+                self.present_percent
+            ));
+        }
+        for (name, value) in [("record", self.record), ("append", self.append)] {
+            if value.0 == 0 || value > RECORD_MAX {
+                return Err(format!("{name} = {value}; it is 1 B to {RECORD_MAX}"));
+            }
+        }
+        self.flow.validate()
+    }
+
+    fn footprint(&self) -> Bytes {
+        // A quarter more for the long tail of the gamma distribution; appended data stays unless
+        // files are deleted.
+        let files = self.files.saturating_mul(self.each());
+        let appended = self.operations.saturating_mul(self.append.0);
+        Bytes(files.saturating_mul(5) / 4 + appended / 2)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(Bytes(self.mean_size.0.saturating_mul(16)))]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        play(self, context)
+    }
+}

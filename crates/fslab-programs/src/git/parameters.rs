@@ -1,0 +1,135 @@
+//! Parameters of `git`.
+
+use std::path::PathBuf;
+
+use fslab_engine::RunContext;
+use fslab_job::{Finished, Job, RunError, ensure_inside};
+use fslab_model::{Brings, Bytes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::steps::run_git;
+use crate::permission::ProgramParameters;
+
+/// git and its package of Debian.
+pub(super) const GIT: [(&str, &str); 1] = [("git", "git")];
+/// Limits by the digits of names.
+const FILES_MAX: u32 = 100_000;
+const COMMITS_MAX: u32 = 10_000;
+
+/// A step of the work on a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Step {
+    /// `git fast-import` of the history into a bare repository.
+    Create,
+    /// `git clone` of it, with a working tree.
+    Clone,
+    /// `git status`.
+    Status,
+    /// `git checkout` of the state after half of the commits, and back.
+    Checkout,
+    /// `git add` and `git commit` of changed files.
+    Commit,
+    /// `git gc`.
+    Gc,
+}
+
+/// Parameters of `git`; except for `step` they must be the same in all phases of a repository.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct GitParameters {
+    /// The step: "create", "clone", "status", "checkout", "commit" or "gc".
+    pub(super) step: Step,
+    /// The folder of both repositories, below the root: `origin.git` and the clone `work`.
+    pub(super) directory: PathBuf,
+    /// Files of the working tree.
+    pub(super) files: u32,
+    /// Commits of the history.
+    pub(super) commits: u32,
+    /// Files that each commit after the first one changes.
+    pub(super) changes: u32,
+}
+
+impl Default for GitParameters {
+    fn default() -> Self {
+        Self {
+            step: Step::Create,
+            directory: "git".into(),
+            files: 1_000,
+            commits: 100,
+            changes: 20,
+        }
+    }
+}
+
+impl Job for GitParameters {
+    const NAME: &'static str = "git";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.directory)?;
+        for (name, value, most) in [
+            ("files", self.files, FILES_MAX),
+            ("commits", self.commits, COMMITS_MAX),
+            ("changes", self.changes, self.files),
+        ] {
+            if value == 0 || value > most {
+                return Err(format!("{name} = {value}; it must be 1 to {most}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The stream, the packs of both repositories, and the working tree.
+    fn footprint(&self) -> Bytes {
+        let versions = u64::from(self.commits) * u64::from(self.changes);
+        let files = u64::from(self.files);
+        Bytes((files * 5 + versions * 3) << 13)
+    }
+
+    /// Without git the phase is skipped, also in a guest.
+    fn brings(&self) -> Brings {
+        Brings::default().with_helpful(["git", "sh"])
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_git(self, context)
+    }
+}
+
+impl ProgramParameters for GitParameters {
+    /// None: git gets fixed words, and a history made from the seed.
+    fn foreign(&self) -> Option<String> {
+        let Self {
+            step: _,
+            // It reaches no command: it is the working directory.
+            directory: _,
+            files: _,
+            commits: _,
+            changes: _,
+        } = self;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_out_of_range_are_refused_by_name() {
+        for (given, word) in [
+            (serde_json::json!({ "files": 0 }), "files = 0"),
+            (
+                serde_json::json!({ "files": 5, "changes": 6 }),
+                "changes = 6",
+            ),
+            (serde_json::json!({ "commits": 10_001 }), "commits = 10001"),
+            (serde_json::json!({ "directory": "../x" }), "path"),
+        ] {
+            let mut parameters: GitParameters = serde_json::from_value(given).expect(word);
+            let problem = parameters.resolve(Bytes::gib(1)).expect_err(word);
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Jobs of real programs (any command, the build of a C program, git, a database, a web server) and
+//! of applications whose operations fslab issues itself.
+//!
+//! ```text
+//!     command              \
+//!     compile (sh, cc, make) > session --> fslab-sys::ChildGroup --> figures
+//!     git, pgbench          /
+//!     web (nginx, apache2, embedded) <-- clients: requests are timed
+//!     applications (SQLite, filebench's personalities): no program is started
+//! ```
+//!
+//! A program works below the root of the measured file system: directory, home and temporary files
+//! are there; a server's configuration and log are elsewhere. fslab's own calls are confined to the
+//! tree; programs and their clients run outside of that confinement, with the host's root. Texts of
+//! a study that programs interpret need the user's permission: see [`permission`].
+
+mod applications;
+mod command;
+mod compile;
+mod error;
+mod figures;
+mod git;
+mod links;
+mod locate;
+mod permission;
+mod pgbench;
+mod plain_text;
+mod script;
+mod server_folder;
+mod session;
+mod table;
+mod web;
+
+pub use permission::{ALLOW_PROGRAMS_HINT, shown_text};
+pub use table::PROGRAM_JOBS;

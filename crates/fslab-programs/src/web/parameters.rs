@@ -1,0 +1,363 @@
+//! Parameters of `web-publish` and `web-server`, which must describe the same site.
+
+use std::path::PathBuf;
+
+use fslab_engine::RunContext;
+use fslab_job::{Finished, Job, RunError, Size, ensure_inside};
+use fslab_model::{Brings, Bytes, Need};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::publish::run_publish;
+use super::serve::run_serve;
+use super::server::{NGINX, apache_name, installed, is_apache_here};
+use super::site::Site;
+use crate::permission::ProgramParameters;
+use crate::plain_text::plain_text;
+
+/// Default number of files.
+const FILES: u64 = 100;
+/// Limit of the default number: bytes of all files.
+const SITE_BYTES: Bytes = Bytes::mib(256);
+/// Limit by the digits of names.
+const FILES_MAX: u64 = 99_999;
+const FILE_MAX: Bytes = Bytes::gib(16);
+const CLIENTS_MAX: u32 = 512;
+const PASSES_MAX: u32 = 10_000;
+
+/// Parameters of `web-publish`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PublishParameters {
+    /// The site's root below that of the file system.
+    directory: PathBuf,
+    /// Number of files; 0 for 100, or as many as give 256 MiB.
+    files: u64,
+    /// Size of each file: at most 16 GiB.
+    #[schemars(with = "Size")]
+    file_size: Bytes,
+    /// Files in each directory; 0 for all in one.
+    files_per_directory: u64,
+}
+
+impl Default for PublishParameters {
+    fn default() -> Self {
+        Self {
+            directory: "web".into(),
+            files: 0,
+            file_size: Bytes::kib(64),
+            files_per_directory: 100,
+        }
+    }
+}
+
+impl PublishParameters {
+    pub(super) fn site(&self) -> Site {
+        Site {
+            directory: self.directory.clone(),
+            files: self.files,
+            file_bytes: self.file_size.0,
+            files_per_directory: self.files_per_directory,
+        }
+    }
+}
+
+impl Job for PublishParameters {
+    const NAME: &'static str = "web-publish";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        let mut site = self.site();
+        resolve_site(&mut site)?;
+        self.files = site.files;
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        self.site().footprint()
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        Some(self.site().files_below_root())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(self.file_size)]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_publish(self, context)
+    }
+}
+
+/// Which program serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ServerKind {
+    /// The first of the following that is installed; a plan has the one found.
+    Auto,
+    /// nginx.
+    Nginx,
+    /// The Apache HTTP server.
+    Apache2,
+    /// A small built-in server, in the trial's process.
+    Embedded,
+}
+
+/// The socket between clients and server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Transport {
+    /// A Unix-domain socket: no network and none of its timers.
+    Unix,
+    /// TCP over the loopback interface.
+    Tcp,
+}
+
+/// How a server moves a file to its socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Method {
+    /// sendfile(2).
+    Sendfile,
+    /// read(2) and write(2).
+    Read,
+}
+
+/// Parameters of `web-server`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ServeParameters {
+    /// The server: "auto", "nginx", "apache2" or "embedded".
+    pub(super) server: ServerKind,
+    /// The site's root, as in `web-publish`.
+    directory: PathBuf,
+    /// Number of files; 0 for 100, or as many as give 256 MiB.
+    files: u64,
+    /// Bytes of each file: at most 16 GiB.
+    #[schemars(with = "Size")]
+    file_size: Bytes,
+    /// Files in each directory; 0 for all in one.
+    files_per_directory: u64,
+    /// Requests of each file.
+    pub(super) passes: u32,
+    /// Clients, each with one connection and one request at a time.
+    pub(super) clients: u32,
+    /// Processes of nginx, threads of the others; 0 for as many as clients.
+    pub(super) workers: u32,
+    /// Use one connection for all requests of a client.
+    pub(super) keep_alive: bool,
+    /// "unix" or "tcp"; unless given, "unix" if the server supports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transport: Option<Transport>,
+    /// How the server sends a file: "sendfile" or "read".
+    pub(super) method: Method,
+    /// Clients compare every byte; the length is always checked.
+    pub(super) verify: bool,
+}
+
+impl Default for ServeParameters {
+    fn default() -> Self {
+        let site = PublishParameters::default();
+        Self {
+            server: ServerKind::Auto,
+            directory: site.directory,
+            files: site.files,
+            file_size: site.file_size,
+            files_per_directory: site.files_per_directory,
+            passes: 1,
+            clients: 1,
+            workers: 0,
+            keep_alive: false,
+            transport: None,
+            method: Method::Sendfile,
+            verify: false,
+        }
+    }
+}
+
+impl ServeParameters {
+    pub(super) fn site(&self) -> Site {
+        Site {
+            directory: self.directory.clone(),
+            files: self.files,
+            file_bytes: self.file_size.0,
+            files_per_directory: self.files_per_directory,
+        }
+    }
+
+    /// The resolved transport.
+    pub(super) fn transport(&self) -> Transport {
+        self.transport.unwrap_or(match self.server {
+            ServerKind::Apache2 => Transport::Tcp,
+            ServerKind::Auto | ServerKind::Nginx | ServerKind::Embedded => Transport::Unix,
+        })
+    }
+}
+
+impl Job for ServeParameters {
+    const NAME: &'static str = "web-server";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        let mut site = self.site();
+        resolve_site(&mut site)?;
+        self.files = site.files;
+        for (name, value, most) in [
+            ("clients", self.clients, CLIENTS_MAX),
+            ("passes", self.passes, PASSES_MAX),
+        ] {
+            if value == 0 || value > most {
+                return Err(format!("{name} = {value}; it must be 1 to {most}"));
+            }
+        }
+        if self.workers == 0 {
+            self.workers = self.clients;
+        }
+        if self.workers > CLIENTS_MAX {
+            return Err(format!("workers = {}; at most {CLIENTS_MAX}", self.workers));
+        }
+        if self.server == ServerKind::Auto {
+            // A plan names its server, so that results of different servers are not mixed.
+            self.server = installed(self.transport, is_apache_here());
+        }
+        if matches!(self.server, ServerKind::Nginx | ServerKind::Apache2) {
+            // It will be part of a configuration.
+            plain_text(&self.directory)?;
+        }
+        if self.server == ServerKind::Apache2 && self.transport == Some(Transport::Unix) {
+            return Err("transport = \"unix\": apache2 listens to TCP alone".to_owned());
+        }
+        self.transport = Some(self.transport());
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        self.site().footprint()
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        Some(self.site().files_below_root())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(self.file_size)]
+    }
+
+    fn brings(&self) -> Brings {
+        let brings = Brings::default();
+        match self.server {
+            ServerKind::Nginx => brings.with_required(&[NGINX]),
+            ServerKind::Apache2 => brings.with_required(&[apache_name()]),
+            // A plan has replaced `auto`.
+            ServerKind::Embedded | ServerKind::Auto => brings,
+        }
+    }
+
+    fn foreign(&self) -> Option<String> {
+        ProgramParameters::foreign(self)
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_serve(self, context)
+    }
+}
+
+impl ProgramParameters for ServeParameters {
+    /// None: a server gets only numbers, words of a list, and a plain path of the study.
+    fn foreign(&self) -> Option<String> {
+        let Self {
+            server: _,
+            // Plain and quoted in a configuration.
+            directory: _,
+            files: _,
+            file_size: _,
+            files_per_directory: _,
+            passes: _,
+            clients: _,
+            workers: _,
+            keep_alive: _,
+            transport: _,
+            method: _,
+            verify: _,
+        } = self;
+        None
+    }
+}
+
+/// Fills in the number of files, and validates.
+fn resolve_site(site: &mut Site) -> Result<(), String> {
+    ensure_inside(&site.directory)?;
+    let file_size = Bytes(site.file_bytes);
+    if file_size.0 == 0 || file_size > FILE_MAX {
+        return Err(format!("file_size = {file_size}; 1 B to {FILE_MAX}"));
+    }
+    if site.files == 0 {
+        site.files = (SITE_BYTES.0 / file_size.0).clamp(1, FILES);
+    }
+    if site.files > FILES_MAX {
+        return Err(format!("files = {}; at most {FILES_MAX}", site.files));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(given: serde_json::Value) -> Result<ServeParameters, String> {
+        let mut parameters: ServeParameters = serde_json::from_value(given).expect("parameters");
+        parameters.resolve(Bytes::gib(1)).map(|()| parameters)
+    }
+
+    #[test]
+    fn a_site_of_large_files_has_fewer_of_them() {
+        for (file_size, files) in [("1KiB", 100), ("1MiB", 100), ("64MiB", 4), ("1GiB", 1)] {
+            let given = serde_json::json!({ "file_size": file_size });
+            assert_eq!(resolved(given).expect("resolves").files, files);
+        }
+    }
+
+    #[test]
+    fn a_resolved_plan_names_its_server_and_transport() {
+        let auto = resolved(serde_json::json!({})).expect("resolves");
+        assert_ne!(auto.server, ServerKind::Auto);
+        assert!(auto.transport.is_some());
+        let apache = resolved(serde_json::json!({ "server": "apache2" })).expect("resolves");
+        assert_eq!(apache.transport(), Transport::Tcp);
+        let given = serde_json::json!({ "server": "embedded", "clients": 4 });
+        let embedded = resolved(given).expect("resolves");
+        assert_eq!(
+            (embedded.transport(), embedded.workers),
+            (Transport::Unix, 4)
+        );
+    }
+
+    #[test]
+    fn invalid_parameters_are_refused_by_name() {
+        for (given, word) in [
+            (serde_json::json!({ "file_size": 0 }), "file_size"),
+            (serde_json::json!({ "files": 100_000 }), "files"),
+            (serde_json::json!({ "clients": 0 }), "clients"),
+            (serde_json::json!({ "passes": 0 }), "passes"),
+            (serde_json::json!({ "workers": 9_999 }), "workers"),
+            (serde_json::json!({ "directory": ".." }), "path"),
+            (
+                serde_json::json!({
+                    "server": "nginx",
+                    "directory": "x\"; } server { listen 0.0.0.0:18080; root \"/etc",
+                }),
+                "character",
+            ),
+            (
+                serde_json::json!({ "server": "apache2", "directory": "${HOME}" }),
+                "character",
+            ),
+            (
+                serde_json::json!({ "server": "apache2", "transport": "unix" }),
+                "apache2",
+            ),
+        ] {
+            let problem = resolved(given).expect_err(word);
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Parameters of a replay.
+
+use std::path::PathBuf;
+
+use fslab_engine::RunContext;
+use fslab_job::{Finished, Job, JobError, PhasePart, RunError, Size, ensure_inside};
+use fslab_model::{Brings, Bytes, InputPlace, Need};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::phase::replay;
+use super::source::Source;
+
+/// Delay between operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReplayPace {
+    /// None: an operation is issued as soon as what it waits for is done.
+    #[default]
+    Fast,
+    /// The recorded think time.
+    Recorded,
+}
+
+/// Parameters of `replay`. Those left empty follow from the trace.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReplayParameters {
+    /// The trace file, or `sample` for the built-in one.
+    pub(crate) trace: String,
+    /// SHA-256 of the trace: another content is another plan.
+    pub(crate) sha256: String,
+    /// "fast" (no delays) or "recorded" (with the recorded think times).
+    pub(crate) pace: ReplayPace,
+    /// The folder of the replay, below the root.
+    pub(crate) directory: PathBuf,
+    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
+    pub(crate) part: PhasePart,
+    /// Limit of deviating operations, and of names whose final state differs, in percent; more are
+    /// a failure.
+    pub(crate) deviations_percent_max: f64,
+    /// Compare the final files with those of the trace.
+    pub(crate) check: bool,
+    /// Upper bound of the bytes of all files; taken from the trace.
+    #[schemars(with = "Size")]
+    pub(crate) footprint: Bytes,
+    /// Size of the largest file; taken from the trace.
+    #[schemars(with = "Size")]
+    pub(crate) largest: Bytes,
+    /// The trace has symbolic links; taken from the trace.
+    pub(crate) symlinks: bool,
+    /// The trace has hard links; taken from the trace.
+    pub(crate) hard_links: bool,
+}
+
+impl Default for ReplayParameters {
+    fn default() -> Self {
+        Self {
+            trace: "sample".into(),
+            sha256: String::new(),
+            pace: ReplayPace::default(),
+            directory: "replay".into(),
+            part: PhasePart::default(),
+            deviations_percent_max: 1.0,
+            check: true,
+            footprint: Bytes(0),
+            largest: Bytes(0),
+            symlinks: false,
+            hard_links: false,
+        }
+    }
+}
+
+impl ReplayParameters {
+    /// The error of a phase whose trace cannot be used.
+    pub(super) fn refused(&self, problem: String) -> RunError {
+        JobError::Value(problem).into()
+    }
+}
+
+impl Job for ReplayParameters {
+    const NAME: &'static str = "replay";
+    const FOREIGN_NAMES: bool = true;
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.directory)?;
+        let percent = self.deviations_percent_max;
+        if !(0.0..=100.0).contains(&percent) {
+            return Err(format!(
+                "deviations_percent_max = {percent}; it is 0 to 100"
+            ));
+        }
+        self.trace = Source::absolute(&self.trace)?;
+        let source = Source::load(&self.trace)?.demand(&self.sha256)?;
+        self.sha256 = source.sha256;
+        self.footprint = Bytes(source.trace.footprint_bytes());
+        self.largest = Bytes(source.trace.largest_bytes());
+        self.symlinks = source.trace.has_symlinks();
+        self.hard_links = source.trace.has_hard_links();
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        self.footprint
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::FileBytes(self.largest)];
+        needs.extend(self.symlinks.then_some(Need::Symlinks));
+        needs.extend(self.hard_links.then_some(Need::HardLinks(2)));
+        needs
+    }
+
+    fn brings(&self) -> Brings {
+        if Source::is_sample(&self.trace) {
+            return Brings::default();
+        }
+        let sha256 = self.sha256.clone();
+        Brings::default().with_file(self.trace.clone().into(), InputPlace::Content { sha256 })
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        replay(self, context)
+    }
+}
