@@ -44,7 +44,7 @@ impl CheckContext {
         outcome: io::Result<T>,
     ) -> Result<T, ConformanceFailure> {
         self.check()?;
-        outcome.map_err(|error| ConformanceFailure::io(operation, path, error))
+        outcome.map_err(|error| ConformanceFailure::io(operation, path, &error))
     }
 
     /// An optional operation: the inner `Err` describes a refusal.
@@ -58,7 +58,7 @@ impl CheckContext {
         match outcome {
             Ok(value) => Ok(Ok(value)),
             Err(error) if is_refusal(&error) => Ok(Err(format!("cannot {operation}: {error}"))),
-            Err(error) => Err(ConformanceFailure::io(operation, path, error)),
+            Err(error) => Err(ConformanceFailure::io(operation, path, &error)),
         }
     }
 

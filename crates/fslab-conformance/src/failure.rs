@@ -16,9 +16,9 @@ pub(crate) struct ConformanceFailure(pub(crate) Failure);
 
 impl ConformanceFailure {
     /// `operation` on `path` failed.
-    pub(crate) fn io(operation: &str, path: &Path, source: io::Error) -> Self {
-        let kind = FailureKind::from(&source);
-        Self(Failure::at(kind, operation, path, &source))
+    pub(crate) fn io(operation: &str, path: &Path, source: &io::Error) -> Self {
+        let kind = FailureKind::from(source);
+        Self(Failure::at(kind, operation, path, source))
     }
 
     /// `path` is not as written; `what` is the predicate of the sentence.

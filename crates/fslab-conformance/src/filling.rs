@@ -78,7 +78,7 @@ pub(crate) fn fill(
     }
     let base = context.root.join(&parameters.directory);
     let free = FileSystemRoom::of(&context.root)
-        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, error))?
+        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, &error))?
         .available_bytes;
     if free < ROOM_MIN {
         let reason = format!("{} are free: it is full as it is", Bytes(free));
@@ -252,7 +252,7 @@ impl Filling<'_> {
                 Err(error) if is_full(&error) => ended = true,
                 // The limit of a file's size: continue with the next file.
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge && done > 0 => break,
-                Err(error) => return Err(ConformanceFailure::io("write", &path, error)),
+                Err(error) => return Err(ConformanceFailure::io("write", &path, &error)),
             }
         }
         content.truncate(done);
@@ -294,7 +294,9 @@ impl Filling<'_> {
                     size /= 2;
                 }
                 Err(error) if is_refusal(&error) => return Ok(false),
-                Err(error) => return Err(ConformanceFailure::io("reserve room for", &path, error)),
+                Err(error) => {
+                    return Err(ConformanceFailure::io("reserve room for", &path, &error));
+                }
             }
         }
         let reserved = self.reserved.len();

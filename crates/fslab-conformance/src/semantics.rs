@@ -297,7 +297,7 @@ impl Semantics<'_> {
                 self.remove_directory(&b)?;
                 a
             }
-            Err(error) => return Err(ConformanceFailure::io("rename", &a, error)),
+            Err(error) => return Err(ConformanceFailure::io("rename", &a, &error)),
         };
         self.expect(&left.join("inside"), b"a")?;
         for directory in [left, c] {

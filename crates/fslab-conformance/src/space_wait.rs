@@ -131,7 +131,7 @@ mod tests {
         ConformanceFailure::io(
             "write",
             Path::new("file"),
-            io::Error::from(io::ErrorKind::StorageFull),
+            &io::Error::from(io::ErrorKind::StorageFull),
         )
     }
 

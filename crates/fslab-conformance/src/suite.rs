@@ -30,7 +30,7 @@ pub(crate) fn exercise(
         return Ok(synthetic_suite(context.seed, parameters));
     }
     let room = FileSystemRoom::of(&context.root)
-        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, error))?;
+        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, &error))?;
     let scale = Scale::fitting(parameters, room).map_err(|needed| no_room(room, needed))?;
     let pass = Pass {
         context,

@@ -358,7 +358,7 @@ impl<'a> Survey<'a> {
             Err(error) if is_refusal(&error) => {}
             // A driver may check the space before the length.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {}
-            Err(error) => return Err(ConformanceFailure::io("lengthen", &path, error)),
+            Err(error) => return Err(ConformanceFailure::io("lengthen", &path, &error)),
         }
         drop(file);
         self.empty()

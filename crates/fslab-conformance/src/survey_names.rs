@@ -22,7 +22,7 @@ impl Survey<'_> {
         self.checker.check()?;
         let rule = match fs::metadata(&other) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => CaseRule::Sensitive,
-            Err(error) => return Err(ConformanceFailure::io("stat", &other, error)),
+            Err(error) => return Err(ConformanceFailure::io("stat", &other, &error)),
             Ok(_) if as_written => CaseRule::Preserving,
             Ok(_) => CaseRule::Folding,
         };
@@ -101,7 +101,7 @@ impl Survey<'_> {
         let absent = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
         let kept = match made {
             Err(error) if is_refusal(&error) || absent(&error) => false,
-            Err(error) => return Err(ConformanceFailure::io("create", &path, error)),
+            Err(error) => return Err(ConformanceFailure::io("create", &path, &error)),
             Ok(()) => {
                 let names = self.names()?;
                 names.len() == 1 && names.contains(name) && fs::metadata(&path).is_ok()

@@ -209,7 +209,7 @@ impl Writer {
                 checker.note(format!("files cannot be mapped for writing: {error}"));
                 self.write(data, offset, checker)
             }
-            Err(error) => Err(ConformanceFailure::io("map", &self.path, error)),
+            Err(error) => Err(ConformanceFailure::io("map", &self.path, &error)),
         }
     }
 

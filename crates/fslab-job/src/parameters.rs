@@ -24,12 +24,8 @@ pub(crate) fn to_map<T: Serialize>(typed: &T) -> Result<Parameters, serde_json::
     }
 }
 
-/// For `skip_serializing_if`.
+/// For `skip_serializing_if`, which passes a reference.
 #[must_use]
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
 pub fn is_true(value: &bool) -> bool {
     *value
 }

@@ -20,20 +20,20 @@ pub(crate) struct ProgramError(pub(crate) Failure);
 
 impl ProgramError {
     /// `operation` on `path` failed.
-    pub(crate) fn io(operation: &str, path: &Path, source: io::Error) -> Self {
-        let kind = FailureKind::from(&source);
-        Self(Failure::at(kind, operation, path, &source))
+    pub(crate) fn io(operation: &str, path: &Path, source: &io::Error) -> Self {
+        let kind = FailureKind::from(source);
+        Self(Failure::at(kind, operation, path, source))
     }
 
     /// The program `command` could not be started.
-    pub(crate) fn start(command: &str, source: io::Error) -> Self {
+    pub(crate) fn start(command: &str, source: &io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::NotFound => FailureKind::MissingTool,
             io::ErrorKind::PermissionDenied => FailureKind::Permission,
             _ => FailureKind::Io,
         };
         let error = Self::new(kind, format!("cannot start `{command}`"));
-        let error = Self(error.0.because(&source));
+        let error = Self(error.0.because(source));
         match kind {
             FailureKind::MissingTool => {
                 let places = fslab_sys::PLAIN_PATH;

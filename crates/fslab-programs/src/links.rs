@@ -30,7 +30,7 @@ pub(crate) fn ensure_links_stay_inside(
     }
     let mut open: Vec<_> = kind_of(&at)?.into_iter().map(|_| at.clone()).collect();
     while let Some(directory) = open.pop() {
-        let failed = |error| ProgramError::io("list", &directory, error);
+        let failed = |error| ProgramError::io("list", &directory, &error);
         for entry in fs::read_dir(&directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             match kind_of(&path)? {
@@ -48,12 +48,12 @@ fn kind_of(path: &Path) -> Result<Option<fs::FileType>, ProgramError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some(metadata.file_type())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ProgramError::io("look at", path, error)),
+        Err(error) => Err(ProgramError::io("look at", path, &error)),
     }
 }
 
 fn leads_out(link: &Path) -> Result<bool, ProgramError> {
-    let text = fs::read_link(link).map_err(|error| ProgramError::io("read", link, error))?;
+    let text = fs::read_link(link).map_err(|error| ProgramError::io("read", link, &error))?;
     let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     Ok(!text.components().all(is_below))
 }

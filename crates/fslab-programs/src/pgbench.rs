@@ -213,7 +213,7 @@ impl<'a> Database<'a> {
             session: Session::open(context, permission, directory, &directory.join("tmp"))?,
             programs,
             sockets: sockets
-                .map_err(|error| ProgramError::io("make a folder in", &elsewhere, error))?,
+                .map_err(|error| ProgramError::io("make a folder in", &elsewhere, &error))?,
         })
     }
 
@@ -264,7 +264,7 @@ impl<'a> Database<'a> {
             &["-D", "data", "-c", "listen_addresses=", "-c", &sockets],
         );
         let directory = File::open(&self.session.directory)
-            .map_err(|error| ProgramError::io("open", &self.session.directory, error))?;
+            .map_err(|error| ProgramError::io("open", &self.session.directory, &error))?;
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
@@ -276,7 +276,7 @@ impl<'a> Database<'a> {
             .context
             .outside(|| ChildGroup::start(command, KEPT_BYTES));
         let mut server = Server {
-            group: Some(group.map_err(|error| ProgramError::start("postgres", error))?),
+            group: Some(group.map_err(|error| ProgramError::start("postgres", &error))?),
         };
         let started_at = Instant::now();
         loop {
@@ -344,7 +344,7 @@ struct Server {
 impl Server {
     /// The output of a server that has ended by itself; `None` while it runs.
     fn end_of_failed(&mut self) -> Result<Option<String>, ProgramError> {
-        let watched = |error| ProgramError::io("watch", Path::new("postgres"), error);
+        let watched = |error| ProgramError::io("watch", Path::new("postgres"), &error);
         let Some(mut group) = self.group.take() else {
             return Ok(None);
         };
@@ -359,7 +359,7 @@ impl Server {
     /// and end with it.
     fn stop(mut self) -> Result<(), ProgramError> {
         self.end()
-            .map_err(|error| ProgramError::io("stop", Path::new("postgres"), error))
+            .map_err(|error| ProgramError::io("stop", Path::new("postgres"), &error))
     }
 
     fn end(&mut self) -> std::io::Result<()> {

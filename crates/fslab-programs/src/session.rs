@@ -50,7 +50,7 @@ impl Session {
             ensure_links_stay_inside(context, path)?;
             let path = context.root.join(path);
             std::fs::create_dir_all(&path)
-                .map_err(|error| ProgramError::io("make the directory", &path, error))?;
+                .map_err(|error| ProgramError::io("make the directory", &path, &error))?;
             Ok(path)
         };
         Ok(Self {
@@ -65,7 +65,7 @@ impl Session {
     /// of the trial.
     pub(crate) fn run(&self, words: &[String], limit_s: u32) -> Result<CompletedRun, ProgramError> {
         let directory = File::open(&self.directory)
-            .map_err(|error| ProgramError::io("open", &self.directory, error))?;
+            .map_err(|error| ProgramError::io("open", &self.directory, &error))?;
         let command = self.command(words, directory);
         self.context
             .outside(|| self.run_outside(command, &line(words), limit_s))
@@ -81,9 +81,9 @@ impl Session {
         if stop.is_raised() {
             return Err(ProgramError::interrupted(shown));
         }
-        let failed = |error| ProgramError::io("watch", Path::new(shown), error);
+        let failed = |error| ProgramError::io("watch", Path::new(shown), &error);
         let mut group = ChildGroup::start(command, KEPT_BYTES)
-            .map_err(|error| ProgramError::start(shown, error))?;
+            .map_err(|error| ProgramError::start(shown, &error))?;
         let start_ns = group.start_ns();
         let limit_ns = match limit_s {
             0 => u64::MAX,

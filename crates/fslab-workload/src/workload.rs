@@ -119,7 +119,7 @@ impl Workload {
                 return Err(failed(unknown("defaults", name)));
             }
         }
-        (job.kind)(&definition.defaults).map_err(|error| failed(format!("defaults: {}", error)))?;
+        (job.kind)(&definition.defaults).map_err(|error| failed(format!("defaults: {error}")))?;
         let all = || {
             known
                 .iter()

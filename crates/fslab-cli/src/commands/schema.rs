@@ -105,11 +105,7 @@ pub(crate) const FORMATS: &[Format] = &[
         "`fslab disk list --json`",
         printed::<Vec<DiskSummary>>,
     ),
-    format(
-        "disk-show",
-        "`fslab disk show --json`",
-        printed::<DiskDetails>,
-    ),
+    format("disk-show", "`fslab disk show --json`", read::<DiskDetails>),
     format("disk-test", "`fslab disk test --json`", printed::<Bench>),
     format(
         "workload-list",
@@ -141,7 +137,8 @@ const fn format(name: &'static str, about: &'static str, schema: fn() -> Schema)
     }
 }
 
-/// The schema of what fslab reads: values with defaults may be missing.
+/// The schema of what fslab reads: values with defaults may be missing, as in a profile of a disk
+/// that is printed.
 fn read<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft07();
     settings.into_generator().into_root_schema_for::<T>()

@@ -154,7 +154,7 @@ impl<'a> ProbeRecorder<'a> {
 
 /// Adds operation and path to an I/O error.
 pub(crate) fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, RunError> {
-    outcome.map_err(|error| ConformanceFailure::io(operation, path, error).into())
+    outcome.map_err(|error| ConformanceFailure::io(operation, path, &error).into())
 }
 
 /// The result of the null engine.

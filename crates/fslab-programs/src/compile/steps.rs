@@ -99,11 +99,11 @@ impl Build<'_> {
             let path = self.session.directory.join(&file.path);
             if let Some(parent) = path.parent().filter(|parent| *parent != directory) {
                 fs::create_dir_all(parent)
-                    .map_err(|error| ProgramError::io("make the directory", parent, error))?;
+                    .map_err(|error| ProgramError::io("make the directory", parent, &error))?;
                 parent.clone_into(&mut directory);
             }
             write_new(&path, file.text.as_bytes())
-                .map_err(|error| ProgramError::io("write", &path, error))?;
+                .map_err(|error| ProgramError::io("write", &path, &error))?;
         }
         let account = Account {
             start_ns,
@@ -123,7 +123,7 @@ impl Build<'_> {
         let tarball = self.context.outside(|| input_or(tarball, sha256));
         // Opened here first, since the errno is clearer than tar's message.
         let opened = self.context.outside(|| fs::File::open(&tarball));
-        opened.map_err(|error| ProgramError::io("open the tarball", &tarball, error))?;
+        opened.map_err(|error| ProgramError::io("open the tarball", &tarball, &error))?;
         let name = tarball.to_string_lossy();
         let words = [
             "tar",
@@ -229,7 +229,7 @@ impl Build<'_> {
         };
         let (printed, note) = match run(&self.context.outer_path(program)) {
             Err(error) if error.0.kind == fslab_model::FailureKind::Permission => {
-                let failed = |error| ProgramError::io("copy", program, error);
+                let failed = |error| ProgramError::io("copy", program, &error);
                 let bytes = fs::read(program).map_err(failed)?;
                 let copy = self.context.outside(|| Copy::of(&bytes)).map_err(failed)?;
                 let note = "programs cannot be run on this file system: a copy elsewhere was run";
@@ -308,7 +308,7 @@ fn count(directory: &Path) -> Result<(u64, u64), ProgramError> {
     let (mut files, mut bytes) = (0, 0);
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
-        let failed = |error| ProgramError::io("list", &directory, error);
+        let failed = |error| ProgramError::io("list", &directory, &error);
         for entry in fs::read_dir(&directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let metadata = entry.metadata().map_err(failed)?;

@@ -134,14 +134,14 @@ impl Repository<'_> {
         let path = self.session.directory.join(STREAM);
         let stream = history::stream(self.parameters, self.context.seed);
         let written = fs::write(&path, stream);
-        written.map_err(|error| ProgramError::io("write", &path, error))?;
+        written.map_err(|error| ProgramError::io("write", &path, &error))?;
         self.git(&format!(
             "init --quiet --bare --initial-branch={BRANCH} {ORIGIN}"
         ))?;
         let import = format!("git -C {ORIGIN} fast-import --quiet --done <{STREAM}");
         let ran = self.shell(&import)?;
         let removed = fs::remove_file(&path);
-        removed.map_err(|error| ProgramError::io("remove", &path, error))?;
+        removed.map_err(|error| ProgramError::io("remove", &path, &error))?;
         Ok(ran)
     }
 
@@ -151,7 +151,7 @@ impl Repository<'_> {
             let path = self.session.directory.join(WORK).join(history::path(file));
             let text = history::text(self.context.seed, file, u32::MAX);
             let written = fs::write(&path, text);
-            written.map_err(|error| ProgramError::io("write", &path, error))?;
+            written.map_err(|error| ProgramError::io("write", &path, &error))?;
         }
         let message = "--message=change";
         self.shell(&format!(

@@ -158,7 +158,7 @@ impl<'a> Client<'a> {
 
     /// Requests a file and reads all of it.
     fn fetch(&mut self, file: u64, path: &Path) -> Result<(), ProgramError> {
-        let failed = |error| ProgramError::io("get", path, error);
+        let failed = |error| ProgramError::io("get", path, &error);
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self
@@ -247,7 +247,7 @@ impl<'a> Client<'a> {
                 io::ErrorKind::Interrupted,
             ];
             if !waits.contains(&error.kind()) {
-                return Err(ProgramError::io("get", path, error));
+                return Err(ProgramError::io("get", path, &error));
             }
             if self.clients.context.stop.is_raised() {
                 return Err(ProgramError::interrupted("web-server"));

@@ -34,7 +34,7 @@ pub(crate) fn run_publish(
 fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> {
     let root = context.root.join(&site.directory);
     fs::create_dir_all(&root)
-        .map_err(|error| ProgramError::io("make the directory", &root, error))?;
+        .map_err(|error| ProgramError::io("make the directory", &root, &error))?;
     let mut record = vec![0; RECORD_BYTES];
     let mut latency = LatencyCounts::default();
     let (start_ns, used) = (fslab_sys::monotonic_ns(), ResourceUse::of_process());
@@ -47,7 +47,7 @@ fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> 
         if made.as_ref() != Some(&directory) {
             let path = root.join(&directory);
             fs::create_dir(&path)
-                .map_err(|error| ProgramError::io("make the directory", &path, error))?;
+                .map_err(|error| ProgramError::io("make the directory", &path, &error))?;
             made = Some(directory);
         }
         let path = root.join(site.path(file));
@@ -59,7 +59,7 @@ fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> 
         };
         source
             .write(&path, &mut record)
-            .map_err(|error| ProgramError::io("write", &path, error))?;
+            .map_err(|error| ProgramError::io("write", &path, &error))?;
         latency.record(fslab_sys::monotonic_ns() - began_ns);
     }
     let account = Account {

@@ -104,7 +104,7 @@ impl Server {
         stop: &StopFlag,
     ) -> Result<Self, RunError> {
         let elsewhere = std::env::temp_dir();
-        let failed = |error| ProgramError::io("make a folder in", &elsewhere, error);
+        let failed = |error| ProgramError::io("make a folder in", &elsewhere, &error);
         let folder = ServerFolder::make().map_err(failed)?;
         let endpoint = match parameters.transport() {
             Transport::Unix => Endpoint::Unix(folder.join("socket")),
@@ -123,7 +123,7 @@ impl Server {
             // A plan has replaced `auto`.
             ServerKind::Embedded | ServerKind::Auto => {
                 let server = EmbeddedServer::start(&task)
-                    .map_err(|error| ProgramError::io("start a server for", root, error))?;
+                    .map_err(|error| ProgramError::io("start a server for", root, &error))?;
                 Running::Embedded(server)
             }
         };
@@ -146,7 +146,7 @@ impl Server {
             }),
             Running::Program { name, group } => {
                 let end = terminate(group)
-                    .map_err(|error| ProgramError::io("end", Path::new(&name), error))?;
+                    .map_err(|error| ProgramError::io("end", Path::new(&name), &error))?;
                 let mut error_output = end.output;
                 error_output.push_str(&tail_of(&log));
                 Ok(ServerEnd {
@@ -164,7 +164,7 @@ impl Server {
             return Ok(());
         };
         while self.endpoint.connect(POLL_INTERVAL).is_err() {
-            let failed = |error| ProgramError::io("watch", Path::new(name.as_str()), error);
+            let failed = |error| ProgramError::io("watch", Path::new(name.as_str()), &error);
             let has_ended = group.poll_output(POLL_INTERVAL).map_err(failed)?;
             if stop.is_raised() {
                 return Err(ProgramError::interrupted(name));
@@ -192,7 +192,7 @@ fn tcp_endpoint() -> Result<Endpoint, RunError> {
         ))
     })?;
     let port = Endpoint::free_port();
-    Ok(port.map_err(|error| ProgramError::io("listen on", Path::new("127.0.0.1"), error))?)
+    Ok(port.map_err(|error| ProgramError::io("listen on", Path::new("127.0.0.1"), &error))?)
 }
 
 fn start_nginx(task: &Task) -> Result<Running, RunError> {
@@ -245,7 +245,7 @@ fn write_configuration(task: &Task, text: &str) -> Result<std::path::PathBuf, Pr
     let path = task.folder.join("configuration");
     match std::fs::write(&path, text) {
         Ok(()) => Ok(path),
-        Err(error) => Err(ProgramError::io("write", &path, error)),
+        Err(error) => Err(ProgramError::io("write", &path, &error)),
     }
 }
 
@@ -256,8 +256,8 @@ fn start_program(name: &str, mut command: Command) -> Result<Running, ProgramErr
         .env("LC_ALL", "C")
         .envs(fslab_sys::inherited_loading())
         .current_dir("/");
-    let group =
-        ChildGroup::start(command, KEPT_BYTES).map_err(|error| ProgramError::start(name, error))?;
+    let group = ChildGroup::start(command, KEPT_BYTES)
+        .map_err(|error| ProgramError::start(name, &error))?;
     Ok(Running::Program {
         name: name.to_owned(),
         group,

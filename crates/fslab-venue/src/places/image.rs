@@ -85,7 +85,7 @@ impl Place for Image {
                 .map_err(|error| self.not_made(image, &error))
         })?;
         let device = LoopDevice::attach(image, BLOCK_BYTES).map_err(|error| {
-            Failure::at(FailureKind::Device, "attach", &image, &error)
+            Failure::at(FailureKind::Device, "attach", image, &error)
                 .hint("--folder must be on a file system with direct I/O, such as ext4 or XFS")
         })?;
         let path = device.path().to_owned();
