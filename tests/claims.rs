@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::harness::{Desk, Ended};
+use crate::schemas::expect_schema;
 
 /// One claim that any run of the small study confirms, and one about a subject that it has not.
 const CLAIMS: &str = "study = 'small'\n\
@@ -198,6 +199,17 @@ fn the_originals_figures_stand_beside_the_runs() {
         "{}",
         lines[2]
     );
+    let json = [
+        "study",
+        "check",
+        "last",
+        "--study",
+        "./small.toml",
+        "--published",
+        "--json",
+    ];
+    let both = expect_schema(&desk, "study-check-published", &json);
+    assert!(both["groups"][0]["rows"][0]["then"].is_number(), "{both}");
     let text = check(&desk, &["--study", "./small.toml", "--published"]);
     text.expect_code(0);
     assert!(text.out.contains("Rank correlation"), "{}", text.out);

@@ -15,7 +15,7 @@ const BONNIE: &str = concat!(
 
 /// Runs a command and checks its output against a schema.
 #[track_caller]
-fn expect_schema(desk: &Desk, schema: &str, command: &[&str]) -> Value {
+pub(crate) fn expect_schema(desk: &Desk, schema: &str, command: &[&str]) -> Value {
     let printed = desk.run(&["schema", schema]);
     printed.expect_code(0);
     let schema: Value = serde_json::from_str(&printed.out).expect("JSON");
@@ -80,6 +80,29 @@ fn documents_about_runs_are_of_their_schemas() {
         ("list", &["list", "--json"]),
         ("store-check", &["store", "check", "--json"]),
         ("delete", &["delete", "last", "--yes", "--json"]),
+    ] {
+        expect_schema(&desk, schema, command);
+    }
+    desk.run(&run).expect_code(0);
+    desk.run(&run).expect_code(0);
+    for (schema, command) in [
+        ("diff", &["diff", "last~1", "last", "--json"][..]),
+        (
+            "diff-dry-run",
+            &["diff", "last~1", "last", "--dry-run", "--json"],
+        ),
+        ("gate", &["gate", "last~1", "last", "--json"]),
+        (
+            "study-check",
+            &[
+                "study",
+                "check",
+                "--study",
+                "home-usb",
+                "--original",
+                "--json",
+            ],
+        ),
     ] {
         expect_schema(&desk, schema, command);
     }

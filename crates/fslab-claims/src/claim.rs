@@ -75,7 +75,7 @@ pub struct Holds {
 }
 
 /// Limits of a figure, both inclusive unless `strict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Limits {
     /// Lower limit.
     pub at_least: Option<f64>,

@@ -1,12 +1,13 @@
 //! The outcome of each claim, with the numbers that support it.
 
 use fslab_stats::Interval;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{Limits, Measure};
 
 /// The outcome of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimOutcome {
     /// The run contradicts the claim.
@@ -63,7 +64,7 @@ impl ClaimOutcome {
 }
 
 /// The quantity of a finding's number, with its base unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// A ratio of scores.
@@ -81,7 +82,7 @@ pub enum Quantity {
 }
 
 /// One number that supports or contradicts a claim.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The subjects or phases: `ext4 / ntfs3`.
     pub what: String,
@@ -89,11 +90,13 @@ pub struct Finding {
     pub outcome: ClaimOutcome,
     /// The number; `None` where there is none. An infinite one is the text `infinite`.
     #[serde(serialize_with = "number")]
+    #[schemars(with = "Option<NumberOrInfinite>")]
     pub value: Option<f64>,
     /// Its quantity.
     pub quantity: Quantity,
     /// The 95 % interval; of width zero where the number is exact.
     #[serde(serialize_with = "ends")]
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
     /// The limits of the number.
     pub limits: Limits,
@@ -110,7 +113,7 @@ pub struct Finding {
 }
 
 /// A subject of the original, and the one that was measured instead.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StandIn {
     /// The original's.
     pub original: String,
@@ -119,7 +122,7 @@ pub struct StandIn {
 }
 
 /// The outcome of one claim, with its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClaimVerdict {
     /// The claim's short name.
     pub id: String,
@@ -173,6 +176,16 @@ impl Scorecard {
             |verdict: &&ClaimVerdict| verdict.required && verdict.outcome == ClaimOutcome::Fails;
         self.verdicts.iter().filter(is_broken)
     }
+}
+
+/// What a number is in JSON, which has no infinity.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "its schema alone is used")]
+enum NumberOrInfinite {
+    Number(f64),
+    /// `infinite`.
+    Infinite(String),
 }
 
 /// JSON has no infinity.

@@ -5,6 +5,7 @@
 
 use fslab_model::{Better, RunRecord};
 use fslab_stats::{Summary, rank_correlation};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::evidence::{Basis, Evidence, Member, Ranges};
@@ -14,7 +15,7 @@ use crate::ratio::Selection;
 use crate::{Original, PublishedRow, Quantity, Score};
 
 /// One subject's figure, then and now.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ThenAndNowRow {
     /// The subject, by the original's name.
     pub subject: String,
@@ -38,7 +39,7 @@ pub struct ThenAndNowRow {
 }
 
 /// The agreement of two orders.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Agreement {
     /// Spearman's rank correlation.
     pub rho: f64,
@@ -51,7 +52,7 @@ pub struct Agreement {
 }
 
 /// One figure of one phase, over all subjects.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ThenAndNowGroup {
     /// The phase.
     pub phase: String,
@@ -70,7 +71,7 @@ pub struct ThenAndNowGroup {
 }
 
 /// An original's figures beside a run's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ThenAndNow {
     /// The study.
     pub study: String,

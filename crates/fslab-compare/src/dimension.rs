@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::{PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::DiffError;
@@ -17,7 +18,7 @@ const TOOL_FACT: &str = "tool.";
 const LAYER_FACT: &str = "layer.";
 
 /// A property in which two runs may differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dimension {
     /// What was measured.
@@ -117,7 +118,7 @@ impl FromStr for Dimension {
 }
 
 /// One dimension in which two runs differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The dimension.
     pub dimension: Dimension,

@@ -434,21 +434,25 @@ exec sh "$RUN/inner""#,
     }
 }
 
-/// A root in memory with fslab, the guest kernel, a shell and their libraries. The folder of the
-/// runs is mounted into it, since the lab lies there.
+/// A root in memory with fslab, the guest kernel, a shell, the program of readings, and their
+/// libraries. The folder of the runs is mounted into it, since the lab lies there.
 const SMALL_ROOT: Perturbation = Perturbation {
     change: r#"ROOT=$RUN/root
 mkdir "$ROOT"
 mount -t tmpfs -o mode=755 none "$ROOT"
 mkdir -p "$ROOT/bin" "$ROOT/proc" "$ROOT/dev/shm" "$ROOT/tmp" "$ROOT$WORK"
-find "$WORK/cache" -name linux -type f | { cat; echo /bin/sh; echo "$FSLAB"; } |
-while read -r program; do
+{
+    find "$WORK/cache" -name linux -type f
+    command -v sh
+    command -v sha256sum
+    echo "$FSLAB"
+} | while read -r program; do
     ldd "$program" | tr ' \t' '\n\n' | grep '^/' | sort -u | while read -r library; do
         mkdir -p "$ROOT${library%/*}"
         cp -L "$library" "$ROOT$library"
     done
 done
-cp -L /bin/sh "$ROOT/bin/sh"
+cp -L "$(command -v sh)" "$(command -v sha256sum)" "$ROOT/bin"
 for device in null zero full random urandom; do
     : >"$ROOT/dev/$device"
     mount --bind "/dev/$device" "$ROOT/dev/$device"
@@ -461,7 +465,7 @@ mount --bind "$WORK" "$ROOT$WORK""#,
     needs: Need::Mounts,
     ..plain(
         "small-root",
-        "a root with nothing but fslab, a shell and their libraries",
+        "a root with nothing but fslab, a shell, sha256sum and their libraries",
     )
 };
 

@@ -1,13 +1,14 @@
 //! `fslab schema`: the JSON Schemas of the formats, generated from their types.
 
 use clap::Args;
-use fslab_claims::Claims;
+use fslab_claims::{Claims, ThenAndNow};
 use fslab_disk::Profile;
 use fslab_disk::bench::Bench;
 use fslab_fs::{Details, Probe};
 use fslab_model::{
     Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, did_you_mean, nearest_name,
 };
+use fslab_report::{DiffDocument, GateDocument, MeetingsDocument};
 use fslab_store::{Checked, ListedRun};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -16,6 +17,7 @@ use super::delete::DeletedRun;
 use super::disk::{DiskDetails, DiskSummary};
 use super::lab_status::LabStatuses;
 use super::phase_activities::PhaseActivities;
+use super::study_check::ScorecardDocument;
 use super::trace_text::TraceDetails;
 use super::workload::{WorkloadDetails, WorkloadSummary};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -121,6 +123,31 @@ pub(crate) const FORMATS: &[Format] = &[
         "trace-show",
         "`fslab trace show --json`",
         printed::<TraceDetails>,
+    ),
+    format(
+        "diff",
+        "`fslab diff --json`",
+        printed::<DiffDocument<'static>>,
+    ),
+    format(
+        "diff-dry-run",
+        "`fslab diff --dry-run --json`",
+        printed::<MeetingsDocument<'static>>,
+    ),
+    format(
+        "gate",
+        "`fslab gate --json`",
+        printed::<GateDocument<'static>>,
+    ),
+    format(
+        "study-check",
+        "`fslab study check --json`",
+        printed::<ScorecardDocument<'static>>,
+    ),
+    format(
+        "study-check-published",
+        "`fslab study check --published --json`",
+        printed::<ThenAndNow>,
     ),
     format(
         "lab-status",

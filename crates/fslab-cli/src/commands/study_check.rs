@@ -7,13 +7,15 @@ use std::str::FromStr;
 
 use clap::Args;
 use fslab_claims::{
-    ClaimOutcome, Claims, FurtherRun, Original, Scorecard, evaluate, evaluate_original,
-    then_and_now,
+    ClaimOutcome, ClaimVerdict, Claims, FurtherRun, Original, Scorecard, evaluate,
+    evaluate_original, then_and_now,
 };
 use fslab_model::{Failure, FailureKind, RunRecord, VenueKind, nearest_name, suggestion};
 use fslab_report::tables;
 use fslab_run::{load_claims, load_original, original};
 use fslab_store::Store;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -104,7 +106,7 @@ impl CheckArgs {
 
     fn show(&self, card: &Scorecard) -> CommandResult {
         if self.json {
-            screen::print_json(&document(card))?;
+            screen::print_json(&ScorecardDocument::of(card))?;
         } else if self.csv {
             screen::print(&tables::claims(card).to_csv()?)?;
         } else {
@@ -214,19 +216,43 @@ fn ensure_known(platform: Option<&str>, claims: &Claims) -> Result<(), CommandEr
 }
 
 /// The scorecard with its counts.
-fn document(card: &Scorecard) -> serde_json::Value {
-    let counts = ClaimOutcome::ALL.map(|outcome| (outcome.as_str(), card.count(outcome)));
-    let counts: serde_json::Map<String, serde_json::Value> = counts
-        .into_iter()
-        .map(|(name, count)| (name.replace(' ', "-"), count.into()))
-        .collect();
-    serde_json::json!({
-        "study": card.study,
-        "run": card.run,
-        "counts": counts,
-        "required_failed": card.broken().map(|verdict| &verdict.id).collect::<Vec<_>>(),
-        "claims": card.verdicts,
-    })
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ScorecardDocument<'a> {
+    study: &'a str,
+    run: &'a str,
+    counts: OutcomeCounts,
+    /// The names of the required claims that fail.
+    required_failed: Vec<&'a str>,
+    claims: &'a [ClaimVerdict],
+}
+
+/// How many claims have which outcome.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+struct OutcomeCounts {
+    holds: usize,
+    fails: usize,
+    undecided: usize,
+    not_measured: usize,
+    not_applicable: usize,
+}
+
+impl<'a> ScorecardDocument<'a> {
+    fn of(card: &'a Scorecard) -> Self {
+        Self {
+            study: &card.study,
+            run: &card.run,
+            counts: OutcomeCounts {
+                holds: card.count(ClaimOutcome::Holds),
+                fails: card.count(ClaimOutcome::Fails),
+                undecided: card.count(ClaimOutcome::Undecided),
+                not_measured: card.count(ClaimOutcome::NotMeasured),
+                not_applicable: card.count(ClaimOutcome::NotApplicable),
+            },
+            required_failed: card.broken().map(|verdict| verdict.id.as_str()).collect(),
+            claims: &card.verdicts,
+        }
+    }
 }
 
 fn nothing(study: &str, what: &str) -> CommandError {

@@ -1,6 +1,7 @@
 //! A diff and a gate as JSON documents.
 
 use fslab_stats::{Interval, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::meetings::MeetingsDocument;
@@ -11,7 +12,7 @@ use fslab_compare::{Contrast, Side};
 use fslab_compare::{Diff, Overall};
 
 /// A diff with all its figures.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct DiffDocument<'a> {
     base: String,
     new: String,
@@ -31,7 +32,7 @@ pub struct DiffDocument<'a> {
 }
 
 /// A gate with all its checks.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct GateDocument<'a> {
     base: String,
     new: String,
@@ -49,13 +50,13 @@ pub struct GateDocument<'a> {
     checks: Vec<CheckDocument<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct NotCompared<'a> {
     phase: &'a str,
     differs: &'a str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct OverallDocument<'a> {
     subject: &'a str,
     phases: usize,
@@ -63,7 +64,7 @@ struct OverallDocument<'a> {
     speed_interval: Option<[f64; 2]>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CheckDocument<'a> {
     ruling: &'static str,
     fails: bool,
@@ -74,7 +75,7 @@ struct CheckDocument<'a> {
     contrast: ContrastDocument<'a>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ContrastDocument<'a> {
     subject: &'a str,
     phase: &'a str,
@@ -92,7 +93,7 @@ struct ContrastDocument<'a> {
     verdict: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct SideDocument<'a> {
     values: Vec<f64>,
     /// The number of values of each run.

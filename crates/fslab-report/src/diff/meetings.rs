@@ -1,6 +1,7 @@
 //! Which phases of two runs meet, as a table and as a document.
 
 use fslab_compare::{ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Column, Table, TableCell, Tone};
@@ -101,13 +102,13 @@ fn in_words(difference: &ConditionDifference) -> String {
 }
 
 /// The meetings with every difference.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct MeetingsDocument<'a> {
     pairs: Vec<PairDocument<'a>>,
     left_over: Vec<LeftDocument<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PairDocument<'a> {
     base: &'a str,
     new: &'a str,
@@ -118,7 +119,7 @@ struct PairDocument<'a> {
     differences: Vec<DifferenceDocument<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DifferenceDocument<'a> {
     condition: &'a str,
     /// Null if not known.
@@ -126,7 +127,7 @@ struct DifferenceDocument<'a> {
     new: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LeftDocument<'a> {
     /// `base` or `new`.
     run: &'static str,
