@@ -12,7 +12,7 @@
 //! A program works below the root of the measured file system: directory, home and temporary files
 //! are there; a server's configuration and log are elsewhere. fslab's own calls are confined to the
 //! tree; programs and their clients run outside of that confinement, with the host's root. Texts of
-//! a study that programs interpret need the user's permission: see [`permission`].
+//! a study that programs interpret need the user's permission: see `permission.rs`.
 
 mod applications;
 mod command;
