@@ -1,5 +1,10 @@
 //! Locks all memory of a process before it starts work, so that its later memory use, which depends
 //! on the program's build, takes no pages from the measured system.
+//!
+//! Page tables are such pages, too: a later mapping takes one for each 2 MiB of addresses that it is
+//! the first in. Where it is placed depends on the mappings and holes before it, so that what lies
+//! above the place of later mappings is filled up to a border of 1 GiB: from there on equal mappings
+//! take equal page tables.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +15,12 @@ use crate::status::check;
 const HEAP_BYTES: usize = 32 << 20;
 /// Larger allocations have separate mappings, the same in every build.
 const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
+
+/// What a page of the second level of page tables maps; one of the first level maps 2 MiB.
+const BORDER_BYTES: usize = 1 << 30;
+const PAGE_BYTES: usize = 4096;
+/// Holes are fewer pages than this.
+const HOLES_MAX: usize = 1 << 20;
 
 /// The kernel parameter with the KiB of measured memory of a guest in virtual time. Writing a
 /// number of pages to hold back makes this memory available.
@@ -55,16 +66,92 @@ pub fn lock_memory() -> io::Result<()> {
         .map(|_| Vec::with_capacity(MAPPED_FROM_BYTES as usize - 64))
         .collect();
     drop(std::hint::black_box(grown));
+    fill_up_to_border()?;
     // SAFETY: the call takes flags.
     check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
     IS_LOCKED.store(true, Ordering::Relaxed);
     Ok(())
 }
 
+/// Reserves the holes between mappings, and addresses below them up to a border.
+fn fill_up_to_border() -> io::Result<()> {
+    let lowest = lowest_mapping(&std::fs::read_to_string("/proc/self/maps")?)
+        .ok_or_else(|| io::Error::other("no place of mappings in /proc/self/maps"))?;
+    for _ in 0..HOLES_MAX {
+        let reserved = reserve(PAGE_BYTES)?;
+        if reserved < lowest {
+            let rest = reserved % BORDER_BYTES;
+            return match rest {
+                0 => Ok(()),
+                _ => reserve(rest).map(|_| ()),
+            };
+        }
+    }
+    Err(io::Error::other("the holes between mappings have no end"))
+}
+
+/// The lowest mapping above the largest hole, in the text of /proc/PID/maps: the kernel places the
+/// next one below it.
+fn lowest_mapping(maps: &str) -> Option<usize> {
+    let ends = |line: &str| {
+        let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+        let address = |text| usize::from_str_radix(text, 16).ok();
+        Some((address(start)?, address(end)?))
+    };
+    let mappings: Vec<_> = maps.lines().filter_map(ends).collect();
+    let holes = mappings.windows(2).filter(|pair| {
+        // The mapping of vsyscall is of the kernel.
+        pair[1].0 < 1 << (usize::BITS - 1)
+    });
+    holes
+        .max_by_key(|pair| pair[1].0 - pair[0].1)
+        .map(|pair| pair[1].0)
+}
+
+/// Reserves addresses that have no memory; returns the first.
+fn reserve(length: usize) -> io::Result<usize> {
+    // SAFETY: a new mapping at an address that the kernel chooses overlaps no memory in use.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(address.addr())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::read_text_file;
+
+    #[test]
+    fn the_next_mapping_lies_below_the_largest_hole() {
+        let maps = "555555554000-555557450000 r-xp 00000000 08:01 7 /fslab\n\
+                    555557450000-5555574b3000 rw-p 00000000 00:00 0 [heap]\n\
+                    7ffff7cd1000-7ffff7cf9000 r--p 00000000 08:01 8 /lib/libc.so.6\n\
+                    7ffff7fbd000-7ffff7fff000 rw-p 00000000 00:00 0\n\
+                    7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n\
+                    ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
+        assert_eq!(lowest_mapping(maps), Some(0x7fff_f7cd_1000));
+        assert_eq!(lowest_mapping(""), None);
+    }
+
+    #[test]
+    fn later_mappings_begin_at_a_border() {
+        fill_up_to_border().expect("addresses");
+        let next = reserve(PAGE_BYTES).expect("addresses");
+        // Tests beside this one map memory, too.
+        let mapped = BORDER_BYTES - next % BORDER_BYTES;
+        assert!(mapped < 256 << 20, "{mapped} bytes below the border");
+    }
 
     // The figure is for the process, so that other tests may add to it.
     #[test]
