@@ -1,10 +1,10 @@
 //! Locks all memory of a process before it starts work, so that its later memory use, which depends
 //! on the program's build, takes no pages from the measured system.
 //!
-//! Page tables are such pages, too: a later mapping takes one for each 2 MiB of addresses that it is
+//! Page tables are such pages, too: a mapping takes one for each 2 MiB of addresses that it is
 //! the first in. Where it is placed depends on the mappings and holes before it, so that what lies
-//! above the place of later mappings is filled up to a border of 1 GiB: from there on equal mappings
-//! take equal page tables.
+//! above the place of later mappings is filled up to a border of 1 GiB: from there on equal
+//! mappings take equal page tables.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
