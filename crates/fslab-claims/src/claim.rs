@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use fslab_model::{PointValue, VenueKind};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{PointRange, Score};
 
@@ -21,12 +21,27 @@ pub struct Claims {
     pub study: String,
     /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     pub stand_in: BTreeMap<String, String>,
+    /// The subject that is mounted as the original's kernel did by default, by the original's name.
+    pub then: BTreeMap<String, SubjectThen>,
     /// The platform under which the original measured a subject, by the original's name.
     pub platforms: BTreeMap<String, String>,
     /// The sizes that scale with the machine's memory.
     pub memory: Option<MemoryRule>,
     /// The claims, in the order of the file.
     pub claims: Vec<Claim>,
+}
+
+/// A subject with the options that were its defaults in the original.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ClaimsThen")]
+pub struct SubjectThen {
+    /// The subject as it stands in the study: `"ext3:barrier=0"`.
+    #[schemars(length(min = 1))]
+    pub subject: String,
+    /// The document that says that these were the defaults.
+    #[schemars(length(min = 1))]
+    pub source: String,
 }
 
 /// Sizes that stand for a multiple of the machine's memory: in a run with other memory they are

@@ -63,9 +63,22 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) ->
         .iter()
         .map(|other| Evidence::of(claims, other.run, Basis::Run));
     let others: Vec<Evidence<'_>> = others.collect();
+    let todays = Evidence::of(claims, run, Basis::Run).with_todays_defaults();
     let verdicts = claims.claims.iter().map(|claim| {
         if claim.platforms.is_empty() {
-            return verdict(claim, &checked, judge(claim, &checked, &others));
+            let mut judgement = judge(claim, &checked, &others);
+            let with_todays = has_both_defaults(claim, &checked)
+                .then(|| judge(claim, &todays, &others).outcome)
+                .filter(|outcome| *outcome != judgement.outcome);
+            if let Some(outcome) = with_todays {
+                let outcome = outcome.as_str();
+                let remark = format!("with today's mount defaults: {outcome}");
+                judgement.remarks.push(remark);
+            }
+            return ClaimVerdict {
+                with_todays_defaults: with_todays,
+                ..verdict(claim, &checked, judgement)
+            };
         }
         let judgement = match platforms.ensure_all(claim) {
             Ok(()) => judge(claim, &by_platform, &others),
@@ -127,6 +140,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> 
         outcome: judgement.outcome,
         sentence: sentence(claim, &judgement, &stand_ins),
         stand_ins,
+        with_todays_defaults: None,
         findings: judgement.findings,
     }
 }
@@ -187,6 +201,16 @@ fn judge<'r>(claim: &Claim, evidence: &Evidence<'r>, others: &[Evidence<'r>]) ->
         ClaimKind::Spread { .. } => kinds::spread(&case),
         ClaimKind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
     }
+}
+
+/// Whether the claim is about a subject that the run has with the mount defaults of the original's
+/// kernel and with today's.
+fn has_both_defaults(claim: &Claim, evidence: &Evidence<'_>) -> bool {
+    let kind = &claim.holds.kind;
+    let named = kind.subjects();
+    let is_meant = |name: &&String| kind.compares_all() || named.contains(&name.as_str());
+    let mut meant = evidence.claims.then.keys().filter(is_meant);
+    meant.any(|name| evidence.defaults(name).is_some())
 }
 
 /// The subjects of the claim for which the run has a stand-in.

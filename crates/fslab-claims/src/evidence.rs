@@ -70,6 +70,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) resolution: f64,
     pub(crate) claims: &'a Claims,
     basis: Basis,
+    /// Whether subjects are those with the defaults of the original's kernel, where the run has
+    /// them.
+    is_then: bool,
     trials: Vec<TrialEvidence<'a>>,
 }
 
@@ -92,6 +95,14 @@ impl<'a> Evidence<'a> {
             Figures::Measured(metrics.collect())
         };
         Self::with_figures(claims, run, basis, &measured)
+    }
+
+    /// The same with the subjects that have today's defaults.
+    pub(crate) fn with_todays_defaults(self) -> Self {
+        Self {
+            is_then: false,
+            ..self
+        }
     }
 
     /// An original's own figures.
@@ -132,6 +143,7 @@ impl<'a> Evidence<'a> {
             },
             claims,
             basis,
+            is_then: basis == Basis::Run,
             trials: run.trials.iter().map(trial).collect(),
         }
     }
@@ -150,11 +162,32 @@ impl<'a> Evidence<'a> {
         self.basis == Basis::Printed
     }
 
-    /// All subjects of the run that were neither aged nor filled beforehand.
+    /// All subjects of the run that were neither aged nor filled beforehand; of one with the
+    /// defaults of the original's kernel and one with today's, that which counts.
     pub(crate) fn fresh_members(&self) -> Vec<Member> {
+        let names = self.claims.then.keys();
+        let left_out: Vec<CellId> = names
+            .filter_map(|name| self.defaults(name))
+            .map(|(then, today)| if self.is_then { today } else { then })
+            .collect();
         let cells = self.run.header.plan.cells();
         let fresh = cells.filter(|cell| cell.subject.subject.stages().is_empty());
-        fresh.map(|cell| self.member_of(cell.id, None)).collect()
+        let counted = fresh.filter(|cell| !left_out.contains(&cell.id));
+        counted.map(|cell| self.member_of(cell.id, None)).collect()
+    }
+
+    /// The original's `name` with the mount defaults of its kernel, and with today's; `None` if
+    /// the run lacks one of them.
+    pub(crate) fn defaults(&self, name: &str) -> Option<(CellId, CellId)> {
+        let then = self.with_defaults_then(name)?;
+        Some((then, self.plain(name, Some(then))?))
+    }
+
+    fn with_defaults_then(&self, name: &str) -> Option<CellId> {
+        let then: Subject = self.claims.then.get(name)?.subject.parse().ok()?;
+        let mut cells = self.run.header.plan.cells();
+        let found = cells.find(|cell| cell.subject.subject == then);
+        found.map(|cell| cell.id)
     }
 
     /// The same file system with the same options, aged.
@@ -206,14 +239,23 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The subject with exactly this text; else the first fresh one of that file system.
+    /// The subject with the defaults of the original's kernel; else the plain one.
     fn cell_of(&self, name: &str) -> Option<CellId> {
-        let plan = &self.run.header.plan;
+        match self.with_defaults_then(name) {
+            Some(then) if self.is_then => Some(then),
+            then => self.plain(name, then),
+        }
+    }
+
+    /// The subject with exactly this text; else the first fresh one of that file system.
+    fn plain(&self, name: &str, except: Option<CellId>) -> Option<CellId> {
+        let cells = || {
+            let cells = self.run.header.plan.cells();
+            cells.filter(|cell| Some(cell.id) != except)
+        };
         let is_it = |subject: &Subject| subject.fs() == name && subject.stages().is_empty();
-        let written = plan
-            .cells()
-            .find(|cell| cell.subject.subject.to_string() == name);
-        let found = written.or_else(|| plan.cells().find(|cell| is_it(&cell.subject.subject)));
+        let written = cells().find(|cell| cell.subject.subject.to_string() == name);
+        let found = written.or_else(|| cells().find(|cell| is_it(&cell.subject.subject)));
         found.map(|cell| cell.id)
     }
 

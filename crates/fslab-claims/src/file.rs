@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use fslab_model::{Better, Bytes, TomlError, VenueKind};
+use fslab_model::{Better, Bytes, Subject, TomlError, VenueKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use toml::Table;
 
 use crate::holds_schema::HoldsSchema;
 use crate::keys::{Keys, Problem};
-use crate::{Among, Claim, ClaimKind, Claims, Holds, MemoryRule, Position, Score, Shape};
+use crate::{
+    Among, Claim, ClaimKind, Claims, Holds, MemoryRule, Position, Score, Shape, SubjectThen,
+};
 
 /// Claims of the publication that a study repeats. The file `claims.toml` beside its `study.toml`.
 #[derive(Deserialize, JsonSchema)]
@@ -21,6 +23,10 @@ struct ClaimsFile {
     /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     #[serde(default)]
     stand_in: BTreeMap<String, String>,
+    /// Defaults of the time: the subject with the options that the original's kernel had by default,
+    /// by the original's name. A run that has it is judged by it, and by the plain one besides.
+    #[serde(default)]
+    then: BTreeMap<String, SubjectThen>,
     /// Platforms: the system under which the original measured a subject, by the original's name.
     #[serde(default)]
     platforms: BTreeMap<String, String>,
@@ -87,6 +93,9 @@ impl Claims {
     fn from_file(file: ClaimsFile) -> Result<Self, TomlError> {
         let memory = file.memory.map(read_memory).transpose();
         let memory = memory.map_err(|(key, problem)| TomlError::new(["memory", &key], problem))?;
+        for (name, then) in &file.then {
+            ensure_then(name, then)?;
+        }
         let mut claims: Vec<Claim> = Vec::new();
         for table in file.claims {
             let id = table.id.clone();
@@ -98,6 +107,7 @@ impl Claims {
         Ok(Self {
             study: file.study,
             stand_in: file.stand_in,
+            then: file.then,
             platforms: file.platforms,
             memory,
             claims,
@@ -113,6 +123,20 @@ impl Claims {
     #[must_use]
     pub fn required(&self) -> usize {
         self.claims.iter().filter(|claim| claim.required).count()
+    }
+}
+
+/// Refuses defaults of another file system, or without a source.
+fn ensure_then(name: &str, then: &SubjectThen) -> Result<(), TomlError> {
+    let wrong = |key: &str, problem: String| TomlError::new(["then", name, key], problem);
+    if then.source.trim().is_empty() {
+        return Err(wrong("source", "is empty".to_owned()));
+    }
+    let subject: Result<Subject, _> = then.subject.parse();
+    match subject {
+        Ok(subject) if subject.fs() == name && subject.to_string() != name => Ok(()),
+        Ok(_) => Err(wrong("subject", format!("is not {name} with options"))),
+        Err(error) => Err(wrong("subject", error.to_string())),
     }
 }
 

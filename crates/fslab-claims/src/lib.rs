@@ -38,6 +38,7 @@ mod then_and_now;
 
 pub use claim::{
     Among, Claim, ClaimKind, Claims, Holds, Limits, MemoryRule, PhasePair, Position, Shape,
+    SubjectThen,
 };
 pub use error::OriginalError;
 pub use evaluate::{evaluate, evaluate_original};

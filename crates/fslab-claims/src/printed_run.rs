@@ -229,6 +229,7 @@ fn record_of(
         seed: 0,
         scale: Scale::FULL,
         required_facts: BTreeMap::new(),
+        data_to_memory: None,
         figures: Vec::new(),
     };
     let machine = MachineFacts {

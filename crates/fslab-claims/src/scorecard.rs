@@ -145,6 +145,10 @@ pub struct ClaimVerdict {
     pub sentence: String,
     /// The stand-ins among its subjects.
     pub stand_ins: Vec<StandIn>,
+    /// The other outcome with today's mount defaults, where its subjects ran with those of the
+    /// original's kernel, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_todays_defaults: Option<ClaimOutcome>,
     /// The numbers.
     pub findings: Vec<Finding>,
 }

@@ -37,6 +37,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
         seed: 1,
         scale: Scale::FULL,
         required_facts: BTreeMap::new(),
+        data_to_memory: None,
         figures: Vec::new(),
     };
     let trial = TrialRecord {

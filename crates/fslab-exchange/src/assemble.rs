@@ -132,6 +132,7 @@ pub(crate) fn assemble(
         seed: 0,
         scale: Scale::FULL,
         required_facts: BTreeMap::new(),
+        data_to_memory: None,
     };
     let header = RunHeader {
         run: labels.run.clone(),

@@ -25,6 +25,7 @@ mod id;
 mod insight;
 mod metric;
 mod nearest;
+mod original;
 mod percent;
 mod perturbation;
 mod phase;
@@ -70,6 +71,7 @@ pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
 pub use nearest::{did_you_mean, nearest_name, suggestion};
+pub use original::{DataToMemory, OriginalSetup};
 pub use percent::{ParsePercentError, Percent};
 pub use perturbation::Perturbation;
 pub use phase::{

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale, SimulatedDisk,
-    StudyQuestion, Subject, TrialId,
+    Adaptive, Bytes, CellId, DataToMemory, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale,
+    SimulatedDisk, StudyQuestion, Subject, TrialId,
 };
 
 /// Where trials run.
@@ -200,6 +200,21 @@ impl VenuePlan {
         }
     }
 
+    /// Memory of a guest; `None` in the other venues, which have this machine's.
+    #[must_use]
+    pub fn guest_memory(&self) -> Option<Bytes> {
+        match self {
+            Self::Guest { memory_bytes, .. } | Self::Sim { memory_bytes, .. } => {
+                Some(*memory_bytes)
+            }
+            Self::Dir { .. }
+            | Self::Loop { .. }
+            | Self::Block { .. }
+            | Self::Fake
+            | Self::Imported { .. } => None,
+        }
+    }
+
     /// The images over a guest's root, the topmost first.
     #[must_use]
     pub fn layers(&self) -> &[LayerPlan] {
@@ -345,6 +360,10 @@ pub struct Plan {
     /// Facts of the machine that the study requires.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub required_facts: BTreeMap<String, String>,
+    /// The data of its largest phase and the memory, beside the original's; `None` for studies
+    /// that repeat none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_to_memory: Option<DataToMemory>,
     /// Figures and tables that the study defines; they do not affect the measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureSpec>,
@@ -360,8 +379,8 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without seed, number of repeats, time limit, figures and question,
-    /// which do not change what is measured.
+    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question and the
+    /// comparison with the original, which do not change what is measured.
     ///
     /// In virtual time the folder of images is left out, too: no figure depends on it, and users on
     /// different machines have the same plan. Object keys are sorted, so that the hash does not
@@ -376,6 +395,7 @@ impl Plan {
             map.remove("trial_limit_s");
             map.remove("figures");
             map.remove("question");
+            map.remove("data_to_memory");
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
             if let Some(venue) = venue.filter(|_| self.venue.kind().is_virtual()) {
                 venue.remove("folder");
@@ -468,6 +488,7 @@ pub(crate) mod tests {
             seed: 7,
             scale: Scale::FULL,
             required_facts: BTreeMap::new(),
+            data_to_memory: None,
             figures: Vec::new(),
         }
     }

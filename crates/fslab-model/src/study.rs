@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
-    FigureSpec, Parameters, Percent, Rounds, ScaleRules, StudyQuestion, Sweep, TomlError,
-    WorkloadDefinition, from_toml, is_default,
+    FigureSpec, OriginalSetup, Parameters, Percent, Rounds, ScaleRules, StudyQuestion, Sweep,
+    TomlError, WorkloadDefinition, from_toml, is_default,
 };
 
 /// The state of the caches when a phase begins.
@@ -123,6 +123,9 @@ pub struct Study {
     )]
     #[schemars(with = "Seconds")]
     pub trial_limit_s: u32,
+    /// The original that it repeats. Default: it repeats none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<OriginalSetup>,
     /// What `--scale` makes smaller, and the scale where the command line names none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub scale: ScaleRules,

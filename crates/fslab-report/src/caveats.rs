@@ -1,6 +1,6 @@
 //! Caveats of the figures and of their statistics, as sentences of the summary.
 
-use fslab_model::{CacheVerdict, PhaseRecord};
+use fslab_model::{CacheVerdict, DataToMemory, PhaseRecord};
 use fslab_stats::{Drift, RESOLUTION};
 
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
@@ -27,6 +27,13 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
     } else if names.len() == 1 {
         caveats.push("There is one subject, hence no comparison.".to_owned());
     }
+    let difference = plan
+        .data_to_memory
+        .as_ref()
+        .and_then(DataToMemory::difference);
+    caveats.extend(
+        difference.map(|text| format!("Not at the original's ratio of data to memory: {text}.")),
+    );
     caveats.extend(of_perturbation(analysis, names));
     caveats.extend(of_statistics(analysis, names));
     caveats.extend(of_sweeps(analysis));

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::bounds::{self, TooMuchError};
 use crate::directories::{self, DirectoryError};
 use crate::kernels::{self, KernelError};
+use crate::original::data_to_memory;
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
 use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
@@ -238,8 +239,10 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             })
             .collect::<Result<Vec<_>, _>>()?,
     };
+    let phases = phases::phases(study, scale, size)?;
     let plan = Plan {
         scale,
+        data_to_memory: data_to_memory(study, &phases, &venue)?,
         figures: study.figures.clone(),
         adaptive: repeated.adaptive,
         perturb: repeated.perturb,
@@ -253,7 +256,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         cold: cold_method(&venue),
         engine: engine(&venue).to_string(),
         subjects,
-        phases: phases::phases(study, scale, size)?,
+        phases,
         repeats: repeated.repeats,
         trial_limit_s,
         seed: request.seed,

@@ -3,6 +3,7 @@
 
 mod between_phases;
 mod between_subjects;
+mod defaults_then;
 mod originals;
 mod over_points;
 mod platforms;

@@ -39,25 +39,36 @@ impl ExecutionArgs {
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(super) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
+        let request = self.request(study, subjects)?;
         let Resolved {
             mut plan,
             notices,
             is_whole_catalogue,
-        } = fslab_run::resolve(&self.request(study, subjects)?)?;
+        } = fslab_run::resolve(&request)?;
         notices.iter().for_each(|notice| screen::notice(notice));
         self.add_layers(&mut plan)?;
+        let jobs = self.plan.jobs(&plan.venue)?;
+        let differences = fslab_run::differences(&request.study, &plan);
+        let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
+            .map(|expected| plan_text::time(&plan, expected, jobs.get()));
         if self.plan.dry_run {
             if self.output.json {
                 screen::print_json(&plan)?;
             } else {
-                screen::print(&plan_text::plan_text(&plan))?;
+                let text = plan_text::plan_text(&plan, &differences, time.as_deref());
+                screen::print(&text)?;
             }
             return Ok(Exit::Done);
         }
         if !is_whole_catalogue {
             self.venue.ensure_requirements(&plan)?;
         }
-        let jobs = self.plan.jobs(&plan.venue)?;
+        if let Some(time) = &time {
+            screen::notice(&format!("time: {time}"));
+        }
+        for difference in &differences {
+            screen::notice(&format!("differs from the original: {difference}"));
+        }
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         clean_up();

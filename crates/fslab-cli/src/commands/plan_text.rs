@@ -7,15 +7,35 @@ use fslab_model::{CachePolicy, Plan, Rounds, VenuePlan};
 
 use crate::screen;
 
-/// The plan with every value.
-pub(crate) fn plan_text(plan: &Plan) -> String {
+/// The plan with every value: first in what it differs from the study's original.
+pub(crate) fn plan_text(plan: &Plan, differences: &[String], time: Option<&str>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
-    let _ = write_plan(&mut text, plan);
+    let _ = write_differences(&mut text, differences);
+    let _ = write_plan(&mut text, plan, time);
     text
 }
 
-fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
+/// The time of a run whose trials take `expected` together.
+pub(crate) fn time(plan: &Plan, expected: Duration, jobs: usize) -> String {
+    let minutes = expected.as_secs().div_ceil(60);
+    let about = match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes:02} min"),
+    };
+    let trials = screen::counted(plan.trials().len(), "trial");
+    format!("about {about} for {trials}, {jobs} at a time")
+}
+
+fn write_differences(text: &mut String, differences: &[String]) -> std::fmt::Result {
+    for (index, difference) in differences.iter().enumerate() {
+        let name = if index == 0 { "differs" } else { "" };
+        writeln!(text, "{name:<9}{difference}")?;
+    }
+    Ok(())
+}
+
+fn write_plan(text: &mut String, plan: &Plan, time: Option<&str>) -> std::fmt::Result {
     writeln!(text, "study    {} ({})", plan.study, plan.title)?;
     writeln!(text, "venue    {}", venue(plan))?;
     for lab in plan.labs().iter().filter(|lab| !lab.digest.is_empty()) {
@@ -35,6 +55,9 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "seed     {}", plan.seed)?;
     writeln!(text, "hash     {}", plan.hash().short())?;
     writeln!(text, "trials   {}", trials(plan))?;
+    if let Some(time) = time {
+        writeln!(text, "time     {time}")?;
+    }
     writeln!(text, "\nsubjects")?;
     for subject in &plan.subjects {
         writeln!(text, "  {}", subject.subject)?;

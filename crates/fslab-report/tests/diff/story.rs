@@ -41,6 +41,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         seed: 1,
         scale: Scale::FULL,
         required_facts: Default::default(),
+        data_to_memory: None,
         figures: Vec::new(),
     };
     RunRecord {

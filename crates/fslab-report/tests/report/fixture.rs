@@ -254,6 +254,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         perturb: false,
         rounds: fslab_model::Rounds::ONE,
         required_facts: std::collections::BTreeMap::new(),
+        data_to_memory: None,
         figures: Vec::new(),
         format: 1,
         study: "quick".into(),

@@ -40,6 +40,7 @@ pub(crate) fn plan() -> Plan {
             mounts: 2,
             iterations: 3,
         },
+        data_to_memory: None,
         required_facts: [("device.read_ahead_kb".into(), "128".into())].into(),
         figures: vec![FigureSpec {
             id: "figure-1".into(),
