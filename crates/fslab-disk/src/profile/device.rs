@@ -1,4 +1,4 @@
-//! Groups of every disk: device, interface and cache; and arrays.
+//! Groups of every disk: device, interface and cache; arrays, and their controller.
 
 use std::fmt;
 
@@ -60,6 +60,24 @@ group! {
         members: u32,
         /// Chunk size: bytes on one member before the next.
         chunk: Bytes,
+    }
+}
+
+group! {
+    /// A RAID controller with a battery-backed write cache in front of the disk or the array. A
+    /// write ends in its cache, and a flush ends at once.
+    "controller" => Controller {
+        /// Size of the cache for data not yet written. Reads are answered from it too.
+        cache: Bytes,
+        /// Transfer rate between the system and the cache.
+        rate: BytesPerSecond,
+        /// Overhead of the controller at the start of each request.
+        command: Nanoseconds,
+        /// Interval after which the controller writes back what the cache holds. A cache that is
+        /// three quarters full is written back at once.
+        flush_interval: Nanoseconds,
+        /// Writes of the controller to each member in flight.
+        writes: u32,
     }
 }
 

@@ -8,6 +8,7 @@
 //!       Medium::HardDisk                Media, Seek, ReadAhead, WriteBack
 //!       Medium::Flash                   Flash
 //!       Array                           a RAID array of such disks
+//!       Controller                      a RAID controller's write cache
 //!       DataSheet                       figures that the model must reach
 //! ```
 
@@ -26,7 +27,7 @@ mod simulated;
 
 pub use data_sheet::DataSheet;
 pub use derived::{DerivedFigure, DerivedValue};
-pub use device::{Array, Cache, Device, Interface, RaidLevel};
+pub use device::{Array, Cache, Controller, Device, Interface, RaidLevel};
 pub use document::{Medium, PROFILE_FORMAT, Profile};
 pub use flash::{Flash, FlashMapping};
 pub use hard_disk::{HardDisk, Media, ReadAhead, Seek, WriteBack};

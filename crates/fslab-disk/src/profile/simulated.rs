@@ -18,8 +18,9 @@ impl Profile {
                 max_request_bytes: saturated(self.device.max_request.0),
                 physical_block_bytes: saturated(self.device.physical_block.0),
                 discard_bytes,
-                write_cache: self.cache.write_cache,
-                fua: self.cache.fua,
+                // A battery keeps what a controller holds: to the kernel nothing is volatile.
+                write_cache: self.cache.write_cache && self.controller.is_none(),
+                fua: self.cache.fua && self.controller.is_none(),
                 rotational: matches!(self.medium, Medium::HardDisk(_)),
                 scheduler: self.device.scheduler,
             },
