@@ -52,6 +52,18 @@ group! {
 }
 
 group! {
+    /// How the disk's buffer is emptied before a cold phase: by a flush, an idle time, and reads.
+    /// Without this group the buffer is left as it is.
+    "emptied_by" => EmptiedBy {
+        /// Reads of 4 KiB, one at a time, at places spread over the device: as many as replace all
+        /// that the buffer keeps of earlier reads.
+        reads: u32,
+        /// Idle time, in which the disk writes back what a flush leaves in its buffer.
+        wait: Nanoseconds,
+    }
+}
+
+group! {
     /// A RAID array of equal disks; the other groups describe one member.
     "array" => Array {
         /// RAID level.

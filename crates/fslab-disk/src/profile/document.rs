@@ -8,8 +8,8 @@ use toml::{Table, Value};
 use super::group::{Keys, Written, missing};
 use super::quantity::{Quantity, keyword};
 use super::{
-    Array, Cache, Controller, DataSheet, Device, Flash, HardDisk, Interface, Media, ReadAhead, Seek,
-    WriteBack,
+    Array, Cache, Controller, DataSheet, Device, EmptiedBy, Flash, HardDisk, Interface, Media,
+    ReadAhead, Seek, WriteBack,
 };
 
 /// Version of the format of profiles.
@@ -40,6 +40,8 @@ pub struct Profile {
     pub array: Option<Array>,
     /// The RAID controller, if it has a cache.
     pub controller: Option<Controller>,
+    /// How the buffer is emptied before a cold phase, if it is.
+    pub emptied_by: Option<EmptiedBy>,
     /// The figures that the model must reach.
     pub data_sheet: DataSheet,
 }
@@ -75,7 +77,12 @@ impl Kind {
             ]),
             Self::Flash => keys.push(Flash::GROUP),
         }
-        keys.extend([Array::GROUP, Controller::GROUP, DataSheet::GROUP]);
+        keys.extend([
+            Array::GROUP,
+            Controller::GROUP,
+            EmptiedBy::GROUP,
+            DataSheet::GROUP,
+        ]);
         keys
     }
 }
@@ -158,6 +165,7 @@ impl Profile {
         }
         groups.extend(self.array.as_ref().map(Array::write));
         groups.extend(self.controller.as_ref().map(Controller::write));
+        groups.extend(self.emptied_by.as_ref().map(EmptiedBy::write));
         groups.push(self.data_sheet.write());
         groups
     }
@@ -213,6 +221,10 @@ impl TryFrom<Table> for Profile {
             controller: keys
                 .group(Controller::GROUP)?
                 .map(Controller::read)
+                .transpose()?,
+            emptied_by: keys
+                .group(EmptiedBy::GROUP)?
+                .map(EmptiedBy::read)
                 .transpose()?,
             data_sheet: DataSheet::read(required(&keys, DataSheet::GROUP)?)?,
         };

@@ -1,6 +1,6 @@
 //! The description of a disk for plans and the guest kernel.
 
-use fslab_model::{DiskQueue, SimulatedDisk};
+use fslab_model::{BufferEmptying, DiskQueue, SimulatedDisk};
 
 use super::{Medium, Profile};
 
@@ -25,6 +25,10 @@ impl Profile {
                 scheduler: self.device.scheduler,
             },
             model: self.parameters(),
+            emptied_by: self.emptied_by.as_ref().map(|by| BufferEmptying {
+                reads: by.reads,
+                wait_ns: by.wait.0,
+            }),
         }
     }
 }

@@ -43,7 +43,10 @@ fn a_write_and_a_read_of_it_take_the_command_and_the_bus() {
     let again = host.serve(read(6, 3));
     assert!(again.cached);
     assert_eq!(again.done_ns - again.submit_ns, 10_000 + 3_000);
-    assert!(!host.serve(read(6, 4)).cached, "only a part is in the cache");
+    assert!(
+        !host.serve(read(6, 4)).cached,
+        "only a part is in the cache"
+    );
 }
 
 #[test]
@@ -118,12 +121,21 @@ fn a_full_cache_makes_writes_wait_for_the_disks() {
     let blocks = host.model.capacity_sectors() / 8;
     host.keep_busy(1, (0..4000).map(|_| write(random.below(blocks) * 8, 8)));
     // 256 writes of 8 sectors fill it; at 192 it begins to be written.
-    assert!(host.done[..256].iter().all(|done| done.parts.cache_ns == 8_000));
+    assert!(
+        host.done[..256]
+            .iter()
+            .all(|done| done.parts.cache_ns == 8_000)
+    );
     assert!(host.done.iter().all(|done| done.cached));
     let pace = |from: usize, to: usize| {
         (host.done[to].done_ns - host.done[from].done_ns) as f64 / (to - from) as f64
     };
-    assert_near("time of a write into the cache", pace(0, 190), 18_000.0, 0.001);
+    assert_near(
+        "time of a write into the cache",
+        pace(0, 190),
+        18_000.0,
+        0.001,
+    );
     // Then as fast as the array with the writes that the controller has in flight, or faster,
     // since it gives them in the order of the addresses.
     let mut bare = Host::new(&disk);
@@ -179,8 +191,5 @@ fn a_controller_that_no_one_builds_is_refused() {
         assert!(fault.starts_with(name), "{fault}");
     }
     let fault = DiskModel::new(&complete.without("controller_writes").text());
-    assert_eq!(
-        fault.expect_err("refused"),
-        "controller_writes is missing"
-    );
+    assert_eq!(fault.expect_err("refused"), "controller_writes is missing");
 }
