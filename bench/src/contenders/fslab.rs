@@ -53,6 +53,7 @@ impl Fslab {
             seed: 1,
             perturbation: fslab_model::Perturbation::NONE,
             host_forgets: None,
+            emptied_by: None,
             counter_hz: None,
             virtual_time: false,
             allow_commands: false,

@@ -45,6 +45,9 @@ simdisk![
     "model/array.c",
     "model/array.h",
     "model/array_rows.c",
+    "model/controller.c",
+    "model/controller.h",
+    "model/controller_back.c",
     "model/flash.c",
     "model/flash_block.c",
     "model/flash_collect.c",
@@ -69,6 +72,8 @@ simdisk![
     "model/parameters.c",
     "model/parameters.h",
     "model/platform.h",
+    "model/sectors.c",
+    "model/sectors.h",
     "model/unit.h",
 ];
 

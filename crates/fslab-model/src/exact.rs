@@ -148,6 +148,7 @@ mod tests {
                     scheduler: true,
                 },
                 model: String::new(),
+                emptied_by: None,
             },
         }
     }

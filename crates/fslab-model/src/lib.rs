@@ -90,7 +90,7 @@ pub use repetition::{Adaptive, Round, Rounds};
 pub use reservation::{Reservation, ReservationKind};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
-pub use simulated_disk::{DiskQueue, SimulatedDisk};
+pub use simulated_disk::{BufferEmptying, DiskQueue, SimulatedDisk};
 pub use skipped::is_default;
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};

@@ -572,6 +572,7 @@ pub(crate) mod tests {
                     scheduler: true,
                 },
                 model: String::new(),
+                emptied_by: None,
             },
         };
         let one = hash(sim("/a", Bytes::gib(1)));

@@ -12,6 +12,19 @@ pub struct SimulatedDisk {
     pub queue: DiskQueue,
     /// The parameters of the service-time model: lines of `name=value`.
     pub model: String,
+    /// How its buffer is emptied before a cold phase; `None` if it is left as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emptied_by: Option<BufferEmptying>,
+}
+
+/// How the buffer of a disk is emptied before a cold phase: by a flush, an idle time, and reads of
+/// the device, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BufferEmptying {
+    /// Reads of 4 KiB, one at a time, at places spread over the device.
+    pub reads: u32,
+    /// The idle time, in which the disk writes back what a flush leaves in its buffer.
+    pub wait_ns: u64,
 }
 
 /// A disk's properties in the kernel, with the settings of distributions for such a disk.

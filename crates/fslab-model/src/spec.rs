@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation, Rounds, Subject,
-    Swept, TrialId, WorkloadDefinition,
+    BufferEmptying, Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation,
+    Rounds, Subject, Swept, TrialId, WorkloadDefinition,
 };
 
 /// A phase with every parameter.
@@ -119,6 +119,10 @@ pub struct TrialSpec {
     /// `None` if only this kernel caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_forgets: Option<PathBuf>,
+    /// How the buffer of a simulated disk is emptied before a cold phase. `None`: it is left as it
+    /// is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emptied_by: Option<BufferEmptying>,
     /// Frequency of the processor's counter, if the trial reads its time from that: in a guest
     /// whose clock is a slow system call. `None`: the system's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]

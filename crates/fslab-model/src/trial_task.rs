@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::{
-    Bytes, ColdMethod, DeviceSpec, FORMAT_VERSION, Perturbation, PhaseSpec, Rounds, Subject,
-    TrialId, TrialSpec,
+    BufferEmptying, Bytes, ColdMethod, DeviceSpec, FORMAT_VERSION, Perturbation, PhaseSpec, Rounds,
+    Subject, TrialId, TrialSpec,
 };
 
 /// The plan's part of a trial. The fields are those of [`TrialSpec`].
@@ -42,6 +42,8 @@ pub struct Placement {
     pub device: DeviceSpec,
     /// The file by writing to which the host drops its cache of the disk.
     pub host_forgets: Option<PathBuf>,
+    /// How the buffer of a simulated disk is emptied before a cold phase.
+    pub emptied_by: Option<BufferEmptying>,
     /// Frequency of the processor's counter, if it is the clock.
     pub counter_hz: Option<u64>,
     /// Whether the clock advances only while the disk works.
@@ -66,6 +68,7 @@ impl TrialTask {
             seed: self.seed,
             perturbation: self.perturbation,
             host_forgets: placement.host_forgets,
+            emptied_by: placement.emptied_by,
             counter_hz: placement.counter_hz,
             virtual_time: placement.virtual_time,
             allow_commands: self.allow_commands,

@@ -159,7 +159,7 @@ impl DiskParts {
 pub struct DiskDone {
     /// The request's tag; `None` for background work.
     pub tag: Option<u64>,
-    /// First sector; for background work of an array, the member's address.
+    /// First sector; for background work of an array's member, the member's address.
     pub sector: u64,
     /// Number of sectors.
     pub sectors: u32,
@@ -169,7 +169,7 @@ pub struct DiskDone {
     pub fua: bool,
     /// Whether it was a read from the cache, or a write that completed in the cache.
     pub cached: bool,
-    /// Member of an array; 0 for a single disk.
+    /// Member of an array; 0 for a single disk, 255 for several.
     pub member: u32,
     /// When it was submitted.
     pub submit_ns: u64,

@@ -16,6 +16,7 @@ mod command;
 mod confined;
 mod counters;
 mod disturbances;
+mod drive_buffer;
 mod events;
 mod host;
 mod kernel_watch;

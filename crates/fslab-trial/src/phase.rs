@@ -6,8 +6,9 @@ use std::path::Path;
 use fslab_engine::{Calibration, EngineKind, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
-    Bytes, CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind, PhaseKind,
-    PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject, ThreadRecord, Window,
+    BufferEmptying, Bytes, CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind,
+    PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject,
+    ThreadRecord, Window,
 };
 use fslab_workload::{Finished, RunError, Workload};
 
@@ -15,6 +16,7 @@ use crate::cache_warmer::CacheWarmer;
 use crate::confined::Fence;
 use crate::counters;
 use crate::disturbances::{Backlog, Observation, Watched};
+use crate::drive_buffer::empty_buffer;
 use crate::host::drop_host_cache;
 use crate::start_state;
 use crate::target::{CacheDropResult, Steps, Target};
@@ -31,6 +33,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) cold: ColdMethod,
     /// The device that makes the host drop the disk's pages; `None` if there is no host.
     pub(crate) host_forgets: Option<&'a Path>,
+    /// How the buffer of a simulated disk is emptied before a cold phase.
+    pub(crate) emptied_by: Option<BufferEmptying>,
     /// Its root is the folder of this round, as an outside path.
     pub(crate) context: &'a RunContext,
     /// The confinement to the tree.
@@ -219,7 +223,12 @@ impl Phase<'_> {
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
                 match target.make_cold(self.cold, files.as_deref(), self.fence, steps)? {
-                    CacheDropResult::Cold => self.host_forgets.map_or(Ok(()), drop_host_cache)?,
+                    CacheDropResult::Cold => {
+                        self.host_forgets.map_or(Ok(()), drop_host_cache)?;
+                        if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {
+                            empty_buffer(volume.device(), by)?;
+                        }
+                    }
                     CacheDropResult::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }
             }

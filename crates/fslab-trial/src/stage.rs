@@ -138,6 +138,7 @@ mod tests {
             seed: 1,
             perturbation: fslab_model::Perturbation::NONE,
             host_forgets: None,
+            emptied_by: None,
             counter_hz: None,
             virtual_time: false,
             allow_commands: false,

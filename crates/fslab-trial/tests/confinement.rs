@@ -125,6 +125,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         seed: 1,
         perturbation: fslab_model::Perturbation::NONE,
         host_forgets: None,
+        emptied_by: None,
         counter_hz: None,
         virtual_time: false,
         allow_commands: true,

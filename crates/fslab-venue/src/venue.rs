@@ -313,9 +313,14 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
         Some(Clock::Real { counter_hz }) => (Some(FORGET.into()), *counter_hz),
         Some(Clock::Virtual { .. }) | None => (None, None),
     };
+    let emptied_by = match clock {
+        Some(Clock::Virtual { disk }) => disk.emptied_by,
+        Some(Clock::Real { .. }) | None => None,
+    };
     Placement {
         device,
         host_forgets,
+        emptied_by,
         counter_hz,
         virtual_time: matches!(clock, Some(Clock::Virtual { .. })),
     }

@@ -12,6 +12,9 @@
  */
 #include "array.h"
 
+/* Where there are no chunks. */
+#define PLAIN_ROW_SECTORS 512u
+
 static const char *const levels[] = { "none", "raid0", "raid1", "raid10", "raid5", NULL };
 
 u32 sd_array_members(struct sd_parameters *parameters)
@@ -29,18 +32,35 @@ u32 sd_array_members(struct sd_parameters *parameters)
 	return count;
 }
 
-u32 sd_array_row_chunks(const struct sd_unit *unit)
+static u32 row_chunks(enum array_level level, u32 members)
 {
-	switch (unit->level) {
+	switch (level) {
 	case RAID_1:
 		return 1;
 	case RAID_10:
-		return unit->count / 2;
+		return members / 2;
 	case RAID_5:
-		return unit->count - 1;
+		return members - 1;
 	default:
-		return unit->count;
+		return members;
 	}
+}
+
+u32 sd_array_row_chunks(const struct sd_unit *unit)
+{
+	return row_chunks(unit->level, unit->count);
+}
+
+u64 sd_array_row_sectors(struct sd_parameters *parameters)
+{
+	u32 members = sd_array_members(parameters);
+	enum array_level level = LEVEL_NONE;
+
+	if (members > 1)
+		level = (enum array_level)sd_word(parameters, "array", levels);
+	if (level == LEVEL_NONE || level == RAID_1)
+		return PLAIN_ROW_SECTORS;
+	return sd_number(parameters, "chunk_sectors", 1, 1u << 24) * row_chunks(level, members);
 }
 
 static struct sd_done *new_answer(struct sd_unit *unit)
@@ -383,7 +403,6 @@ static bool make_members(struct sd_unit *unit, struct sd_parameters *parameters)
 static struct sd_unit *array_make(struct sd_parameters *parameters)
 {
 	struct sd_unit *unit = sd_alloc(sizeof(*unit));
-	u32 depth;
 
 	if (!unit)
 		return NULL;
@@ -394,8 +413,7 @@ static struct sd_unit *array_make(struct sd_parameters *parameters)
 	unit->chunk = unit->level == RAID_1 ?
 		sd_number_or(parameters, "chunk_sectors", 1, 1u << 24, 1) :
 		sd_number(parameters, "chunk_sectors", 1, 1u << 24);
-	depth = unit->count * sd_queue_depth_of(parameters);
-	unit->depth = depth < SD_QUEUE_MAX ? depth : SD_QUEUE_MAX;
+	unit->depth = sd_disks_queue_depth_of(parameters);
 	if (!sd_accepted(parameters) || !make_lists(unit) || !make_members(unit, parameters)) {
 		array_destroy(unit);
 		return NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A model is one unit, which is a hard disk, flash memory, or an array of equal ones of these. Here
- * stands only what they share: which of them it is, and how many requests it takes.
+ * A model is one unit, which is a hard disk, flash memory, an array of equal ones of these, or a
+ * controller with a cache. Here stands only what they share: which of them it is, and how many
+ * requests it takes.
  */
 #include "unit.h"
 
@@ -19,17 +20,23 @@ const struct sd_unit_type *sd_unit_type_of(struct sd_parameters *parameters)
 	return types[sd_word(parameters, "kind", kinds)];
 }
 
+const struct sd_unit_type *sd_disks_type_of(struct sd_parameters *parameters)
+{
+	return sd_array_members(parameters) > 1 ? &sd_array : sd_unit_type_of(parameters);
+}
+
+u32 sd_disks_queue_depth_of(struct sd_parameters *parameters)
+{
+	u32 depth = sd_array_members(parameters) * sd_queue_depth_of(parameters);
+
+	return depth < SD_QUEUE_MAX ? depth : SD_QUEUE_MAX;
+}
+
 static void make(struct sd_model *model, struct sd_parameters *parameters)
 {
-	model->queue_depth = sd_queue_depth_of(parameters);
-	if (sd_array_members(parameters) > 1) {
-		model->type = &sd_array;
-		model->queue_depth *= sd_array_members(parameters);
-		if (model->queue_depth > SD_QUEUE_MAX)
-			model->queue_depth = SD_QUEUE_MAX;
-	} else {
-		model->type = sd_unit_type_of(parameters);
-	}
+	model->queue_depth = sd_disks_queue_depth_of(parameters);
+	model->type = sd_given(parameters, "controller_bytes") ? &sd_controller :
+		      sd_disks_type_of(parameters);
 	/* The block layer's, in the same text; the model takes requests of any size. */
 	sd_number_or(parameters, "max_request_bytes", SD_REQUEST_BYTES_LEAST, SD_REQUEST_BYTES_MAX,
 		     0);

@@ -20,6 +20,8 @@
 #define SD_NEVER (~(u64)0)
 /* The tag of what the disk does on its own: destaging, reading ahead, collecting garbage. */
 #define SD_BACKGROUND (~(u64)0)
+/* The member of an array where there are several. */
+#define SD_SEVERAL 255u
 /* The deepest queue that a model may have. */
 #define SD_QUEUE_MAX 1024u
 /* The largest request that a system may be told to send: no less than a page of its memory. */
@@ -82,7 +84,8 @@ struct sd_done {
 	u32 op;
 	u32 flags;
 	/* Which member of an array; 0 where there is none. In the answer to a request that went to
-	 * several: the one that ended last. */
+	 * several: the one that ended last. What a controller writes back has the array's address,
+	 * and SD_SEVERAL. */
 	u32 member;
 	/* When it arrived, when the disk took its command, when it ended. */
 	u64 submit_ns;

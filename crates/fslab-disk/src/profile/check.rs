@@ -3,7 +3,10 @@
 
 use fslab_model::{Bytes, TomlError};
 
-use super::{Array, DataSheet, Flash, FlashMapping, HardDisk, Medium, Profile, RaidLevel};
+use super::{
+    Array, DataSheet, EmptiedBy, Flash, FlashMapping, HardDisk, Medium, Nanoseconds, Profile,
+    RaidLevel,
+};
 
 const SECTOR: u64 = 512;
 /// The deepest queue of a data sheet: the model's limit.
@@ -12,6 +15,10 @@ const DEPTH_MAX: u32 = 65_536;
 const SHEET_MAX: u64 = 1_000_000_000_000;
 /// The smallest span in which random access is measured.
 const SPAN_MIN: Bytes = Bytes::mib(1);
+
+/// The most reads, and the longest idle time, before a cold phase.
+const EMPTYING_READS_MAX: u32 = 100_000;
+const EMPTYING_WAIT_MAX: Nanoseconds = Nanoseconds(3_600_000_000_000);
 
 /// The error for a value that no disk can have.
 pub(super) fn impossible(key: &str, reason: impl Into<String>) -> TomlError {
@@ -44,6 +51,9 @@ impl Profile {
         }
         if let Some(array) = &self.array {
             check_array(array)?;
+        }
+        if let Some(by) = &self.emptied_by {
+            check_emptying(by)?;
         }
         check_sheet(&self.data_sheet, self.device.capacity)?;
         self.check_by_model()
@@ -139,6 +149,19 @@ fn check_array(array: &Array) -> Result<(), TomlError> {
         is_sectors(array.chunk) && array.chunk.0.is_multiple_of(4096),
         "array.chunk",
         "it must be a multiple of 4 KiB",
+    )
+}
+
+fn check_emptying(by: &EmptiedBy) -> Result<(), TomlError> {
+    ensure(
+        by.reads <= EMPTYING_READS_MAX,
+        "emptied_by.reads",
+        format!("it must be at most {EMPTYING_READS_MAX}"),
+    )?;
+    ensure(
+        by.wait.0 <= EMPTYING_WAIT_MAX.0,
+        "emptied_by.wait",
+        format!("it must be at most {EMPTYING_WAIT_MAX}"),
     )
 }
 

@@ -77,6 +77,7 @@ impl Profile {
     pub fn member(&self) -> Self {
         Self {
             array: None,
+            controller: None,
             ..self.clone()
         }
     }

@@ -1,4 +1,4 @@
-//! Groups of every disk: device, interface and cache; and arrays.
+//! Groups of every disk: device, interface and cache; arrays, and their controller.
 
 use std::fmt;
 
@@ -52,6 +52,18 @@ group! {
 }
 
 group! {
+    /// How the disk's buffer is emptied before a cold phase: by a flush, an idle time, and reads.
+    /// Without this group the buffer is left as it is.
+    "emptied_by" => EmptiedBy {
+        /// Reads of 4 KiB, one at a time, at places spread over the device: as many as replace all
+        /// that the buffer keeps of earlier reads.
+        reads: u32,
+        /// Idle time, in which the disk writes back what a flush leaves in its buffer.
+        wait: Nanoseconds,
+    }
+}
+
+group! {
     /// A RAID array of equal disks; the other groups describe one member.
     "array" => Array {
         /// RAID level.
@@ -60,6 +72,24 @@ group! {
         members: u32,
         /// Chunk size: bytes on one member before the next.
         chunk: Bytes,
+    }
+}
+
+group! {
+    /// A RAID controller with a battery-backed write cache in front of the disk or the array. A
+    /// write ends in its cache, and a flush ends at once.
+    "controller" => Controller {
+        /// Size of the cache for data not yet written. Reads are answered from it too.
+        cache: Bytes,
+        /// Transfer rate between the system and the cache.
+        rate: BytesPerSecond,
+        /// Overhead of the controller at the start of each request.
+        command: Nanoseconds,
+        /// Interval after which the controller writes back what the cache holds. A cache that is
+        /// three quarters full is written back at once.
+        flush_interval: Nanoseconds,
+        /// Writes of the controller to each member in flight.
+        writes: u32,
     }
 }
 

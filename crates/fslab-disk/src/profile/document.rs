@@ -8,7 +8,8 @@ use toml::{Table, Value};
 use super::group::{Keys, Written, missing};
 use super::quantity::{Quantity, keyword};
 use super::{
-    Array, Cache, DataSheet, Device, Flash, HardDisk, Interface, Media, ReadAhead, Seek, WriteBack,
+    Array, Cache, Controller, DataSheet, Device, EmptiedBy, Flash, HardDisk, Interface, Media,
+    ReadAhead, Seek, WriteBack,
 };
 
 /// Version of the format of profiles.
@@ -37,6 +38,10 @@ pub struct Profile {
     pub medium: Medium,
     /// The RAID array, if the disk is one.
     pub array: Option<Array>,
+    /// The RAID controller, if it has a cache.
+    pub controller: Option<Controller>,
+    /// How the buffer is emptied before a cold phase, if it is.
+    pub emptied_by: Option<EmptiedBy>,
     /// The figures that the model must reach.
     pub data_sheet: DataSheet,
 }
@@ -72,7 +77,12 @@ impl Kind {
             ]),
             Self::Flash => keys.push(Flash::GROUP),
         }
-        keys.extend([Array::GROUP, DataSheet::GROUP]);
+        keys.extend([
+            Array::GROUP,
+            Controller::GROUP,
+            EmptiedBy::GROUP,
+            DataSheet::GROUP,
+        ]);
         keys
     }
 }
@@ -154,6 +164,8 @@ impl Profile {
             Medium::Flash(flash) => groups.push(flash.write()),
         }
         groups.extend(self.array.as_ref().map(Array::write));
+        groups.extend(self.controller.as_ref().map(Controller::write));
+        groups.extend(self.emptied_by.as_ref().map(EmptiedBy::write));
         groups.push(self.data_sheet.write());
         groups
     }
@@ -206,6 +218,14 @@ impl TryFrom<Table> for Profile {
                 Kind::Flash => Medium::Flash(Flash::read(required(&keys, Flash::GROUP)?)?),
             },
             array: keys.group(Array::GROUP)?.map(Array::read).transpose()?,
+            controller: keys
+                .group(Controller::GROUP)?
+                .map(Controller::read)
+                .transpose()?,
+            emptied_by: keys
+                .group(EmptiedBy::GROUP)?
+                .map(EmptiedBy::read)
+                .transpose()?,
             data_sheet: DataSheet::read(required(&keys, DataSheet::GROUP)?)?,
         };
         profile.check()?;

@@ -8,6 +8,8 @@
 //!       Medium::HardDisk                Media, Seek, ReadAhead, WriteBack
 //!       Medium::Flash                   Flash
 //!       Array                           a RAID array of such disks
+//!       Controller                      a RAID controller's write cache
+//!       EmptiedBy                       how the buffer is emptied before a cold phase
 //!       DataSheet                       figures that the model must reach
 //! ```
 
@@ -26,7 +28,7 @@ mod simulated;
 
 pub use data_sheet::DataSheet;
 pub use derived::{DerivedFigure, DerivedValue};
-pub use device::{Array, Cache, Device, Interface, RaidLevel};
+pub use device::{Array, Cache, Controller, Device, EmptiedBy, Interface, RaidLevel};
 pub use document::{Medium, PROFILE_FORMAT, Profile};
 pub use flash::{Flash, FlashMapping};
 pub use hard_disk::{HardDisk, Media, ReadAhead, Seek, WriteBack};

@@ -3,7 +3,7 @@
 use fslab_model::{TomlError, sha256};
 use fslab_simdisk_sys::DiskModel;
 
-use super::{Array, Flash, HardDisk, Medium, Profile};
+use super::{Array, Controller, Flash, HardDisk, Medium, Profile};
 
 const SECTOR: u64 = 512;
 /// Hexadecimal digits of a digest.
@@ -53,6 +53,9 @@ impl Profile {
         match &self.array {
             None => text.word("array", "array", "none"),
             Some(array) => members(&mut text, array),
+        }
+        if let Some(before) = &self.controller {
+            controller(&mut text, before);
         }
         text
     }
@@ -138,4 +141,19 @@ fn members(text: &mut Lines, array: &Array) {
     text.word("array", "array.layout", array.layout.as_str());
     text.number("members", "array.members", array.members);
     text.number("chunk_sectors", "array.chunk", array.chunk.0 / SECTOR);
+}
+
+fn controller(text: &mut Lines, controller: &Controller) {
+    text.number("controller_bytes", "controller.cache", controller.cache.0);
+    let rate = controller.rate.0;
+    text.number("controller_bytes_per_s", "controller.rate", rate);
+    let command = controller.command.0;
+    text.number("controller_command_ns", "controller.command", command);
+    let interval = controller.flush_interval.0;
+    text.number(
+        "controller_interval_ns",
+        "controller.flush_interval",
+        interval,
+    );
+    text.number("controller_writes", "controller.writes", controller.writes);
 }

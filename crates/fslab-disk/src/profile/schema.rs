@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use super::{
-    Array, Cache, DataSheet, Device, Flash, Interface, Media, PROFILE_FORMAT, Profile, ReadAhead,
-    Seek, WriteBack,
+    Array, Cache, Controller, DataSheet, Device, EmptiedBy, Flash, Interface, Media,
+    PROFILE_FORMAT, Profile, ReadAhead, Seek, WriteBack,
 };
 
 /// Groups of every profile, of hard disks, and of flash.
@@ -86,6 +86,8 @@ impl JsonSchema for Profile {
         put(WriteBack::GROUP, generator.subschema_for::<WriteBack>());
         put(Flash::GROUP, generator.subschema_for::<Flash>());
         put(Array::GROUP, generator.subschema_for::<Array>());
+        put(Controller::GROUP, generator.subschema_for::<Controller>());
+        put(EmptiedBy::GROUP, generator.subschema_for::<EmptiedBy>());
         put(DataSheet::GROUP, generator.subschema_for::<DataSheet>());
         let required = [&HEAD[..], &EVERY[..]].concat();
         let kinds = [

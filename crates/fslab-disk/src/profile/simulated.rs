@@ -1,6 +1,6 @@
 //! The description of a disk for plans and the guest kernel.
 
-use fslab_model::{DiskQueue, SimulatedDisk};
+use fslab_model::{BufferEmptying, DiskQueue, SimulatedDisk};
 
 use super::{Medium, Profile};
 
@@ -18,12 +18,17 @@ impl Profile {
                 max_request_bytes: saturated(self.device.max_request.0),
                 physical_block_bytes: saturated(self.device.physical_block.0),
                 discard_bytes,
-                write_cache: self.cache.write_cache,
-                fua: self.cache.fua,
+                // A battery keeps what a controller holds: to the kernel nothing is volatile.
+                write_cache: self.cache.write_cache && self.controller.is_none(),
+                fua: self.cache.fua && self.controller.is_none(),
                 rotational: matches!(self.medium, Medium::HardDisk(_)),
                 scheduler: self.device.scheduler,
             },
             model: self.parameters(),
+            emptied_by: self.emptied_by.as_ref().map(|by| BufferEmptying {
+                reads: by.reads,
+                wait_ns: by.wait.0,
+            }),
         }
     }
 }

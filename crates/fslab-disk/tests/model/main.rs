@@ -3,6 +3,7 @@
 
 mod array;
 mod cache;
+mod controller;
 mod flash;
 mod hdd;
 mod host;

@@ -71,7 +71,18 @@ fn disks() -> impl Strategy<Value = Parameters> {
             .with("members", members)
             .with("chunk_sectors", 8)
     };
+    let controller = |disk: Parameters| {
+        disk.with("controller_bytes", 1 << 20)
+            .with("controller_bytes_per_s", 100_000_000)
+            .with("controller_command_ns", 20_000)
+            .with("controller_interval_ns", 5_000_000)
+            .with("controller_writes", 2)
+    };
     prop_oneof![
+        Just(controller(tiny_disk())),
+        Just(controller(desktop_disk())),
+        Just(controller(array("raid10", 4))),
+        Just(controller(array("raid5", 4))),
         Just(tiny_disk()),
         Just(bare_disk()),
         Just(desktop_disk()),

@@ -61,6 +61,7 @@ fn virtual_and_real_time_never_compare() {
         disk: SimulatedDisk {
             profile: "hdd".into(),
             model: String::new(),
+            emptied_by: None,
             queue: DiskQueue {
                 max_request_bytes: 1 << 20,
                 physical_block_bytes: 512,

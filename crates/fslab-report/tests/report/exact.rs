@@ -42,6 +42,7 @@ pub(crate) fn several() -> RunRecord {
                 scheduler: true,
             },
             model: String::new(),
+            emptied_by: None,
         },
     };
     let phases = run.trials.iter_mut().flat_map(|trial| &mut trial.phases);
