@@ -92,3 +92,106 @@ pub fn expected_time(study: &Study, plan: &Plan, jobs: usize) -> Option<Duration
         of_trial * scale * one_after_another as f64,
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::{PlanHash, Scale};
+
+    use super::*;
+    use crate::{GuestChoice, Request, VenueChoice, load_study, resolve};
+
+    fn sim(memory: Option<Bytes>) -> VenueChoice {
+        let guest = GuestChoice {
+            folder: "/tmp".into(),
+            kernel: "k@1".into(),
+            lab: "1".into(),
+            named: Default::default(),
+            memory,
+        };
+        VenueChoice::Sim(guest, None)
+    }
+
+    fn planned(name: &str, scale: Option<&str>, memory: Option<Bytes>) -> (Study, Plan) {
+        let (study, _) = load_study(name).expect("a study");
+        let scale = scale.map(|text| text.parse::<Scale>().expect("a scale"));
+        let request = Request {
+            scale,
+            ..Request::new(study.clone(), &[], sim(memory), 1)
+        };
+        (study, resolve(&request).expect("a plan").plan)
+    }
+
+    const PUBLISHED: [&str; 5] = [
+        "iozone-2003",
+        "bonnie-2010",
+        "ntfs-ext4",
+        "small-files",
+        "home-usb",
+    ];
+
+    #[test]
+    fn published_studies_keep_the_originals_ratio_of_data_to_memory_at_their_scales() {
+        for name in PUBLISHED {
+            for scale in [None, Some("1")] {
+                let (study, plan) = planned(name, scale, None);
+                let compared = plan.data_to_memory.as_ref().expect("the original's data");
+                assert_eq!(compared.difference(), None, "{name} at {}", plan.scale);
+                let first = differences(&study, &plan).remove(0);
+                assert!(!first.starts_with("data is"), "{name}: {first}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_plan_with_other_memory_says_so_first_and_keeps_its_hash_without_the_comparison() {
+        let (study, plan) = planned("bonnie-2010", None, Some(Bytes::mib(256)));
+        let all = differences(&study, &plan);
+        let expected = "data is 7.8 times the memory (2000 MiB with 256 MiB), in the original 2.0 \
+                        times (2000 MiB with 999 MiB)";
+        assert_eq!(all[0], expected);
+        assert_eq!(all[1], "scale 1/10: fewer or smaller files");
+        assert!(all[2].contains("simulated (hdd-7200-sata-2010)"), "{all:?}");
+        assert_eq!(all.len(), 3);
+        let hash: PlanHash = plan.hash();
+        let without = Plan {
+            data_to_memory: None,
+            ..plan
+        };
+        assert_eq!(without.hash(), hash);
+    }
+
+    #[test]
+    fn what_a_run_leaves_out_is_named_and_a_study_without_an_original_has_no_differences() {
+        let (study, _) = load_study("bonnie-2010").expect("a study");
+        let request = Request::new(study.clone(), &["ext4", "ext3:barrier=0"], sim(None), 1);
+        let plan = resolve(&request).expect("a plan").plan;
+        let last = differences(&study, &plan).pop().expect("a difference");
+        assert!(
+            last.starts_with("without affs, btrfs, ext2, ext3, fat16"),
+            "{last}"
+        );
+        assert!(
+            !last.contains("ext4") && !last.contains("barrier=0"),
+            "{last}"
+        );
+        let (study, plan) = planned("quick", None, None);
+        assert_eq!(differences(&study, &plan), Vec::<String>::new());
+        assert_eq!(plan.data_to_memory, None);
+    }
+
+    #[test]
+    fn the_time_of_a_run_follows_trials_scale_and_parallel_trials() {
+        let (mut study, plan) = planned("bonnie-2010", Some("1/20"), None);
+        study.scale.sim_trial_s = Some(100);
+        // 24 subjects, three repeats, half of the default scale: 50 s each.
+        assert_eq!(plan.trials().len(), 72);
+        let of = |jobs| {
+            expected_time(&study, &plan, jobs)
+                .expect("virtual time")
+                .as_secs()
+        };
+        assert_eq!((of(1), of(2), of(5)), (3600, 1800, 750));
+        study.scale.sim_trial_s = None;
+        assert_eq!(expected_time(&study, &plan, 1), None);
+    }
+}
