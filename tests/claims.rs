@@ -213,6 +213,15 @@ fn the_originals_figures_stand_beside_the_runs() {
     let text = check(&desk, &["--study", "./small.toml", "--published"]);
     text.expect_code(0);
     assert!(text.out.contains("Rank correlation"), "{}", text.out);
+    assert!(
+        text.out.contains("one factor for all subjects?"),
+        "{}",
+        text.out
+    );
+    let group = &both["groups"][0];
+    assert_eq!(group["one_factor"]["n"], 1, "{group}");
+    let absent = serde_json::json!([{ "subject": "xfs", "reason": "not-measured" }]);
+    assert_eq!(group["left_out"], absent);
 }
 
 #[test]

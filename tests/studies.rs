@@ -31,6 +31,13 @@ fn every_published_study_runs_to_its_end_and_is_checked() {
         let checked = desk.run(&["study", "check", "last"]);
         checked.expect_code(0);
         assert!(checked.out.contains(" claims: holds "), "{}", checked.out);
+        if study == "small-files" {
+            let report = ["report", "last", "--out", "out", "--figures", "figures"];
+            let drawn = desk.run(&report);
+            drawn.expect_code(0);
+            let expected = "no picture of then and now";
+            assert!(drawn.err.contains(expected), "{}", drawn.err);
+        }
     }
 }
 

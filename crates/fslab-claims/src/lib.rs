@@ -25,6 +25,7 @@ mod keys;
 mod kinds;
 mod memory;
 mod missing;
+mod one_factor;
 mod original;
 mod platforms;
 mod printed_run;
@@ -42,6 +43,7 @@ pub use claim::{
 };
 pub use error::OriginalError;
 pub use evaluate::{evaluate, evaluate_original};
+pub use one_factor::{FactorOutlier, LeftOut, LeftOutReason, OneFactor};
 pub use original::{NamedText, Original};
 pub use platforms::FurtherRun;
 pub use published::{Published, PublishedRow, PublishedValue};

@@ -4,12 +4,13 @@
 //! on its side, and the two orders of the subjects are compared.
 
 use fslab_model::{Better, RunRecord};
-use fslab_stats::{Summary, rank_correlation};
+use fslab_stats::{RankCorrelation, Summary, rank_correlation};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::evidence::{Basis, Evidence, Member, Ranges};
 use crate::missing::MissingReason;
+use crate::one_factor::{LeftOut, OneFactor, fit};
 use crate::published::score_of;
 use crate::ratio::Selection;
 use crate::{Original, PublishedRow, Quantity, Score};
@@ -34,6 +35,9 @@ pub struct ThenAndNowRow {
     pub then_ratio: Option<f64>,
     /// `now`, relative to the reference's.
     pub now_ratio: Option<f64>,
+    /// `now` over the group's factor times `then`: 1 on the diagonal. `None` if the row is left out
+    /// of the factor.
+    pub residual: Option<f64>,
     /// Why there is no `now`.
     pub gap: Option<String>,
 }
@@ -51,9 +55,22 @@ pub struct Agreement {
     pub interval: Option<[f64; 2]>,
 }
 
+impl From<RankCorrelation> for Agreement {
+    fn from(found: RankCorrelation) -> Self {
+        Self {
+            rho: found.rho,
+            n: found.n,
+            p_value: found.p_value,
+            interval: found.interval.map(|ends| [ends.low, ends.high]),
+        }
+    }
+}
+
 /// One figure of one phase, over all subjects.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ThenAndNowGroup {
+    /// The original's table: the place of the first row, without the row.
+    pub table: String,
     /// The phase.
     pub phase: String,
     /// The original's name of the figure.
@@ -66,8 +83,13 @@ pub struct ThenAndNowGroup {
     pub reference: Option<String>,
     /// One row per subject, in the original's order.
     pub rows: Vec<ThenAndNowRow>,
-    /// The agreement of the two orders; `None` below two subjects, or if all are equal.
+    /// The agreement of the two orders; `None` below two subjects, or if all are equal. A phase that
+    /// took no time has the highest rate.
     pub agreement: Option<Agreement>,
+    /// The best single factor from `then` to `now`; `None` without a subject that has both.
+    pub one_factor: Option<OneFactor>,
+    /// The subjects that the factor leaves out.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// An original's figures beside a run's.
@@ -141,6 +163,7 @@ fn counterpart(row: &PublishedRow) -> Option<(&str, Score)> {
 
 fn group_of(row: &PublishedRow, metric: &str, score: Score) -> ThenAndNowGroup {
     ThenAndNowGroup {
+        table: table_of(&row.place).to_owned(),
         phase: row.phase.clone(),
         metric: metric.to_owned(),
         part: row.part.clone(),
@@ -148,7 +171,14 @@ fn group_of(row: &PublishedRow, metric: &str, score: Score) -> ThenAndNowGroup {
         reference: None,
         rows: Vec::new(),
         agreement: None,
+        one_factor: None,
+        left_out: Vec::new(),
     }
+}
+
+/// The table of a place: `table of compilation, row make` is in the table of compilation.
+fn table_of(place: &str) -> &str {
+    place.split(',').next().unwrap_or(place).trim()
 }
 
 fn row_of(
@@ -171,6 +201,7 @@ fn row_of(
         now: now.as_ref().ok().copied(),
         then_ratio: None,
         now_ratio: None,
+        residual: None,
         gap: now.err().map(MissingReason::into_text),
     }
 }
@@ -202,7 +233,7 @@ fn measured(
     Ok(repeats.iter().map(of_repeat).sum::<f64>() / repeats.len() as f64)
 }
 
-/// Sets the reference, the ratios to it, and the agreement of the orders.
+/// Sets the reference, the ratios to it, the agreement of the orders, and the factor.
 fn finish(group: &mut ThenAndNowGroup, better: Better) {
     let usable = |value: f64| value.is_finite() && value > 0.0;
     let both = |row: &&ThenAndNowRow| usable(row.then) && row.now.is_some_and(usable);
@@ -225,10 +256,6 @@ fn finish(group: &mut ThenAndNowGroup, better: Better) {
         .filter_map(|row| Some((row.then, row.now?)))
         .collect();
     let (then, now): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-    group.agreement = rank_correlation(&then, &now).map(|found| Agreement {
-        rho: found.rho,
-        n: found.n,
-        p_value: found.p_value,
-        interval: found.interval.map(|ends| [ends.low, ends.high]),
-    });
+    group.agreement = rank_correlation(&then, &now).map(Agreement::from);
+    fit(group);
 }

@@ -39,7 +39,7 @@ pub use diff::{
     meetings_table,
 };
 pub use error::ReportError;
-pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
+pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report, then_and_now_pictures};
 pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};

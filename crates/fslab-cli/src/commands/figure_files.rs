@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fslab_claims::Original;
 use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, RunRecord};
-use fslab_report::{Exhibit, exhibits};
+use fslab_report::{Exhibit, exhibits, then_and_now_pictures};
 
 use super::output_file::put_file;
 use super::renderer::Renderer;
@@ -13,14 +13,17 @@ use crate::exit::CommandError;
 use crate::screen::{self, Lines, plain};
 use crate::terminal_table;
 
-/// Writes every figure of the run's study and returns the files. A figure that cannot be drawn is a
-/// warning, not an error.
+/// Writes every figure of the run's study and, of a published one, the pictures of the original's
+/// figures against the run's; returns the files. A figure that cannot be drawn is a warning, not an
+/// error.
 pub(crate) fn write(
     record: &RunRecord,
     original: Option<&Original>,
     folder: &Path,
 ) -> Result<Vec<PathBuf>, CommandError> {
-    let exhibits = exhibits(&Analysis::of(record), original);
+    let analysis = Analysis::of(record);
+    let mut exhibits = exhibits(&analysis, original);
+    exhibits.extend(pictures(&analysis, original));
     if exhibits.is_empty() {
         let text = format!("the study of run {} asks for no figures", record.header.run);
         let failure = Failure::new(FailureKind::BadInput, text);
@@ -62,6 +65,20 @@ pub(crate) fn write(
     Ok(files)
 }
 
+/// The pictures of then and now; says so if there is an original and no picture.
+fn pictures(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit> {
+    let Some(original) = original else {
+        return Vec::new();
+    };
+    let pictures = then_and_now_pictures(analysis, original);
+    if pictures.is_empty() {
+        screen::notice(
+            "no picture of then and now: the original prints no figures that this run also has",
+        );
+    }
+    pictures
+}
+
 /// A figure's tables as LaTeX, under labels of its id.
 fn latex(exhibit: &Exhibit) -> String {
     let tables = exhibit.tables.iter().enumerate();
@@ -76,7 +93,11 @@ fn latex(exhibit: &Exhibit) -> String {
 pub(crate) fn text(exhibit: &Exhibit, lines: Lines) -> String {
     let mut text = lines.wrap(&plain(&format!("{}: {}", exhibit.id, exhibit.title)));
     if let Some(reason) = &exhibit.absence {
-        text.push_str(&lines.wrap(&plain(&format!("Nothing to show: {reason}"))));
+        let what = match exhibit.tables.is_empty() {
+            true => "Nothing to show",
+            false => "Not drawn",
+        };
+        text.push_str(&lines.wrap(&plain(&format!("{what}: {reason}"))));
     }
     for table in &exhibit.tables {
         text.push_str(&format!("\n{}", terminal_table::render(table, lines)));

@@ -27,7 +27,8 @@ pub(crate) struct ReportArgs {
     /// Folder for the report
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Also write each figure of the study as SVG, PNG, PDF, CSV, LaTeX and text
+    /// Also write each figure of the study, and a picture of each table of its original against the
+    /// run, as SVG, PNG, PDF, CSV, LaTeX and text
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
     /// Also write every chart of the report as SVG, PNG and PDF on white, with an index

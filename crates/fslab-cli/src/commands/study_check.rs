@@ -45,7 +45,8 @@ pub(super) struct CheckArgs {
         conflicts_with_all = ["run", "claims", "against", "published"]
     )]
     original: bool,
-    /// Show the original's figures beside the run's, and how well the rankings agree
+    /// Show the original's figures beside the run's, how well the rankings agree, and the best single
+    /// factor between them
     #[arg(long)]
     published: bool,
     /// Print CSV
@@ -188,7 +189,8 @@ impl CheckArgs {
             for table in tables::then_and_now(&both) {
                 text.push_str(&format!("{}\n", screen::render(&table)));
             }
-            text.push_str(&screen::render(&tables::agreement(&both)));
+            text.push_str(&format!("{}\n", screen::render(&tables::agreement(&both))));
+            text.push_str(&screen::render(&tables::one_factor(&both)));
             screen::print_styled(&text)?;
         }
         Ok(Exit::Done)

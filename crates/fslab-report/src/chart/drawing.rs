@@ -91,6 +91,34 @@ impl Drawing {
         })
     }
 
+    /// Charts of one width in rows of as many `columns`, with gaps across and downwards. `None` if
+    /// there are none.
+    pub(crate) fn in_rows(drawings: &[Self], columns: usize, gap: (f64, f64)) -> Option<Self> {
+        let step = drawings.first()?.width + gap.0;
+        let (mut body, mut description, mut height) = (String::new(), Vec::new(), 0.0);
+        for row in drawings.chunks(columns) {
+            let top = if height > 0.0 { height + gap.1 } else { 0.0 };
+            for (column, drawing) in row.iter().enumerate() {
+                write!(
+                    body,
+                    "<g transform=\"translate({:.1} {top:.1})\">{}</g>",
+                    step * column as f64,
+                    drawing.body
+                )
+                .expect("writes to memory");
+                description.push(drawing.description.clone());
+                height = f64::max(height, top + drawing.height);
+            }
+        }
+        Some(Self {
+            width: step * columns as f64 - gap.0,
+            height,
+            row: None,
+            body,
+            description: description.join(" "),
+        })
+    }
+
     /// The chart with the marks and names of its subjects above it.
     pub(super) fn under_legend(self, labels: &[Label]) -> Self {
         let (legend, lines) = legend(labels, &[], self.width);

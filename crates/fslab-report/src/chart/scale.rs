@@ -76,6 +76,11 @@ impl Scale {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
+    /// The ends of the range.
+    pub(super) fn ends(self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// True if the entire interval is within the range.
     pub(super) fn has(self, interval: Interval) -> bool {
         self.low <= interval.low && interval.high <= self.high
@@ -247,6 +252,18 @@ impl AxisUnit {
         }
     }
 
+    /// True if the labels of all figures of a range are short and not 0.
+    pub(super) fn covers(&self, low: f64, high: f64) -> bool {
+        low / self.divisor >= 0.001 && high / self.divisor < 1e6
+    }
+
+    /// A tick's label with the unit.
+    pub(super) fn with_value(&self, value: f64) -> String {
+        format!("{} {}", self.label(value), self.name)
+            .trim_end()
+            .to_owned()
+    }
+
     /// A tick's label, without the unit.
     pub(super) fn label(&self, value: f64) -> String {
         let scaled = value / self.divisor;
@@ -318,5 +335,7 @@ mod tests {
         );
         let unit = AxisUnit::of(&LATENCY_P99, 9e5);
         assert_eq!((unit.name.as_str(), unit.label(5e2)), ("µs", "0.5".into()));
+        assert!(unit.covers(1.0, 9e8) && !unit.covers(0.9, 9e8) && !unit.covers(1.0, 1e9));
+        assert_eq!(unit.with_value(2e3), "2 µs");
     }
 }

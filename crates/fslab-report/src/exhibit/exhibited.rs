@@ -58,15 +58,18 @@ pub(super) struct Content {
 /// All figures of the study, in its order. `original` adds published values.
 #[must_use]
 pub fn exhibits(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit> {
-    let looks: Vec<Label> = analysis
-        .subjects()
-        .enumerate()
+    with_looks(analysis, original, &plain_labels(analysis))
+}
+
+/// The subjects by their names, with looks in the order of the plan.
+pub(super) fn plain_labels(analysis: &Analysis) -> Vec<Label> {
+    let subjects = analysis.subjects().enumerate();
+    subjects
         .map(|(look, subject)| Label {
             name: subject.to_string(),
             look,
         })
-        .collect();
-    with_looks(analysis, original, &looks)
+        .collect()
 }
 
 /// As [`exhibits`], with the subjects' looks on a page.
@@ -168,6 +171,9 @@ impl Exhibit {
     }
 
     fn drawn(&self) -> Option<Drawing> {
+        if self.absence.is_some() {
+            return None;
+        }
         let set = || {
             let tables = self.tables.iter();
             let sheets = tables.filter_map(|table| Some((table.caption.clone(), sheet(table)?)));

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!     FigureSpec --Selection--> phases and points --layout--> Exhibit: table, values, drawing
+//!     ThenAndNow --Picture--> the columns of a table -----------^
 //! ```
 
 mod bars;
@@ -13,9 +14,12 @@ mod lists;
 mod loser;
 mod published;
 mod selection;
+mod then_and_now;
 
 pub use bonnie::bonnie_csv;
 pub(crate) use exhibited::with_looks;
 pub use exhibited::{Exhibit, exhibits};
 pub use iozone::iozone_report;
 pub(crate) use lists::{lists_of, plot as list_plot};
+pub(crate) use then_and_now::pictures;
+pub use then_and_now::then_and_now_pictures;

@@ -2,15 +2,20 @@
 
 use fslab_claims::{evaluate, then_and_now};
 
-use super::exhibits::Sheet;
+use super::exhibits::{ExhibitPart, Sheet};
 use super::phase::PageContext;
 use super::tables::{Style, render};
-use crate::{Chapter, ReportError, tables};
+use crate::{Chapter, ReportError, exhibit, tables};
 
 /// The page's part on a study's original.
 pub(super) struct ClaimsPart {
     pub(super) scorecard: Option<CardPart>,
     pub(super) agreement: String,
+    pub(super) factor: String,
+    /// A picture for each table of the original.
+    pub(super) pictures: Vec<ExhibitPart>,
+    /// True if the original printed nothing that the run measured.
+    pub(super) is_without_picture: bool,
     /// Published and measured figures, a table for each kind.
     pub(super) beside: Vec<Sheet>,
 }
@@ -50,12 +55,18 @@ impl PageContext<'_> {
             })
         });
         let beside: Vec<Sheet> = beside.collect::<Result<_, _>>()?;
+        let pictures = exhibit::pictures(self.analysis, &both, self.labels);
+        let pictures = pictures.into_iter().map(|picture| self.exhibit(picture));
+        let pictures = pictures.collect::<Result<Vec<_>, _>>()?;
         if scorecard.is_none() && beside.is_empty() {
             return Ok(None);
         }
         Ok(Some(ClaimsPart {
             scorecard,
             agreement: sheet(&tables::agreement(&both), "claims.agreement")?,
+            factor: sheet(&tables::one_factor(&both), "claims.factor")?,
+            is_without_picture: pictures.is_empty(),
+            pictures,
             beside,
         }))
     }

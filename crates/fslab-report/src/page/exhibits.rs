@@ -36,7 +36,7 @@ impl PageContext<'_> {
             .collect()
     }
 
-    fn exhibit(&self, exhibit: Exhibit) -> Result<ExhibitPart, ReportError> {
+    pub(super) fn exhibit(&self, exhibit: Exhibit) -> Result<ExhibitPart, ReportError> {
         let of = format!("figure-{}", slug(&exhibit.id));
         let id = format!("{}{of}", self.prefix);
         let tables = exhibit.tables.iter().enumerate();

@@ -55,7 +55,9 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
         }
     };
     let mut files: Vec<ChartFile> = run.ratios.iter().map(|panel| file(None, panel)).collect();
-    for exhibit in exhibit::with_looks(&analysis, chapter.original, &labels) {
+    let pictures = pictures(chapter, &analysis, &labels);
+    let exhibits = exhibit::with_looks(&analysis, chapter.original, &labels);
+    for exhibit in exhibits.into_iter().chain(pictures) {
         files.extend(exhibit.svg_on_white().map(|svg| ChartFile {
             phase: None,
             kind: format!("figure-{}", exhibit.id),
@@ -88,6 +90,15 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
     Ok(files)
 }
 
+/// The original's tables against the run, a picture each.
+fn pictures(chapter: &Chapter, analysis: &Analysis, labels: &[Label]) -> Vec<exhibit::Exhibit> {
+    let Some(original) = chapter.original else {
+        return Vec::new();
+    };
+    let both = fslab_claims::then_and_now(original, chapter.run);
+    exhibit::pictures(analysis, &both, labels)
+}
+
 /// All tables of a run, in the order of the page.
 #[must_use]
 pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
@@ -117,7 +128,7 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
         }
     }
     files.extend(
-        of_claims(chapter)
+        of_claims(chapter, analysis)
             .into_iter()
             .map(|(kind, table)| of_run(&kind, table)),
     );
@@ -149,7 +160,7 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
 }
 
 /// The scorecard of an original's claims, and its figures beside the run's.
-fn of_claims(chapter: &Chapter) -> Vec<(String, Table)> {
+fn of_claims(chapter: &Chapter, analysis: &Analysis) -> Vec<(String, Table)> {
     let Some(original) = chapter.original else {
         return Vec::new();
     };
@@ -162,6 +173,12 @@ fn of_claims(chapter: &Chapter) -> Vec<(String, Table)> {
     let beside = tables::then_and_now(&both);
     if !beside.is_empty() {
         found.push(("agreement".to_owned(), tables::agreement(&both)));
+        found.push(("factor".to_owned(), tables::one_factor(&both)));
+    }
+    for picture in exhibit::then_and_now_pictures(analysis, original) {
+        for (index, table) in picture.tables.into_iter().enumerate() {
+            found.push((format!("figure-{}-{}", picture.id, index + 1), table));
+        }
     }
     let numbered = beside.into_iter().enumerate();
     found.extend(numbered.map(|(index, table)| (format!("then-and-now-{}", index + 1), table)));

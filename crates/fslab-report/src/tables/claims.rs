@@ -251,6 +251,8 @@ pub fn then_and_now_list(both: &ThenAndNow) -> Table {
                 words(&group.reference),
                 number(row.then_ratio),
                 number(row.now_ratio),
+                number(group.one_factor.as_ref().map(|found| found.factor)),
+                number(row.residual),
                 words(&row.gap),
             ]);
         }
@@ -268,6 +270,8 @@ pub fn then_and_now_list(both: &ThenAndNow) -> Table {
         "reference",
         "then_ratio",
         "now_ratio",
+        "factor",
+        "residual",
         "gap",
     ];
     Table {

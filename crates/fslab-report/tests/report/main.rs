@@ -22,3 +22,4 @@ mod summary;
 mod sweep_story;
 mod sweeps;
 mod tables;
+mod then_and_now;
