@@ -13,8 +13,8 @@ use fslab_sys::{DataFile, DataFileOptions, PageBuffer};
 
 /// Bytes of each read: no disk has larger blocks.
 const READ_BYTES: u64 = 4096;
-/// The golden ratio, in units of 2^-64: its multiples, without their whole parts, fill the range
-/// from 0 to 1 evenly, and neighbours are far apart.
+/// The golden ratio, in units of 2^-64: its multiples, modulo 1, fill the range
+/// from 0 to 1 evenly, with neighbours far apart.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Empties the buffer of the disk behind `device`.

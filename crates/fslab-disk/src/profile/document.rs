@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn values_that_no_flash_and_no_array_has_are_refused_with_the_reason() {
         let changes = [
-            ("open_blocks = 5", "", "flash.open_blocks"),
+            ("open_blocks = 32", "", "flash.open_blocks"),
             ("\"100 %\"", "\"101 %\"", "flash.used"),
             ("\"8 KiB\"", "\"9 KiB\"", "flash.page"),
         ];
@@ -451,7 +451,7 @@ mod tests {
         let changes = [
             ("channels = ", "channels = 0 #", "flash.channels"),
             ("channels = ", "channels = 65 #", "flash.channels"),
-            ("open_blocks = 5", "open_blocks = 257", "flash.open_blocks"),
+            ("open_blocks = 32", "open_blocks = 257", "flash.open_blocks"),
             (
                 "pages_per_block = ",
                 "pages_per_block = 65537 #",
