@@ -102,6 +102,34 @@ fn a_dry_run_prints_the_plan_and_leaves_no_trace() {
 }
 
 #[test]
+fn a_plan_says_first_in_what_it_differs_from_the_original() {
+    let desk = Desk::new();
+    let small = fs::read_to_string(desk.path("small.toml")).expect("the study");
+    // No machine has a tenth of its memory's size in this study, and so little data.
+    let original = "[original]\ndata = '1TiB'\nmemory = '1GiB'\nsource = 'p. 1'\n";
+    let first_phase = small.find("[[phase]]").expect("a phase");
+    let (head, phases) = small.split_at(first_phase);
+    let text = format!("{head}{original}{phases}");
+    fs::write(desk.path("repeated.toml"), text).expect("written");
+    let dry = ["compare", "fake", "--study", "./repeated.toml", "--dry-run"];
+    let planned = desk.run(&dry);
+    planned.expect_code(0);
+    let first = planned.out.lines().next().expect("a line");
+    assert!(first.starts_with("differs  data is 0.0"), "{first}");
+    assert!(
+        first.ends_with("in the original 1024 times (1 TiB with 1 GiB)"),
+        "{first}"
+    );
+    let ran = desk.run(&dry[..4]);
+    ran.expect_code(0);
+    let note = "differs from the original: data is 0.0";
+    assert!(ran.err.contains(note), "{}", ran.err);
+    let caveat = "Not at the original's ratio of data to memory: data is 0.0";
+    let shown: String = desk.run(&["show", "last"]).out.replace('\n', " ");
+    assert!(shown.contains(caveat), "{shown}");
+}
+
+#[test]
 fn runs_are_listed_shown_and_exported() {
     let desk = Desk::new();
     desk.run(&COMPARE).expect_code(0);

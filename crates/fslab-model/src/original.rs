@@ -16,6 +16,9 @@ pub struct OriginalSetup {
     pub data: Bytes,
     /// Memory of the machine: `"512MiB"`.
     pub memory: Bytes,
+    /// The study's phases that are the original's. Default: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<String>,
     /// Where the original states the two, or what is assumed in its place.
     #[schemars(length(min = 1))]
     pub source: String,
@@ -87,6 +90,7 @@ mod tests {
             original: OriginalSetup {
                 data: Bytes::mib(2000),
                 memory: Bytes::mib(1000),
+                phases: Vec::new(),
                 source: "page 1".into(),
             },
         }

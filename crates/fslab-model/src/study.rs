@@ -182,7 +182,10 @@ impl Study {
             }
         }
         self.check_aliases()?;
-        self.check_question()
+        let question = self.question.as_ref().and_then(|it| it.phases.as_deref());
+        self.check_phases("question", question.unwrap_or_default())?;
+        let original = self.original.as_ref().map(|it| it.phases.as_slice());
+        self.check_phases("original", original.unwrap_or_default())
     }
 
     fn check_aliases(&self) -> Result<(), TomlError> {
@@ -200,15 +203,14 @@ impl Study {
         }
     }
 
-    /// A misspelt phase would leave the recommendation without it.
-    fn check_question(&self) -> Result<(), TomlError> {
-        let listed = self.question.iter().flat_map(|question| &question.phases);
+    /// Refuses a misspelt phase in the key `phases` of a table: it would be left out.
+    fn check_phases(&self, table: &str, listed: &[String]) -> Result<(), TomlError> {
         let is_phase = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
-        match listed.flatten().find(|name| !is_phase(name)) {
+        match listed.iter().find(|name| !is_phase(name)) {
             None => Ok(()),
             Some(name) => {
                 let problem = format!("the study has no phase '{name}'");
-                Err(TomlError::new(["question", "phases"], problem))
+                Err(TomlError::new([table, "phases"], problem))
             }
         }
     }
@@ -293,6 +295,11 @@ mod tests {
         assert!(study.question.is_some_and(|question| question.counts("w")));
         let unknown = refusal(&with("question = { text = 'Which?', phases = ['v'] }"));
         assert!(unknown.ends_with("the study has no phase 'v'"), "{unknown}");
+        let original =
+            "original = { data = '1GiB', memory = '1GiB', phases = ['v'], source = 's' }";
+        let unknown = refusal(&with(original));
+        let expected = "original.phases: the study has no phase 'v'";
+        assert!(unknown.ends_with(expected), "{unknown}");
         assert!(read("aliases = ['usb', 'usb-3']").is_ok());
         for bad in ["", "USB", "a b"] {
             let error = refusal(&with(&format!("aliases = ['{bad}']")));

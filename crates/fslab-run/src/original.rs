@@ -22,7 +22,14 @@ pub(crate) fn data_to_memory(
         return Ok(None);
     };
     let mut data_bytes = Bytes(0);
-    for phase in phases {
+    let is_original = |phase: &&PhaseSpec| {
+        let name = phase
+            .swept
+            .as_ref()
+            .map_or(&phase.name, |swept| &swept.phase);
+        original.phases.is_empty() || original.phases.contains(name)
+    };
+    for phase in phases.iter().filter(is_original) {
         data_bytes = data_bytes.max(footprint(std::slice::from_ref(phase))?);
     }
     Ok(Some(DataToMemory {
