@@ -179,7 +179,8 @@ mod tests {
     fn a_full_stick_writes_a_few_random_blocks_per_second() {
         let bench = bench("usb-flash-16g-2015");
         let (_, sustained) = ends(line(&bench, "burst", "write"));
-        assert!((1.0..10.0).contains(&sustained), "{sustained}");
+        // Each is a merge of 32 pages of 1.9 ms, and two erases of 5 ms.
+        assert!((12.0..15.0).contains(&sustained), "{sustained}");
         assert!(bench.curves.iter().all(|curve| curve.name != "distance"));
     }
 
