@@ -23,8 +23,9 @@ struct ClaimsFile {
     /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     #[serde(default)]
     stand_in: BTreeMap<String, String>,
-    /// Defaults of the time: the subject with the options that the original's kernel had by default,
-    /// by the original's name. A run that has it is judged by it, and by the plain one besides.
+    /// Defaults of the time: the subject with the options that the original's kernel had by
+    /// default, by the original's name. A run that has it is judged by it, and by the plain one
+    /// besides.
     #[serde(default)]
     then: BTreeMap<String, SubjectThen>,
     /// Platforms: the system under which the original measured a subject, by the original's name.

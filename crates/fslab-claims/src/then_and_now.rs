@@ -83,8 +83,8 @@ pub struct ThenAndNowGroup {
     pub reference: Option<String>,
     /// One row per subject, in the original's order.
     pub rows: Vec<ThenAndNowRow>,
-    /// The agreement of the two orders; `None` below two subjects, or if all are equal. A phase that
-    /// took no time has the highest rate.
+    /// The agreement of the two orders; `None` below two subjects, or if all are equal. A phase
+    /// that took no time has the highest rate.
     pub agreement: Option<Agreement>,
     /// The best single factor from `then` to `now`; `None` without a subject that has both.
     pub one_factor: Option<OneFactor>,

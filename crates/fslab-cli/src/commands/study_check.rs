@@ -45,8 +45,8 @@ pub(super) struct CheckArgs {
         conflicts_with_all = ["run", "claims", "against", "published"]
     )]
     original: bool,
-    /// Show the original's figures beside the run's, how well the rankings agree, and the best single
-    /// factor between them
+    /// Show the original's figures beside the run's, how well the rankings agree, and the best
+    /// single factor between them
     #[arg(long)]
     published: bool,
     /// Print CSV
