@@ -42,6 +42,18 @@ impl StudyArgs {
     }
 }
 
+/// The file systems of `subjects`, each once and without options.
+fn file_systems(subjects: &[String]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for subject in subjects {
+        let name = subject.split(':').next().unwrap_or(subject);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 fn list() -> CommandResult {
     let rows = studies().map(|name| {
         let (study, _) = load_study(name)?;
@@ -60,7 +72,7 @@ fn list() -> CommandResult {
             TableCell::new(study.phases.len().to_string()),
             claims,
             values,
-            TableCell::new(study.subjects.join(", ")),
+            TableCell::new(file_systems(&study.subjects).join(", ")),
         ])
     });
     let table = Table {
@@ -72,7 +84,7 @@ fn list() -> CommandResult {
             Column::right("Phases"),
             Column::right("Claims"),
             Column::right("Published values"),
-            Column::left("Subjects"),
+            Column::left("File systems"),
         ],
         rows: rows.collect::<Result<_, CommandError>>()?,
         notes: vec![
