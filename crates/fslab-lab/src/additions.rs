@@ -72,6 +72,8 @@ simdisk![
     "model/parameters.c",
     "model/parameters.h",
     "model/platform.h",
+    "model/requests.c",
+    "model/requests.h",
     "model/sectors.c",
     "model/sectors.h",
     "model/unit.h",
@@ -146,6 +148,14 @@ pub(crate) const EDITS: &[Edit] = &[
         old: "\tstruct kmem_cache_cpu *c;\n\tunsigned long tid;\n\tvoid **freelist;\n\nredo:\n",
         new: "\tstruct kmem_cache_cpu *c;\n\tunsigned long tid;\n\tvoid **freelist;\n\n\
               \tif (lab_keeps_page(slab_page(slab)))\n\t\treturn;\nredo:\n",
+    },
+    // User-Mode Linux counts 100 ticks a second and has no option for it; file systems that wait a
+    // tick would wait longer than under a distribution's kernel.
+    Edit {
+        effect: "250 ticks a second",
+        file: "arch/um/Kconfig",
+        old: "config HZ\n\tint\n\tdefault 100\n",
+        new: "config HZ\n\tint\n\tdefault 250\n",
     },
     // CPU features and cache line size of the host would select other routines and object sizes,
     // and the length of the CPU description would shift the start of memory.

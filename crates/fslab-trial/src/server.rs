@@ -17,8 +17,9 @@ use crate::command;
 
 /// Poll interval, short compared with any mount.
 pub(crate) const POLL: Duration = Duration::from_millis(1);
-/// Time for a companion to end.
-const COMPANION_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time for a companion to end. nilfs_cleanerd ends between two rounds of cleaning, and a round
+/// takes more than 10 s on a slow stick.
+const COMPANION_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A FUSE server in the foreground.
 pub(crate) struct Server {

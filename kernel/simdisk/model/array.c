@@ -63,11 +63,6 @@ u64 sd_array_row_sectors(struct sd_parameters *parameters)
 	return sd_number(parameters, "chunk_sectors", 1, 1u << 24) * row_chunks(level, members);
 }
 
-static struct sd_done *new_answer(struct sd_unit *unit)
-{
-	return &unit->answers[(unit->answer_first + unit->answer_count++) % (unit->depth + 1)];
-}
-
 void sd_array_part_ended(struct sd_unit *unit, u32 slot, u64 now_ns)
 {
 	struct array_request *request = &unit->requests[slot];
@@ -77,8 +72,8 @@ void sd_array_part_ended(struct sd_unit *unit, u32 slot, u64 now_ns)
 	request->done.done_ns = now_ns;
 	if (request->started && request->cached)
 		request->done.flags |= SD_CACHED;
-	*new_answer(unit) = request->done;
-	unit->unused[unit->unused_count++] = slot;
+	*sd_answers_add(&unit->answers) = request->done;
+	sd_slots_free(&unit->slots, slot);
 }
 
 static void give(struct sd_unit *unit, u32 index, u64 now_ns)
@@ -254,9 +249,9 @@ static u64 event_ns(const struct sd_unit *unit, u32 *next)
 			*next = i;
 		}
 	}
-	if (unit->arrival_count) {
-		u64 arrival_ns =
-			unit->requests[unit->arrivals[unit->arrival_first]].done.submit_ns;
+	if (unit->arrivals.count) {
+		u32 slot = sd_line_first(&unit->arrivals);
+		u64 arrival_ns = unit->requests[slot].done.submit_ns;
 
 		if (arrival_ns < ns) {
 			ns = arrival_ns;
@@ -270,8 +265,8 @@ static u64 array_next_ns(const struct sd_unit *unit)
 {
 	u32 next;
 
-	if (unit->answer_count)
-		return unit->answers[unit->answer_first].done_ns;
+	if (unit->answers.count)
+		return sd_answers_first_ns(&unit->answers);
 	return event_ns(unit, &next);
 }
 
@@ -280,11 +275,7 @@ static void work(struct sd_unit *unit, u32 next, u64 now_ns)
 	struct sd_done part;
 
 	if (next == ARRAY_NONE) {
-		u32 slot = unit->arrivals[unit->arrival_first];
-
-		unit->arrival_first = (unit->arrival_first + 1) % unit->depth;
-		unit->arrival_count--;
-		arrive(unit, slot, now_ns);
+		arrive(unit, sd_line_remove(&unit->arrivals), now_ns);
 		return;
 	}
 	if (!unit->type->take(unit->members[next].unit, now_ns, &part))
@@ -294,12 +285,12 @@ static void work(struct sd_unit *unit, u32 next, u64 now_ns)
 		return;
 	}
 	part.member = next;
-	*new_answer(unit) = part;
+	*sd_answers_add(&unit->answers) = part;
 }
 
 static bool array_take(struct sd_unit *unit, u64 now_ns, struct sd_done *done)
 {
-	while (!unit->answer_count) {
+	while (!unit->answers.count) {
 		u32 next;
 		u64 ns = event_ns(unit, &next);
 
@@ -307,33 +298,25 @@ static bool array_take(struct sd_unit *unit, u64 now_ns, struct sd_done *done)
 			return false;
 		work(unit, next, ns);
 	}
-	*done = unit->answers[unit->answer_first];
-	unit->answer_first = (unit->answer_first + 1) % (unit->depth + 1);
-	unit->answer_count--;
+	sd_answers_take(&unit->answers, done);
 	if (done->tag != SD_BACKGROUND)
-		unit->held--;
+		unit->slots.held--;
 	return true;
 }
 
 static bool array_has_room(const struct sd_unit *unit)
 {
-	return unit->held < unit->depth;
+	return sd_slots_have_room(&unit->slots);
 }
 
 static void array_submit(struct sd_unit *unit, u64 now_ns, const struct sd_request *request)
 {
-	u32 slot = unit->unused[--unit->unused_count];
+	u32 slot = sd_slots_accept(&unit->slots);
 	struct array_request *held = &unit->requests[slot];
 
 	memset(held, 0, sizeof(*held));
-	held->done.tag = request->tag;
-	held->done.sector = request->sector;
-	held->done.sectors = request->sectors;
-	held->done.op = request->op;
-	held->done.flags = request->flags & SD_FUA;
-	held->done.submit_ns = now_ns;
-	unit->arrivals[(unit->arrival_first + unit->arrival_count++) % unit->depth] = slot;
-	unit->held++;
+	held->done = sd_answer_to(request, now_ns);
+	sd_line_add(&unit->arrivals, slot);
 }
 
 static u64 array_capacity_sectors(const struct sd_unit *unit)
@@ -343,35 +326,32 @@ static u64 array_capacity_sectors(const struct sd_unit *unit)
 
 static void array_destroy(struct sd_unit *unit)
 {
-	void *const parts[] = { unit->requests, unit->unused, unit->legs, unit->row_writes,
-				unit->arrivals, unit->answers };
+	void *const parts[] = { unit->requests, unit->legs, unit->row_writes };
 
 	for (u32 i = 0; i < unit->count; i++)
 		if (unit->members[i].unit)
 			unit->type->destroy(unit->members[i].unit);
+	sd_slots_destroy(&unit->slots);
+	sd_line_destroy(&unit->arrivals);
+	sd_answers_destroy(&unit->answers);
 	for (u32 i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i])
 			sd_release(parts[i]);
 	sd_release(unit);
 }
 
-static bool make_lists(struct sd_unit *unit)
+static bool make_lists(struct sd_unit *unit, u32 depth)
 {
-	u32 legs = unit->depth * unit->count * (unit->level == RAID_5 ? ARRAY_ROW_WRITES : 1);
-	u32 row_writes = unit->level == RAID_5 ? unit->depth * ARRAY_ROW_WRITES : 1;
+	u32 legs = depth * unit->count * (unit->level == RAID_5 ? ARRAY_ROW_WRITES : 1);
+	u32 row_writes = unit->level == RAID_5 ? depth * ARRAY_ROW_WRITES : 1;
 
-	unit->requests = sd_alloc(unit->depth * sizeof(*unit->requests));
-	unit->unused = sd_alloc(unit->depth * sizeof(*unit->unused));
+	unit->requests = sd_alloc(depth * sizeof(*unit->requests));
 	unit->legs = sd_alloc(legs * sizeof(*unit->legs));
 	unit->row_writes = sd_alloc(row_writes * sizeof(*unit->row_writes));
-	unit->arrivals = sd_alloc(unit->depth * sizeof(*unit->arrivals));
-	unit->answers = sd_alloc((unit->depth + 1) * sizeof(*unit->answers));
-	if (!unit->requests || !unit->unused || !unit->legs || !unit->row_writes ||
-	    !unit->arrivals || !unit->answers)
+	if (!unit->requests || !unit->legs || !unit->row_writes ||
+	    !sd_slots_make(&unit->slots, depth) || !sd_line_make(&unit->arrivals, depth) ||
+	    !sd_answers_make(&unit->answers, depth + 1))
 		return false;
-	for (u32 i = 0; i < unit->depth; i++)
-		unit->unused[i] = i;
-	unit->unused_count = unit->depth;
 	for (u32 i = 0; i < legs; i++)
 		unit->legs[i].next = i + 1;
 	for (u32 i = 0; i < row_writes; i++)
@@ -403,18 +383,18 @@ static bool make_members(struct sd_unit *unit, struct sd_parameters *parameters)
 static struct sd_unit *array_make(struct sd_parameters *parameters)
 {
 	struct sd_unit *unit = sd_alloc(sizeof(*unit));
+	u32 depth = sd_disks_queue_depth_of(parameters);
 
 	if (!unit)
 		return NULL;
 	unit->level = (enum array_level)sd_word(parameters, "array", levels);
 	unit->count = sd_array_members(parameters);
 	unit->type = sd_unit_type_of(parameters);
-	/* Mirrors alone have no chunks, but a profile may tell of some. */
+	/* Mirrors alone have no chunks, but a profile may state them. */
 	unit->chunk = unit->level == RAID_1 ?
 		sd_number_or(parameters, "chunk_sectors", 1, 1u << 24, 1) :
 		sd_number(parameters, "chunk_sectors", 1, 1u << 24);
-	unit->depth = sd_disks_queue_depth_of(parameters);
-	if (!sd_accepted(parameters) || !make_lists(unit) || !make_members(unit, parameters)) {
+	if (!sd_accepted(parameters) || !make_lists(unit, depth) || !make_members(unit, parameters)) {
 		array_destroy(unit);
 		return NULL;
 	}

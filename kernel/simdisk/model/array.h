@@ -80,12 +80,9 @@ struct sd_unit {
 	u64 chunk;
 	u64 member_sectors;
 	u64 capacity;
-	u32 depth;
-	u32 held;
+	struct sd_slots slots;
 	struct array_member members[ARRAY_MEMBERS_MAX];
 	struct array_request *requests;
-	u32 *unused;
-	u32 unused_count;
 	struct array_leg *legs;
 	u32 unused_leg;
 	struct array_row_write *row_writes;
@@ -93,13 +90,9 @@ struct sd_unit {
 	u32 oldest;
 	u32 youngest;
 	u32 waiting;
-	/* Rings of what was submitted and not looked at, and of what was not taken. */
-	u32 *arrivals;
-	u32 arrival_first;
-	u32 arrival_count;
-	struct sd_done *answers;
-	u32 answer_first;
-	u32 answer_count;
+	/* Submitted and not looked at. */
+	struct sd_line arrivals;
+	struct sd_answers answers;
 };
 
 /* Sends a member after sectors of its own, for a request or for a row write of it. */

@@ -16,31 +16,17 @@
 /* More answers than one event brings. */
 #define OWN_ANSWERS 2u
 
-static void append(struct controller_line *line, u32 slot)
-{
-	line->slots[(line->first + line->count++) % line->size] = slot;
-}
-
-static u32 first_of(struct controller_line *line)
-{
-	u32 slot = line->slots[line->first];
-
-	line->first = (line->first + 1) % line->size;
-	line->count--;
-	return slot;
-}
-
-struct sd_done *sd_controller_answer(struct sd_unit *unit)
-{
-	return &unit->answers[(unit->answer_first + unit->answer_count++) %
-			      (unit->depth + OWN_ANSWERS)];
-}
+#define LINES(unit)                                                             \
+	{                                                                       \
+		&(unit)->arriving, &(unit)->commanded, &(unit)->moving,         \
+			&(unit)->room, &(unit)->outside                         \
+	}
 
 static void end(struct sd_unit *unit, u32 slot, u64 now_ns)
 {
 	unit->requests[slot].done.done_ns = now_ns;
-	*sd_controller_answer(unit) = unit->requests[slot].done;
-	unit->unused[unit->unused_count++] = slot;
+	*sd_answers_add(&unit->answers) = unit->requests[slot].done;
+	sd_slots_free(&unit->slots, slot);
 }
 
 /* Over the bus, from the cache or into it. */
@@ -54,7 +40,7 @@ static void move(struct sd_unit *unit, u32 slot, u64 now_ns)
 	/* In two steps, so that no size overflows. */
 	unit->bus_free_ns += bytes / rate * 1000000000 + bytes % rate * 1000000000 / rate;
 	unit->requests[slot].event_ns = unit->bus_free_ns;
-	append(&unit->moving, slot);
+	sd_line_add(&unit->moving, slot);
 }
 
 static void to_cache(struct sd_unit *unit, u32 slot, u64 now_ns)
@@ -66,11 +52,11 @@ static void to_cache(struct sd_unit *unit, u32 slot, u64 now_ns)
 void sd_controller_cache_gave(struct sd_unit *unit, u64 now_ns)
 {
 	while (unit->room.count) {
-		u32 slot = unit->room.slots[unit->room.first];
+		u32 slot = sd_line_first(&unit->room);
 
 		if (!sd_controller_fits(unit, unit->requests[slot].done.sectors))
 			return;
-		to_cache(unit, first_of(&unit->room), now_ns);
+		to_cache(unit, sd_line_remove(&unit->room), now_ns);
 	}
 }
 
@@ -78,7 +64,7 @@ void sd_controller_cache_gave(struct sd_unit *unit, u64 now_ns)
 static void advance(struct sd_unit *unit, u64 now_ns)
 {
 	while (unit->outside.count && unit->type->has_room(unit->disks)) {
-		u32 slot = first_of(&unit->outside);
+		u32 slot = sd_line_remove(&unit->outside);
 		const struct sd_done *done = &unit->requests[slot].done;
 		struct sd_request request = {
 			.tag = slot,
@@ -99,9 +85,9 @@ static void write(struct sd_unit *unit, u32 slot, u64 now_ns)
 
 	if (done->sectors > unit->cache.sectors_max) {
 		sd_sectors_remove(&unit->cache.dirty, done->sector, done->sector + done->sectors);
-		append(&unit->outside, slot);
+		sd_line_add(&unit->outside, slot);
 	} else if (unit->room.count || !sd_controller_fits(unit, done->sectors)) {
-		append(&unit->room, slot);
+		sd_line_add(&unit->room, slot);
 	} else {
 		to_cache(unit, slot, now_ns);
 	}
@@ -117,14 +103,14 @@ static void commanded(struct sd_unit *unit, u32 slot, u64 now_ns)
 		if (sd_controller_holds(unit, done->sector, limit))
 			move(unit, slot, now_ns);
 		else
-			append(&unit->outside, slot);
+			sd_line_add(&unit->outside, slot);
 		break;
 	case SD_WRITE:
 		write(unit, slot, now_ns);
 		break;
 	case SD_DISCARD:
 		sd_sectors_remove(&unit->cache.dirty, done->sector, limit);
-		append(&unit->outside, slot);
+		sd_line_add(&unit->outside, slot);
 		break;
 	default:
 		end(unit, slot, now_ns);
@@ -156,7 +142,7 @@ static void arrive(struct sd_unit *unit, u32 slot, u64 now_ns)
 	request->event_ns = request->commanded_ns;
 	request->done.part_ns[SD_COMMAND] = unit->command_ns;
 	unit->processor_free_ns = request->commanded_ns;
-	append(&unit->commanded, slot);
+	sd_line_add(&unit->commanded, slot);
 }
 
 static void of_disks(struct sd_unit *unit, u64 now_ns)
@@ -166,9 +152,9 @@ static void of_disks(struct sd_unit *unit, u64 now_ns)
 	if (!unit->type->take(unit->disks, now_ns, &part))
 		return;
 	if (part.tag == SD_BACKGROUND) {
-		*sd_controller_answer(unit) = part;
-	} else if (part.tag >= unit->depth) {
-		sd_controller_wrote(unit, (u32)part.tag - unit->depth, &part);
+		*sd_answers_add(&unit->answers) = part;
+	} else if (part.tag >= unit->slots.depth) {
+		sd_controller_wrote(unit, (u32)part.tag - unit->slots.depth, &part);
 	} else {
 		done = &unit->requests[part.tag].done;
 		done->member = part.member;
@@ -182,9 +168,9 @@ static void of_disks(struct sd_unit *unit, u64 now_ns)
 
 enum source { DISKS, MOVING, COMMANDED, INTERVAL, ARRIVING, SOURCES };
 
-static u64 line_ns(const struct sd_unit *unit, const struct controller_line *line)
+static u64 line_ns(const struct sd_unit *unit, const struct sd_line *line)
 {
-	return line->count ? unit->requests[line->slots[line->first]].event_ns : SD_NEVER;
+	return line->count ? unit->requests[sd_line_first(line)].event_ns : SD_NEVER;
 }
 
 /* Whose event is next; of equals, what was under way goes before what arrives. */
@@ -213,17 +199,17 @@ static void work(struct sd_unit *unit, enum source source, u64 now_ns)
 		of_disks(unit, now_ns);
 		break;
 	case MOVING:
-		moved(unit, first_of(&unit->moving), now_ns);
+		moved(unit, sd_line_remove(&unit->moving), now_ns);
 		break;
 	case COMMANDED:
-		commanded(unit, first_of(&unit->commanded), now_ns);
+		commanded(unit, sd_line_remove(&unit->commanded), now_ns);
 		break;
 	case INTERVAL:
 		sd_controller_interval(unit, now_ns);
 		advance(unit, now_ns);
 		break;
 	default:
-		arrive(unit, first_of(&unit->arriving), now_ns);
+		arrive(unit, sd_line_remove(&unit->arriving), now_ns);
 	}
 }
 
@@ -231,15 +217,15 @@ static u64 controller_next_ns(const struct sd_unit *unit)
 {
 	u64 ns;
 
-	if (unit->answer_count)
-		return unit->answers[unit->answer_first].done_ns;
+	if (unit->answers.count)
+		return sd_answers_first_ns(&unit->answers);
 	next_of(unit, &ns);
 	return ns;
 }
 
 static bool controller_take(struct sd_unit *unit, u64 now_ns, struct sd_done *done)
 {
-	while (!unit->answer_count) {
+	while (!unit->answers.count) {
 		u64 ns;
 		enum source source = next_of(unit, &ns);
 
@@ -247,11 +233,9 @@ static bool controller_take(struct sd_unit *unit, u64 now_ns, struct sd_done *do
 			return false;
 		work(unit, source, ns);
 	}
-	*done = unit->answers[unit->answer_first];
-	unit->answer_first = (unit->answer_first + 1) % (unit->depth + OWN_ANSWERS);
-	unit->answer_count--;
+	sd_answers_take(&unit->answers, done);
 	if (done->tag != SD_BACKGROUND)
-		unit->held--;
+		unit->slots.held--;
 	return true;
 }
 
@@ -262,63 +246,50 @@ static u64 controller_capacity_sectors(const struct sd_unit *unit)
 
 static bool controller_has_room(const struct sd_unit *unit)
 {
-	return unit->held < unit->depth;
+	return sd_slots_have_room(&unit->slots);
 }
 
 static void controller_submit(struct sd_unit *unit, u64 now_ns, const struct sd_request *request)
 {
-	u32 slot = unit->unused[--unit->unused_count];
+	u32 slot = sd_slots_accept(&unit->slots);
 	struct controller_request *held = &unit->requests[slot];
 
-	memset(held, 0, sizeof(*held));
-	held->done.tag = request->tag;
-	held->done.sector = request->sector;
-	held->done.sectors = request->sectors;
-	held->done.op = request->op;
-	held->done.flags = request->flags & SD_FUA;
-	held->done.submit_ns = now_ns;
-	held->event_ns = now_ns;
-	append(&unit->arriving, slot);
-	unit->held++;
+	*held = (struct controller_request){
+		.done = sd_answer_to(request, now_ns),
+		.event_ns = now_ns,
+	};
+	sd_line_add(&unit->arriving, slot);
 }
 
 static void controller_destroy(struct sd_unit *unit)
 {
-	void *const parts[] = { unit->requests, unit->unused, unit->arriving.slots,
-				unit->commanded.slots, unit->moving.slots, unit->room.slots,
-				unit->outside.slots, unit->cache.writes, unit->answers };
+	struct sd_line *const lines[] = LINES(unit);
+	void *const parts[] = { unit->requests, unit->cache.writes };
 
 	if (unit->disks)
 		unit->type->destroy(unit->disks);
 	sd_sectors_destroy(&unit->cache.dirty);
+	sd_slots_destroy(&unit->slots);
+	sd_answers_destroy(&unit->answers);
+	for (u32 i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		sd_line_destroy(lines[i]);
 	for (u32 i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i])
 			sd_release(parts[i]);
 	sd_release(unit);
 }
 
-static bool make_lists(struct sd_unit *unit)
+static bool make_lists(struct sd_unit *unit, u32 depth)
 {
-	struct controller_line *const lines[] = { &unit->arriving, &unit->commanded, &unit->moving,
-						  &unit->room, &unit->outside };
-	u32 depth = unit->depth;
+	struct sd_line *const lines[] = LINES(unit);
 
-	for (u32 i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		lines[i]->size = depth;
-		lines[i]->slots = sd_alloc(depth * sizeof(u32));
-		if (!lines[i]->slots)
+	for (u32 i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!sd_line_make(lines[i], depth))
 			return false;
-	}
 	unit->requests = sd_alloc(depth * sizeof(*unit->requests));
-	unit->unused = sd_alloc(depth * sizeof(*unit->unused));
-	unit->answers = sd_alloc((depth + OWN_ANSWERS) * sizeof(*unit->answers));
 	unit->cache.writes = sd_alloc(unit->cache.writes_max * sizeof(*unit->cache.writes));
-	if (!unit->requests || !unit->unused || !unit->answers || !unit->cache.writes)
-		return false;
-	for (u32 i = 0; i < depth; i++)
-		unit->unused[i] = i;
-	unit->unused_count = depth;
-	return true;
+	return unit->requests && unit->cache.writes && sd_slots_make(&unit->slots, depth) &&
+	       sd_answers_make(&unit->answers, depth + OWN_ANSWERS);
 }
 
 static void read_cache(struct sd_unit *unit, struct sd_parameters *parameters)
@@ -339,18 +310,18 @@ static void read_cache(struct sd_unit *unit, struct sd_parameters *parameters)
 static struct sd_unit *controller_make(struct sd_parameters *parameters)
 {
 	struct sd_unit *unit = sd_alloc(sizeof(*unit));
+	u32 depth = sd_disks_queue_depth_of(parameters);
 
 	if (!unit)
 		return NULL;
 	unit->type = sd_disks_type_of(parameters);
-	unit->depth = sd_disks_queue_depth_of(parameters);
 	unit->bytes_per_s = sd_number(parameters, "controller_bytes_per_s", SD_RATE_LEAST,
 				      SD_RATE_MAX);
 	unit->command_ns = sd_number(parameters, "controller_command_ns", 0, 1000000000);
 	read_cache(unit, parameters);
 	if (sd_accepted(parameters))
 		unit->disks = unit->type->make(parameters);
-	if (!unit->disks || !make_lists(unit) ||
+	if (!unit->disks || !make_lists(unit, depth) ||
 	    !sd_sectors_make(&unit->cache.dirty, controller_capacity_sectors(unit))) {
 		controller_destroy(unit);
 		return NULL;

@@ -24,14 +24,6 @@ struct controller_request {
 	u64 event_ns;
 };
 
-/* A ring of slots in the order in which they came. */
-struct controller_line {
-	u32 *slots;
-	u32 size;
-	u32 first;
-	u32 count;
-};
-
 /* A part of the cache on its way to the disks; unused where it has no sectors. */
 struct controller_write {
 	u64 sector;
@@ -66,31 +58,22 @@ struct sd_unit {
 	struct sd_unit *disks;
 	u64 bytes_per_s;
 	u64 command_ns;
-	u32 depth;
-	/* Submitted and not taken. */
-	u32 held;
+	struct sd_slots slots;
 	u64 processor_free_ns;
 	u64 bus_free_ns;
 	struct controller_cache cache;
 	struct controller_request *requests;
-	u32 *unused;
-	u32 unused_count;
 	/* Their next event: each of these has its own in the order of their times. */
-	struct controller_line arriving;
-	struct controller_line commanded;
-	struct controller_line moving;
+	struct sd_line arriving;
+	struct sd_line commanded;
+	struct sd_line moving;
 	/* Those that wait for room in the cache, and in the queue of the disks. */
-	struct controller_line room;
-	struct controller_line outside;
-	/* A ring of answers that were not yet taken. */
-	struct sd_done *answers;
-	u32 answer_first;
-	u32 answer_count;
+	struct sd_line room;
+	struct sd_line outside;
+	struct sd_answers answers;
 };
 
 /* controller.c */
-/* A new answer to be filled in. */
-struct sd_done *sd_controller_answer(struct sd_unit *unit);
 /* Writes that wait get the room there is. */
 void sd_controller_cache_gave(struct sd_unit *unit, u64 now_ns);
 

@@ -91,7 +91,7 @@ static void give(struct sd_unit *unit, u64 sector, u64 end, u64 now_ns)
 
 	while (cache->writes[index].sectors)
 		index++;
-	request.tag = unit->depth + index;
+	request.tag = unit->slots.depth + index;
 	request.sectors = (u32)(end - sector);
 	cache->writes[index].sector = sector;
 	cache->writes[index].sectors = request.sectors;
@@ -127,7 +127,7 @@ void sd_controller_write_back(struct sd_unit *unit, u64 now_ns)
 void sd_controller_wrote(struct sd_unit *unit, u32 index, const struct sd_done *part)
 {
 	struct controller_write *write = &unit->cache.writes[index];
-	struct sd_done *done = sd_controller_answer(unit);
+	struct sd_done *done = sd_answers_add(&unit->answers);
 
 	memset(done, 0, sizeof(*done));
 	done->tag = SD_BACKGROUND;

@@ -59,8 +59,7 @@ static bool reserve(struct sd_flash *flash)
 	flash->kept_from_writes = own;
 	flash->kept_from_reads = own + host;
 	flash->jobs = sd_alloc(jobs * sizeof(*flash->jobs));
-	flash->answers = sd_alloc((ANSWERS_MAX + SD_QUEUE_MAX) * sizeof(*flash->answers));
-	return flash->jobs && flash->answers &&
+	return flash->jobs && sd_answers_make(&flash->answers, ANSWERS_MAX + SD_QUEUE_MAX) &&
 	       sd_events_make(&flash->events, own + 2 * host + flash->queue_depth + 1) &&
 	       sd_nand_reserve(&flash->nand, &flash->events, own + 2 * host);
 }
@@ -73,7 +72,7 @@ static void flash_destroy(struct sd_unit *unit)
 		flash->mapping->destroy(flash->state);
 	sd_nand_destroy(&flash->nand);
 	sd_events_destroy(&flash->events);
-	sd_release(flash->answers);
+	sd_answers_destroy(&flash->answers);
 	sd_release(flash->jobs);
 	sd_release(flash);
 }
@@ -134,8 +133,8 @@ static u64 flash_next_ns(const struct sd_unit *unit)
 {
 	const struct sd_flash *flash = (const struct sd_flash *)unit;
 
-	if (flash->answer_count)
-		return flash->answers[flash->first_answer].done_ns;
+	if (flash->answers.count)
+		return sd_answers_first_ns(&flash->answers);
 	return sd_events_answer_ns(&flash->events);
 }
 
@@ -144,12 +143,9 @@ static bool flash_take(struct sd_unit *unit, u64 now_ns, struct sd_done *done)
 	struct sd_flash *flash = (struct sd_flash *)unit;
 
 	work(flash, now_ns);
-	if (!flash->answer_count)
+	if (!flash->answers.count)
 		return false;
-	*done = flash->answers[flash->first_answer++];
-	/* From its start again, so that little of the memory is ever touched. */
-	if (!--flash->answer_count || flash->first_answer == ANSWERS_MAX + SD_QUEUE_MAX)
-		flash->first_answer = 0;
+	sd_answers_take(&flash->answers, done);
 	if (done->tag != SD_BACKGROUND)
 		flash->outstanding--;
 	return true;
@@ -157,15 +153,13 @@ static bool flash_take(struct sd_unit *unit, u64 now_ns, struct sd_done *done)
 
 void sd_flash_answer(struct sd_flash *flash, const struct sd_done *done)
 {
-	u32 room = ANSWERS_MAX + SD_QUEUE_MAX;
-
-	if (done->tag == SD_BACKGROUND && flash->answer_count >= ANSWERS_MAX)
+	if (done->tag == SD_BACKGROUND && flash->answers.count >= ANSWERS_MAX)
 		return;
-	flash->answers[(flash->first_answer + flash->answer_count++) % room] = *done;
+	*sd_answers_add(&flash->answers) = *done;
 }
 
-void sd_flash_tell(struct sd_flash *flash, enum sd_op op, u64 grain, u64 grains, u64 from_ns,
-		   u64 now_ns)
+void sd_flash_report(struct sd_flash *flash, enum sd_op op, u64 grain, u64 grains, u64 from_ns,
+		     u64 now_ns)
 {
 	struct sd_done done = { .tag = SD_BACKGROUND, .op = op };
 

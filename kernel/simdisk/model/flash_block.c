@@ -273,8 +273,8 @@ static void end_merge(struct sd_flash *flash, u64 now_ns)
 	struct sd_merge *merge = &areas->merge;
 	u64 first = (u64)merge->log->area * areas->area_pages;
 
-	sd_flash_tell(flash, SD_MEDIA_READ, first, merge->copied, merge->began_ns, now_ns);
-	sd_flash_tell(flash, SD_MEDIA_WRITE, first, merge->copied, merge->began_ns, now_ns);
+	sd_flash_report(flash, SD_MEDIA_READ, first, merge->copied, merge->began_ns, now_ns);
+	sd_flash_report(flash, SD_MEDIA_WRITE, first, merge->copied, merge->began_ns, now_ns);
 	adopt(flash, merge->log);
 	merge->log = NULL;
 }

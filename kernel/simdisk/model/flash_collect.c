@@ -137,10 +137,10 @@ static void end(struct sd_flash *flash, u64 now_ns)
 	struct sd_pages *pages = flash->state;
 	struct sd_collection *collection = &pages->collection;
 
-	sd_flash_tell(flash, SD_MEDIA_READ, collection->first_moved, collection->read,
-		      collection->began_ns, now_ns);
-	sd_flash_tell(flash, SD_MEDIA_WRITE, collection->first_moved, collection->moved,
-		      collection->began_ns, now_ns);
+	sd_flash_report(flash, SD_MEDIA_READ, collection->first_moved, collection->read,
+			collection->began_ns, now_ns);
+	sd_flash_report(flash, SD_MEDIA_WRITE, collection->first_moved, collection->moved,
+			collection->began_ns, now_ns);
 	sd_pages_free(pages, collection->victim);
 	collection->victim = SD_NONE;
 	sd_collect(flash, now_ns);

@@ -136,16 +136,14 @@ struct sd_flash {
 	bool fetches_rest;
 	bool has_rest;
 
-	struct sd_done *answers;
-	u32 first_answer;
-	u32 answer_count;
+	struct sd_answers answers;
 };
 
 /* flash.c */
 void sd_flash_answer(struct sd_flash *flash, const struct sd_done *done);
-/* Tells of grains that the disk has read or written on its own account. */
-void sd_flash_tell(struct sd_flash *flash, enum sd_op op, u64 grain, u64 grains, u64 from_ns,
-		   u64 now_ns);
+/* Reports grains that the disk has read or written on its own account. */
+void sd_flash_report(struct sd_flash *flash, enum sd_op op, u64 grain, u64 grains, u64 from_ns,
+		     u64 now_ns);
 
 /* flash_jobs.c */
 void sd_flash_accept(struct sd_flash *flash, u64 now_ns, const struct sd_request *request);

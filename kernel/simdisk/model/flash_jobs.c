@@ -466,12 +466,8 @@ void sd_flash_accept(struct sd_flash *flash, u64 now_ns, const struct sd_request
 	bool has_data = request->sectors && request->op <= SD_WRITE;
 	u64 silence_ns = 0;
 
-	job->done.tag = request->tag;
-	job->done.sector = request->sector;
-	job->done.sectors = request->sectors;
-	job->done.op = request->op;
-	job->done.flags = request->flags;
-	job->done.submit_ns = job->done.start_ns = now_ns;
+	job->done = sd_answer_to(request, now_ns);
+	job->done.start_ns = now_ns;
 	job->done.part_ns[SD_COMMAND] = flash->command_ns;
 	job->covered_ns = now_ns + flash->command_ns;
 	job->waiting_ns = SD_NEVER;

@@ -73,16 +73,9 @@ void sd_hdd_drop(struct hdd_line *line, u32 position)
 		(line->count - position) * sizeof(*line->slots));
 }
 
-static struct sd_done *new_answer(struct sd_unit *unit)
-{
-	u32 at = unit->answer_first + unit->answer_count++;
-
-	return &unit->answers[at < unit->answer_max ? at : at - unit->answer_max];
-}
-
 struct sd_done *sd_hdd_answer(struct sd_unit *unit, u64 now_ns)
 {
-	struct sd_done *done = new_answer(unit);
+	struct sd_done *done = sd_answers_add(&unit->answers);
 
 	memset(done, 0, sizeof(*done));
 	done->tag = SD_BACKGROUND;
@@ -95,8 +88,8 @@ void sd_hdd_end(struct sd_unit *unit, u32 slot, u64 now_ns)
 	struct hdd_request *request = &unit->requests[slot];
 
 	request->done.done_ns = now_ns;
-	*new_answer(unit) = request->done;
-	unit->unused[unit->unused_count++] = slot;
+	*sd_answers_add(&unit->answers) = request->done;
+	sd_slots_free(&unit->slots, slot);
 	if (!--unit->outstanding && unit->cache.dirty.count)
 		unit->cache.idle_ns = now_ns + unit->cache.idle_wait_ns;
 }
@@ -353,25 +346,21 @@ static void work(struct sd_unit *unit, u64 now_ns)
 
 static u64 hdd_next_ns(const struct sd_unit *unit)
 {
-	return unit->answer_count ? unit->answers[unit->answer_first].done_ns : event_ns(unit);
+	return unit->answers.count ? sd_answers_first_ns(&unit->answers) : event_ns(unit);
 }
 
 static bool hdd_take(struct sd_unit *unit, u64 now_ns, struct sd_done *done)
 {
-	while (!unit->answer_count) {
+	while (!unit->answers.count) {
 		u64 ns = event_ns(unit);
 
 		if (ns > now_ns || ns == SD_NEVER)
 			return false;
 		work(unit, ns);
 	}
-	*done = unit->answers[unit->answer_first];
-	unit->answer_first++;
-	if (unit->answer_first == unit->answer_max)
-		unit->answer_first = 0;
-	unit->answer_count--;
+	sd_answers_take(&unit->answers, done);
 	if (done->tag != SD_BACKGROUND)
-		unit->held--;
+		unit->slots.held--;
 	return true;
 }
 
@@ -382,30 +371,26 @@ static u64 hdd_capacity_sectors(const struct sd_unit *unit)
 
 static bool hdd_has_room(const struct sd_unit *unit)
 {
-	return unit->held < unit->queue_depth;
+	return sd_slots_have_room(&unit->slots);
 }
 
 static void hdd_submit(struct sd_unit *unit, u64 now_ns, const struct sd_request *request)
 {
-	u32 slot = unit->unused[--unit->unused_count];
+	u32 slot = sd_slots_accept(&unit->slots);
 	struct hdd_request *held = &unit->requests[slot];
 
 	memset(held, 0, sizeof(*held));
-	held->done.tag = request->tag;
-	held->done.sector = request->sector;
-	held->done.sectors = request->sectors;
-	held->done.op = request->op;
-	held->done.flags = request->flags & SD_FUA;
-	held->done.submit_ns = now_ns;
-	unit->held++;
+	held->done = sd_answer_to(request, now_ns);
 	sd_hdd_later(unit, slot, HDD_ARRIVES, now_ns);
 }
 
 static void hdd_destroy(struct sd_unit *unit)
 {
-	void *const parts[] = { unit->requests, unit->unused, unit->events, unit->queue.slots,
-				unit->room.slots, unit->flush.slots, unit->answers };
+	void *const parts[] = { unit->requests, unit->events, unit->queue.slots, unit->room.slots,
+				unit->flush.slots };
 
+	sd_slots_destroy(&unit->slots);
+	sd_answers_destroy(&unit->answers);
 	sd_hdd_dirty_destroy(&unit->cache.dirty);
 	for (u32 i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i])
@@ -444,35 +429,26 @@ static u32 read_buffer(struct sd_unit *unit, struct sd_parameters *parameters)
 	return cache->sectors_max < HDD_EXTENTS_MAX ? (u32)cache->sectors_max : HDD_EXTENTS_MAX;
 }
 
-static bool make_lists(struct sd_unit *unit)
+static bool make_lists(struct sd_unit *unit, u32 depth)
 {
-	u32 depth = unit->queue_depth;
-
-	unit->answer_max = depth + OWN_ANSWERS;
 	unit->requests = sd_alloc(depth * sizeof(*unit->requests));
-	unit->unused = sd_alloc(depth * sizeof(*unit->unused));
 	unit->events = sd_alloc(depth * sizeof(*unit->events));
 	unit->queue.slots = sd_alloc(depth * sizeof(u32));
 	unit->room.slots = sd_alloc(depth * sizeof(u32));
 	unit->flush.slots = sd_alloc(depth * sizeof(u32));
-	unit->answers = sd_alloc(unit->answer_max * sizeof(*unit->answers));
-	if (!unit->requests || !unit->unused || !unit->events || !unit->queue.slots ||
-	    !unit->room.slots || !unit->flush.slots || !unit->answers)
-		return false;
-	for (u32 i = 0; i < depth; i++)
-		unit->unused[i] = i;
-	unit->unused_count = depth;
-	return true;
+	return unit->requests && unit->events && unit->queue.slots && unit->room.slots &&
+	       unit->flush.slots && sd_slots_make(&unit->slots, depth) &&
+	       sd_answers_make(&unit->answers, depth + OWN_ANSWERS);
 }
 
 static struct sd_unit *hdd_make(struct sd_parameters *parameters)
 {
 	struct sd_unit *unit = sd_alloc(sizeof(*unit));
+	u32 depth = sd_queue_depth_of(parameters);
 	u32 extents;
 
 	if (!unit)
 		return NULL;
-	unit->queue_depth = sd_queue_depth_of(parameters);
 	unit->interface.bytes_per_s = sd_number(parameters, "interface_bytes_per_s",
 						SD_RATE_LEAST, 16000000000);
 	unit->command_ns = sd_number(parameters, "command_ns", 0, 1000000000);
@@ -482,7 +458,7 @@ static struct sd_unit *hdd_make(struct sd_parameters *parameters)
 	extents = read_buffer(unit, parameters);
 	unit->arm.event_ns = SD_NEVER;
 	unit->cache.idle_ns = SD_NEVER;
-	if (!sd_accepted(parameters) || !make_lists(unit) ||
+	if (!sd_accepted(parameters) || !make_lists(unit, depth) ||
 	    (extents && !sd_hdd_dirty_make(&unit->cache.dirty, &unit->geometry, extents))) {
 		hdd_destroy(unit);
 		return NULL;

@@ -159,9 +159,7 @@ struct sd_unit {
 	u64 command_ns;
 	u64 write_settle_ns;
 	u64 age_limit_ns;
-	u32 queue_depth;
-	/* Submitted and not taken. */
-	u32 held;
+	struct sd_slots slots;
 	/* Arrived and not ended. */
 	u32 outstanding;
 	u64 controller_free_ns;
@@ -170,8 +168,6 @@ struct sd_unit {
 	struct hdd_ahead ahead;
 	struct hdd_cache cache;
 	struct hdd_request *requests;
-	u32 *unused;
-	u32 unused_count;
 	/* A heap, the earliest first. */
 	struct hdd_event *events;
 	u32 event_count;
@@ -182,11 +178,7 @@ struct sd_unit {
 	struct hdd_line room;
 	struct hdd_line flush;
 	u32 flushing;
-	/* A ring of answers that were not yet taken. */
-	struct sd_done *answers;
-	u32 answer_first;
-	u32 answer_count;
-	u32 answer_max;
+	struct sd_answers answers;
 };
 
 /* hdd.c */

@@ -57,7 +57,7 @@ static u64 word_end(u64 sector, u64 end)
 }
 
 /* The word of this index got its first bit, or lost its last one. */
-static void tell_above(struct sectors *set, u64 index, bool filled)
+static void update_above(struct sectors *set, u64 index, bool filled)
 {
 	for (u32 i = 1; i < set->level_count; i++) {
 		u64 *word = &set->levels[i].words[index / WORD_BITS];
@@ -83,7 +83,7 @@ void sd_sectors_add(struct sectors *set, u64 sector, u64 end)
 		*word |= mask_of(sector, limit);
 		set->count += ones(*word & ~before);
 		if (!before)
-			tell_above(set, index, true);
+			update_above(set, index, true);
 		sector = limit;
 	}
 }
@@ -99,7 +99,7 @@ void sd_sectors_remove(struct sectors *set, u64 sector, u64 end)
 		*word &= ~mask_of(sector, limit);
 		set->count -= ones(before & ~*word);
 		if (!*word)
-			tell_above(set, index, false);
+			update_above(set, index, false);
 	}
 }
 

@@ -12,6 +12,7 @@
 
 #include "model.h"
 #include "parameters.h"
+#include "requests.h"
 
 struct sd_unit;
 
