@@ -1,11 +1,12 @@
 //! A run as evidence for claims: maps the original's subjects to the run's, and gives the figures
 //! of each by phase and point.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue, RunRecord, Subject,
-    SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
+    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Point, PointValue,
+    RunRecord, Subject, SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d,
+    phase_metrics,
 };
 
 use crate::missing::MissingReason;
@@ -57,6 +58,9 @@ enum Figures {
 
 struct TrialEvidence<'a> {
     trial: &'a TrialRecord,
+    /// Whether nothing failed up to the last phase that a claim names. What a study adds behind it
+    /// is not of the original.
+    is_clean: bool,
     phases: Vec<PhaseEvidence<'a>>,
 }
 
@@ -119,8 +123,19 @@ impl<'a> Evidence<'a> {
         basis: Basis,
         figures: &dyn Fn(&TrialRecord, &PhaseRecord) -> Figures,
     ) -> Self {
+        let plan = &run.header.plan;
+        let named: BTreeSet<&str> = claims
+            .claims
+            .iter()
+            .flat_map(|claim| claim.holds.kind.phases())
+            .collect();
+        let last_named = plan
+            .phases
+            .iter()
+            .rposition(|spec| named.contains(study_phase(spec)));
         let trial = |trial: &'a TrialRecord| TrialEvidence {
             trial,
+            is_clean: is_done_until(trial, plan, last_named),
             phases: trial
                 .phases
                 .iter()
@@ -130,7 +145,6 @@ impl<'a> Evidence<'a> {
                 })
                 .collect(),
         };
-        let plan = &run.header.plan;
         let is_virtual = plan.venue.kind().is_virtual();
         let repeats = plan.cells().map(|cell| run.cell(cell.id).count()).max();
         let exact = basis == Basis::Printed || (is_virtual && repeats.unwrap_or(0) < 2);
@@ -302,7 +316,7 @@ impl<'a> Evidence<'a> {
     ) -> Result<Vec<RepeatFigures<'a>>, MissingReason> {
         let mut repeats = Vec::new();
         for it in self.trials_of(member) {
-            if is_clean(score) && it.trial.outcome != TrialOutcome::Done {
+            if is_clean(score) && !it.is_clean {
                 continue;
             }
             let mut figures = BTreeMap::new();
@@ -343,7 +357,7 @@ impl<'a> Evidence<'a> {
     /// Whether the run's plan has a phase of that name in the study.
     pub(crate) fn has_phase(&self, phase: &str) -> bool {
         let mut specs = self.run.header.plan.phases.iter();
-        specs.any(|spec| spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase) == phase)
+        specs.any(|spec| study_phase(spec) == phase)
     }
 
     fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> String {
@@ -393,15 +407,33 @@ impl<'a> Evidence<'a> {
             let wanted: Vec<_> = wanted.collect();
             return format!("'{phase}' did not run at {}", wanted.join(", "));
         }
-        if is_clean(score)
-            && trials
-                .iter()
-                .all(|(trial, _)| trial.outcome != TrialOutcome::Done)
-        {
+        if is_clean(score) && !self.trials_of(member).any(|it| it.is_clean) {
             return format!("no repeat of {label} completed without a failure");
         }
         format!("'{phase}' of {label} has no figure '{}'", score.name())
     }
+}
+
+/// The phase of the study that a phase of the plan belongs to.
+fn study_phase(spec: &PhaseSpec) -> &str {
+    spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase)
+}
+
+/// Whether the trial has no failure, or only in phases behind `last`.
+fn is_done_until(trial: &TrialRecord, plan: &Plan, last: Option<usize>) -> bool {
+    if trial.outcome == TrialOutcome::Done {
+        return true;
+    }
+    let position = |record: &PhaseRecord| {
+        let mut specs = plan.phases.iter();
+        specs.position(|spec| spec.name == record.name)
+    };
+    let mut failed = trial
+        .phases
+        .iter()
+        .filter(|record| matches!(record.outcome, PhaseOutcome::Failed { .. }))
+        .peekable();
+    failed.peek().is_some() && failed.all(|record| position(record) > last)
 }
 
 /// Whether only trials without a failure count.
