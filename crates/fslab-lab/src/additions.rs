@@ -157,6 +157,16 @@ pub(crate) const EDITS: &[Edit] = &[
         old: "config HZ\n\tint\n\tdefault 100\n",
         new: "config HZ\n\tint\n\tdefault 250\n",
     },
+    // An allocation that reclaims nothing tries again at once. Where the processor takes no time,
+    // the disk completes no write meanwhile, and kthreadd, which reclaim never throttles, would try
+    // for ever.
+    Edit {
+        effect: "time for the disk while an allocation reclaims memory",
+        file: "mm/page_alloc.c",
+        old: "\tif (current->flags & PF_WQ_WORKER)\n\t\tschedule_timeout_uninterruptible(1);\n\
+              \telse\n\t\tcond_resched();\nout:\n",
+        new: "\tschedule_timeout_uninterruptible(1);\nout:\n",
+    },
     // CPU features and cache line size of the host would select other routines and object sizes,
     // and the length of the CPU description would shift the start of memory.
     Edit {
