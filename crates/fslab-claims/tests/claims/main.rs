@@ -4,7 +4,6 @@
 mod between_phases;
 mod between_subjects;
 mod defaults_then;
-mod explanations;
 mod originals;
 mod over_points;
 mod platforms;
