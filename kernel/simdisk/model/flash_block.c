@@ -9,7 +9,8 @@
  *     the first pages, in order     the other pages are copied into it    partial merge
  *     else                          all are copied into an empty area     full merge
  *
- * and what is left over is erased. A writer waits for a merge; there is one at a time. Pages that
+ * and what is left over is erased. Where a request ends within a page and the next one begins there,
+ * the page is completed in its place, so that both are in order. A writer waits for a merge; there is one at a time. Pages that
  * were never written, or are discarded, are not copied. Each die copies the pages whose place in
  * order is on it, one after another; all dies do so at once.
  */
@@ -71,6 +72,10 @@ struct sd_areas {
 	struct sd_area *areas;
 	u64 *noted;
 	struct sd_log *logs;
+	/* The log whose pages are all there in order, while its last may be completed; else NULL. */
+	struct sd_log *complete;
+	/* The sector behind the last write. */
+	u64 end_sector;
 	u32 *places;
 	struct sd_merge merge;
 };
@@ -334,6 +339,22 @@ static void open_log(struct sd_flash *flash, u64 now_ns, struct sd_log *log, u32
 	memset(log->places, 0, areas->area_pages * sizeof(*log->places));
 }
 
+/* The log whose last page a write completes, or NULL where it begins elsewhere. */
+static struct sd_log *log_to_continue(const struct sd_flash *flash, u64 grain, u32 index)
+{
+	const struct sd_areas *areas = flash->state;
+	const struct sd_job *job = &flash->jobs[index];
+	u32 page = grain % areas->area_pages;
+	struct sd_log *log = log_of(areas, grain / areas->area_pages);
+
+	if (!log || !log->next || log->places[page] != log->next)
+		return NULL;
+	if (grain != job->first || job->from_sector != areas->end_sector ||
+	    job->from_sector == grain << flash->grain_shift)
+		return NULL;
+	return log;
+}
+
 /* The log of an area with room for a page, or NULL while a merge makes one. */
 static struct sd_log *log_with_room(struct sd_flash *flash, u64 now_ns, u32 area)
 {
@@ -352,10 +373,29 @@ static struct sd_log *log_with_room(struct sd_flash *flash, u64 now_ns, u32 area
 	return log;
 }
 
-static bool areas_put(struct sd_flash *flash, u64 now_ns, u64 grain, u32 job)
+/* The log with the next page of an area, or NULL while a merge makes room. */
+static struct sd_log *append(struct sd_flash *flash, u64 now_ns, u64 grain)
 {
 	struct sd_areas *areas = flash->state;
 	u32 area = grain / areas->area_pages, page = grain % areas->area_pages;
+	struct sd_log *log = areas->complete;
+
+	areas->complete = NULL;
+	if (log && log->area != SD_NONE)
+		close(flash, now_ns, log);
+	log = log_with_room(flash, now_ns, area);
+	if (!log)
+		return NULL;
+	log->is_ordered &= page == log->next;
+	log->places[page] = ++log->next;
+	if (log->is_ordered && log->next == log->pages)
+		areas->complete = log;
+	return log;
+}
+
+static bool areas_put(struct sd_flash *flash, u64 now_ns, u64 grain, u32 job)
+{
+	struct sd_areas *areas = flash->state;
 	/* A page, and the erasing of up to two areas to either side of it. */
 	u32 wanted = 1 + 4 * flash->nand.dies;
 	struct sd_nand_op *op;
@@ -364,14 +404,16 @@ static bool areas_put(struct sd_flash *flash, u64 now_ns, u64 grain, u32 job)
 
 	if (areas->merge.log || flash->nand.unused < flash->kept_from_writes + wanted)
 		return false;
-	log = log_with_room(flash, now_ns, area);
+	log = log_to_continue(flash, grain, job);
+	if (!log)
+		log = append(flash, now_ns, grain);
 	if (!log)
 		return false;
 	index = sd_nand_get(&flash->nand);
 	op = &flash->nand.ops[index];
 	op->kind = SD_NAND_PROGRAM;
 	op->purpose = SD_FOR_HOST;
-	op->page = page_number(areas, log, log->next);
+	op->page = page_number(areas, log, log->next - 1);
 	op->die = op->page % flash->nand.dies;
 	op->bytes = flash->nand.page_bytes;
 	op->grains = 1;
@@ -379,10 +421,7 @@ static bool areas_put(struct sd_flash *flash, u64 now_ns, u64 grain, u32 job)
 	sd_nand_announce(&flash->nand, index);
 	sd_nand_start(&flash->nand, now_ns, index, false);
 	log->used = ++areas->clock;
-	log->is_ordered &= page == log->next;
-	log->places[page] = ++log->next;
-	if (log->is_ordered && log->next == log->pages)
-		close(flash, now_ns, log);
+	areas->end_sector = flash->jobs[job].to_sector;
 	return true;
 }
 

@@ -63,6 +63,33 @@ fn the_first_pages_of_an_area_are_completed_by_a_partial_merge() {
 }
 
 #[test]
+fn requests_that_share_pages_are_in_order() {
+    let mut host = Host::new(&stick());
+    let mut areas_in_requests_of = |first_area: u64, sectors: u32| {
+        let (mut sector, begin_ns) = (at(first_area, 0), host.now_ns);
+        while sector < at(first_area + 3, 0) {
+            host.serve(write(sector, sectors));
+            sector += u64::from(sectors);
+        }
+        host.now_ns - begin_ns
+    };
+    let whole_ns = areas_in_requests_of(0, 16);
+    // Of three pages, one is read and programmed once more.
+    let shared_ns = areas_in_requests_of(8, 12);
+    assert!(
+        whole_ns < shared_ns && shared_ns < 2 * whole_ns,
+        "{whole_ns} {shared_ns}"
+    );
+    assert_eq!(background_grains(&host, DiskOp::MediaRead), 0);
+    // The same page from its begin is a page out of order.
+    host.serve(write(at(20, 0), 4));
+    host.serve(write(at(20, 0), 4));
+    host.serve(write(at(21, 0), 8));
+    host.serve(write(at(22, 0), 8));
+    assert_eq!(background_grains(&host, DiskOp::MediaWrite), 64);
+}
+
+#[test]
 fn random_writes_within_the_open_areas_are_cheap_until_a_log_is_full() {
     let (mut host, mut random) = (Host::new(&stick()), Random(2));
     host.serve(write(at(0, 17), 8));
