@@ -1,14 +1,14 @@
 //! A run as evidence for claims: maps the original's subjects to the run's, and gives the figures
 //! of each by phase and point.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use fslab_model::{
-    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Point, PointValue,
-    RunRecord, Subject, SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d,
-    phase_metrics,
+    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue, RunRecord, Subject,
+    SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
 };
 
+use crate::clean::{is_done_until, last_named};
 use crate::missing::MissingReason;
 use crate::printed_run::{PrintedFigures, PrintedRun};
 use crate::{Claims, PointRange, Score, Timed};
@@ -124,15 +124,7 @@ impl<'a> Evidence<'a> {
         figures: &dyn Fn(&TrialRecord, &PhaseRecord) -> Figures,
     ) -> Self {
         let plan = &run.header.plan;
-        let named: BTreeSet<&str> = claims
-            .claims
-            .iter()
-            .flat_map(|claim| claim.holds.kind.phases())
-            .collect();
-        let last_named = plan
-            .phases
-            .iter()
-            .rposition(|spec| named.contains(study_phase(spec)));
+        let last_named = last_named(claims, plan);
         let trial = |trial: &'a TrialRecord| TrialEvidence {
             trial,
             is_clean: is_done_until(trial, plan, last_named),
@@ -316,7 +308,7 @@ impl<'a> Evidence<'a> {
     ) -> Result<Vec<RepeatFigures<'a>>, MissingReason> {
         let mut repeats = Vec::new();
         for it in self.trials_of(member) {
-            if is_clean(score) && !it.is_clean {
+            if score.needs_clean_trials() && !it.is_clean {
                 continue;
             }
             let mut figures = BTreeMap::new();
@@ -357,7 +349,7 @@ impl<'a> Evidence<'a> {
     /// Whether the run's plan has a phase of that name in the study.
     pub(crate) fn has_phase(&self, phase: &str) -> bool {
         let mut specs = self.run.header.plan.phases.iter();
-        specs.any(|spec| study_phase(spec) == phase)
+        specs.any(|spec| spec.study_phase() == phase)
     }
 
     fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> String {
@@ -407,41 +399,11 @@ impl<'a> Evidence<'a> {
             let wanted: Vec<_> = wanted.collect();
             return format!("'{phase}' did not run at {}", wanted.join(", "));
         }
-        if is_clean(score) && !self.trials_of(member).any(|it| it.is_clean) {
+        if score.needs_clean_trials() && !self.trials_of(member).any(|it| it.is_clean) {
             return format!("no repeat of {label} completed without a failure");
         }
         format!("'{phase}' of {label} has no figure '{}'", score.name())
     }
-}
-
-/// The phase of the study that a phase of the plan belongs to.
-fn study_phase(spec: &PhaseSpec) -> &str {
-    spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase)
-}
-
-/// Whether the trial has no failure, or only in phases behind `last`.
-fn is_done_until(trial: &TrialRecord, plan: &Plan, last: Option<usize>) -> bool {
-    if trial.outcome == TrialOutcome::Done {
-        return true;
-    }
-    let position = |record: &PhaseRecord| {
-        let mut specs = plan.phases.iter();
-        specs.position(|spec| spec.name == record.name)
-    };
-    let mut failed = trial
-        .phases
-        .iter()
-        .filter(|record| matches!(record.outcome, PhaseOutcome::Failed { .. }))
-        .peekable();
-    failed.peek().is_some() && failed.all(|record| position(record) > last)
-}
-
-/// Whether only trials without a failure count.
-fn is_clean(score: Score) -> bool {
-    matches!(
-        score,
-        Score::Clean(_) | Score::Sum(_) | Score::Deviation(_) | Score::RelativeDeviation(_)
-    )
 }
 
 /// Whether the phase ran at a value of `range`, by its sweep or else by its parameters.

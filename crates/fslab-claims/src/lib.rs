@@ -15,6 +15,7 @@
 //! ```
 
 mod claim;
+mod clean;
 mod error;
 mod evaluate;
 mod evidence;

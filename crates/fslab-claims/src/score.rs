@@ -79,6 +79,14 @@ const NAMES: [(&str, Score); 18] = [
 ];
 
 impl Score {
+    /// Whether only trials without a failure count.
+    pub(crate) fn needs_clean_trials(self) -> bool {
+        matches!(
+            self,
+            Self::Clean(_) | Self::Sum(_) | Self::Deviation(_) | Self::RelativeDeviation(_)
+        )
+    }
+
     /// The score of that name in a claims file.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ pub use dimension::{
 pub use error::DiffError;
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
 pub use meeting::{
-    ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Unmet, study_phase,
+    ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Unmet,
 };
 pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};

@@ -51,7 +51,7 @@ impl PhaseName {
     pub fn of(spec: &PhaseSpec) -> Self {
         Self {
             name: spec.name.clone(),
-            study_phase: study_phase(spec).to_owned(),
+            study_phase: spec.study_phase().to_owned(),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Meetings {
             })
             .collect();
         if let Unmet::Kept { taken } = unmet {
-            let shared = self.pairs.iter().map(|pair| study_phase(&pair.shared));
+            let shared = self.pairs.iter().map(|pair| pair.shared.study_phase());
             let shared: BTreeSet<&str> = shared.collect();
             for left in self.left.iter().filter(|left| left.place == place) {
                 let name = left.phase.study_phase.as_str();
@@ -223,12 +223,6 @@ impl LeftOver {
             why: why.into(),
         }
     }
-}
-
-/// The phase's name in its study, which points of a sweep share.
-#[must_use]
-pub fn study_phase(spec: &PhaseSpec) -> &str {
-    spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase)
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::meeting::{
-    ComparedSide, ConditionDifference, Meeting, Meetings, PhaseName, study_phase,
-};
+use crate::meeting::{ComparedSide, ConditionDifference, Meeting, Meetings, PhaseName};
 use crate::wording::list;
 
 /// The names of the two runs.
@@ -45,7 +43,7 @@ impl Meetings {
 
     fn renamed(&self, names: Names) -> Option<String> {
         let renamed = self.pairs.iter().filter_map(|pair| {
-            let shared = study_phase(&pair.shared);
+            let shared = pair.shared.study_phase();
             let places = [
                 (ComparedSide::Base, &pair.base),
                 (ComparedSide::New, &pair.new),
@@ -179,7 +177,7 @@ fn grouped(
         if differences.is_empty() {
             continue;
         }
-        let name = study_phase(&pair.shared).to_owned();
+        let name = pair.shared.study_phase().to_owned();
         match groups.iter_mut().find(|(known, _)| *known == differences) {
             Some((_, phases)) if phases.contains(&name) => {}
             Some((_, phases)) => phases.push(name),

@@ -38,6 +38,12 @@ pub struct PhaseSpec {
 }
 
 impl PhaseSpec {
+    /// The phase's name in its study: points of one sweep share it.
+    #[must_use]
+    pub fn study_phase(&self) -> &str {
+        self.swept.as_ref().map_or(&self.name, |swept| &swept.phase)
+    }
+
     /// A phase that runs once, without a group, with kept caches.
     pub fn new(
         name: impl Into<String>,

@@ -1,6 +1,5 @@
 //! What the phases of an import do, as `fslab import --dry-run` prints it.
 
-use fslab_compare::study_phase;
 use fslab_exchange::{Activity, PhaseContent, content};
 use fslab_model::RunRecord;
 use fslab_report::{Column, Table, TableCell};
@@ -35,7 +34,7 @@ impl PhaseActivities {
         let plan = &compared.header.plan;
         let mut phases: Vec<PhaseActivity> = Vec::new();
         for spec in &plan.phases {
-            let name = study_phase(spec);
+            let name = spec.study_phase();
             if let Some(known) = phases.iter_mut().find(|known| known.phase == name) {
                 known.points += 1;
                 known.conditions.clear();

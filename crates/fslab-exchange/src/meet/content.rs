@@ -1,6 +1,5 @@
 //! What one phase does, and under which conditions.
 
-use fslab_compare::study_phase;
 use fslab_model::{Parameters, PhaseSpec, Plan};
 use serde_json::Value;
 
@@ -46,7 +45,7 @@ pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
 
 /// The entry of the phase `spec` in a tool's table of what its phases do.
 pub(super) fn look_up<T: Copy>(table: &[(&str, T)], spec: &PhaseSpec) -> Option<T> {
-    let name = study_phase(spec);
+    let name = spec.study_phase();
     let found = table.iter().find(|(known, _)| *known == name);
     found.map(|(_, entry)| *entry)
 }

@@ -10,7 +10,6 @@ use std::str::FromStr;
 
 use fslab_compare::{
     ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, phase_difference,
-    study_phase,
 };
 use fslab_model::{Headline, PhaseSpec, RunRecord, VenueKind, phase_metrics};
 
@@ -65,7 +64,7 @@ struct Unit<'r> {
 
 impl Unit<'_> {
     fn name(&self) -> &str {
-        study_phase(self.spec)
+        self.spec.study_phase()
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -93,7 +92,7 @@ fn units(run: &RunRecord) -> Vec<Unit<'_>> {
             content: content(&run.header.plan, spec),
             points: phases
                 .iter()
-                .filter(|it| study_phase(it) == study_phase(spec))
+                .filter(|it| it.study_phase() == spec.study_phase())
                 .count(),
             metrics: metrics.map(|metric| metric.definition.name).collect(),
             headline: records
@@ -286,7 +285,7 @@ impl<'r> Matching<'r> {
         // One point alone is no sweep on the other side.
         if base.spec.swept.is_none() || new.spec.swept.is_none() {
             shared.swept = None;
-            study_phase(ours.spec).clone_into(&mut shared.name);
+            ours.spec.study_phase().clone_into(&mut shared.name);
         }
         let title = |unit: &Unit| unit.content.activity.map(|it| it.title().to_owned());
         let mut differences = base.content.conditions.differences(&new.content.conditions);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fslab_compare::{ComparedSide, Meetings, Unmet, phase_difference, study_phase};
+use fslab_compare::{ComparedSide, Meetings, Unmet, phase_difference};
 use fslab_model::{RunRecord, VenueKind, VenuePlan};
 
 use super::directions;
@@ -146,11 +146,11 @@ fn defined_otherwise<'r>(
     for other in others {
         for phase in &run.header.plan.phases {
             let differs = other.header.plan.phases.iter().any(|known| {
-                study_phase(known) == study_phase(phase)
+                known.study_phase() == phase.study_phase()
                     && (known.name != phase.name || phase_difference(known, phase).is_some())
             });
             if differs {
-                found.insert(study_phase(phase).to_owned());
+                found.insert(phase.study_phase().to_owned());
             }
         }
     }

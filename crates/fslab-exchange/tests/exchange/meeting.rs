@@ -168,7 +168,7 @@ fn unknown_and_repeated_names_of_a_mapping_are_refused_with_those_that_there_are
 fn points_of_a_sweep_meet_only_at_the_same_sizes() {
     let sweep = run("iozone-3.489-all.txt", "sweep");
     let writes = sweep.header.plan.phases.iter();
-    let writes = writes.filter(|it| fslab_compare::study_phase(it) == "write");
+    let writes = writes.filter(|it| it.study_phase() == "write");
     assert!(writes.count() > 1);
     let met = meet_two(sweep.clone(), bonnie(), &[]).expect("no sizes in common");
     assert_eq!(names(&met.meetings.pairs), []);
