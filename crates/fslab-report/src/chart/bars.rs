@@ -24,6 +24,8 @@ const AXIS: f64 = 38.0;
 /// Length of an axis relative to its largest figure.
 const ROOM: f64 = 1.02;
 const TICKS: u32 = 6;
+/// Between the end of a bar, or a mark, and its figure.
+const BESIDE: f64 = 6.0;
 /// Most letters of the reason for a missing bar.
 const REASON_LETTERS: usize = 76;
 
@@ -196,13 +198,16 @@ fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), t
             let y = top + BAR / 2.0;
             svg.line("spread", (scale.at(low), y), (scale.at(high), y));
         }
-        let at = (scale.at(high).max(to) + 6.0, words);
-        svg.text(
-            "value end",
-            Anchor::Start,
-            at,
-            &wording::figure(metric, median),
-        );
+        let figure = wording::figure(metric, median);
+        let mut left = scale.at(high).max(to) + BESIDE;
+        let mark = bar.published.map(|then| scale.at(then));
+        // The figure is not below the mark of the original's.
+        if let Some(mark) =
+            mark.filter(|it| (left - BESIDE..left + text_width(&figure)).contains(it))
+        {
+            left = mark + BESIDE;
+        }
+        svg.text("value end", Anchor::Start, (left, words), &figure);
     } else {
         let mut why: String = bar.absence.chars().take(REASON_LETTERS).collect();
         if bar.absence.chars().count() > REASON_LETTERS {
