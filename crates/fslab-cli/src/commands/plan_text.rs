@@ -1,9 +1,10 @@
 //! A plan as text, for `--dry-run`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use fslab_model::{CachePolicy, Plan, Rounds, VenuePlan};
+use fslab_model::{CachePolicy, PhaseSpec, Plan, Rounds, VenuePlan};
 
 use crate::screen;
 
@@ -75,8 +76,15 @@ fn write_plan(text: &mut String, plan: &Plan, time: Option<&str>) -> std::fmt::R
             }
         }
     }
+    write_phases(text, &plan.phases)
+}
+
+/// Each phase with its parameters. Of the points of one sweep the first has all of them, and the
+/// others have those that differ from it.
+fn write_phases(text: &mut String, phases: &[PhaseSpec]) -> std::fmt::Result {
     writeln!(text, "\nphases")?;
-    for phase in &plan.phases {
+    let mut firsts: BTreeMap<&str, &PhaseSpec> = BTreeMap::new();
+    for phase in phases {
         let cache = match phase.cache {
             CachePolicy::Keep => "",
             CachePolicy::Cold => ", cold",
@@ -87,9 +95,19 @@ fn write_plan(text: &mut String, plan: &Plan, time: Option<&str>) -> std::fmt::R
         } else {
             ""
         };
-        writeln!(text, "  {}: {}{cache}{settle}", phase.name, phase.workload)?;
+        let first = *firsts.entry(phase.study_phase()).or_insert(phase);
+        let is_first = std::ptr::eq(first, phase);
+        let like = if is_first {
+            String::new()
+        } else {
+            format!(", otherwise as {}", first.name)
+        };
+        let workload = &phase.workload;
+        writeln!(text, "  {}: {workload}{cache}{settle}{like}", phase.name)?;
         for (name, value) in &phase.parameters {
-            writeln!(text, "    {name} = {value}")?;
+            if is_first || first.parameters.get(name) != Some(value) {
+                writeln!(text, "    {name} = {value}")?;
+            }
         }
     }
     Ok(())
@@ -184,4 +202,34 @@ fn venue(plan: &Plan) -> String {
         VenuePlan::Imported { tool } => format!(", from {tool}"),
     };
     format!("{}{place}", plan.venue.kind().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::{Parameters, Swept};
+    use serde_json::json;
+
+    use super::*;
+
+    fn point(name: &str, record: u64) -> PhaseSpec {
+        let mut parameters = Parameters::new();
+        parameters.insert("direct".to_owned(), json!(false));
+        parameters.insert("record".to_owned(), json!(record));
+        let mut phase = PhaseSpec::new(name, "io", parameters);
+        phase.swept = Some(Swept {
+            phase: "write".to_owned(),
+            point: BTreeMap::new(),
+        });
+        phase
+    }
+
+    #[test]
+    fn a_further_point_of_a_sweep_has_what_differs() {
+        let mut text = String::new();
+        let phases = [point("write 4KiB", 4096), point("write 8KiB", 8192)];
+        write_phases(&mut text, &phases).expect("a text");
+        let wanted = "\nphases\n  write 4KiB: io\n    direct = false\n    record = 4096\n  \
+                      write 8KiB: io, otherwise as write 4KiB\n    record = 8192\n";
+        assert_eq!(text, wanted);
+    }
 }
