@@ -4,6 +4,7 @@
 mod between_phases;
 mod between_subjects;
 mod defaults_then;
+mod explanations;
 mod originals;
 mod over_points;
 mod platforms;
