@@ -182,6 +182,7 @@ fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), t
     svg.open_large(look, Zoom(scale.zoom(0.0, highest.max(middle)), 1.0), None);
     svg.mark("key", look, (6.0, top + BAR / 2.0));
     svg.text("label", Anchor::Start, (16.0, words), &bar.label.name);
+    let mark = bar.published.map(|published| scale.at(published));
     if let Some([median, low, high]) = bar.value {
         let (from, to) = (scale.at(0.0), scale.at(median));
         svg.rectangle("bar", (from, top), (to.max(from + 1.0), top + BAR));
@@ -199,14 +200,7 @@ fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), t
             svg.line("spread", (scale.at(low), y), (scale.at(high), y));
         }
         let figure = wording::figure(metric, median);
-        let mut left = scale.at(high).max(to) + BESIDE;
-        let mark = bar.published.map(|then| scale.at(then));
-        // The figure is not below the mark of the original's.
-        if let Some(mark) =
-            mark.filter(|it| (left - BESIDE..left + text_width(&figure)).contains(it))
-        {
-            left = mark + BESIDE;
-        }
+        let left = figure_left(scale.at(high).max(to), text_width(&figure), mark);
         svg.text("value end", Anchor::Start, (left, words), &figure);
     } else {
         let mut why: String = bar.absence.chars().take(REASON_LETTERS).collect();
@@ -215,9 +209,34 @@ fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), t
         }
         svg.text("none", Anchor::Start, (scale.at(0.0) + 4.0, words), &why);
     }
-    if let Some(published) = bar.published {
-        let x = scale.at(published);
+    if let Some(x) = mark {
         svg.line("then", (x, top - 2.5), (x, top + BAR + 2.5));
     }
     svg.close();
+}
+
+/// The left edge of a figure of `width` right of a bar that ends at `end`: right of the published
+/// figure's mark, if that would cross it.
+fn figure_left(end: f64, width: f64, mark: Option<f64>) -> f64 {
+    let left = end + BESIDE;
+    match mark {
+        Some(mark) if (end..left + width).contains(&mark) => mark + BESIDE,
+        _ => left,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_does_not_cross_the_published_mark() {
+        let left = |mark| figure_left(100.0, 40.0, mark);
+        assert_eq!(left(None), 106.0);
+        assert_eq!(left(Some(99.0)), 106.0);
+        assert_eq!(left(Some(100.0)), 106.0);
+        assert_eq!(left(Some(120.0)), 126.0);
+        assert_eq!(left(Some(145.0)), 151.0);
+        assert_eq!(left(Some(146.0)), 106.0);
+    }
 }
