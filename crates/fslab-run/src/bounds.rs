@@ -82,7 +82,7 @@ mod tests {
         let request = Request::new(study, &[], venue, 1);
         let began = Instant::now();
         let error = resolve(&request).expect_err("is too much");
-        assert!(began.elapsed() < Duration::from_secs(5), "{error}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{error}");
         let mut text = error.to_string();
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
