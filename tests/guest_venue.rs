@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::harness::{Desk, SMALL_STUDY};
+use crate::harness::{Desk, SMALL_STUDY, can_mount};
 
 const GUEST: [&str; 8] = [
     "--venue",
@@ -215,6 +215,77 @@ fn a_guest_whose_helper_is_killed_is_a_failed_trial_long_before_its_limit() {
     desk.expect_nothing_left();
 }
 
+/// A tmpfs for the images, which is unmounted at the end.
+struct ImagesInMemory(PathBuf);
+
+impl ImagesInMemory {
+    fn mount(folder: PathBuf, room: &str) -> Self {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={room}"), "tmpfs"]);
+        assert!(mount.arg(&folder).status().expect("starts").success());
+        Self(folder)
+    }
+
+    /// Writes a file until there is no room.
+    fn fill(&self) {
+        let mut file = std::fs::File::create(self.0.join("fill")).expect("a file");
+        let error = std::io::copy(&mut std::io::repeat(1), &mut file).expect_err("is full");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    }
+}
+
+impl Drop for ImagesInMemory {
+    fn drop(&mut self) {
+        let mut unmount = std::process::Command::new("umount");
+        let _ = unmount.arg("--lazy").arg(&self.0).status();
+    }
+}
+
+/// A full disk of the host had been stored as a failure of the file system.
+#[test]
+fn a_trial_that_the_host_ends_is_not_stored_and_is_resumed() {
+    let Some(desk) = Desk::new().with_lab("guest, full host") else {
+        return;
+    };
+    let Some(_turn) = can_mount("guest, full host", &[]) else {
+        return;
+    };
+    let images = ImagesInMemory::mount(desk.path("images"), "2g");
+    let study = "format = 1\nname = 'full'\ntitle = 'f'\nsize = '256MiB'\nrepeats = 1\n\
+                 trial_limit_s = 300\n[[phase]]\nname = 'wait'\nworkload = 'io'\n\
+                 file_size = '1MiB'\namount = { time-ns = 8_000_000_000 }\n\
+                 [[phase]]\nname = 'write'\nworkload = 'write'\nrecord = '1MiB'\n";
+    std::fs::write(desk.path("full.toml"), study).expect("a study");
+    let words = [&["compare", "ext4", "--study", "./full.toml"][..], &GUEST].concat();
+    let run = desk.start(&words);
+    let began = Instant::now();
+    let is_up = || {
+        let folders = std::fs::read_dir(&images.0).expect("images").flatten();
+        let events = folders.map(|folder| folder.path().join("share/events"));
+        let mut events = events.filter_map(|events| std::fs::read_to_string(events).ok());
+        events.any(|events| events.contains("\"wait\""))
+    };
+    while !is_up() {
+        assert!(began.elapsed() < Duration::from_secs(100), "no guest");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    images.fill();
+    let ended = run.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    let full = format!("the disk of {} is full", images.0.display());
+    assert!(said.contains(&full) && said.contains("--folder"), "{said}");
+    assert!(said.contains("ended with 1 trial missing"), "{said}");
+    assert_eq!(desk.last_run()["trials"].as_array().map(Vec::len), Some(0));
+    std::fs::remove_file(images.0.join("fill")).expect("ours");
+    let again = desk.run(&[&words[..], &["--resume"]].concat());
+    again.expect_code(0);
+    assert_eq!(desk.last_run()["trials"].as_array().map(Vec::len), Some(1));
+    drop(images);
+    desk.expect_nothing_left();
+}
+
 /// Where living processes are, of those that are below `folder`: a guest is where its disk is.
 fn processes_in(folder: &Path) -> Vec<PathBuf> {
     let numbers = std::fs::read_dir("/proc").expect("/proc").flatten();
@@ -380,16 +451,10 @@ fn a_folder_without_room_for_the_program_and_the_guests_memory_is_refused_before
     let Some(desk) = Desk::new().with_lab("guest, room") else {
         return;
     };
-    let Some(_mounting) = crate::harness::can_mount("guest, room", &[]) else {
+    let Some(_mounting) = can_mount("guest, room", &[]) else {
         return;
     };
-    let small = desk.path("small");
-    std::fs::create_dir(&small).expect("a folder");
-    let mounted = std::process::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=66m", "tmpfs"])
-        .arg(&small)
-        .status();
-    assert!(mounted.expect("starts").success());
+    let small = ImagesInMemory::mount(desk.path("small"), "66m");
     let study = command_study(&desk, "exit 0");
     let ended = desk.run(&[
         "compare",
@@ -404,8 +469,7 @@ fn a_folder_without_room_for_the_program_and_the_guests_memory_is_refused_before
         "--out",
         "out",
     ]);
-    let unmounted = std::process::Command::new("umount").arg(&small).status();
-    assert!(unmounted.expect("starts").success());
+    drop(small);
     assert_ne!(ended.code, Some(0), "{}", ended.err);
     ended.expect_error("has room for", "--folder");
 }

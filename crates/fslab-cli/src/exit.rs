@@ -68,6 +68,7 @@ impl From<Failure> for CommandError {
             | FailureKind::Unsupported
             | FailureKind::Permission
             | FailureKind::NoSpace
+            | FailureKind::Host
             | FailureKind::Device => Exit::CannotHere,
             FailureKind::Format
             | FailureKind::Mount

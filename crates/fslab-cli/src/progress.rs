@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use fslab_model::{Event, EventBody, SubjectPlan, TrialId, TrialOutcome, TrialRecord, format_ns};
+use fslab_model::{
+    Event, EventBody, FailureKind, SubjectPlan, TrialId, TrialOutcome, TrialRecord, format_ns,
+};
 use fslab_run::{CellPrecision, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -145,6 +147,10 @@ impl Observer for Progress {
         match &record.outcome {
             TrialOutcome::Failed { failure } => {
                 self.say(&format!("{label} failed: {failure}"));
+                // It is not stored, so that no report has the hint.
+                if let (FailureKind::Host, Some(hint)) = (failure.kind, &failure.hint) {
+                    self.say(&format!("hint: {hint}"));
+                }
             }
             TrialOutcome::Done if !self.is_terminal => {
                 let took = format_ns(record.elapsed_ns as f64);

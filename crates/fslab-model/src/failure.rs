@@ -20,7 +20,7 @@ pub enum FailureKind {
     Unsupported,
     /// The operation needs a privilege that this process does not have.
     Permission,
-    /// No room on the device, or on the host below it.
+    /// No room on the device.
     NoSpace,
     /// mkfs failed.
     Format,
@@ -40,6 +40,8 @@ pub enum FailureKind {
     Timeout,
     /// The trial was asked to stop.
     Interrupted,
+    /// The host ran out of memory or of disk space below a guest: no result of the subject.
+    Host,
     /// The device could not be prepared or removed.
     Device,
     /// The trial's process violated the protocol.
@@ -65,6 +67,7 @@ impl FailureKind {
             Self::Crash => "crash",
             Self::Timeout => "timeout",
             Self::Interrupted => "interrupted",
+            Self::Host => "host",
             Self::Device => "device",
             Self::Protocol => "protocol",
         }

@@ -255,6 +255,14 @@ impl<'a> Conductor<'a> {
                             let _ = stored.send(());
                             continue;
                         }
+                        // The host's failure is no result of the subject; a resumed run repeats
+                        // the trial.
+                        TrialOutcome::Failed { failure } if failure.kind == FailureKind::Host => {
+                            outcome.missing += 1;
+                            observer.trial_ends(&record);
+                            let _ = stored.send(());
+                            continue;
+                        }
                         TrialOutcome::Failed { .. } => outcome.failed += 1,
                         TrialOutcome::Done => outcome.done += 1,
                     }

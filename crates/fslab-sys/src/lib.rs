@@ -83,8 +83,8 @@ pub use locked_memory::{MEASURED_MEMORY, is_memory_locked, lock_memory, unshare_
 pub use loop_device::{LoopDevice, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{
-    MachineMemory, ProcessStat, ProcessorTimes, StorageUse, children, children_of, processes,
-    run_delays,
+    MachineMemory, ProcessStat, ProcessorTimes, StorageUse, children, children_of,
+    out_of_memory_kills, processes, run_delays,
 };
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};

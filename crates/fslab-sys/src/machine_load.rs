@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use procfs_core::process::{Io, Schedstat, Stat};
-use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI, KernelStats, Meminfo};
+use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI, KernelStats, Meminfo, VmStat};
 
 /// PID of the parent of all kernel threads.
 const KTHREADD: u32 = 2;
@@ -61,6 +61,14 @@ impl MachineMemory {
             available_bytes: memory.mem_available,
         })
     }
+}
+
+/// Processes that the kernel has killed since boot for lack of memory, in any control group, from
+/// /proc/vmstat; `None` before Linux 4.13.
+#[must_use]
+pub fn out_of_memory_kills() -> Option<u64> {
+    let VmStat(counters) = VmStat::from_file("/proc/vmstat").ok()?;
+    counters.get("oom_kill").copied()?.try_into().ok()
 }
 
 /// A process, from /proc/PID/stat.

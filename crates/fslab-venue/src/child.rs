@@ -11,6 +11,7 @@ use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
 use crate::control::Control;
 use crate::guest::{HelperWatch, Share, TrialStatus, kernel_errors};
+use crate::host_memory::{HostMemory, out_of_memory};
 use crate::trial_output::{Lines, console_of};
 
 /// From SIGTERM until SIGKILL for the group.
@@ -96,6 +97,7 @@ impl Launch<'_> {
             Failure::new(FailureKind::Crash, "cannot start the trial's process").because(&error)
         };
         let began = Instant::now();
+        let memory = HostMemory::now();
         let (mut group, lines, console) = self.start(command).map_err(cannot_start)?;
         let recorded = started(group.identity());
         let input = group.stdin.take().filter(|_| recorded.is_ok());
@@ -120,7 +122,7 @@ impl Launch<'_> {
         // A process that still holds the pipe is not waited for.
         let console = console.recv_timeout(PIPE_TIMEOUT).unwrap_or_default();
         let death = self
-            .death(end, cause, &builder)
+            .death(end, cause, &builder, &memory)
             .map(|failure| with_kernel_errors(failure, &console));
         let fed = fed.recv_timeout(PIPE_TIMEOUT).unwrap_or(Ok(()));
         // The cause of a failed start says more than the exit that followed.
@@ -226,7 +228,13 @@ impl Launch<'_> {
     }
 
     /// The failure of the process; `None` if it ended regularly.
-    fn death(&self, end: End, cause: Option<Cause>, builder: &RecordBuilder) -> Option<Failure> {
+    fn death(
+        &self,
+        end: End,
+        cause: Option<Cause>,
+        builder: &RecordBuilder,
+        memory: &HostMemory,
+    ) -> Option<Failure> {
         let place = builder.place();
         let place = place.map_or_else(String::new, |step| format!(" during '{step}'"));
         let status = match end {
@@ -257,30 +265,48 @@ impl Launch<'_> {
                 let text = format!("the trial was stopped on request{place}");
                 return Some(Failure::new(FailureKind::Interrupted, text));
             }
+            Some(Cause::Helper(_)) if memory.ran_out() => {
+                return Some(self.out_of_memory("a helper process of the guest kernel", &place));
+            }
             Some(Cause::Helper(helper)) => {
                 let text = format!("the guest kernel lost its helper process {helper}{place}");
-                return Some(Failure::new(FailureKind::Crash, text).hint(
-                    "another program killed it, or the host ran out of memory; its log may say so",
-                ));
+                return Some(
+                    Failure::new(FailureKind::Crash, text)
+                        .hint("another program killed it; the host's log may name it"),
+                );
             }
             None => {}
         }
-        let (who, status) = match self.transport {
-            Transport::Shared(share) => match share.exchange().status() {
-                Some(status) => ("the trial's process", status),
-                None => ("the guest kernel", TrialStatus::from(status)),
-            },
-            Transport::Pipes => ("the trial's process", TrialStatus::from(status)),
+        let of_guest = match self.transport {
+            Transport::Shared(share) => share.exchange().status(),
+            Transport::Pipes => None,
         };
-        let how = match (status.code, status.signal) {
+        let (who, status) = match (of_guest, self.transport) {
+            (Some(status), _) => ("the trial's process", status),
+            (None, Transport::Shared(_)) => ("the guest kernel", TrialStatus::from(status)),
+            (None, Transport::Pipes) => ("the trial's process", TrialStatus::from(status)),
+        };
+        let signal = status.signal.map(fslab_sys::signal_name);
+        if of_guest.is_none() && signal.as_deref() == Some("SIGKILL") && memory.ran_out() {
+            return Some(self.out_of_memory(who, &place));
+        }
+        let how = match (status.code, signal) {
             (Some(0), _) if who == "the guest kernel" => "before its trial ended".to_owned(),
             (Some(0), _) => return None,
             (Some(code), _) => format!("with status {code}"),
-            (None, Some(signal)) => format!("of {}", fslab_sys::signal_name(signal)),
+            (None, Some(signal)) => format!("of {signal}"),
             (None, None) => "without a status".to_owned(),
         };
         let text = format!("{who} died {how}{place}");
         Some(Failure::new(FailureKind::Crash, text))
+    }
+
+    fn out_of_memory(&self, victim: &str, place: &str) -> Failure {
+        let images = match self.transport {
+            Transport::Shared(share) => share.folder().parent(),
+            Transport::Pipes => None,
+        };
+        out_of_memory(victim, place, images)
     }
 }
 

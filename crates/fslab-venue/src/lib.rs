@@ -15,6 +15,7 @@ mod child;
 mod control;
 mod guest;
 mod host_identity;
+mod host_memory;
 mod lease;
 mod orphans;
 mod places;

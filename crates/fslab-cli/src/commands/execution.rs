@@ -237,7 +237,7 @@ impl ExecutionArgs {
         }
         if outcome.missing > 0 {
             screen::warn(&format!(
-                "stopped with {} missing; the same command with --resume runs them",
+                "ended with {} missing; the same command with --resume runs them",
                 screen::counted(outcome.missing, "trial")
             ));
         }

@@ -53,7 +53,7 @@ fn memory_place(memory: &Path, share: &Share) -> PathBuf {
 
 fn name(failure: &mut Failure, folder: &Path) {
     let what = format!("the disk of {} is full", folder.display());
-    failure.kind = FailureKind::NoSpace;
+    failure.kind = FailureKind::Host;
     match failure.message.strip_prefix(GUEST_DIED) {
         Some(rest) => {
             failure.causes.insert(0, format!("it died{rest}"));
@@ -81,7 +81,7 @@ mod tests {
             "the guest kernel died: the disk of /images is full"
         );
         assert_eq!(failure.causes, ["it died of SIGBUS during 'write'"]);
-        assert_eq!(failure.kind, FailureKind::NoSpace);
+        assert_eq!(failure.kind, FailureKind::Host);
         assert!(failure.hint.is_some_and(|hint| hint.contains("--folder")));
     }
 
