@@ -1,6 +1,6 @@
 //! Export and import of a lab: one tar file with its parts, byte-identical for the same lab.
 //!
-//! An imported archive is not trusted: only the six files of a lab are read, in their order and
+//! An imported archive is not trusted: only the files of a lab are read, six or, of a PC, eight, in their order and
 //! within their size limits, into a temporary folder that joins the cache after all digests have
 //! been verified. Nothing in it is executed.
 
@@ -28,12 +28,14 @@ struct Member {
     bytes_max: u64,
 }
 
-/// The parts of a lab, in archive order.
-const MEMBERS: [Member; 6] = [
+/// The parts of a lab, in archive order. Those of a PC alone have its initramfs and program.
+const MEMBERS: [Member; 8] = [
     member("lab.json", 0o644, 1 << 16),
     member("kernel/kernel.json", 0o644, 1 << 20),
     member("kernel/config", 0o644, 4 << 20),
     member("kernel/linux", 0o755, 1 << 30),
+    member("kernel/initramfs", 0o644, 1 << 30),
+    member("kernel/fslab", 0o644, 1 << 30),
     member("root/root.json", 0o644, 16 << 20),
     member("root/root.img", 0o644, 4 << 30),
 ];
@@ -43,6 +45,18 @@ const fn member(name: &'static str, mode: u32, bytes_max: u64) -> Member {
         name,
         mode,
         bytes_max,
+    }
+}
+
+impl Member {
+    /// Its name in the folder of the unpacked files.
+    fn file_name(&self) -> &'static str {
+        self.name.rsplit('/').next().unwrap_or(self.name)
+    }
+
+    /// True if only the lab of a PC has it.
+    fn is_of_pc(&self) -> bool {
+        [kernel::INITRAMFS, kernel::PROGRAM_FILE].contains(&self.file_name())
     }
 }
 
@@ -56,7 +70,8 @@ pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
     let mut output = AtomicFile::create(path).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut output);
     let mut written = 0;
-    for member in &MEMBERS {
+    let is_pc = lab.kernel.facts.pc.is_some();
+    for member in MEMBERS.iter().filter(|member| is_pc || !member.is_of_pc()) {
         let source = lab.part(member.name);
         let mut file = File::open(&source).map_err(LabError::io("read", &source))?;
         let about = file.metadata().map_err(LabError::io("read", &source))?;
@@ -118,7 +133,8 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
         path: unpacked.to_owned(),
         reason: reason.to_owned(),
     };
-    let kernel_sha256 = digest(&unpacked.join("linux"))?;
+    let is_pc = is_of_pc(unpacked)?;
+    let kernel_sha256 = kernel::contents_sha256_of(unpacked, is_pc)?;
     let root_sha256 = digest(&unpacked.join(IMAGE))?;
     for text in [LAB, ROOT, kernel::DESCRIPTION] {
         ensure_plain(&unpacked.join(text))?;
@@ -142,7 +158,12 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
     let facts = LabFacts::read(&lab)?;
     let key = facts.kernel_key.as_str();
     let kernel = work.make(&format!("{}/{key}", facts.digest))?;
-    move_to(&kernel, &["linux", kernel::DESCRIPTION, kernel::CONFIG])?;
+    let of_kernel = MEMBERS.iter().filter(|it| it.name.starts_with("kernel/"));
+    let of_kernel = of_kernel.filter(|it| is_pc || !it.is_of_pc());
+    move_to(
+        &kernel,
+        &of_kernel.map(Member::file_name).collect::<Vec<_>>(),
+    )?;
     Kernel::read(&kernel, key)?;
     let folder = work.make(key_of(&root_sha256).as_str())?;
     move_to(&folder, &[IMAGE, ROOT])?;
@@ -151,6 +172,14 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
         return Err(unreadable("the root image does not match its description"));
     }
     Ok((facts, root))
+}
+
+/// True if the unpacked description is that of a PC's kernel.
+fn is_of_pc(unpacked: &Path) -> Result<bool, LabError> {
+    let path = unpacked.join(kernel::DESCRIPTION);
+    let text = fs::read(&path).map_err(LabError::io("read", &path))?;
+    let value: Result<serde_json::Value, _> = serde_json::from_slice(&text);
+    Ok(value.is_ok_and(|value| value.get("pc").is_some()))
 }
 
 fn digest(path: &Path) -> Result<String, LabError> {
@@ -196,6 +225,9 @@ fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
         _ => LabError::io("read", path)(error),
     };
     for member in &MEMBERS {
+        if member.is_of_pc() && !is_of_pc(folder)? {
+            continue;
+        }
         let mut found = [0; RECORD];
         file.read_exact(&mut found).map_err(failed)?;
         let bytes = size_in(&found).filter(|bytes| found == header(member, *bytes));
@@ -204,8 +236,7 @@ fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
         if bytes > member.bytes_max {
             return Err(bad(format!("its {} is too large", member.name)));
         }
-        let name = member.name.rsplit('/').next().unwrap_or(member.name);
-        let to = folder.join(name);
+        let to = folder.join(member.file_name());
         let mut out = File::create_new(&to).map_err(LabError::io("make", &to))?;
         let copied = io::copy(&mut Read::by_ref(file).take(bytes), &mut out)
             .map_err(LabError::io("write", &to))?;
@@ -403,7 +434,11 @@ mod tests {
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         assert_eq!(
             listed.lines().collect::<Vec<_>>(),
-            MEMBERS.map(|member| member.name)
+            MEMBERS
+                .iter()
+                .filter(|member| !member.is_of_pc())
+                .map(|member| member.name)
+                .collect::<Vec<_>>()
         );
     }
 

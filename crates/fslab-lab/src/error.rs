@@ -50,7 +50,7 @@ pub enum LabError {
     #[error("cannot get Debian's {package}")]
     NoPackage {
         /// The package.
-        package: &'static str,
+        package: String,
         /// apt's errors, or what is missing.
         reasons: Vec<String>,
     },

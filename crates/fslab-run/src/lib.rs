@@ -40,4 +40,4 @@ pub use resume::{ResumeError, Resumption, ensure_same_device};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
-pub use venue_choice::{GuestChoice, VenueChoice};
+pub use venue_choice::{GuestChoice, Hardware, VenueChoice};

@@ -29,7 +29,7 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 14] = [
+static BUILT_IN: [BuiltIn; 15] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
@@ -40,6 +40,7 @@ static BUILT_IN: [BuiltIn; 14] = [
     study!("mail"),
     study!("nas"),
     study!("ntfs-ext4"),
+    study!("processor"),
     study!("quick"),
     study!("replay"),
     study!("small-files"),

@@ -62,7 +62,7 @@ pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
-    sleep_to_second, sleep_until_ns,
+    read_held_clock, sleep_to_second, sleep_until_ns,
 };
 pub use confinement::{ConfinedBy, Confinement, HostRoot, work_in};
 pub use cpu_use::ResourceUse;

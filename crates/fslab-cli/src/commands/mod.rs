@@ -27,6 +27,7 @@ mod lab_progress;
 mod lab_status;
 mod layers;
 mod list;
+mod machine;
 mod mkfs;
 mod output_file;
 mod part_files;
