@@ -5,13 +5,18 @@
  * The kernel's command line has fslab_modules=NAME,NAME...; the file /modules/NAME has the modules of
  * each, one path per line, in the order in which they are loaded. Everything is in an initramfs,
  * which is emptied on the way, since what stays in it would take memory of the measured system.
+ *
+ * It also has fslab_seed=TEXT, which is credited as entropy: else the first program that wants random
+ * numbers would wait for some seconds.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/random.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
@@ -22,6 +27,7 @@
 #define SUBCOMMAND "guest-init"
 #define ROOT_DEVICE "/dev/lab0"
 #define LINE_MAX_BYTES 4096
+#define SEED_BYTES 64
 /* The list of what every guest needs. */
 #define BASE "base"
 /* Every list of modules, to be removed. */
@@ -74,24 +80,49 @@ static void load_list(const char *name)
 	each_line(path, load);
 }
 
-static void load_modules(void)
+/* The value of a word of the kernel's command line, in a buffer of this function; NULL without it. */
+static char *option(const char *name)
 {
-	static const char key[] = "fslab_modules=";
-	char line[LINE_MAX_BYTES] = "";
+	static char line[LINE_MAX_BYTES];
 	FILE *file = fopen("/proc/cmdline", "re");
-	char *rest, *name;
+	char *value;
 
-	load_list(BASE);
 	if (!file || !fgets(line, sizeof(line), file))
 		fail("read", "/proc/cmdline");
 	fclose(file);
-	rest = strstr(line, key);
-	if (!rest)
-		return;
-	rest += sizeof(key) - 1;
-	rest[strcspn(rest, " \n")] = 0;
+	value = strstr(line, name);
+	if (!value)
+		return NULL;
+	value += strlen(name);
+	value[strcspn(value, " \n")] = 0;
+	return value;
+}
+
+static void load_modules(void)
+{
+	char *rest = option("fslab_modules=");
+	char *name;
+
+	load_list(BASE);
 	while ((name = strsep(&rest, ",")))
 		load_list(name);
+}
+
+static void seed_random_numbers(void)
+{
+	struct {
+		struct rand_pool_info info;
+		char bytes[SEED_BYTES];
+	} pool = { .info = { .entropy_count = 8 * SEED_BYTES, .buf_size = SEED_BYTES } };
+	const char *seed = option("fslab_seed=");
+	int file = open("/dev/random", O_WRONLY | O_CLOEXEC);
+
+	if (!seed)
+		return;
+	snprintf(pool.bytes, sizeof(pool.bytes), "%s", seed);
+	if (file < 0 || ioctl(file, RNDADDENTROPY, &pool) < 0)
+		fail("seed", "/dev/random");
+	close(file);
 }
 
 static void discard(const char *path)
@@ -133,6 +164,7 @@ int main(int count, char **words)
 	(void)count;
 	mount_at("proc", "/proc", "proc", 0);
 	mount_at("devtmpfs", "/dev", "devtmpfs", 0);
+	seed_random_numbers();
 	load_modules();
 	umount2("/proc", MNT_DETACH);
 	enter_root();

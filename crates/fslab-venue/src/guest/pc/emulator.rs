@@ -153,8 +153,9 @@ pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Co
         .arg(pc.initramfs)
         .arg("-append")
         .arg(format!(
-            "{KERNEL} loglevel={} fslab_modules={} -- {}",
+            "{KERNEL} loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
             pc.console_level,
+            pc.seed,
             pc.file_systems.join(","),
             pc.task
         ));
