@@ -35,6 +35,7 @@ demo: lab
 test: setup
 	cargo build --workspace --locked
 	target/debug/fslab lab build --new-root
+	-target/debug/fslab lab build --kernel debian:6.1
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
 # The book. Debian has no package of mdbook.

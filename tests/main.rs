@@ -9,6 +9,7 @@ mod block_venue;
 mod browser;
 mod claims;
 mod confinement;
+mod counted_machine;
 mod directory_venue;
 mod disk;
 mod disturbances;
