@@ -15,29 +15,13 @@
 
 #ifdef CONFIG_UML
 
-static inline u64 simdisk_clock_ns(void)
-{
-	return ktime_get_ns();
-}
-
+#define simdisk_clock_ns() ((u64)ktime_get_ns())
 /* The time for which the timer was started: it may be ahead of the clock. */
-static inline u64 simdisk_expired_ns(struct hrtimer *timer)
-{
-	return ktime_to_ns(hrtimer_get_expires(timer));
-}
-
-static inline void simdisk_start_timer(struct hrtimer *timer, u64 at_ns)
-{
-	hrtimer_start(timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_HARD);
-}
-
-static inline void simdisk_hold_clock(void)
-{
-}
-
-static inline void simdisk_release_clock(void)
-{
-}
+#define simdisk_expired_ns(timer) ktime_to_ns(hrtimer_get_expires(timer))
+#define simdisk_start_timer(timer, at_ns) \
+	hrtimer_start(timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_HARD)
+#define simdisk_hold_clock() do { } while (0)
+#define simdisk_release_clock() do { } while (0)
 
 #else
 
