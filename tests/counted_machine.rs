@@ -87,7 +87,7 @@ fn a_machine_that_cannot_be_had_is_refused_with_what_helps() {
         let ended = desk.run(&[&sim[..], words].concat());
         ended.expect_error(what, hint);
     };
-    refuse(&["--machine", "pc-2001"], "there is no machine 'pc-2001'", "'pc-2002'");
+    refuse(&["--machine", "server-2013"], "there is no machine 'server-2013'", "'server-2012'");
     refuse(
         &["--machine", "pc-2002"],
         "there is no lab 'debian-6.1'",
@@ -108,7 +108,7 @@ fn machines_are_listed_and_shown_with_their_sources() {
     assert!(listed.out.contains("500 million"), "{}", listed.out);
     let shown = desk.run(&["machine", "show", "pc-2002"]);
     shown.expect_code(0);
-    assert!(shown.out.contains("800MHz Pentium III"), "{}", shown.out);
+    assert!(shown.out.contains("the original names the processor"), "{}", shown.out);
     let json = desk.run(&["machine", "show", "pc-2002", "--json"]);
     let value: Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!(value["processor"]["instructions_per_s"], 500_000_000);

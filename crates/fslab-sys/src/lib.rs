@@ -19,6 +19,7 @@ mod data_file;
 mod descriptors;
 mod device_identity;
 mod device_users;
+mod extended_state;
 mod extents;
 mod file_name;
 mod file_system;
@@ -70,6 +71,7 @@ pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use descriptors::{At, Descriptors, Reached};
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
+pub use extended_state::extended_state_bytes;
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
 pub use file_name::{is_named, open_regular};
 pub use file_system::{

@@ -36,6 +36,12 @@ const DESCRIPTION_SHARE: u64 = 32;
 /// same in every run.
 const VIRTUAL_START_S: u64 = 1_704_067_200;
 
+/// Bytes of a processor's extended state that User-Mode Linux has room for.
+const STATE_BYTES_MAX: usize = 2696;
+/// The library with which it sets the state of larger ones, and its file in a guest's folder.
+const ALL_STATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/xstate.so"));
+const ALL_STATE_FILE: &str = "xstate.so";
+
 /// The guest kernel of a venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestSettings {
@@ -135,6 +141,9 @@ impl Guest {
         if let Some(files) = self.pc_files(disk.unwrap_or(Bytes(0)))? {
             return files.make(share.folder());
         }
+        if needs_all_state() {
+            std::fs::write(share.folder().join(ALL_STATE_FILE), ALL_STATE)?;
+        }
         share.copy_program()?;
         share.link_images(&self.settings.root, &self.settings.layers)?;
         let Some(size) = disk else {
@@ -213,13 +222,15 @@ impl Guest {
             Some(command) => command,
             None => {
                 let mut command = Command::new(&self.settings.kernel);
-                command.args(self.arguments(share, task, seed));
+                command.args(self.arguments(share, task, seed)).env_clear();
+                if needs_all_state() {
+                    command.env("LD_PRELOAD", format!("./{ALL_STATE_FILE}"));
+                }
                 command
             }
         };
         command
             .current_dir(share.folder())
-            .env_clear()
             .env("TMPDIR", &memory)
             .env("HOME", share.folder())
             .stdin(Stdio::null())
@@ -317,6 +328,11 @@ impl Guest {
             share.folder().to_owned()
         }
     }
+}
+
+/// True if this processor has more extended state than User-Mode Linux has room for.
+fn needs_all_state() -> bool {
+    fslab_sys::extended_state_bytes() > STATE_BYTES_MAX
 }
 
 /// A machine whose instructions are counted needs a PC's lab, and no other clock can have one.

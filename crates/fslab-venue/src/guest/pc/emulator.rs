@@ -137,6 +137,7 @@ pub(in crate::guest) struct Pc<'a> {
 pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Command {
     let mut command = Command::new(pc.emulator);
     command
+        .env_clear()
         .args(["-machine", MACHINE, "-cpu", PROCESSOR, "-smp", "1", "-m"])
         .arg((total_memory(pc.memory).0 >> 20).to_string())
         .args(["-accel", "tcg,thread=single", "-icount"])
