@@ -34,7 +34,14 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
         return;
     };
     let desk = desk.unprivileged();
-    let words = ["ext4", "xfs", "--study", SMALL_STUDY, "--machine", "pc-2010"];
+    let words = [
+        "ext4",
+        "xfs",
+        "--study",
+        SMALL_STUDY,
+        "--machine",
+        "pc-2010",
+    ];
     compare(&desk, &[&words[..], &["--repeats", "2"]].concat()).expect_code(0);
     let first = exact(&desk);
     assert_eq!(first.len(), 4);
@@ -56,7 +63,11 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
     assert_eq!(read.as_u64(), Some(0), "it is cached");
     assert!(reread["cpu"].is_object(), "{}", reread["cpu"]);
     let shown = desk.run(&["show", "last"]);
-    assert!(!shown.out.contains("needs least disk time"), "{}", shown.out);
+    assert!(
+        !shown.out.contains("needs least disk time"),
+        "{}",
+        shown.out
+    );
 }
 
 /// A machine's memory and disk can be had without its processor's time; both are in the plan, and a
@@ -87,13 +98,24 @@ fn a_machine_that_cannot_be_had_is_refused_with_what_helps() {
         let ended = desk.run(&[&sim[..], words].concat());
         ended.expect_error(what, hint);
     };
-    refuse(&["--machine", "server-2013"], "there is no machine 'server-2013'", "'server-2012'");
+    refuse(
+        &["--machine", "server-2013"],
+        "there is no machine 'server-2013'",
+        "'server-2012'",
+    );
     refuse(
         &["--machine", "pc-2002"],
         "there is no lab 'debian-6.1'",
         "fslab lab build --kernel debian:6.1",
     );
-    let ended = desk.run(&["compare", "ext4", "--venue", "guest", "--machine", "pc-2002"]);
+    let ended = desk.run(&[
+        "compare",
+        "ext4",
+        "--venue",
+        "guest",
+        "--machine",
+        "pc-2002",
+    ]);
     ended.expect_error("--machine needs the venue 'sim'", "leave out --machine");
     let ended = desk.run(&["lab", "build", "--kernel", "fedora:40"]);
     ended.expect_error("fedora:40", "");
@@ -108,7 +130,11 @@ fn machines_are_listed_and_shown_with_their_sources() {
     assert!(listed.out.contains("500 million"), "{}", listed.out);
     let shown = desk.run(&["machine", "show", "pc-2002"]);
     shown.expect_code(0);
-    assert!(shown.out.contains("the original names the processor"), "{}", shown.out);
+    assert!(
+        shown.out.contains("the original names the processor"),
+        "{}",
+        shown.out
+    );
     let json = desk.run(&["machine", "show", "pc-2002", "--json"]);
     let value: Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!(value["processor"]["instructions_per_s"], 500_000_000);

@@ -68,7 +68,11 @@ impl Desk {
     /// The same for the lab of a machine whose processor takes time, which not every release of
     /// Debian has the kernel for: it is never required.
     pub(crate) fn with_pc_lab(self, test: &str) -> Option<Self> {
-        if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
+        if Command::new("qemu-system-x86_64")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
             skip(test, "there is no qemu-system-x86_64");
             return None;
         }
@@ -86,7 +90,10 @@ impl Desk {
         let described = lab.filter(|lab| lab.join("lab.json").exists());
         let Some(lab) = described else {
             assert!(!required, "there is no lab at {}", named.display());
-            skip(test, &format!("there is no lab '{name}'; `fslab lab build` makes it"));
+            skip(
+                test,
+                &format!("there is no lab '{name}'; `fslab lab build` makes it"),
+            );
             return None;
         };
         // A copy: the user's home may be closed to the user of the test.

@@ -19,7 +19,7 @@ pub(crate) struct PhaseAgreement {
     pub(crate) correlation: Option<RankCorrelation>,
     /// The geometric mean of real over counted: the factor between the two processors.
     pub(crate) factor: f64,
-    /// Of each pair of subjects, by how much their ratio differs between the runs: 0.25 is a quarter.
+    /// Of each pair of subjects, by how much their ratio differs between the runs: 0.25 is 25 %.
     pub(crate) ratio_errors: Vec<f64>,
 }
 
@@ -61,7 +61,11 @@ impl PhaseAgreement {
         }
         let of_real: Vec<f64> = rates.iter().map(|(_, real, _)| *real).collect();
         let of_counted: Vec<f64> = rates.iter().map(|(_, _, counted)| *counted).collect();
-        let logs: Vec<f64> = of_real.iter().zip(&of_counted).map(|(a, b)| (a / b).ln()).collect();
+        let logs: Vec<f64> = of_real
+            .iter()
+            .zip(&of_counted)
+            .map(|(a, b)| (a / b).ln())
+            .collect();
         let pairs = (0..logs.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
         let errors = pairs.map(|(i, j)| (logs[i] - logs[j]).abs().exp_m1());
         Some(Self {
@@ -81,7 +85,10 @@ impl PhaseAgreement {
 
 /// The median over the repeats of the phase's headline figure; `None` if a repeat has none.
 fn rate(run: &RunRecord, subject: &str, phase: &str) -> Option<f64> {
-    let trials = run.trials.iter().filter(|trial| trial.subject.to_string() == subject);
+    let trials = run
+        .trials
+        .iter()
+        .filter(|trial| trial.subject.to_string() == subject);
     let values: Option<Vec<f64>> = trials
         .map(|trial| headline(trial.phases.iter().find(|it| it.name == phase)?))
         .collect();
@@ -91,7 +98,9 @@ fn rate(run: &RunRecord, subject: &str, phase: &str) -> Option<f64> {
 fn headline(phase: &PhaseRecord) -> Option<f64> {
     let wanted = phase.headline.metric();
     let metrics = phase_metrics(phase);
-    let found = metrics.into_iter().find(|metric| metric.definition == wanted)?;
+    let found = metrics
+        .into_iter()
+        .find(|metric| metric.definition == wanted)?;
     (found.value > 0.0).then_some(found.value)
 }
 

@@ -12,15 +12,14 @@ mod page;
 mod session;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use fslab_model::RunRecord;
 
-use crate::error::BenchError;
 use agreement::Agreement;
 
 pub(crate) use page::{page, picture, terminal};
+pub(crate) use session::measure;
 
 /// The study of both runs.
 const STUDY: &str = "processor";
@@ -58,19 +57,4 @@ pub(crate) struct Findings {
     pub(crate) real: RunRecord,
     pub(crate) counted: RunRecord,
     pub(crate) agreement: Agreement,
-}
-
-/// Measures in real time, then with instructions counted.
-pub(crate) fn measure(
-    args: &ProcessorArgs,
-    fslab: &std::path::Path,
-    stop: &AtomicBool,
-) -> Result<Findings, BenchError> {
-    let (real, counted) = session::run(args, fslab, stop)?;
-    let agreement = Agreement::of(&real, &counted);
-    Ok(Findings {
-        real,
-        counted,
-        agreement,
-    })
 }

@@ -34,12 +34,18 @@ pub(crate) fn page(findings: &Findings, date: &str, command: &str, picture: &str
     )
 }
 
-/// Real rates against counted ones, a panel for each phase, as SVG; `None` if too few were measured.
+/// Real rates against counted ones, a panel for each phase, as SVG; `None` if too few were
+/// measured.
 pub(crate) fn picture(findings: &Findings) -> Option<String> {
     let original = Original {
         claims: Claims::from_toml("study = \"processor\"\n").ok()?,
         published: Published {
-            rows: findings.agreement.phases.iter().flat_map(|it| rows(it, &findings.real)).collect(),
+            rows: findings
+                .agreement
+                .phases
+                .iter()
+                .flat_map(|it| rows(it, &findings.real))
+                .collect(),
         },
     };
     let analysis = Analysis::of(&findings.counted);
@@ -50,7 +56,10 @@ pub(crate) fn picture(findings: &Findings) -> Option<String> {
 /// The real rates of a phase in the form of an original's figures.
 fn rows(phase: &PhaseAgreement, real: &RunRecord) -> Vec<PublishedRow> {
     let planned = real.trials.iter().flat_map(|trial| &trial.phases);
-    let headline = planned.into_iter().find(|it| it.name == phase.name).map(|it| it.headline);
+    let headline = planned
+        .into_iter()
+        .find(|it| it.name == phase.name)
+        .map(|it| it.headline);
     let (metric, unit) = match headline {
         Some(Headline::Throughput) => ("rate", "B/s"),
         _ => ("operations", "op/s"),
@@ -76,7 +85,10 @@ fn summary(agreement: &Agreement) -> String {
         || "The rank correlation is not measured.".to_owned(),
         |rho| {
             let verdict = reached(rho >= CORRELATION_GOAL);
-            format!("Rank correlation, median of the phases: {rho:.2} (goal {CORRELATION_GOAL}: {verdict}).")
+            format!(
+                "Rank correlation, median of the phases: {rho:.2} (goal {CORRELATION_GOAL}: \
+                 {verdict})."
+            )
         },
     );
     let ratio = agreement.median_ratio_error().map_or_else(
@@ -84,8 +96,8 @@ fn summary(agreement: &Agreement) -> String {
         |error| {
             let verdict = reached(error <= RATIO_GOAL);
             format!(
-                "The ratio of two file systems differs by {:.0} % in the median of all pairs and phases \
-                 (goal {:.0} %: {verdict}).",
+                "The ratio of two file systems differs by {:.0} % in the median of all pairs and \
+                 phases (goal {:.0} %: {verdict}).",
                 100.0 * error,
                 100.0 * RATIO_GOAL
             )
@@ -119,7 +131,10 @@ fn phases(agreement: &Agreement) -> Grid {
             phase.name.clone(),
             phase.rates.len().to_string(),
             correlation.map_or_else(|| "-".to_owned(), |it| format!("{:.2}", it.rho)),
-            interval.map_or_else(|| "-".to_owned(), |it| format!("{:.2} to {:.2}", it.low, it.high)),
+            interval.map_or_else(
+                || "-".to_owned(),
+                |it| format!("{:.2} to {:.2}", it.low, it.high),
+            ),
             format!("{:.2}", phase.factor),
             phase
                 .median_ratio_error()
@@ -152,7 +167,13 @@ fn rates(agreement: &Agreement) -> Grid {
         })
     });
     Grid {
-        head: &["phase", "file system", "real, per s", "counted, per s", "real / counted"],
+        head: &[
+            "phase",
+            "file system",
+            "real, per s",
+            "counted, per s",
+            "real / counted",
+        ],
         rows: rows.collect(),
     }
 }

@@ -7,14 +7,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fslab_model::RunRecord;
 use fslab_store::{RunSelector, Store};
 
-use super::{ProcessorArgs, STUDY};
+use super::agreement::Agreement;
+use super::{Findings, ProcessorArgs, STUDY};
 use crate::error::BenchError;
 
 /// Status of a run of which some trials failed: their subjects are left out.
 const SOME_FAILED: i32 = 3;
 
+/// Measures in real time, then with instructions counted.
+pub(crate) fn measure(
+    args: &ProcessorArgs,
+    fslab: &Path,
+    stop: &AtomicBool,
+) -> Result<Findings, BenchError> {
+    let (real, counted) = run(args, fslab, stop)?;
+    let agreement = Agreement::of(&real, &counted);
+    Ok(Findings {
+        real,
+        counted,
+        agreement,
+    })
+}
+
 /// The run in real time, on images in memory behind loop devices; then the counted one.
-pub(super) fn run(
+fn run(
     args: &ProcessorArgs,
     fslab: &Path,
     stop: &AtomicBool,
@@ -54,7 +70,9 @@ pub(super) fn run(
             .arg(folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit());
-        let status = command.status().map_err(|e| BenchError::io("start", fslab, e))?;
+        let status = command
+            .status()
+            .map_err(|e| BenchError::io("start", fslab, e))?;
         if !status.success() && status.code() != Some(SOME_FAILED) {
             return Err(BenchError::Command {
                 command: format!("fslab compare --study {STUDY} {}", words.join(" ")),

@@ -42,7 +42,7 @@ pub enum DiskError {
         /// The file, or the name of a built-in profile.
         file: String,
         /// The error, with its position.
-        source: TomlError,
+        source: Box<TomlError>,
     },
     /// The model refuses the parameters.
     #[error("cannot create the simulated disk {name}: {reason}")]

@@ -1,4 +1,5 @@
-//! Simulated disks and the machines around them: profiles, benchmarks of the model, and traces of requests.
+//! Simulated disks and the machines around them: profiles, benchmarks of the model, and traces of
+//! requests.
 
 pub mod bench;
 mod error;

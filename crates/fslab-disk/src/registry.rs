@@ -88,7 +88,7 @@ pub fn read(path: &Path) -> Result<Profile, DiskError> {
     Profile::from_toml(&text).map_err(|source| DiskError::Invalid {
         what: "disk profile",
         file: path.display().to_string(),
-        source,
+        source: Box::new(source),
     })
 }
 

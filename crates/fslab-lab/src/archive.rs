@@ -1,8 +1,8 @@
 //! Export and import of a lab: one tar file with its parts, byte-identical for the same lab.
 //!
-//! An imported archive is not trusted: only the files of a lab are read, six or, of a PC, eight, in their order and
-//! within their size limits, into a temporary folder that joins the cache after all digests have
-//! been verified. Nothing in it is executed.
+//! An imported archive is not trusted: only the files of a lab are read, six or, of a PC, eight, in
+//! their order and within their size limits, into a temporary folder that joins the cache after all
+//! digests have been verified. Nothing in it is executed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};

@@ -170,8 +170,8 @@ pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
 /// Those of open(2) and mmap(2): ENOENT if the kernel has no such clock.
 pub fn read_held_clock(path: &Path) -> io::Result<()> {
     let address = map_page(path)?;
-    // SAFETY: the mapping is one page, page-aligned, readable, and never unmapped. The kernel writes
-    // the first eight bytes atomically and the others before the device exists.
+    // SAFETY: the mapping is one page, page-aligned, readable, and never unmapped. The kernel
+    // writes the first eight bytes atomically and the others before the device exists.
     let page = unsafe { &*address.cast::<HeldClockPage>() };
     let _ = SOURCE.set(Source::Held(HeldClock { page }));
     Ok(())

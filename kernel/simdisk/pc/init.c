@@ -26,6 +26,7 @@
 #define PROGRAM "/fslab/fslab"
 #define SUBCOMMAND "guest-init"
 #define ROOT_DEVICE "/dev/lab0"
+#define NEW_ROOT "/lab"
 #define LINE_MAX_BYTES 4096
 #define SEED_BYTES 64
 /* The list of what every guest needs. */
@@ -138,13 +139,13 @@ static void mount_at(const char *source, const char *target, const char *type, u
 
 static void enter_root(void)
 {
-	mount_at(ROOT_DEVICE, "/root", "erofs", MS_RDONLY);
-	if (mount("/dev", "/root/dev", NULL, MS_MOVE, NULL) < 0)
+	mount_at(ROOT_DEVICE, NEW_ROOT, "erofs", MS_RDONLY);
+	if (mount("/dev", NEW_ROOT "/dev", NULL, MS_MOVE, NULL) < 0)
 		fail("move", "/dev");
 	each_line(LISTS, discard);
 	discard(LISTS);
 	discard("/init");
-	if (chdir("/root") < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 ||
+	if (chdir(NEW_ROOT) < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 ||
 	    chdir("/") < 0)
 		fail("enter", ROOT_DEVICE);
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use fslab_claims::{Claims, ThenAndNow};
-use fslab_disk::{Machine, Profile};
 use fslab_disk::bench::Bench;
+use fslab_disk::{Machine, Profile};
 use fslab_fs::{Details, Probe};
 use fslab_model::{
     Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, did_you_mean, nearest_name,

@@ -29,9 +29,9 @@ pub struct Machine {
     /// The processor.
     pub processor: Processor,
     /// The memory.
-    pub memory: MachineMemory,
+    pub memory: InstalledMemory,
     /// The disk.
-    pub disk: MachineDisk,
+    pub disk: InstalledDisk,
 }
 
 /// A machine's processor.
@@ -67,7 +67,7 @@ pub enum Free {
 /// A machine's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MachineMemory {
+pub struct InstalledMemory {
     /// Its size.
     pub size: Bytes,
     /// Where the size comes from.
@@ -77,7 +77,7 @@ pub struct MachineMemory {
 /// A machine's disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MachineDisk {
+pub struct InstalledDisk {
     /// The name of its profile.
     pub profile: String,
     /// Where the disk comes from.

@@ -4,6 +4,6 @@ mod document;
 mod registry;
 
 pub use document::{
-    MACHINE_FORMAT, Machine, MachineDisk, MachineMemory, Processor, ProcessorSpeed,
+    InstalledDisk, InstalledMemory, MACHINE_FORMAT, Machine, Processor, ProcessorSpeed,
 };
 pub use registry::{all, find, names};

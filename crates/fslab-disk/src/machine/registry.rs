@@ -81,7 +81,7 @@ fn read(path: &Path) -> Result<Machine, DiskError> {
     Machine::from_toml(&text).map_err(|source| DiskError::Invalid {
         what: "machine",
         file: path.display().to_string(),
-        source,
+        source: Box::new(source),
     })
 }
 

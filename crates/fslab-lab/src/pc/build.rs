@@ -272,7 +272,7 @@ impl Contents {
         let read = |path: &Path| fs::read(path).map_err(LabError::io("read", path));
         let file = File::create_new(to).map_err(failed())?;
         let mut out = Initramfs::new(BufWriter::new(file));
-        for folder in ["dev", "proc", "root", "modules", "files"] {
+        for folder in ["dev", "proc", "lab", "modules", "files"] {
             out.folder(folder).map_err(failed())?;
         }
         out.console().map_err(failed())?;

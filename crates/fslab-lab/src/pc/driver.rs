@@ -13,7 +13,10 @@ macro_rules! pc {
     ($($name:literal),* $(,)?) => {
         /// Files of the module besides those of the simulated disk: the path, and the text.
         const PC_FILES: &[(&str, &str)] = &[
-            $((concat!("pc/", $name), include_str!(concat!("../../../../kernel/simdisk/pc/", $name)))),*
+            $((
+                concat!("pc/", $name),
+                include_str!(concat!("../../../../kernel/simdisk/pc/", $name)),
+            )),*
         ];
     };
 }

@@ -45,8 +45,8 @@ impl ModuleTree {
         self.folder.join(file)
     }
 
-    /// The module of the file system `fs_type`: `Some(None)` if it is built in, `None` if the kernel
-    /// has none.
+    /// The module of the file system `fs_type`: `Some(None)` if it is built in, `None` if the
+    /// kernel has none.
     pub(super) fn of_file_system(&self, fs_type: &str) -> Option<Option<&str>> {
         let alias = format!("fs_{}", normal(fs_type));
         if let Some(module) = self.aliases.get(&alias) {

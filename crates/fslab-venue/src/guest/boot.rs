@@ -133,9 +133,9 @@ impl Guest {
         })
     }
 
-    /// Provides in `share` the files that the guest boots from, and for a trial its disk of the size
-    /// `disk`: links to the images, and a copy of the running program, whose file may be replaced at
-    /// any time.
+    /// Provides in `share` the files that the guest boots from, and for a trial its disk of the
+    /// size `disk`: links to the images, and a copy of the running program, whose file may be
+    /// replaced at any time.
     pub(crate) fn provide(&self, share: &Share, disk: Option<Bytes>) -> io::Result<()> {
         share.make_exchange()?;
         if let Some(files) = self.pc_files(disk.unwrap_or(Bytes(0)))? {
@@ -208,8 +208,8 @@ impl Guest {
 
     /// The command that boots the guest with `task` as init and the console on standard output. The
     /// kernel ends with this process, writes no core file, and, with Landlock, can write only in
-    /// the folder of `share`. In virtual time `seed` determines all random numbers of the guest; a PC
-    /// loads the modules of the file system `subject`.
+    /// the folder of `share`. In virtual time `seed` determines all random numbers of the guest; a
+    /// PC loads the modules of the file system `subject`.
     pub(crate) fn command(
         &self,
         share: &Share,

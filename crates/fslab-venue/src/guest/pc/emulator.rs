@@ -198,7 +198,7 @@ pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Co
     command
 }
 
-/// The machine's memory: that of the study, of the kernel and of the trial's program, in whole MiB.
+/// The machine's memory: that of the study, of the kernel and of the trial's program, in MiB.
 fn total_memory(memory: Bytes) -> Bytes {
     let all = memory.0 + SET_UP_MEMORY.0 + memory.0 / DESCRIPTION_SHARE;
     Bytes(all.next_multiple_of(1 << 20))
