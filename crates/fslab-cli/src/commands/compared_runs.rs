@@ -16,7 +16,7 @@ use fslab_store::Store;
 
 use super::history::History;
 use super::import::read_file;
-use super::store_args::{StoreArgs, load, load_range};
+use super::store_args::{StoreArgs, load_metrics, load_range};
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -172,7 +172,7 @@ impl ComparedArgs {
     fn load_stored(&self, name: &str) -> Result<Vec<RunRecord>, CommandError> {
         let path = Path::new(name);
         if path.is_file() {
-            return Ok(vec![load(&Store::open_read_only(path)?, "last")?]);
+            return Ok(vec![load_metrics(&Store::open_read_only(path)?, "last")?]);
         }
         let (store, runs) = split_store(name);
         load_range(&self.open(store)?, runs)

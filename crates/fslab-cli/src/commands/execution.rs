@@ -178,7 +178,7 @@ impl ExecutionArgs {
         self.ensure_commands_allowed(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
-            let so_far = store.run(&RunSelector::from(run.clone()))?;
+            let so_far = store.metrics(&RunSelector::from(run.clone()))?;
             fslab_run::ensure_same_device(&so_far, &device)?;
         }
         // Without --repeats, the run continues as it was begun, adaptively if it was.
