@@ -1,9 +1,10 @@
 //! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
-//! `cargo xtask exact` runs the catalogue in virtual time on hosts that differ.
+//! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts that differ.
 
 mod exact;
 mod gate;
+mod lines;
 mod tally;
 mod tidy;
 
@@ -15,6 +16,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
+  lines   lines of Rust outside tests, by crate; of another checkout: [FOLDER]
   fuzz    mutated inputs for all targets, or for TARGET: [TARGET] [--seconds N] [--seed N]
 ";
 
@@ -29,6 +31,8 @@ fn main() -> ExitCode {
         }
         ["exact", ref rest @ ..] => exact::run(&root(), rest),
         ["tidy"] => tidy::run(&root()),
+        ["lines"] => lines::run(&root()),
+        ["lines", folder] => lines::run(Path::new(folder)),
         ["fuzz", ref rest @ ..] => gate::fuzz(&root(), rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

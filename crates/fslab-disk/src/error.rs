@@ -84,8 +84,8 @@ impl DiskError {
 impl From<DiskError> for Failure {
     fn from(error: DiskError) -> Self {
         let kind = match &error {
-            DiskError::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                FailureKind::Permission
+            DiskError::Read { source, .. } => {
+                FailureKind::of_users_file(source, FailureKind::BadInput)
             }
             _ => FailureKind::BadInput,
         };

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
-    Conductor, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome, VenueChoice,
+    Conductor, ConductorError, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome,
+    StudySource, VenueChoice, resolve_failure,
 };
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
@@ -39,12 +40,14 @@ impl ExecutionArgs {
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(super) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
-        let request = self.request(study, subjects)?;
+        let (request, source) = self.request(study, subjects)?;
+        let settings = &self.plan.settings;
         let Resolved {
             mut plan,
             notices,
             is_whole_catalogue,
-        } = fslab_run::resolve(&request)?;
+        } = fslab_run::resolve(&request)
+            .map_err(|error| resolve_failure(error, &request, &source, settings))?;
         notices.iter().for_each(|notice| screen::notice(notice));
         self.add_layers(&mut plan)?;
         let jobs = self.plan.jobs(&plan.venue)?;
@@ -79,8 +82,12 @@ impl ExecutionArgs {
         self.report(&record, outcome)
     }
 
-    fn request(&self, study: &str, subjects: &[String]) -> Result<Request, CommandError> {
-        let (study, _) = fslab_run::load_study(study)?;
+    fn request(
+        &self,
+        study: &str,
+        subjects: &[String],
+    ) -> Result<(Request, StudySource), CommandError> {
+        let (study, source) = fslab_run::load_study(study)?;
         let study = fslab_run::override_study(&study, &self.plan.settings)?;
         let kernels = NamedKernels::of(&study, subjects);
         let venue = self.venue.choice(&kernels)?;
@@ -88,7 +95,7 @@ impl ExecutionArgs {
             VenueChoice::Sim(..) => SIM_SEED,
             _ => fslab_run::fresh_seed(),
         };
-        Ok(Request {
+        let request = Request {
             seed: self.plan.seed.unwrap_or_else(default_seed),
             study,
             subjects: subjects.to_vec(),
@@ -98,7 +105,8 @@ impl ExecutionArgs {
             scale: self.plan.scale,
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
-        })
+        };
+        Ok((request, source))
     }
 
     /// Adds layers with the programs and files that a guest lacks. Without --allow-commands,
@@ -178,7 +186,7 @@ impl ExecutionArgs {
         self.ensure_commands_allowed(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
-            let so_far = store.run(&RunSelector::from(run.clone()))?;
+            let so_far = store.metrics(&RunSelector::from(run.clone()))?;
             fslab_run::ensure_same_device(&so_far, &device)?;
         }
         // Without --repeats, the run continues as it was begun, adaptively if it was.
@@ -216,7 +224,13 @@ impl ExecutionArgs {
         }
         .run(&mut progress);
         progress.finish();
-        Ok(outcome?)
+        outcome.map_err(|error| match error {
+            ConductorError::Store(error) => error.into(),
+            ConductorError::Lost(failure) => CommandError {
+                failure,
+                exit: Exit::CannotHere,
+            },
+        })
     }
 
     fn report(&self, record: &RunRecord, outcome: RunOutcome) -> CommandResult {
