@@ -27,7 +27,6 @@ simdisk![
     "Makefile",
     "driver/clock.h",
     "driver/clock_kern.c",
-    "driver/disk_clock.h",
     "driver/disk_kern.c",
     "driver/host.h",
     "driver/host_user.c",

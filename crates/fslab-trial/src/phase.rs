@@ -251,8 +251,9 @@ impl Phase<'_> {
         Ok(Prepared::Ready(None))
     }
 
+    /// What the host has spent; a counted processor has no such figure.
     fn host_moment(&self) -> Option<HostMoment> {
-        self.virtual_time.then(HostMoment::now).flatten()
+        (self.virtual_time && !self.counted).then(HostMoment::now).flatten()
     }
 
     /// The first requirement of the workload that the file system lacks, as a sentence.

@@ -19,7 +19,6 @@
 #include <init.h>
 
 #include "../model/model.h"
-#include "disk_clock.h"
 #include "host.h"
 #include "kernel_versions.h"
 #include "settings.h"
@@ -51,7 +50,7 @@ struct simdisk_command {
 /* The model's time never goes back: a timer may be ahead of the clock by less than its resolution. */
 static u64 model_now(u64 at_least)
 {
-	last_ns = max3(last_ns, at_least, simdisk_clock_ns());
+	last_ns = max3(last_ns, at_least, (u64)ktime_get_ns());
 	return last_ns;
 }
 
@@ -157,7 +156,7 @@ static void advance(u64 now_ns, struct list_head *ended)
 		collect(&done, ended);
 	next_ns = sd_next_ns(model);
 	if (next_ns != SD_NEVER)
-		simdisk_start_timer(&timer, next_ns);
+		hrtimer_start(&timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
 }
 
 static void end_requests(struct list_head *ended)
@@ -179,7 +178,6 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_
 	u64 now_ns;
 
 	spin_lock_irqsave(&lock, irqs);
-	simdisk_hold_clock();
 	if (!sd_has_room(model)) {
 		/* It is offered again when a request ends. */
 		status = BLK_STS_DEV_RESOURCE;
@@ -195,7 +193,6 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_
 	sd_submit(model, now_ns, &request);
 	advance(now_ns, &ended);
 out:
-	simdisk_release_clock();
 	spin_unlock_irqrestore(&lock, irqs);
 	end_requests(&ended);
 	return status;
@@ -207,9 +204,7 @@ static enum hrtimer_restart on_time(struct hrtimer *expired)
 	LIST_HEAD(ended);
 
 	spin_lock_irqsave(&lock, irqs);
-	simdisk_hold_clock();
-	advance(model_now(simdisk_expired_ns(expired)), &ended);
-	simdisk_release_clock();
+	advance(model_now(ktime_to_ns(hrtimer_get_expires(expired))), &ended);
 	spin_unlock_irqrestore(&lock, irqs);
 	end_requests(&ended);
 	return HRTIMER_NORESTART;
@@ -223,7 +218,6 @@ static const struct block_device_operations disk_operations = {
 	.owner = THIS_MODULE,
 };
 
-#ifdef CONFIG_UML
 /* "CPU REAL": what the host has spent on this kernel, and its clock, in nanoseconds. */
 static ssize_t host_clocks_show(struct device *device, struct device_attribute *attribute,
 				char *page)
@@ -232,12 +226,8 @@ static ssize_t host_clocks_show(struct device *device, struct device_attribute *
 }
 static DEVICE_ATTR_RO(host_clocks);
 
-#endif
-
 static struct attribute *simdisk_attrs[] = {
-#ifdef CONFIG_UML
 	&dev_attr_host_clocks.attr,
-#endif
 	NULL,
 };
 ATTRIBUTE_GROUPS(simdisk);

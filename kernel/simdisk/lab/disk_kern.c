@@ -11,7 +11,6 @@
 #include <linux/init.h>
 #include <linux/slab.h>
 
-#include "../driver/disk_clock.h"
 #include "../driver/host.h"
 #include "../driver/kernel_versions.h"
 #include "images.h"
@@ -51,14 +50,12 @@ static void submit(struct bio *bio)
 		bio_io_error(bio);
 		return;
 	}
-	simdisk_hold_clock();
 	bio_for_each_segment(segment, bio, iterator) {
 		error = read_bytes(disk, bvec_virt(&segment), offset, segment.bv_len);
 		if (error)
 			break;
 		offset += segment.bv_len;
 	}
-	simdisk_release_clock();
 	bio->bi_status = error ? errno_to_blk_status(error) : BLK_STS_OK;
 	bio_endio(bio);
 }

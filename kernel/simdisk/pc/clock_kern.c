@@ -22,7 +22,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
-#include "../driver/disk_clock.h"
+#include "clock.h"
 
 struct page_clock {
 	u64 held_ns;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host of a PC: files that are mapped as memory, without a system call and without a wait.
+ * The host of a PC: files that are mapped as memory, without a system call and without a wait. The
+ * clock stands still while data are copied, as a device would do it by itself.
  *
  * A descriptor is the number of a file in the table.
  */
@@ -15,6 +16,7 @@
 #include <linux/string.h>
 
 #include "../driver/host.h"
+#include "clock.h"
 #include "regions.h"
 
 #define IVSHMEM_DEVICE 0x1110
@@ -163,12 +165,14 @@ int simdisk_host_read(int number, struct simdisk_piece *pieces, int count,
 
 	if (!file)
 		return -EBADF;
+	simdisk_hold_clock();
 	for (; count > 0; pieces++, count--) {
 		there = offset < file->bytes ? min(pieces->bytes, file->bytes - offset) : 0;
 		memcpy(pieces->address, start_of(file) + offset, there);
 		memset(pieces->address + there, 0, pieces->bytes - there);
 		offset += pieces->bytes;
 	}
+	simdisk_release_clock();
 	return 0;
 }
 
@@ -176,16 +180,18 @@ int simdisk_host_write(int number, struct simdisk_piece *pieces, int count,
 		       unsigned long long offset)
 {
 	const struct fslab_file *file = file_of(number);
+	int error = file ? 0 : -EBADF;
 
-	if (!file)
-		return -EBADF;
-	for (; count > 0; pieces++, count--) {
+	simdisk_hold_clock();
+	for (; count > 0 && !error; pieces++, count--) {
 		if (offset > file->bytes || pieces->bytes > file->bytes - offset)
-			return -ENOSPC;
-		memcpy(start_of(file) + offset, pieces->address, pieces->bytes);
+			error = -ENOSPC;
+		else
+			memcpy(start_of(file) + offset, pieces->address, pieces->bytes);
 		offset += pieces->bytes;
 	}
-	return 0;
+	simdisk_release_clock();
+	return error;
 }
 
 int simdisk_host_append(int number, const void *bytes, unsigned long count)
