@@ -115,6 +115,12 @@ const ALL: &[Target] = &[
         run: readers::import_lab,
     },
     Target {
+        name: "bundle",
+        syntax: Syntax::Text,
+        seeds: &["tests/fixtures/bundles/*.bundle"],
+        run: readers::bundle,
+    },
+    Target {
         name: "import-any",
         syntax: Syntax::Text,
         seeds: &["tests/fixtures/exchange/*", "tests/fixtures/stores/*.json"],

@@ -126,6 +126,29 @@ pub(crate) fn import_lab(input: &[u8]) {
     }
 }
 
+/// A bundle joins a cache completely or not at all; nothing appears beside the cache.
+pub(crate) fn bundle(input: &[u8]) {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let file = place.path().join("mine.bundle");
+    std::fs::write(&file, input).expect("is written");
+    let cache = Cache::below(&place.path().join("cache"));
+    match fslab_lab::take_bundle(&cache, &file) {
+        Ok(taken) => {
+            let manifest = fslab_lab::read_manifest(&file).expect("was read before");
+            let found = fslab_lab::find_bundle(&cache, &manifest);
+            assert_eq!(found.as_ref(), Some(&taken), "is in the cache");
+            assert!(taken.study().starts_with(cache.folder()));
+        }
+        Err(error) => {
+            drop(error.to_string());
+            let shelf = cache.labs().expect("is listed");
+            assert!(shelf.labs.is_empty() && shelf.unreadable.is_empty());
+        }
+    }
+    let beside = std::fs::read_dir(place.path()).expect("is listed").count();
+    assert_eq!(beside, 2, "the bundle and the cache");
+}
+
 /// A trace is put in order, and planned as a phase.
 pub(crate) fn trace(input: &[u8]) {
     let Ok(trace) = Trace::parse(input, Path::new("a.trace")) else {

@@ -31,6 +31,12 @@ pub(crate) fn cache() -> Result<Cache, Failure> {
     ))
 }
 
+/// The user's configuration file, if it is there or not; `None` without a home directory.
+pub(crate) fn configuration() -> Option<PathBuf> {
+    let folder = base("XDG_CONFIG_HOME", ".config").ok()?;
+    Some(folder.join("fslab/config.toml"))
+}
+
 fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
     if let Some(folder) = absolute(variable) {
         return Ok(folder);

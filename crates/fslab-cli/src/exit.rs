@@ -20,6 +20,29 @@ pub(crate) enum Exit {
     CannotHere = 4,
 }
 
+/// The end of every help page: the codes in one line.
+pub(crate) const SUMMARY: &str = "Exit codes: 0 done; 1 a gate, a claim or the check of a store \
+                                  failed; 2 bad input; 3 some trials failed or are missing; 4 \
+                                  this machine cannot do it.";
+
+/// The codes in words, for the manual.
+pub(crate) const MEANINGS: [(Exit, &str); 5] = [
+    (Exit::Done, "The command succeeded."),
+    (
+        Exit::GateFailed,
+        "A gate, a claim, or the check of a store failed.",
+    ),
+    (
+        Exit::BadInput,
+        "Arguments, a study, a file or the store are invalid.",
+    ),
+    (Exit::TrialsFailed, "Some trials failed or are missing."),
+    (
+        Exit::CannotHere,
+        "A tool, a driver, a privilege or disk space is missing on this machine.",
+    ),
+];
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)

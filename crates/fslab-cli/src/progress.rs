@@ -1,4 +1,5 @@
-//! Progress of a run on standard error: a bar with the time left, or lines if it is not a terminal.
+//! Progress of a run on standard error: a bar with the time left, or lines if it is not a terminal:
+//! one for each trial, and one each [`INTERVAL`] while a trial is running.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -11,6 +12,7 @@ use fslab_run::{CellPrecision, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::commands::describe_precision;
+use crate::heartbeat::{Heartbeat, INTERVAL};
 use crate::screen;
 
 const TEMPLATE: &str = "{bar:24} {pos}/{len} trials, {prefix}  {msg}";
@@ -24,12 +26,15 @@ pub(crate) struct Progress {
     to_run: usize,
     /// Running trials, with their labels and steps.
     running: BTreeMap<TrialId, (String, String)>,
+    /// Lines between those of trials, without a terminal.
+    heartbeat: Option<Heartbeat>,
 }
 
 impl Progress {
     pub(crate) fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        let target = if is_terminal {
+        let is_quiet = screen::is_quiet();
+        let target = if is_terminal && !is_quiet {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
@@ -41,6 +46,11 @@ impl Progress {
             ended: 0,
             to_run: 0,
             running: BTreeMap::new(),
+            heartbeat: (!is_terminal && !is_quiet).then(|| {
+                Heartbeat::start(INTERVAL, |line| {
+                    screen::say(line);
+                })
+            }),
         }
     }
 
@@ -49,7 +59,17 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
+    /// Writes a line about the progress.
+    fn inform(&self, line: &str) {
+        if !screen::is_quiet() {
+            self.say(line);
+        }
+    }
+
     fn say(&self, line: &str) {
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.line_written();
+        }
         if !self.bar.suspend(|| screen::say(line)) {
             self.bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -61,8 +81,11 @@ impl Progress {
             .values()
             .map(|(label, step)| format!("{label}{step}"))
             .collect();
-        self.bar
-            .set_message(screen::plain(&running.join(", ")).into_owned());
+        let running = running.join(", ");
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.set(&running);
+        }
+        self.bar.set_message(screen::plain(&running).into_owned());
     }
 
     /// An estimate from the mean time of the trials so far.
@@ -98,7 +121,7 @@ impl Observer for Progress {
         self.bar.enable_steady_tick(Duration::from_millis(200));
         if to_run < of {
             let done = of - to_run;
-            self.say(&if of == 1 {
+            self.inform(&if of == 1 {
                 "the only trial is done already".to_owned()
             } else {
                 format!("{done} of {of} trials are done already")
@@ -110,18 +133,18 @@ impl Observer for Progress {
         let (open, closed): (Vec<_>, Vec<_>) =
             cells.iter().partition(|cell| cell.precision.is_open());
         for cell in closed {
-            self.say(&format!("no more repeats of {}", describe_precision(cell)));
+            self.inform(&format!("no more repeats of {}", describe_precision(cell)));
         }
         let open: Vec<_> = open.into_iter().map(describe_precision).collect();
         if to_run > 0 {
-            self.say(&format!("next repeat: {}", open.join("; ")));
+            self.inform(&format!("next repeat: {}", open.join("; ")));
         }
         self.to_run += to_run;
         self.bar.inc_length(to_run as u64);
     }
 
     fn budget_ends(&mut self) {
-        self.say("no further repeat: it would exceed the time of --budget");
+        self.inform("no further repeat: it would exceed the time of --budget");
     }
 
     fn trial_begins(&mut self, trial: TrialId, subject: &SubjectPlan) {
@@ -144,6 +167,7 @@ impl Observer for Progress {
         self.ended += 1;
         self.bar.inc(1);
         self.bar.set_prefix(self.time_left());
+        self.show_running();
         match &record.outcome {
             TrialOutcome::Failed { failure } => {
                 self.say(&format!("{label} failed: {failure}"));
@@ -154,7 +178,7 @@ impl Observer for Progress {
             }
             TrialOutcome::Done if !self.is_terminal => {
                 let took = format_ns(record.elapsed_ns as f64);
-                self.say(&format!(
+                self.inform(&format!(
                     "{}/{} {label} done in {took}, {}",
                     self.ended,
                     self.to_run,

@@ -3,6 +3,7 @@
 //! `UPDATE_DOCS=1 cargo test -p fslab-cli --bin fslab reference` writes them.
 
 mod commands;
+mod configuration;
 mod parameters;
 mod schemas;
 

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use fslab_report::Table;
 use owo_colors::{OwoColorize, Stream};
@@ -13,6 +14,7 @@ use owo_colors::{OwoColorize, Stream};
 use crate::color;
 use crate::exit::{CommandError, Exit};
 use crate::paragraph::wrap;
+use crate::settings::in_force;
 use crate::terminal_table;
 
 /// Whether a character controls the terminal: C0 except line feed and tab, DEL, C1, and characters
@@ -103,8 +105,23 @@ fn say_labelled(label: &str, line: &str) -> bool {
     writeln!(io::stderr().lock(), "{label}{}", plain(line)).is_ok()
 }
 
-/// Writes a note to standard error.
+static QUIET: OnceLock<bool> = OnceLock::new();
+
+/// Whether notes and progress are left out, from now on.
+pub(crate) fn set_quiet(is_quiet: bool) {
+    let _ = QUIET.set(is_quiet);
+}
+
+/// Whether only results, warnings and errors are written.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.get().copied().unwrap_or(false)
+}
+
+/// Writes a note to standard error, unless this command is quiet.
 pub(crate) fn notice(text: &str) {
+    if is_quiet() {
+        return;
+    }
     let label = "note:".if_supports_color(Stream::Stderr, |word| word.cyan());
     say_labelled(&format!("{label} "), text);
 }
@@ -132,6 +149,21 @@ pub(crate) fn print_error(error: &CommandError) {
         error.exit != Exit::Done,
         "an error needs an exit code other than 0"
     );
+}
+
+/// Names the settings of the user: after an error of the input, which may be one of them.
+pub(crate) fn name_settings() {
+    let settings = &in_force().all;
+    if settings.is_empty() {
+        return;
+    }
+    let shown = settings
+        .iter()
+        .map(|setting| format!("--{} ({})", setting.option, setting.origin));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    say(&format!(
+        "  settings: {shown}; see `fslab config show`, or leave them out with --no-config"
+    ));
 }
 
 /// How text is laid out.

@@ -5,8 +5,7 @@
 //! digests have been verified. Nothing in it is executed.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::BufWriter;
 use std::path::Path;
 
 use fslab_sys::AtomicFile;
@@ -16,48 +15,41 @@ use crate::key::{key_of, sha256_of};
 use crate::lab::{IMAGE, LAB, LabFacts, ROOT};
 use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
+use crate::members::{self, Member};
 use crate::{Cache, KernelName, Lab, LabError, RootFacts};
 
-/// Bytes of a tar record.
-const RECORD: usize = 512;
-
-/// A file of the archive and its size limit.
-struct Member {
-    name: &'static str,
-    mode: u32,
-    bytes_max: u64,
-}
-
 /// The parts of a lab, in archive order. Those of a PC alone have its initramfs and program.
-const MEMBERS: [Member; 8] = [
-    member("lab.json", 0o644, 1 << 16),
-    member("kernel/kernel.json", 0o644, 1 << 20),
-    member("kernel/config", 0o644, 4 << 20),
-    member("kernel/linux", 0o755, 1 << 30),
-    member("kernel/initramfs", 0o644, 1 << 30),
-    member("kernel/fslab", 0o644, 1 << 30),
-    member("root/root.json", 0o644, 16 << 20),
-    member("root/root.img", 0o644, 4 << 30),
+const MEMBERS: [Member<'static>; 8] = [
+    Member::new("lab.json", 0o644, 1 << 16),
+    Member::new("kernel/kernel.json", 0o644, 1 << 20),
+    Member::new("kernel/config", 0o644, 4 << 20),
+    Member::new("kernel/linux", 0o755, 1 << 30),
+    Member::new("kernel/initramfs", 0o644, 1 << 30),
+    Member::new("kernel/fslab", 0o644, 1 << 30),
+    Member::new("root/root.json", 0o644, 16 << 20),
+    Member::new("root/root.img", 0o644, 4 << 30),
 ];
 
-const fn member(name: &'static str, mode: u32, bytes_max: u64) -> Member {
-    Member {
-        name,
-        mode,
-        bytes_max,
-    }
+/// The name of a member in the folder of the unpacked files.
+pub(crate) fn file_name<'a>(member: &Member<'a>) -> &'a str {
+    member.name.rsplit('/').next().unwrap_or(member.name)
 }
 
-impl Member {
-    /// Its name in the folder of the unpacked files.
-    fn file_name(&self) -> &'static str {
-        self.name.rsplit('/').next().unwrap_or(self.name)
-    }
+/// True if only the lab of a PC has the member.
+pub(crate) fn is_of_pc(member: &Member<'_>) -> bool {
+    [kernel::INITRAMFS, kernel::PROGRAM_FILE].contains(&file_name(member))
+}
 
-    /// True if only the lab of a PC has it.
-    fn is_of_pc(&self) -> bool {
-        [kernel::INITRAMFS, kernel::PROGRAM_FILE].contains(&self.file_name())
-    }
+/// All members; those of a PC alone follow its description.
+pub(crate) fn all_members() -> impl Iterator<Item = &'static Member<'static>> {
+    MEMBERS.iter()
+}
+
+/// The members of the lab of a PC, or of another one.
+pub(crate) fn members_of(is_pc: bool) -> impl Iterator<Item = &'static Member<'static>> {
+    MEMBERS
+        .iter()
+        .filter(move |member| is_pc || !is_of_pc(member))
 }
 
 /// Verifies `lab` and writes it to `path`; returns the bytes written.
@@ -70,33 +62,13 @@ pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
     let mut output = AtomicFile::create(path).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut output);
     let mut written = 0;
-    let is_pc = lab.kernel.facts.pc.is_some();
-    for member in MEMBERS.iter().filter(|member| is_pc || !member.is_of_pc()) {
-        let source = lab.part(member.name);
-        let mut file = File::open(&source).map_err(LabError::io("read", &source))?;
-        let about = file.metadata().map_err(LabError::io("read", &source))?;
-        let bytes = about.len();
-        if bytes > member.bytes_max {
-            return Err(LabError::Unreadable {
-                path: source,
-                reason: "it exceeds the size limit of a lab".to_owned(),
-            });
-        }
-        out.write_all(&header(member, bytes)).map_err(failed)?;
-        let copied = io::copy(&mut (&mut file).take(bytes), &mut out).map_err(failed)?;
-        if copied != bytes {
-            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
-        }
-        out.write_all(&[0; RECORD][..padding(bytes)])
-            .map_err(failed)?;
-        written += RECORD as u64 + bytes + padding(bytes) as u64;
+    for member in members_of(lab.kernel.facts.pc.is_some()) {
+        written += member.write(&lab.part(member.name), &mut out, path)?;
     }
-    out.write_all(&[0; 2 * RECORD])
-        .and_then(|()| out.flush())
-        .map_err(failed)?;
+    written += members::write_end(&mut out, path)?;
     drop(out);
     output.commit().map_err(failed)?;
-    Ok(written + 2 * RECORD as u64)
+    Ok(written)
 }
 
 /// Imports a lab from `path` into the cache under `name`.
@@ -128,12 +100,15 @@ pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, 
 }
 
 /// Moves the unpacked files into folders laid out as in the cache, and verifies them.
-fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFacts), LabError> {
+pub(crate) fn verify_parts(
+    work: &AssemblyDir,
+    unpacked: &Path,
+) -> Result<(LabFacts, RootFacts), LabError> {
     let unreadable = |reason: &str| LabError::Unreadable {
         path: unpacked.to_owned(),
         reason: reason.to_owned(),
     };
-    let is_pc = is_of_pc(unpacked)?;
+    let is_pc = describes_pc(unpacked)?;
     let kernel_sha256 = kernel::contents_sha256_of(unpacked, is_pc)?;
     let root_sha256 = digest(&unpacked.join(IMAGE))?;
     for text in [LAB, ROOT, kernel::DESCRIPTION] {
@@ -158,12 +133,8 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
     let facts = LabFacts::read(&lab)?;
     let key = facts.kernel_key.as_str();
     let kernel = work.make(&format!("{}/{key}", facts.digest))?;
-    let of_kernel = MEMBERS.iter().filter(|it| it.name.starts_with("kernel/"));
-    let of_kernel = of_kernel.filter(|it| is_pc || !it.is_of_pc());
-    move_to(
-        &kernel,
-        &of_kernel.map(Member::file_name).collect::<Vec<_>>(),
-    )?;
+    let of_kernel = members_of(is_pc).filter(|it| it.name.starts_with("kernel/"));
+    move_to(&kernel, &of_kernel.map(file_name).collect::<Vec<_>>())?;
     Kernel::read(&kernel, key)?;
     let folder = work.make(key_of(&root_sha256).as_str())?;
     move_to(&folder, &[IMAGE, ROOT])?;
@@ -175,7 +146,7 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
 }
 
 /// True if the unpacked description is that of a PC's kernel.
-fn is_of_pc(unpacked: &Path) -> Result<bool, LabError> {
+pub(crate) fn describes_pc(unpacked: &Path) -> Result<bool, LabError> {
     let path = unpacked.join(kernel::DESCRIPTION);
     let text = fs::read(&path).map_err(LabError::io("read", &path))?;
     let value: Result<serde_json::Value, _> = serde_json::from_slice(&text);
@@ -187,7 +158,7 @@ fn digest(path: &Path) -> Result<String, LabError> {
 }
 
 /// Rejects control characters in a description: it is printed to terminals.
-fn ensure_plain(path: &Path) -> Result<(), LabError> {
+pub(crate) fn ensure_plain(path: &Path) -> Result<(), LabError> {
     fn is_plain(value: &serde_json::Value) -> bool {
         let plain = |text: &str| !text.chars().any(char::is_control);
         match value {
@@ -216,94 +187,23 @@ fn ensure_plain(path: &Path) -> Result<(), LabError> {
 
 /// Unpacks the members into `folder`, each under its file name.
 fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
-    let bad = |reason: String| LabError::BadArchive {
-        path: path.to_owned(),
-        reason,
-    };
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => bad("it is cut off".to_owned()),
-        _ => LabError::io("read", path)(error),
-    };
     for member in &MEMBERS {
-        if member.is_of_pc() && !is_of_pc(folder)? {
-            continue;
+        if !is_of_pc(member) || describes_pc(folder)? {
+            member.unpack(file, path, &folder.join(file_name(member)))?;
         }
-        let mut found = [0; RECORD];
-        file.read_exact(&mut found).map_err(failed)?;
-        let bytes = size_in(&found).filter(|bytes| found == header(member, *bytes));
-        let bytes =
-            bytes.ok_or_else(|| bad(format!("{} is missing or out of place", member.name)))?;
-        if bytes > member.bytes_max {
-            return Err(bad(format!("its {} is too large", member.name)));
-        }
-        let to = folder.join(member.file_name());
-        let mut out = File::create_new(&to).map_err(LabError::io("make", &to))?;
-        let copied = io::copy(&mut Read::by_ref(file).take(bytes), &mut out)
-            .map_err(LabError::io("write", &to))?;
-        if copied != bytes {
-            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
-        }
-        let mode = fs::Permissions::from_mode(member.mode);
-        out.set_permissions(mode)
-            .map_err(LabError::io("write", &to))?;
-        out.sync_all().map_err(LabError::io("write", &to))?;
-        let mut rest = [0; RECORD];
-        file.read_exact(&mut rest[..padding(bytes)])
-            .map_err(failed)?;
     }
-    let mut end = Vec::new();
-    let limit = 2 * RECORD as u64 + 1;
-    Read::by_ref(file)
-        .take(limit)
-        .read_to_end(&mut end)
-        .map_err(failed)?;
-    if end != [0; 2 * RECORD] {
-        return Err(bad("its end is malformed".to_owned()));
-    }
-    Ok(())
-}
-
-/// The `ustar` header of a member; it follows from name, mode and size alone.
-fn header(member: &Member, bytes: u64) -> [u8; RECORD] {
-    let mut record = [0; RECORD];
-    let mut put = |at: usize, text: &str| {
-        record[at..at + text.len()].copy_from_slice(text.as_bytes());
-    };
-    put(0, member.name);
-    put(100, &format!("{:07o}", member.mode));
-    put(108, "0000000");
-    put(116, "0000000");
-    put(124, &format!("{bytes:011o}"));
-    put(136, "00000000000");
-    put(148, "        ");
-    put(156, "0");
-    put(257, "ustar");
-    put(263, "00");
-    let sum: u32 = record.iter().copied().map(u32::from).sum();
-    record[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    record
-}
-
-/// The size field: 11 octal digits, below 8 GiB.
-fn size_in(record: &[u8; RECORD]) -> Option<u64> {
-    let digits = std::str::from_utf8(&record[124..135]).ok()?;
-    let is_octal = digits.bytes().all(|digit| (b'0'..b'8').contains(&digit));
-    is_octal.then(|| u64::from_str_radix(digits, 8).ok())?
-}
-
-/// Bytes of padding up to the next record.
-fn padding(bytes: u64) -> usize {
-    let over = usize::try_from(bytes % RECORD as u64).unwrap_or_default();
-    (RECORD - over) % RECORD
+    members::demand_end(file, path)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
 
     use super::*;
     use crate::kernel::tests::{facts, place};
     use crate::lab_builder::AssemblyDir;
+    use crate::members::RECORD;
     use crate::root::{Assembly, FileSource, Node, Tree};
 
     struct TestEnv {
@@ -434,9 +334,7 @@ mod tests {
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         assert_eq!(
             listed.lines().collect::<Vec<_>>(),
-            MEMBERS
-                .iter()
-                .filter(|member| !member.is_of_pc())
+            members_of(false)
                 .map(|member| member.name)
                 .collect::<Vec<_>>()
         );
@@ -506,7 +404,7 @@ mod tests {
             );
         }
         let large = |bytes: &mut Vec<u8>| {
-            let huge = header(&MEMBERS[0], MEMBERS[0].bytes_max + 1);
+            let huge = MEMBERS[0].header(MEMBERS[0].bytes_max + 1);
             bytes[..RECORD].copy_from_slice(&huge);
         };
         assert!(env.refuse(large).contains("too large"));

@@ -14,6 +14,7 @@ mod additions;
 mod archive;
 mod build_dir;
 mod builder;
+mod bundle;
 mod cache;
 mod error;
 mod fragment;
@@ -23,6 +24,7 @@ mod lab;
 mod lab_builder;
 mod layers;
 mod lock;
+mod members;
 mod name;
 mod packages;
 mod padded;
@@ -36,6 +38,10 @@ mod tools;
 
 pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
+pub use bundle::{
+    BundleError, BundleFile, BundleInput, BundleLayer, BundleParts, BundleVenue, Manifest,
+    TakenBundle, find_bundle, read_manifest, take_bundle, write_bundle,
+};
 pub use cache::{Cache, KernelList, LabList};
 pub use error::LabError;
 pub use kernel::{Kernel, KernelFacts};

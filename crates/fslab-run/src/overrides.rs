@@ -28,12 +28,18 @@ pub fn override_study(study: &Study, settings: &[String]) -> Result<Study, Failu
         set(&mut table, path.trim(), parse(value.trim())).map_err(|why| bad(setting, &why))?;
     }
     // The user has not seen this text: a position in it would not help.
-    Study::from_toml(&table.to_string()).map_err(|error| {
+    let changed = Study::from_toml(&table.to_string()).map_err(|error| {
         let text = format!(
             "cannot use the study with --set {}",
             settings.join(" --set ")
         );
         Failure::of_toml(text, error.without_position())
+    })?;
+    // They are no part of the text.
+    let workloads = study.workloads.clone();
+    Ok(Study {
+        workloads,
+        ..changed
     })
 }
 
@@ -99,6 +105,17 @@ mod tests {
     fn with(settings: &[&str]) -> Result<Study, Failure> {
         let settings: Vec<_> = settings.iter().map(ToString::to_string).collect();
         override_study(&quick(), &settings)
+    }
+
+    /// The workloads beside a study's file were lost, so that its phases had unknown ones.
+    #[test]
+    fn a_changed_study_keeps_the_workloads_of_the_user() {
+        let mut study = quick();
+        let text = include_str!("../../../workloads/read.toml");
+        let definition = fslab_model::WorkloadDefinition::from_toml(text).expect("a workload");
+        study.workloads.insert("mine".to_owned(), definition);
+        let changed = override_study(&study, &["repeats=7".to_owned()]).expect("a study");
+        assert_eq!(changed.workloads, study.workloads);
     }
 
     #[test]

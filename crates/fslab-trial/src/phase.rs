@@ -253,7 +253,9 @@ impl Phase<'_> {
 
     /// What the host has spent; a counted processor has no such figure.
     fn host_moment(&self) -> Option<HostMoment> {
-        (self.virtual_time && !self.counted).then(HostMoment::now).flatten()
+        (self.virtual_time && !self.counted)
+            .then(HostMoment::now)
+            .flatten()
     }
 
     /// The first requirement of the workload that the file system lacks, as a sentence.

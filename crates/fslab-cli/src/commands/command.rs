@@ -3,8 +3,9 @@
 use clap::Subcommand;
 
 use super::{
-    clean, compare, delete, diff, disk, export, fs, gate, guest_init, import, lab, list, machine,
-    mkfs, report, run, schema, show, store, study, trace, trial, workload,
+    bundle, clean, compare, completions, config, delete, diff, disk, export, fs, gate, guest_init,
+    import, lab, list, machine, man, mkfs, report, run, schema, show, store, study, trace, trial,
+    workload,
 };
 use crate::exit::CommandResult;
 
@@ -14,6 +15,8 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     /// Run a study with its own subjects, sweeps and figures
     Run(run::RunArgs),
+    /// Write one file with all that a study needs on a machine without compiler and network
+    Bundle(bundle::BundleArgs),
     /// List and show the file systems of the catalogue, and probe which work here
     Fs(fs::FsArgs),
     /// List and show studies; check the claims of a publication against a run
@@ -50,6 +53,12 @@ pub(crate) enum Command {
     Clean(clean::CleanArgs),
     /// Format a device or image with a file system whose mkfs no distribution ships
     Mkfs(mkfs::MkfsArgs),
+    /// Show the defaults of options in the configuration file and the environment
+    Config(config::ConfigArgs),
+    /// Print the completions of a shell
+    Completions(completions::CompletionsArgs),
+    /// Write the manual: one page for each command
+    Man(man::ManArgs),
     /// Be the first process of a guest kernel
     #[command(hide = true)]
     GuestInit(guest_init::GuestInitArgs),
@@ -60,10 +69,16 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// True for a command that another fslab starts: it has no settings of the user.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self, Self::Trial(_) | Self::GuestInit(_))
+    }
+
     pub(crate) fn exec(self) -> CommandResult {
         match self {
             Self::Compare(args) => args.exec(),
             Self::Run(args) => args.exec(),
+            Self::Bundle(args) => args.exec(),
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
@@ -82,6 +97,9 @@ impl Command {
             Self::Store(args) => args.exec(),
             Self::Clean(args) => args.exec(),
             Self::Mkfs(args) => args.exec(),
+            Self::Config(args) => args.exec(),
+            Self::Completions(args) => args.exec(),
+            Self::Man(args) => args.exec(),
             Self::GuestInit(args) => args.exec(),
             Self::Trace(args) => args.exec(),
             Self::Trial(args) => args.exec(),

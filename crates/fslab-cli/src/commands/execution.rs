@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
+use fslab_lab::TakenBundle;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
     Conductor, ConductorError, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome,
@@ -11,10 +12,11 @@ use fslab_run::{
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
 
+use super::output_file::put_file;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
 use super::venue_args::VenueArgs;
-use super::{clean, guest_lab, layers, plan_text, precision_text, report, show};
+use super::{bundled, clean, guest_lab, layers, plan_text, precision_text, report, show};
 use crate::defaults::{self, canonical_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
@@ -40,16 +42,35 @@ impl ExecutionArgs {
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(super) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
-        let (request, source) = self.request(study, subjects)?;
-        let settings = &self.plan.settings;
+        let (request, source) = self.request(study, subjects, &self.venue, &[])?;
+        self.exec_request(&request, &source, &self.venue, None)
+    }
+
+    /// The same for the study of a bundle, with its lab, its disk and its layers.
+    pub(super) fn exec_bundle(&self, bundle: &TakenBundle, subjects: &[String]) -> CommandResult {
+        let study = bundle.study();
+        let venue = self.venue.of_bundle(bundle)?;
+        let settings = bundled::settings(bundle);
+        let (request, source) =
+            self.request(&study.to_string_lossy(), subjects, &venue, &settings)?;
+        self.exec_request(&request, &source, &venue, Some(bundle))
+    }
+
+    fn exec_request(
+        &self,
+        request: &Request,
+        source: &StudySource,
+        venue_args: &VenueArgs,
+        bundle: Option<&TakenBundle>,
+    ) -> CommandResult {
         let Resolved {
             mut plan,
             notices,
             is_whole_catalogue,
-        } = fslab_run::resolve(&request)
-            .map_err(|error| resolve_failure(error, &request, &source, settings))?;
+        } = fslab_run::resolve(request)
+            .map_err(|error| resolve_failure(error, request, source, &self.plan.settings))?;
         notices.iter().for_each(|notice| screen::notice(notice));
-        self.add_layers(&mut plan)?;
+        self.add_layers(&mut plan, bundle)?;
         let jobs = self.plan.jobs(&plan.venue)?;
         let differences = fslab_run::differences(&request.study, &plan);
         let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
@@ -64,7 +85,7 @@ impl ExecutionArgs {
             return Ok(Exit::Done);
         }
         if !is_whole_catalogue {
-            self.venue.ensure_requirements(&plan)?;
+            venue_args.ensure_requirements(&plan)?;
         }
         if let Some(time) = &time {
             screen::notice(&format!("time: {time}"));
@@ -82,15 +103,19 @@ impl ExecutionArgs {
         self.report(&record, outcome)
     }
 
+    /// The request for `study` in `venue`, with `settings` before those of `--set`.
     fn request(
         &self,
         study: &str,
         subjects: &[String],
+        venue: &VenueArgs,
+        settings: &[String],
     ) -> Result<(Request, StudySource), CommandError> {
         let (study, source) = fslab_run::load_study(study)?;
-        let study = fslab_run::override_study(&study, &self.plan.settings)?;
+        let settings = [settings, &self.plan.settings].concat();
+        let study = fslab_run::override_study(&study, &settings)?;
         let kernels = NamedKernels::of(&study, subjects);
-        let venue = self.venue.choice(&kernels)?;
+        let venue = venue.choice(&kernels)?;
         let default_seed = || match venue {
             VenueChoice::Sim(..) => SIM_SEED,
             _ => fslab_run::fresh_seed(),
@@ -111,17 +136,22 @@ impl ExecutionArgs {
 
     /// Adds layers with the programs and files that a guest lacks. Without --allow-commands,
     /// nothing that the study names is searched for, so that the plan can only be shown.
-    fn add_layers(&self, plan: &mut Plan) -> Result<(), CommandError> {
-        match self.ensure_commands_allowed(plan) {
-            Ok(()) => layers::add(plan),
-            Err(_) if self.plan.dry_run => {
+    fn add_layers(
+        &self,
+        plan: &mut Plan,
+        bundle: Option<&TakenBundle>,
+    ) -> Result<(), CommandError> {
+        match (self.ensure_commands_allowed(plan), bundle) {
+            (Ok(()), Some(bundle)) => bundled::set_layers(plan, bundle),
+            (Ok(()), None) => layers::add(plan),
+            (Err(_), _) if self.plan.dry_run => {
                 screen::notice(
                     "without --allow-commands the plan is shown without guest layers, and with \
                      another hash than with them",
                 );
                 Ok(())
             }
-            Err(error) => Err(error),
+            (Err(error), _) => Err(error),
         }
     }
 
@@ -239,6 +269,9 @@ impl ExecutionArgs {
         } else {
             show::print_summary(record)
         };
+        if let Some(file) = &self.output.results {
+            put_file(fslab_report::json(record)?.as_bytes(), file)?;
+        }
         // The figures are printed first, in case the report cannot be written.
         let path = report::write(std::slice::from_ref(record), &self.output.out)
             .map_err(|error| report_failed(record, error))?;

@@ -22,7 +22,7 @@ pub(super) struct BuildProgress {
 
 impl BuildProgress {
     pub(super) fn new() -> Self {
-        let target = if std::io::stderr().is_terminal() {
+        let target = if std::io::stderr().is_terminal() && !screen::is_quiet() {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
@@ -44,7 +44,7 @@ impl BuildProgress {
             self.bar.set_length(expected.max(1).into());
             self.bar.set_position(progress.objects.done.into());
             self.bar.set_message(line(progress));
-        } else if is_due(self.last_line, progress) {
+        } else if !screen::is_quiet() && is_due(self.last_line, progress) {
             self.last_line = Some((progress.stage, progress.elapsed));
             screen::say(&line(progress));
         }

@@ -1,11 +1,15 @@
 //! The subcommands, one per file, each with an `exec`.
 
 mod answer;
+mod bundle;
+mod bundled;
 mod clean;
 mod command;
 mod compare;
 mod compared_form;
 mod compared_runs;
+mod completions;
+mod config;
 mod delete;
 mod diff;
 mod disk;
@@ -28,6 +32,7 @@ mod lab_status;
 mod layers;
 mod list;
 mod machine;
+mod man;
 mod mkfs;
 mod output_file;
 mod part_files;
@@ -56,3 +61,4 @@ pub(crate) use command::Command;
 pub(crate) use precision_text::describe_precision;
 #[cfg(test)]
 pub(crate) use schema::FORMATS;
+pub(crate) use venue_args::{OPTION_VENUES, VenueName};

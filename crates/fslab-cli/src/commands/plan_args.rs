@@ -120,6 +120,9 @@ pub(super) struct OutputArgs {
     /// Folder for the report
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) out: PathBuf,
+    /// Also write the run with all records to this file, which `fslab import` reads elsewhere
+    #[arg(long, value_name = "FILE")]
+    pub(super) results: Option<PathBuf>,
     /// Print JSON: the plan with --dry-run, else the run with all records
     #[arg(long)]
     pub(super) json: bool,

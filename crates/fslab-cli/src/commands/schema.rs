@@ -13,6 +13,7 @@ use fslab_store::{Checked, ListedRun};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
+use super::config::ShownSetting;
 use super::delete::DeletedRun;
 use super::disk::{DiskDetails, DiskSummary};
 use super::lab_status::LabStatuses;
@@ -158,6 +159,11 @@ pub(crate) const FORMATS: &[Format] = &[
         "study-check-published",
         "`fslab study check --published --json`",
         printed::<ThenAndNow>,
+    ),
+    format(
+        "config-show",
+        "`fslab config show --json`",
+        printed::<Vec<ShownSetting>>,
     ),
     format(
         "lab-status",

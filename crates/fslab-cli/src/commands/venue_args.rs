@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use fslab_disk::Machine;
 use fslab_fs::{GuestKernel, Host};
-use fslab_lab::Lab;
+use fslab_lab::{BundleVenue, Lab, TakenBundle};
 use fslab_model::{Bytes, Failure, FailureKind, LabPlan, Plan, VenueKind, VenuePlan};
 use fslab_run::{GuestChoice, Hardware, NamedKernels, VenueChoice};
 
@@ -17,7 +17,7 @@ use crate::defaults::{self, absolute_path, canonical_path};
 use crate::exit::CommandError;
 
 /// Options of the venue.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Where")]
 pub(super) struct VenueArgs {
     /// Where trials run [default: loop, or guest if loop is not possible]
@@ -50,8 +50,23 @@ pub(super) struct VenueArgs {
     destroy: Option<PathBuf>,
 }
 
+/// Options that belong to venues, by their names; the first is the one that the option implies.
+pub(crate) const OPTION_VENUES: [(&str, &[VenueName]); 7] = [
+    ("disk", &[VenueName::Sim]),
+    ("machine", &[VenueName::Sim]),
+    ("memory", GUESTS),
+    ("kernel", GUESTS),
+    (
+        "folder",
+        &[VenueName::Loop, VenueName::Guest, VenueName::Sim],
+    ),
+    ("dir", &[VenueName::Dir]),
+    ("destroy", &[VenueName::Block]),
+];
+const GUESTS: &[VenueName] = &[VenueName::Guest, VenueName::Sim];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum VenueName {
+pub(crate) enum VenueName {
     /// An image file behind a loop device with direct I/O (root)
     Loop,
     /// A block device, named with --destroy (root)
@@ -65,6 +80,38 @@ pub(super) enum VenueName {
 }
 
 impl VenueArgs {
+    /// The same with the venue sim, unless an option names another.
+    pub(super) fn or_sim(&self) -> Self {
+        let mut args = self.clone();
+        args.venue = args.venue.or(Some(VenueName::Sim));
+        args
+    }
+
+    /// The same with venue, lab, disk and memory of a bundle, unless options name others. Its
+    /// layers are made for its lab, so that no other can be named.
+    pub(super) fn of_bundle(&self, bundle: &TakenBundle) -> Result<Self, Failure> {
+        if self.kernel.is_some() {
+            let text = "a bundle has its own lab";
+            return Err(Failure::new(FailureKind::BadInput, text).hint("leave out --kernel"));
+        }
+        let (mut args, manifest) = (self.clone(), &bundle.manifest);
+        let venue = *args.venue.get_or_insert(match manifest.venue {
+            BundleVenue::Guest => VenueName::Guest,
+            BundleVenue::Sim => VenueName::Sim,
+        });
+        if GUESTS.contains(&venue) {
+            args.kernel = Some(manifest.lab.to_string());
+            args.memory = args.memory.or(manifest.memory_bytes.map(Bytes));
+        }
+        if venue == VenueName::Sim {
+            let of_file = bundle
+                .disk()
+                .map(|path| path.to_string_lossy().into_owned());
+            args.disk = args.disk.or(of_file).or_else(|| manifest.disk.clone());
+        }
+        Ok(args)
+    }
+
     /// The venue by these options; subjects that name `kernels` choose the venue guest.
     pub(super) fn choice(&self, kernels: &NamedKernels) -> Result<VenueChoice, CommandError> {
         let by_subjects = (!kernels.names.is_empty()).then_some(VenueName::Guest);
@@ -158,24 +205,24 @@ impl VenueArgs {
 
     /// The venue of --venue, or that of another option; an option of another venue is refused.
     fn named(&self) -> Result<Option<VenueName>, CommandError> {
-        const IMAGES: &[VenueName] = &[VenueName::Loop, VenueName::Guest, VenueName::Sim];
-        const GUEST: &[VenueName] = &[VenueName::Guest, VenueName::Sim];
-        let options = [
-            ("--disk", &[VenueName::Sim][..], self.disk.is_some()),
-            ("--machine", &[VenueName::Sim], self.machine.is_some()),
-            ("--memory", GUEST, self.memory.is_some()),
-            ("--kernel", GUEST, self.kernel.is_some()),
-            ("--folder", IMAGES, self.folder.is_some()),
-            ("--dir", &[VenueName::Dir], !self.dir.is_empty()),
-            ("--destroy", &[VenueName::Block], self.destroy.is_some()),
-        ];
-        let mut given = options.into_iter().filter(|(_, _, is_given)| *is_given);
-        let first = given.clone().next().map(|(_, venues, _)| venues[0]);
+        let is_given = |option: &str| match option {
+            "disk" => self.disk.is_some(),
+            "machine" => self.machine.is_some(),
+            "memory" => self.memory.is_some(),
+            "kernel" => self.kernel.is_some(),
+            "folder" => self.folder.is_some(),
+            "dir" => !self.dir.is_empty(),
+            "destroy" => self.destroy.is_some(),
+            other => unreachable!("--{other} belongs to no venue"),
+        };
+        let mut given = OPTION_VENUES
+            .into_iter()
+            .filter(|(option, _)| is_given(option));
+        let first = given.clone().next().map(|(_, venues)| venues[0]);
         let Some(venue) = self.venue.or(first) else {
             return Ok(None);
         };
-        let Some((option, venues, _)) = given.find(|(_, venues, _)| !venues.contains(&venue))
-        else {
+        let Some((option, venues)) = given.find(|(_, venues)| !venues.contains(&venue)) else {
             return Ok(Some(venue));
         };
         let venues: Vec<_> = venues
@@ -183,12 +230,12 @@ impl VenueArgs {
             .map(|venue| format!("'{}'", venue.as_str()))
             .collect();
         let text = format!(
-            "{option} needs the venue {}, and the venue is '{}'",
+            "--{option} needs the venue {}, and the venue is '{}'",
             venues.join(" or "),
             venue.as_str()
         );
         let failure = Failure::new(FailureKind::BadInput, text).hint(format!(
-            "leave out {option}, or the option of the other venue"
+            "leave out --{option}, or the option of the other venue"
         ));
         Err(failure.into())
     }
@@ -259,7 +306,7 @@ impl VenueArgs {
 }
 
 impl VenueName {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Loop => "loop",
             Self::Block => "block",

@@ -19,7 +19,9 @@ use fslab_sys::TrustedFolder;
 use serde::{Deserialize, Serialize};
 
 use super::{Draft, LayerError};
-use crate::Cache;
+use crate::archive::ensure_plain;
+use crate::key::sha256_of;
+use crate::{Cache, LabError};
 
 const VERSION: u32 = 1;
 const IMAGE: &str = "layer.img";
@@ -35,6 +37,13 @@ pub struct Layer {
     pub image: PathBuf,
     /// Its description.
     pub facts: LayerFacts,
+}
+
+impl Layer {
+    /// Path of its description.
+    pub(crate) fn description(&self) -> PathBuf {
+        self.image.with_file_name(DESCRIPTION)
+    }
 }
 
 /// The description of a layer.
@@ -129,6 +138,49 @@ impl Cache {
         let path = self.known(draft);
         fs::write(&path, &digest).map_err(LayerError::io("write", &path))?;
         self.layer(draft.name(), &digest)
+    }
+
+    /// Keeps the unpacked layer with this digest, an image and its description, which may come from
+    /// a stranger; a layer that is there stays.
+    ///
+    /// # Errors
+    /// [`LabError::Unreadable`] if image or description are those of another layer.
+    pub(crate) fn keep_layer(
+        &self,
+        digest: &str,
+        image: &Path,
+        description: &Path,
+    ) -> Result<(), LabError> {
+        let unreadable = |reason: &str| LabError::Unreadable {
+            path: description.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if self.layer("", digest).is_ok() {
+            return Ok(());
+        }
+        if sha256_of(image).map_err(LabError::io("read", image))? != digest {
+            return Err(unreadable("a layer does not match its digest"));
+        }
+        ensure_plain(description)?;
+        let text = fs::read(description).map_err(LabError::io("read", description))?;
+        let facts: Option<LayerFacts> = serde_json::from_slice(&text).ok();
+        let length = image.metadata().map_or(0, |found| found.len());
+        let is_its = |it: &LayerFacts| {
+            it.version == VERSION && it.digest == digest && it.image_bytes == length
+        };
+        if !facts.is_some_and(|facts| is_its(&facts)) {
+            return Err(unreadable("the description of a layer is another's"));
+        }
+        let folder = self.layers();
+        TrustedFolder::open_or_make(&folder).map_err(LabError::io("make", &folder))?;
+        let place = folder.join(digest);
+        let _ = fslab_sys::remove_tree(&place);
+        fs::create_dir(&place).map_err(LabError::io("make", &place))?;
+        for (from, name) in [(description, DESCRIPTION), (image, IMAGE)] {
+            let to = place.join(name);
+            fs::rename(from, &to).map_err(LabError::io("make", &to))?;
+        }
+        Ok(())
     }
 
     fn layers(&self) -> PathBuf {

@@ -1,0 +1,127 @@
+//! The command line: parsed once as typed, and again with the user's settings as defaults.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use fslab_model::Failure;
+
+use crate::commands::Command;
+use crate::exit::{CommandError, Exit};
+use crate::settings::{self, Options, Settings};
+use crate::{color, screen};
+
+/// Benchmarks file systems: formats, mounts, measures, unmounts and checks each one repeatedly, and
+/// reports which is faster, by how much, with confidence intervals.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fslab",
+    bin_name = "fslab",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
+#[command(after_help = crate::exit::SUMMARY)]
+pub(crate) struct Cli {
+    /// When to use colours.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Output"
+    )]
+    pub(crate) color: color::ColorChoice,
+    /// Print no progress and no notes: results, warnings and errors alone.
+    #[arg(long, short, global = true, help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Ignore the configuration file and the variables FSLAB_*.
+    #[arg(long, global = true, help_heading = "Output")]
+    no_config: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    /// The command line of this process; colours and quietness are set.
+    ///
+    /// # Errors
+    /// The exit code, after the message was printed.
+    pub(crate) fn of_process() -> Result<Self, Exit> {
+        let typed = Self::command().try_get_matches();
+        let typed = typed.map_err(|error| report(&error))?;
+        let cli = Self::from_arg_matches(&typed).map_err(|error| report(&error))?;
+        if cli.no_config || cli.command.is_closed() {
+            cli.take_effect();
+            return Ok(cli);
+        }
+        let settings = match usable_settings() {
+            Ok(settings) => settings::put_in_force(settings),
+            Err(failure) => {
+                cli.take_effect();
+                let error = CommandError::from(failure);
+                screen::print_error(&error);
+                return Err(error.exit);
+            }
+        };
+        let command = settings::applied(Self::command(), &typed, settings);
+        let cli = command
+            .try_get_matches()
+            .and_then(|matches| Self::from_arg_matches(&matches))
+            .map_err(|error| report(&error))?;
+        cli.take_effect();
+        Ok(cli)
+    }
+
+    fn take_effect(&self) {
+        self.color.apply();
+        screen::set_quiet(self.quiet);
+    }
+}
+
+fn usable_settings() -> Result<Settings, Failure> {
+    let root = Cli::command();
+    let options = Options::of(&root);
+    let settings = Settings::load(&options)?;
+    settings::ensure_valid(&root, &options, &settings)?;
+    Ok(settings)
+}
+
+/// Prints what clap says of the command line.
+fn report(error: &clap::Error) -> Exit {
+    print_clap(error);
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        hint_at_compare();
+    }
+    // clap reports help and version as errors, too, but for standard output.
+    if error.use_stderr() {
+        Exit::BadInput
+    } else {
+        Exit::Done
+    }
+}
+
+/// For `fslab ext4 xfs`, which lacks the command: names it.
+fn hint_at_compare() {
+    let words = std::env::args_os().skip(1).map(OsString::into_string);
+    let Ok(words) = words.collect::<Result<Vec<_>, _>>() else {
+        return;
+    };
+    if fslab_fs::parse_subjects(&words).is_ok() {
+        screen::say(&format!("  hint: fslab compare {}", words.join(" ")));
+    }
+}
+
+/// Prints clap's message, which quotes arguments. If one of these has control characters, they are
+/// escaped, and the message is not coloured.
+fn print_clap(error: &clap::Error) {
+    let has_control = |argument: OsString| {
+        let text = argument.to_string_lossy();
+        screen::plain(&text) != text
+    };
+    if error.use_stderr() && std::env::args_os().any(has_control) {
+        screen::say(error.render().to_string().trim_end());
+    } else {
+        let _ = error.print();
+    }
+}
