@@ -91,13 +91,15 @@ fn measure(args: &Args) -> Result<(), BenchError> {
         let findings = processor::measure(args, &fslab, &stop)?;
         print!("{}", processor::terminal(&findings));
         let folder = args.out.as_deref().unwrap_or(Path::new(RESULTS));
-        if let Some(svg) = processor::picture(&findings) {
+        let svg = processor::picture(&findings);
+        let picture = svg.as_ref().map(|_| PROCESSOR_PICTURE);
+        if let Some(svg) = svg {
             let path = folder.join(PROCESSOR_PICTURE);
             std::fs::create_dir_all(folder).map_err(|e| BenchError::io("make", folder, e))?;
             std::fs::write(&path, svg).map_err(|e| BenchError::io("write", &path, e))?;
         }
         return keep(args.out.as_deref(), false, "-processor", |date, command| {
-            processor::page(&findings, date, command, PROCESSOR_PICTURE)
+            processor::page(&findings, date, command, picture)
         });
     }
     if let Some(Other::Store(args)) = &args.other {

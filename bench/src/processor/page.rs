@@ -22,11 +22,19 @@ pub(crate) fn terminal(findings: &Findings) -> String {
     )
 }
 
-/// The page; its picture lies beside it as `picture`.
-pub(crate) fn page(findings: &Findings, date: &str, command: &str, picture: &str) -> String {
+/// The page; its picture, if there is one, lies beside it as `picture`.
+pub(crate) fn page(
+    findings: &Findings,
+    date: &str,
+    command: &str,
+    picture: Option<&str>,
+) -> String {
+    let picture = picture.map_or_else(String::new, |picture| {
+        format!("![Real rates against counted ones]({picture})\n\n")
+    });
     format!(
         "# The counted processor and this machine's, {date}\n\n{}\n\n`{command}`\n\n{}\n\n\
-         ![Real rates against counted ones]({picture})\n\n## Phases\n\n{}\n\n## Rates\n\n{}\n",
+         {picture}## Phases\n\n{}\n\n## Rates\n\n{}\n",
         summary(&findings.agreement),
         conditions(findings),
         phases(&findings.agreement).markdown(),
@@ -61,16 +69,18 @@ fn rows(phase: &PhaseAgreement, real: &RunRecord) -> Vec<PublishedRow> {
         .find(|it| it.name == phase.name)
         .map(|it| it.headline);
     let (metric, unit) = match headline {
-        Some(Headline::Throughput) => ("rate", "B/s"),
-        _ => ("operations", "op/s"),
+        Some(Headline::Throughput) => ("rate", "K/sec"),
+        _ => ("operations", "/sec"),
     };
+    // `K/sec` are KiB, as bonnie++ prints them.
+    let unit_of_one = if unit == "K/sec" { 1024.0 } else { 1.0 };
     let row = |(subject, rate, _): &(String, f64, f64)| PublishedRow {
         place: "this machine".to_owned(),
         subject: Some(subject.clone()),
         phase: phase.name.clone(),
         parameters: Vec::new(),
         part: None,
-        value: PublishedValue::Number(*rate),
+        value: PublishedValue::Number(*rate / unit_of_one),
         printed: format!("{rate:.0}"),
         metric: Some(metric.to_owned()),
         unit: Some(unit.to_owned()),
