@@ -1,6 +1,7 @@
 //! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
-//! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts that differ.
+//! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts that
+//! differ.
 
 mod exact;
 mod gate;
