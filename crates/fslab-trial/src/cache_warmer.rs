@@ -31,7 +31,6 @@ impl CacheWarmer<'_> {
             None => self.walk(self.root, &mut found)?,
         }
         let (mut pages, mut resident) = (0, 0);
-        let mut into = vec![0; READ_CHUNK_BYTES];
         for path in &found {
             self.go_on()?;
             // Files that do not exist yet are made by the phase.
@@ -40,7 +39,7 @@ impl CacheWarmer<'_> {
                 metadata => must("look at", path, metadata)?,
             };
             if self.include_data && metadata.is_file() {
-                self.read(path, &mut into)?;
+                self.read(path)?;
             }
         }
         for path in found.iter().filter(|_| self.include_data) {
@@ -92,13 +91,14 @@ impl CacheWarmer<'_> {
         Ok(())
     }
 
-    fn read(&self, path: &Path, into: &mut [u8]) -> Result<(), Failure> {
+    fn read(&self, path: &Path) -> Result<(), Failure> {
         let mut file = match File::open(path) {
             // The phase cannot read it either.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
             file => must("open", path, file)?,
         };
-        while must("read", path, file.read(into))? > 0 {
+        let mut into = vec![0; READ_CHUNK_BYTES];
+        while must("read", path, file.read(&mut into))? > 0 {
             self.go_on()?;
         }
         Ok(())
