@@ -36,8 +36,10 @@ pub fn build_lab(
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<BuiltLab, LabError> {
-    let built = match request.source {
-        SourceRequest::DebianKernel(_) => pc::build_pc(cache, request, stop, listener)?,
+    let built = match &request.source {
+        SourceRequest::DebianKernel(version) => {
+            pc::build_pc(cache, request, version, stop, listener)?
+        }
         SourceRequest::Debian | SourceRequest::Tree(_) | SourceRequest::Tarball(_) => {
             build(cache, request, stop, listener)?
         }

@@ -19,7 +19,7 @@ use crate::lock::BuildLock;
 use crate::padded::padded_bytes;
 use crate::progress::{BuildStage, Progress};
 use crate::tools::{self, BuildTool, tool};
-use crate::{BuildRequest, Cache, KernelKey, LabError, SourceKind, SourceRequest};
+use crate::{BuildRequest, Cache, KernelKey, LabError, SourceKind};
 
 /// The running program.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -49,20 +49,18 @@ const BASE: [&str; 17] = [
     "mq_deadline",
 ];
 
-/// Builds the kernel of `request`, a distribution's, and points its name to it. If only the program
-/// is another, kernel and initramfs stay.
+/// Builds the kernel of `request`, Debian's of `version`, and points its name to it. If only the
+/// program is another, kernel and initramfs stay.
 ///
 /// # Errors
 /// [`LabError`]; the cache is then unchanged except for the log.
 pub(crate) fn build_pc(
     cache: &Cache,
     request: &BuildRequest,
+    version: &str,
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
-    let SourceRequest::DebianKernel(version) = &request.source else {
-        unreachable!("only a distribution's kernel is a PC's");
-    };
     cache.prepare()?;
     let own =
         sha256_of(Path::new(OWN_PROGRAM)).map_err(LabError::io("read", Path::new(OWN_PROGRAM)))?;
