@@ -114,8 +114,8 @@ enum ArchArg {
 /// Arguments of `fslab lab build`.
 #[derive(Debug, Args)]
 struct BuildArgs {
-    /// Name for the lab [default: default; with --kernel debian:VERSION, debian-VERSION; with --arch
-    /// pc, pc]
+    /// Name for the lab [default: default; with --kernel debian:VERSION, debian-VERSION; with
+    /// --arch pc, pc]
     #[arg(long)]
     name: Option<String>,
     /// What the kernel runs on

@@ -57,8 +57,8 @@ const BASE: [&str; 17] = [
     "mq_deadline",
 ];
 
-/// Builds the kernel of `request`, and points its name to it. If only the program is another, kernel
-/// and initramfs stay.
+/// Builds the kernel of `request`, and points its name to it. If only the program is another,
+/// kernel and initramfs stay.
 ///
 /// # Errors
 /// [`LabError`]; the cache is then unchanged except for the log.

@@ -1,6 +1,6 @@
-//! Labs of a simulated PC: an unchanged x86-64 kernel of a distribution, or one compiled from source,
-//! fslab's driver as a module of it, and an initramfs that loads the modules and mounts the lab's root
-//! image.
+//! Labs of a simulated PC: an unchanged x86-64 kernel of a distribution, or one compiled from
+//! source, fslab's driver as a module of it, and an initramfs that loads the modules and mounts the
+//! lab's root image.
 //!
 //! ```text
 //!     Debian's packages --> kernel, modules ----+
