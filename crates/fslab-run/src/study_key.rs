@@ -95,18 +95,23 @@ fn of_phases(error: &PhasesError, study: &Study) -> Option<Vec<String>> {
     }
 }
 
-/// The parameter of the phase that the error names.
+/// The parameter of the phase that the error names, or else the one whose value it quotes.
 fn named_parameter(entry: &PhaseEntry, error: &WorkloadError) -> Option<String> {
     let mut text = error.to_string();
     let source = std::error::Error::source(error).map(ToString::to_string);
     text.extend(source);
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    let words: Vec<&str> = text.split(|c| !is_letter(c)).collect();
     // The first in the text is the one that it is about.
-    let named = words
-        .iter()
-        .find(|word| entry.parameters.contains_key(**word));
-    named.map(ToString::to_string)
+    let mut words = text.split(|c| !is_letter(c));
+    let named = words.find(|word| entry.parameters.contains_key(*word));
+    let is_quoted = |value: &serde_json::Value| {
+        let value = value.as_str();
+        value.is_some_and(|value| text.contains(&format!("'{value}'")))
+    };
+    let mut parameters = entry.parameters.iter();
+    let quoted = parameters.find(|(_, value)| is_quoted(value));
+    let quoted = quoted.map(|(name, _)| name.as_str());
+    named.or(quoted).map(str::to_owned)
 }
 
 /// The key of the study, unless the command line has its own value.

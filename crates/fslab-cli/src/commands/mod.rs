@@ -9,8 +9,6 @@ mod compared_runs;
 mod delete;
 mod diff;
 mod disk;
-mod disk_axis;
-mod disk_drawing;
 mod disk_plot;
 mod disk_test;
 mod execution;
