@@ -19,7 +19,7 @@ const COLOURS: [(&str, &str); 8] = [
 ];
 
 /// Shapes in a box of ten by ten around their start, as SVG paths of relative steps.
-const SHAPES: [&str; 7] = [
+pub(crate) const SHAPES: [&str; 7] = [
     "m-4 0a4 4 0 108 0 4 4 0 10-8 0z",
     "m-3.6-3.6h7.2v7.2h-7.2z",
     "m0-4.9l4.9 4.9-4.9 4.9-4.9-4.9z",
