@@ -1,0 +1,105 @@
+//! The side of a worker.
+
+use std::io::{self, BufRead, Write};
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::thread;
+
+use fslab_model::{Event, EventBody, Failure, FailureKind, Plan};
+use fslab_venue::Control;
+
+use super::protocol::{Assignment, FromWorker, ToWorker, receive, send};
+use crate::executor::{Executor, trial_request};
+
+/// Runs the trials that a conductor sends on `input`, one at a time, until that ends. `open` opens
+/// the venue of a plan.
+///
+/// # Errors
+/// If `input` cannot be read, is no message, or `output` cannot be written.
+pub fn serve<E: Executor>(
+    fslab: &str,
+    mut input: impl BufRead + Send,
+    output: impl Write + Send,
+    open: impl FnOnce(&Plan) -> Result<E, Failure>,
+) -> io::Result<()> {
+    let output = Mutex::new(output);
+    let tell = |message: &FromWorker| {
+        let mut output = output.lock().expect("no writer panics");
+        send(&mut *output, message)
+    };
+    let Some(ToWorker::Begin(assignment)) = receive(&mut input)? else {
+        return Err(io::Error::other("the first message is not `begin`"));
+    };
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let opened = ensure_same_version(fslab, &assignment).and_then(|()| open(&assignment.plan));
+    let executor = match opened {
+        Ok(executor) => executor,
+        Err(failure) => return tell(&FromWorker::Refused { host, failure }),
+    };
+    tell(&FromWorker::Ready { host })?;
+    let control = Control::new();
+    thread::scope(|scope| {
+        let (sender, trials) = mpsc::channel();
+        let stops = control.clone();
+        let reader = scope.spawn(move || {
+            let ended = loop {
+                match receive(&mut input) {
+                    Ok(Some(ToWorker::Trial { trial, position })) => {
+                        // The other side ends after an error of writing.
+                        let _ = sender.send((trial, position));
+                    }
+                    Ok(Some(ToWorker::Stop)) => stops.request_stop(),
+                    Ok(Some(ToWorker::Begin(_))) => {
+                        break Err(io::Error::other("a second message `begin`"));
+                    }
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            };
+            // Nobody waits for the running trial any more: it is killed.
+            stops.request_stop();
+            stops.request_stop();
+            ended
+        });
+        for (trial, position) in trials {
+            let Assignment {
+                run,
+                plan,
+                allow_commands,
+                ..
+            } = &*assignment;
+            let Some(request) = trial_request(run, plan, *allow_commands, position, trial) else {
+                return Err(io::Error::other("the plan has no such trial"));
+            };
+            let mut on_event = |event: &Event| {
+                // The record has all others. An error is seen again when that is written.
+                if matches!(event.body, EventBody::StepStarted { .. }) {
+                    let _ = tell(&FromWorker::Event {
+                        body: event.clone(),
+                    });
+                }
+            };
+            let record = executor.run_trial(&request, &control, &mut on_event);
+            tell(&FromWorker::Record {
+                record: Box::new(record),
+            })?;
+        }
+        reader.join().expect("the reader does not panic")
+    })
+}
+
+/// Refuses a conductor of another version, whose records could differ.
+fn ensure_same_version(own: &str, assignment: &Assignment) -> Result<(), Failure> {
+    if assignment.fslab == own {
+        return Ok(());
+    }
+    let text = format!(
+        "fslab is {own} here and {} at the conductor",
+        assignment.fslab
+    );
+    Err(Failure::new(FailureKind::BadInput, text)
+        .hint("install the same version of fslab on all machines"))
+}
