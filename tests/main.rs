@@ -38,3 +38,4 @@ mod studies;
 mod terminal;
 mod trace;
 mod verification;
+mod workers;

@@ -46,4 +46,4 @@ pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
 pub use study_key::resolve_failure;
 pub use venue_choice::{GuestChoice, Hardware, VenueChoice};
-pub use workers::{Assignment, Workers, serve};
+pub use workers::{Assignment, TrialWorkers, serve};

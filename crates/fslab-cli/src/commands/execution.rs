@@ -8,7 +8,7 @@ use fslab_lab::TakenBundle;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
     Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, Resumption,
-    RunLock, RunOutcome, StudySource, VenueChoice, Workers, resolve_failure,
+    RunLock, RunOutcome, StudySource, TrialWorkers, VenueChoice, resolve_failure,
 };
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
@@ -277,7 +277,7 @@ impl ExecutionArgs {
         &self,
         header: &RunHeader,
         jobs: NonZeroUsize,
-    ) -> Result<Option<Workers>, CommandError> {
+    ) -> Result<Option<TrialWorkers>, CommandError> {
         let Some(socket) = &self.workers else {
             return Ok(None);
         };
@@ -287,7 +287,7 @@ impl ExecutionArgs {
             plan: header.plan.clone(),
             allow_commands: self.plan.allow_commands,
         };
-        Ok(Some(Workers::connect(socket, jobs.get(), assignment)?))
+        Ok(Some(TrialWorkers::connect(socket, jobs.get(), assignment)?))
     }
 
     fn report(&self, record: &RunRecord, outcome: RunOutcome) -> CommandResult {

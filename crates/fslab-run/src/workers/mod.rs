@@ -1,7 +1,7 @@
 //! Trials in other processes, on this machine or others.
 //!
 //! ```text
-//!     Conductor --> Workers (an Executor) --socket--> a transport --> serve --> Venue
+//!     Conductor --> TrialWorkers (an Executor) --socket--> a transport --> serve --> Venue
 //!                   one connection per slot           fslab-mpi       `fslab worker`
 //! ```
 //! A connection carries lines of JSON: see [`protocol`]. Any transport that joins a connection with
@@ -12,5 +12,5 @@ mod remote;
 mod serve;
 
 pub use protocol::Assignment;
-pub use remote::Workers;
+pub use remote::TrialWorkers;
 pub use serve::serve;

@@ -22,8 +22,8 @@ const GRACE: Duration = Duration::from_secs(120);
 /// Interval at which a waiter checks for stop requests.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Workers behind a socket, one for each slot.
-pub struct Workers {
+/// TrialWorkers behind a socket, one for each slot.
+pub struct TrialWorkers {
     links: Vec<Mutex<Option<Link>>>,
     lost: OnceLock<Failure>,
 }
@@ -36,7 +36,7 @@ struct Link {
     host: String,
 }
 
-impl Workers {
+impl TrialWorkers {
     /// Connects `count` workers through the socket at `path`.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Workers {
     }
 }
 
-impl Executor for Workers {
+impl Executor for TrialWorkers {
     fn run_trial(
         &self,
         request: &TrialRequest,

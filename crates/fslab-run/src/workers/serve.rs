@@ -30,16 +30,13 @@ pub fn serve<E: Executor>(
     let Some(ToWorker::Begin(assignment)) = receive(&mut input)? else {
         return Err(io::Error::other("the first message is not `begin`"));
     };
-    let host = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
+    let host = fslab_sys::host_name();
     let opened = ensure_same_version(fslab, &assignment).and_then(|()| open(&assignment.plan));
     let executor = match opened {
         Ok(executor) => executor,
         Err(failure) => return tell(&FromWorker::Refused { host, failure }),
     };
-    tell(&FromWorker::Ready { host })?;
+    tell(&FromWorker::Ready { host: host.clone() })?;
     let control = Control::new();
     thread::scope(|scope| {
         let (sender, trials) = mpsc::channel();
@@ -59,7 +56,7 @@ pub fn serve<E: Executor>(
                     Err(error) => break Err(error),
                 }
             };
-            // Nobody waits for the running trial any more: it is killed.
+            // No one waits for the running trial any more: it is killed.
             stops.request_stop();
             stops.request_stop();
             ended
@@ -72,7 +69,14 @@ pub fn serve<E: Executor>(
                 ..
             } = &*assignment;
             let Some(request) = trial_request(run, plan, *allow_commands, position, trial) else {
-                return Err(io::Error::other("the plan has no such trial"));
+                // The conductor closes the connection at this answer.
+                let text = format!("the plan has no trial {trial}");
+                let failure = Failure::new(FailureKind::Protocol, text);
+                tell(&FromWorker::Refused {
+                    host: host.clone(),
+                    failure,
+                })?;
+                continue;
             };
             let mut on_event = |event: &Event| {
                 // The record has all others. An error is seen again when that is written.
@@ -102,4 +106,62 @@ fn ensure_same_version(own: &str, assignment: &Assignment) -> Result<(), Failure
     );
     Err(Failure::new(FailureKind::BadInput, text)
         .hint("install the same version of fslab on all machines"))
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::VenuePlan;
+
+    use super::*;
+    use crate::{Request, VenueChoice, resolve};
+
+    fn plan() -> Plan {
+        let study = crate::load_study("quick").expect("built in").0;
+        let venue = VenueChoice::Named(VenuePlan::Fake);
+        let request = Request::new(study, &["fake"], venue, 7);
+        resolve(&request).expect("resolves").plan
+    }
+
+    /// What a worker of version `own` says to these lines.
+    fn answer(own: &str, lines: &str) -> (io::Result<()>, String) {
+        let mut output = Vec::new();
+        let refused = |_: &Plan| -> Result<fslab_venue::Venue, Failure> {
+            Err(Failure::new(FailureKind::Device, "there is no lab"))
+        };
+        let ended = serve(own, lines.as_bytes(), &mut output, refused);
+        (ended, String::from_utf8(output).expect("text"))
+    }
+
+    fn begin() -> String {
+        let assignment = Assignment {
+            fslab: "1.0".into(),
+            run: "20260101-000000-abcd".parse().expect("an ID"),
+            plan: plan(),
+            allow_commands: false,
+        };
+        let mut line = Vec::new();
+        send(&mut line, &ToWorker::Begin(Box::new(assignment))).expect("written");
+        String::from_utf8(line).expect("text")
+    }
+
+    #[test]
+    fn another_version_and_a_venue_that_cannot_be_opened_are_refused_with_the_reason() {
+        let (ended, said) = answer("2.0", &begin());
+        ended.expect("an orderly end");
+        assert!(
+            said.contains("fslab is 2.0 here and 1.0 at the conductor"),
+            "{said}"
+        );
+        let (_, said) = answer("1.0", &begin());
+        assert!(said.contains("there is no lab"), "{said}");
+    }
+
+    #[test]
+    fn a_connection_that_does_not_begin_with_the_run_is_an_error() {
+        for lines in ["", "{\"message\":\"stop\"}\n", "no JSON\n"] {
+            let (ended, said) = answer("1.0", lines);
+            assert!(ended.is_err(), "{lines}");
+            assert_eq!(said, "");
+        }
+    }
 }
