@@ -24,6 +24,7 @@ mod extents;
 mod file_name;
 mod file_system;
 mod group_keeper;
+mod guest_program;
 mod kernel_log;
 mod landlock;
 mod loading;
@@ -78,6 +79,7 @@ pub use file_system::{
     FileSystemRoom, is_in_memory, named_attribute, remove_named_attribute, set_named_attribute,
     share_blocks,
 };
+pub use guest_program::guest_program;
 pub use kernel_log::{KernelLine, KernelLog};
 pub use landlock::WriteLimits;
 pub use loading::{inherited_loading, load_uniformly};

@@ -20,9 +20,6 @@ const DEFAULT: &str = "default";
 /// The name of the default lab of a machine whose processor takes time.
 pub(crate) const DEFAULT_PC: &str = "debian-6.1";
 
-/// Starts the running binary even if its file was replaced.
-const OWN_PROGRAM: &str = "/proc/self/exe";
-
 /// The lab with this name, or the default.
 pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
     Ok(defaults::cache()?.find_lab(name.unwrap_or(DEFAULT))?)
@@ -41,7 +38,7 @@ fn bootable(lab: Lab) -> Result<Lab, Failure> {
     if !lab.kernel.facts.lab_devices {
         return Err(outdated_kernel(&lab, "cannot boot from a root image"));
     }
-    lab.ensure_runs(Path::new(OWN_PROGRAM))?;
+    lab.ensure_runs(&fslab_sys::guest_program())?;
     Ok(lab)
 }
 

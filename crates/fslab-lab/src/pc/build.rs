@@ -23,9 +23,6 @@ use crate::source::Origin;
 use crate::tools::{self, BuildTool, tool};
 use crate::{BuildRequest, Cache, KernelKey, LabError, SourceRequest};
 
-/// The running program.
-const OWN_PROGRAM: &str = "/proc/self/exe";
-
 /// Programs that this build needs besides those of every build.
 const TOOLS: [BuildTool; 1] = [tool("depmod", "kmod")];
 /// What compiling a kernel for PCs needs besides: its tools read object files.
@@ -69,8 +66,8 @@ pub(crate) fn build_pc(
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
     cache.prepare()?;
-    let own =
-        sha256_of(Path::new(OWN_PROGRAM)).map_err(LabError::io("read", Path::new(OWN_PROGRAM)))?;
+    let own = fslab_sys::guest_program();
+    let own = sha256_of(&own).map_err(LabError::io("read", &own))?;
     let is_of_own = |kernel: &Kernel| {
         let pc = kernel.facts.pc.as_ref();
         pc.is_some_and(|pc| pc.fslab_sha256 == own)
@@ -189,11 +186,11 @@ struct Program {
     bytes: u64,
 }
 
-/// Puts the running program into `finished`, without symbols, padded to a power of two.
+/// Puts the program of the trials into `finished`, without symbols, padded to a power of two.
 fn make_program(finished: &Path, build_dir: &mut BuildDir<'_>) -> Result<Program, LabError> {
     let to = finished.join(PROGRAM_FILE);
     let own = build_dir.path("fslab");
-    fs::copy(OWN_PROGRAM, &own).map_err(LabError::io("write", &own))?;
+    fs::copy(fslab_sys::guest_program(), &own).map_err(LabError::io("write", &own))?;
     let mut strip = build_dir.command("strip");
     strip.arg("--strip-all").arg("-o").arg(&to).arg(&own);
     build_dir.run("strip the program of the trials", strip)?;

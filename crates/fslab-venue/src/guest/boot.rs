@@ -16,7 +16,7 @@ use fslab_sys::WriteLimits;
 use super::init::GuestTask;
 use super::pc::{self, Emulator, Pc};
 use super::pc_files::PcFiles;
-use super::share::{EXCHANGE, IMAGE, MODEL, OWN_PROGRAM, PROGRAM, ROOT, Share, TRACE, layer_name};
+use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name};
 
 /// Folder of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -159,7 +159,7 @@ impl Guest {
     /// Space that a guest needs in its disk's folder besides the disk: the program, and the guest's
     /// memory if its file is there.
     pub(crate) fn room(&self) -> io::Result<Bytes> {
-        let program = std::fs::metadata(OWN_PROGRAM)?.len();
+        let program = std::fs::metadata(fslab_sys::guest_program())?.len();
         let memory = if self.is_memory_shared {
             0
         } else {

@@ -140,9 +140,9 @@ impl Share {
         self.folder.join(PROGRAM)
     }
 
-    /// Copies the running program, whose file may be replaced at any time.
+    /// Copies the program of the trials, whose file may be replaced at any time.
     pub(crate) fn copy_program(&self) -> io::Result<()> {
-        std::fs::copy(OWN_PROGRAM, self.program()).map(drop)
+        std::fs::copy(fslab_sys::guest_program(), self.program()).map(drop)
     }
 
     /// Creates links to the images of the root and its layers.
@@ -223,8 +223,6 @@ pub(super) const EXCHANGE: &str = "share";
 const SPEC: &str = "spec.json";
 pub(super) const EVENTS: &str = "events";
 const STATUS: &str = "status";
-/// The running program, even if its file was replaced.
-pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The copy of the program.
 pub(super) const PROGRAM: &str = "fslab";
 /// The disk.
