@@ -1,6 +1,7 @@
 //! Executes a study from plan to report, for `compare`, `run` and `trace replay`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use fslab_lab::TakenBundle;
@@ -36,6 +37,10 @@ pub(super) struct ExecutionArgs {
     output: OutputArgs,
     #[command(flatten)]
     store: StoreArgs,
+    /// In the venue sim, keep the log of each trial's disk in this folder: every write with its
+    /// data, every flush and discard, with virtual times; the figures stay the same
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    record_disk: Option<PathBuf>,
 }
 
 impl ExecutionArgs {
@@ -96,7 +101,7 @@ impl ExecutionArgs {
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         clean_up();
-        let venue = open_venue(&plan, jobs)?;
+        let venue = open_venue(&plan, jobs, self.record_disk.clone())?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
@@ -360,7 +365,11 @@ fn clean_up() {
     }
 }
 
-fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
+fn open_venue(
+    plan: &Plan,
+    jobs: NonZeroUsize,
+    record_disk: Option<PathBuf>,
+) -> Result<Venue, CommandError> {
     let settings = VenueSettings {
         // Starts the running binary even if its file was replaced.
         program: "/proc/self/exe".into(),
@@ -368,6 +377,7 @@ fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
         mount_folder: canonical_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
         guests: guest_lab::settings_of(plan, jobs)?,
+        record_disk,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
 }
