@@ -77,7 +77,7 @@ pub fn moments(
             (_, Cache::Volatile) if request.fua => times.push(request.done_ns),
             (_, Cache::Volatile) | (RequestKind::Flush, Cache::Durable) => {}
             (_, Cache::Durable) => {
-                times.extend([request.done_ns.saturating_sub(1), request.done_ns])
+                times.extend([request.done_ns.saturating_sub(1), request.done_ns]);
             }
         }
     }
