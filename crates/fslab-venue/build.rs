@@ -1,15 +1,24 @@
-//! Compiles the library that is loaded into a guest kernel's process on some processors.
+//! Compiles the libraries that are loaded into a guest kernel's process: one on some processors, one
+//! if the disk is recorded.
 
 use std::path::Path;
 
 fn main() {
-    let source = Path::new("preload/xstate.c");
+    for name in ["xstate", "record"] {
+        compile(name);
+    }
+}
+
+fn compile(name: &str) {
+    let source = &Path::new("preload").join(name).with_extension("c");
     println!("cargo::rerun-if-changed={}", source.display());
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
     let compiler = cc::Build::new().opt_level(2).warnings(true).get_compiler();
     let mut command = compiler.to_command();
     command.args(["-shared", "-fPIC", "-s", "-o"]);
-    command.arg(Path::new(&out).join("xstate.so")).arg(source);
+    command
+        .arg(Path::new(&out).join(name).with_extension("so"))
+        .arg(source);
     let status = command.status().expect("the C compiler starts");
     assert!(status.success(), "{command:?} ended with {status}");
 }

@@ -15,6 +15,7 @@ mod counted_machine;
 mod device_identity;
 mod digest;
 mod disturbance;
+mod durability;
 mod duration_text;
 mod event;
 mod exact;

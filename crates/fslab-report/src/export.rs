@@ -1,13 +1,14 @@
 //! A run for other programs: everything as JSON, and every figure as a row of CSV.
 
-use fslab_compare::{Analysis, DIMENSIONS, PLACES, observations};
+use fslab_compare::{Analysis, DIMENSIONS, PLACES, PhaseAnalysis, observations};
 use fslab_model::RunRecord;
 use serde::Serialize;
 
 use crate::ReportError;
 
-/// The run as indented JSON with a final newline; reads back as the same record. If repeats are
-/// perturbed, the sensitivity of each figure is added, which no record has.
+/// The run as indented JSON with a final newline; reads back as the same record. Two things are
+/// added that no record has: if repeats are perturbed, the sensitivity of each figure; and the
+/// phases in which a subject does not flush.
 ///
 /// # Errors
 /// [`ReportError::Json`] if the record has a value that JSON cannot represent.
@@ -15,6 +16,7 @@ pub fn json(run: &RunRecord) -> Result<String, ReportError> {
     let document = Document {
         run,
         sensitivity: sensitivities(run),
+        does_not_flush: unflushed(run),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -26,6 +28,34 @@ struct Document<'a> {
     run: &'a RunRecord,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sensitivity: Vec<Sensitivity>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    does_not_flush: Vec<Unflushed>,
+}
+
+/// A phase that makes data durable without a flush of the disk, whose cache is volatile.
+#[derive(Serialize)]
+struct Unflushed {
+    subject: String,
+    phase: String,
+    /// Records of the phase without a flush, and all.
+    records: [usize; 2],
+}
+
+fn unflushed(run: &RunRecord) -> Vec<Unflushed> {
+    let analysis = Analysis::uncorrected(run);
+    let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    let of_phase = |phase: &PhaseAnalysis| {
+        let of_subject = |subject: usize| {
+            let cell = &phase.cells[subject];
+            Unflushed {
+                subject: names[subject].clone(),
+                phase: phase.name.to_owned(),
+                records: [cell.unflushed(), cell.records().count()],
+            }
+        };
+        phase.not_flushing().map(of_subject).collect::<Vec<_>>()
+    };
+    analysis.runs().flat_map(of_phase).collect()
 }
 
 /// The sensitivity of one figure.

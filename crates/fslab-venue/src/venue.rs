@@ -14,7 +14,9 @@ use fslab_sys::LoopDevice;
 
 use crate::child::{Ending, Launch, Transport, trial_command};
 use crate::control::Control;
-use crate::guest::{Clock, Guest, GuestSettings, GuestTask, add_insight, name_full_disk};
+use crate::guest::{
+    Clock, Guest, GuestSettings, GuestTask, Recorded, add_insight, keep_log, name_full_disk,
+};
 use crate::lease::{Lease, Leases};
 use crate::places::{
     Block, Directory, Fake, GuestDisk, Image, Place, Places, Prepared, Preparing, Start,
@@ -37,6 +39,8 @@ pub struct VenueSettings {
     pub footprint: Bytes,
     /// The guests of the venues `guest` and `sim`: one for all subjects, or one for each.
     pub guests: Vec<GuestSettings>,
+    /// The folder in which each trial's log of its simulated disk is kept; `None` if none is.
+    pub record_disk: Option<PathBuf>,
 }
 
 impl VenueSettings {
@@ -54,6 +58,7 @@ impl VenueSettings {
         }
         Places::each(&self.guests, |chosen| {
             let guest = Guest::new(chosen, memory, clock.clone())?;
+            let guest = guest.recorded(self.record_disk.is_some());
             GuestDisk::open(folder.to_owned(), size, self.footprint, guest)
         })
     }
@@ -111,6 +116,9 @@ impl Venue {
     /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
     pub fn open(plan: &VenuePlan, size: Bytes, settings: VenueSettings) -> Result<Self, Failure> {
         settings.leases.ensure_writable()?;
+        if let Some(folder) = &settings.record_disk {
+            prepare_recording(plan, folder)?;
+        }
         let places = match plan {
             VenuePlan::Dir { dir } => Places::each(dir.as_slice(), |dir| {
                 Directory::open(dir.clone(), settings.footprint.0)
@@ -240,7 +248,11 @@ impl Venue {
             let _ = self.lost.set(Failure::new(FailureKind::Timeout, text));
         }
         // The trace is read before its folder is removed.
-        let record = ending.map(|ending| record_of(&spec, run, &start, ending));
+        let record = ending.map(|ending| {
+            let mut record = record_of(&spec, run, &start, ending);
+            self.keep_log(request, &spec, &start, &mut record);
+            record
+        });
         if let (Start::InGuest(_, share), false) = (&start, is_stuck) {
             share.remove_exchange();
         }
@@ -260,6 +272,31 @@ impl Venue {
             (TrialOutcome::Done, None) => TrialOutcome::Done,
         };
         Ok(record)
+    }
+
+    /// Keeps the log of the trial's simulated disk, if that was asked for.
+    fn keep_log(
+        &self,
+        request: &TrialRequest,
+        spec: &TrialSpec,
+        start: &Start,
+        record: &mut TrialRecord,
+    ) {
+        let (Some(folder), Start::InGuest(guest, share)) = (&self.settings.record_disk, start)
+        else {
+            return;
+        };
+        let Clock::Virtual { disk, .. } = guest.clock() else {
+            return;
+        };
+        let recorded = Recorded {
+            share,
+            disk,
+            lab: guest.lab(),
+            size: spec.size_bytes,
+        };
+        let name = format!("{}-{}.disklog", request.run, request.task.trial);
+        keep_log(&recorded, &folder.join(name), record);
     }
 
     /// Converts a failed preparation. If it ran into the trial's limit, the device hangs, and would
@@ -317,6 +354,17 @@ impl Venue {
         };
         launch.run(command, |trial| lease.set_trial(trial), on_event)
     }
+}
+
+/// Makes the folder of logs, and refuses venues without a disk that can be recorded.
+fn prepare_recording(plan: &VenuePlan, folder: &Path) -> Result<(), Failure> {
+    if !matches!(plan, VenuePlan::Sim { machine: None, .. }) {
+        let text = "only a simulated disk can be recorded, and not that of a counted machine";
+        let failure = Failure::new(FailureKind::BadInput, text);
+        return Err(failure.hint("--venue sim without --machine"));
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::at(FailureKind::Device, "make the folder", folder, &error))
 }
 
 /// Writes the specification where a guest reads it.
@@ -454,6 +502,7 @@ mod tests {
             mount_folder: work.clone(),
             footprint: Bytes::mib(1),
             guests: Vec::new(),
+            record_disk: None,
         };
         let plan = VenuePlan::Dir { dir: work.into() };
         let venue = Venue::open(&plan, Bytes::mib(1), settings).expect("opens");

@@ -3,9 +3,9 @@
 use clap::Subcommand;
 
 use super::{
-    bundle, clean, compare, completions, config, delete, diff, disk, export, fs, gate, guest_init,
-    import, lab, list, machine, man, mkfs, report, run, schema, show, store, study, trace, trial,
-    worker, workload,
+    bundle, clean, compare, completions, config, crash, delete, diff, disk, export, fs, gate,
+    guest_init, import, lab, list, machine, man, mkfs, report, run, schema, show, store, study,
+    trace, trial, worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     /// Fail if a run is significantly slower than a base run (for CI)
     Gate(gate::GateArgs),
+    /// List what a power loss may leave of a recorded disk, and write such a state as an image
+    Crash(crash::CrashArgs),
     /// Export a run: JSON, CSV, Parquet, or the formats of bonnie++, Iozone and fio
     Export(export::ExportArgs),
     /// Import another tool's results as a run
@@ -96,6 +98,7 @@ impl Command {
             Self::Gate(args) => args.exec(),
             Self::Export(args) => args.exec(),
             Self::Import(args) => args.exec(),
+            Self::Crash(args) => args.exec(),
             Self::Delete(args) => args.exec(),
             Self::Store(args) => args.exec(),
             Self::Clean(args) => args.exec(),

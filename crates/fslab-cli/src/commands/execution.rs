@@ -40,6 +40,15 @@ pub(super) struct ExecutionArgs {
     /// Run the trials by --jobs workers that are reached through this socket
     #[arg(long, value_name = "SOCKET", hide = true, requires = "jobs")]
     workers: Option<PathBuf>,
+    /// In the venue sim, keep the log of each trial's disk in this folder: every write with its
+    /// data, every flush and discard, with virtual times; the figures stay the same
+    #[arg(
+        long,
+        value_name = "DIR",
+        help_heading = "Output",
+        conflicts_with = "workers"
+    )]
+    record_disk: Option<PathBuf>,
 }
 
 impl ExecutionArgs {
@@ -100,7 +109,7 @@ impl ExecutionArgs {
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         clean_up();
-        let venue = open_venue(&plan, jobs)?;
+        let venue = open_venue(&plan, jobs, self.record_disk.clone())?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
@@ -388,7 +397,11 @@ fn clean_up() {
 }
 
 /// Opens the venue of a plan on this machine.
-pub(super) fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
+pub(super) fn open_venue(
+    plan: &Plan,
+    jobs: NonZeroUsize,
+    record_disk: Option<PathBuf>,
+) -> Result<Venue, CommandError> {
     let settings = VenueSettings {
         // Starts the running binary even if its file was replaced.
         program: "/proc/self/exe".into(),
@@ -396,6 +409,7 @@ pub(super) fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, Comma
         mount_folder: canonical_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
         guests: guest_lab::settings_of(plan, jobs)?,
+        record_disk,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
 }

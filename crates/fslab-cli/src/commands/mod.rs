@@ -10,6 +10,7 @@ mod compared_form;
 mod compared_runs;
 mod completions;
 mod config;
+mod crash;
 mod delete;
 mod diff;
 mod disk;

@@ -18,7 +18,7 @@ impl WorkerArgs {
         let input = BufReader::new(io::stdin());
         let version = env!("CARGO_PKG_VERSION");
         fslab_run::serve(version, input, io::stdout(), |plan| {
-            open_venue(plan, NonZeroUsize::MIN).map_err(|error| error.failure)
+            open_venue(plan, NonZeroUsize::MIN, None).map_err(|error| error.failure)
         })
         .map_err(|error| CommandError::io("cannot talk to the conductor", &error))?;
         Ok(Exit::Done)

@@ -83,6 +83,8 @@ pub struct PhaseAnalysis<'a> {
     pub is_virtual: bool,
     /// True if its repeats differ only by a perturbation of their guest.
     pub is_perturbed: bool,
+    /// True if its disk is simulated and has a volatile cache.
+    pub has_volatile_cache: bool,
     /// Its point in a sweep; `None` for a phase that runs once, and for a sweep.
     pub point: Option<&'a Point>,
     /// The points of a sweep; then `cells` and `comparison` are of their geometric means.
@@ -189,6 +191,7 @@ impl<'a> Named<'a> {
             comparison: None,
             is_virtual: run.header.plan.venue.kind().is_virtual(),
             is_perturbed: run.header.plan.perturb,
+            has_volatile_cache: super::flushing::has_volatile_cache(run),
             point: self.swept.map(|swept| &swept.point),
             sweep: None,
         };

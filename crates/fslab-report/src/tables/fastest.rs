@@ -1,5 +1,6 @@
 //! The cell that names the fastest subject of a phase, for all tables that have one.
 
+use super::flushing::DOES_NOT_FLUSH;
 use crate::wording::{self, NOTHING};
 use crate::{TableCell, Tone};
 use fslab_compare::{Comparison, FirstPlace, PhaseAnalysis};
@@ -30,9 +31,16 @@ pub(super) fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
             let cell = TableCell::new(&names[winner])
                 .about(winner)
                 .tone(Tone::Strong);
-            match lead(comparison, winner) {
-                Some(lead) => cell.detail(lead),
-                None => cell,
+            let unflushed = phase
+                .does_not_flush(winner)
+                .then(|| DOES_NOT_FLUSH.to_owned());
+            let details: Vec<String> = lead(comparison, winner)
+                .into_iter()
+                .chain(unflushed)
+                .collect();
+            match details.is_empty() {
+                false => cell.detail(details.join(", ")),
+                true => cell,
             }
         }
         FirstPlace::Same(subjects) => several("the same", &subjects, names),

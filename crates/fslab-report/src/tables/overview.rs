@@ -5,6 +5,7 @@ use fslab_model::{Headline, MetricDefinition};
 use super::cells::{absence_word, against_best, mean};
 use super::disturbances::{mark_note, marked};
 use super::fastest::fastest;
+use super::flushing::{flush_marked, flush_note};
 use crate::wording::{self, NOTHING};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, Standing};
@@ -146,6 +147,7 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
         return TableCell::new(word).tone(tone);
     };
     let mut cell = marked(mean(comparison, entry), phase.disturbed(subject));
+    cell = flush_marked(cell, phase, subject);
     if !phase.is_disk_bound() {
         cell = cell.tone(Tone::Plain);
     }
@@ -174,6 +176,7 @@ fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         );
     }
     notes.extend(mark_note(&analysis.phases));
+    notes.extend(flush_note(&analysis.phases));
     notes
 }
 

@@ -7,6 +7,7 @@ use fslab_stats::Summary;
 
 use super::cells::{EXACT, absence_word, against_best, interval, mean, mean_title, subject_cell};
 use super::disturbances::{mark_note, marked};
+use super::flushing::{flush_marked, flush_note};
 use super::sensitivity;
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
@@ -84,6 +85,7 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
         Some(format!("{subject} has no figure; {reason}."))
     }));
     notes.extend(mark_note([phase]));
+    notes.extend(flush_note([phase]));
     let mut said: Vec<&str> = phase
         .cells
         .iter()
@@ -153,10 +155,10 @@ impl Sheet {
             .of(comparison.metric.name);
         self.column(
             column,
-            entries
-                .iter()
-                .enumerate()
-                .map(|(subject, entry)| marked(mean(comparison, entry), phase.disturbed(subject))),
+            entries.iter().enumerate().map(|(subject, entry)| {
+                let cell = marked(mean(comparison, entry), phase.disturbed(subject));
+                flush_marked(cell, phase, subject)
+            }),
         );
         if !comparison.exact {
             let column = Column::right("95 % interval")

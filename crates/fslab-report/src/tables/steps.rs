@@ -3,6 +3,7 @@
 use fslab_model::definitions::{DURABLE_THROUGHPUT, SETTLE_SYNC, SETTLE_UNMOUNT, THROUGHPUT};
 
 use super::cells::{EXACT, against_best, interval, mean, mean_title, subject_cell};
+use super::flushing::{flush_marked, flush_note};
 use crate::{Column, Table, TableCell, wording};
 use fslab_compare::{Analysis, Comparison};
 
@@ -80,17 +81,19 @@ pub fn durable(analysis: &Analysis) -> Option<Table> {
             let entry = &durable.entries[index];
             let at = |comparison: &Comparison| mean(comparison, &comparison.entries[index]);
             let head = subject_cell(index, subject).detail(wording::phase(phase.name));
-            let mut row = vec![head, at(durable)];
+            let mut row = vec![head, flush_marked(at(durable), phase, index)];
             row.extend((!exact).then(|| interval(durable, entry)));
             row.push(TableCell::optional(against_best(entry)));
             row.extend([at(&seen), at(&sync), at(&unmount)]);
             rows.push(row);
         }
     }
+    let mut notes = exact_note(analysis);
+    notes.extend(flush_note(settled.iter().map(|(phase, _)| *phase)));
     Some(Table {
         caption: "Throughput until the data is on the device".to_owned(),
         columns,
         rows,
-        notes: exact_note(analysis),
+        notes,
     })
 }

@@ -4,6 +4,7 @@ use fslab_model::Subject;
 
 use super::cells::absence_word;
 use super::fastest::fastest;
+use super::flushing::{flush_marked, flush_note};
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{PhaseAnalysis, PhaseCell, Standing};
@@ -53,6 +54,7 @@ fn figure(point: &PhaseAnalysis, subject: usize) -> TableCell {
     });
     if let Some((metric, entry, mean)) = entry {
         let cell = TableCell::new(wording::figure(metric, mean));
+        let cell = flush_marked(cell, point, subject);
         return match entry.to_best.filter(|_| entry.standing != Standing::Alone) {
             Some(speed) => cell.heat(speed.value),
             None => cell,
@@ -79,6 +81,7 @@ fn notes(phase: &PhaseAnalysis) -> Vec<String> {
     {
         notes.push("No rate: nothing waited for the disk, and the processor takes no time.".into());
     }
+    notes.extend(flush_note(phase.points()));
     let mut said: Vec<&str> = phase
         .points()
         .iter()

@@ -12,6 +12,7 @@ mod exhibits;
 mod exports;
 mod figures;
 mod fixture;
+mod flushing;
 mod merging;
 mod page;
 mod part_files;

@@ -16,6 +16,7 @@ use fslab_sys::WriteLimits;
 use super::init::GuestTask;
 use super::pc::{self, Emulator, Pc};
 use super::pc_files::PcFiles;
+use super::recording::{RECORDER, RECORDER_FILE};
 use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name};
 
 /// Folder of a guest's memory file if it has room; a file on a disk would be written back.
@@ -82,6 +83,8 @@ pub(crate) struct Guest {
     /// True if a tmpfs has room for the memory of all parallel guests.
     is_memory_shared: bool,
     clock: Clock,
+    /// True if everything that it writes to its simulated disk is recorded.
+    is_recorded: bool,
 }
 
 /// The clock of a guest.
@@ -130,7 +133,21 @@ impl Guest {
             total_memory,
             is_memory_shared: has_shared_room(total_memory, settings.at_a_time),
             clock,
+            is_recorded: false,
         })
+    }
+
+    /// Records what the guest writes to its simulated disk, if `is_recorded`.
+    pub(crate) fn recorded(mut self, is_recorded: bool) -> Self {
+        self.is_recorded = is_recorded;
+        self
+    }
+
+    /// The libraries that are loaded into the kernel's process, with their files.
+    fn preloaded(&self) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+        let state = needs_all_state().then_some((ALL_STATE_FILE, ALL_STATE));
+        let recorder = self.is_recorded.then_some((RECORDER_FILE, RECORDER));
+        state.into_iter().chain(recorder)
     }
 
     /// Provides in `share` the files that the guest boots from, and for a trial its disk of the
@@ -141,8 +158,8 @@ impl Guest {
         if let Some(files) = self.pc_files(disk.unwrap_or(Bytes(0)))? {
             return files.make(share.folder());
         }
-        if needs_all_state() {
-            std::fs::write(share.folder().join(ALL_STATE_FILE), ALL_STATE)?;
+        for (name, library) in self.preloaded() {
+            std::fs::write(share.folder().join(name), library)?;
         }
         share.copy_program()?;
         share.link_images(&self.settings.root, &self.settings.layers)?;
@@ -223,8 +240,10 @@ impl Guest {
             None => {
                 let mut command = Command::new(&self.settings.kernel);
                 command.args(self.arguments(share, task, seed)).env_clear();
-                if needs_all_state() {
-                    command.env("LD_PRELOAD", format!("./{ALL_STATE_FILE}"));
+                let libraries = self.preloaded().map(|(name, _)| format!("./{name}"));
+                let libraries: Vec<String> = libraries.collect();
+                if !libraries.is_empty() {
+                    command.env("LD_PRELOAD", libraries.join(":"));
                 }
                 command
             }

@@ -9,6 +9,7 @@ mod kernel_errors;
 mod overlay;
 mod pc;
 mod pc_files;
+mod recording;
 mod share;
 mod shell;
 
@@ -21,5 +22,6 @@ pub use init::{GuestTask, run_as_init};
 pub(crate) use insight::add_insight;
 pub(crate) use kernel_errors::kernel_errors;
 pub use pc::{Emulator, EmulatorError};
+pub(crate) use recording::{Recorded, keep_log};
 pub(crate) use share::{Share, TrialStatus};
 pub use shell::{ShellRequest, run_shell};

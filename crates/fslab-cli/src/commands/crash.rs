@@ -1,0 +1,314 @@
+//! `fslab crash`: what a power loss may leave of a recorded disk.
+
+use std::fs::File;
+use std::io::{self, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use fslab_crash::{
+    Budget, Cache, CrashState, DiskLog, KindCount, LogLimits, Moment, Piece, RequestKind, States,
+    enumerate, moments, pieces, read_log,
+};
+use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_report::{Column, Table, TableCell};
+use serde::Serialize;
+
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// Bytes of a sector.
+const SECTOR_BYTES: u64 = 512;
+/// Lost writes that are listed; more are counted.
+const LISTED_MAX: usize = 20;
+
+/// Arguments of `fslab crash`.
+#[derive(Debug, Args)]
+pub(crate) struct CrashArgs {
+    #[command(subcommand)]
+    command: CrashCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CrashCommand {
+    /// Count the states that a power loss may leave of a phase, and list those within the budget
+    States {
+        /// The log of a disk, from --record-disk
+        log: PathBuf,
+        /// The phase in which power fails [default: the entire trial]
+        #[arg(long)]
+        phase: Option<String>,
+        /// Whether the disk loses what its cache holds [default: as the recorded disk]
+        #[arg(long, value_enum)]
+        cache: Option<CacheName>,
+        /// The most states
+        #[arg(long, default_value_t = 1000)]
+        budget: usize,
+        /// Chooses among more states than the budget
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// List the states, one a line, as `fslab crash replay` takes them
+        #[arg(long)]
+        list: bool,
+        /// Print JSON: counts, and every state
+        #[arg(long, conflicts_with = "list")]
+        json: bool,
+    },
+    /// Write what the disk holds in a state as an image, and print what was lost
+    Replay {
+        /// The log of a disk, from --record-disk
+        log: PathBuf,
+        /// The state, as `fslab crash states --list` prints it
+        state: String,
+        /// The new file of the image
+        #[arg(long, value_name = "FILE")]
+        image: PathBuf,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CacheName {
+    /// It does
+    Volatile,
+    /// It does not
+    Durable,
+}
+
+impl CrashArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        match &self.command {
+            CrashCommand::States {
+                log,
+                phase,
+                cache,
+                budget,
+                seed,
+                list,
+                json,
+            } => {
+                let log = load(log)?;
+                let cache = match cache {
+                    Some(CacheName::Volatile) => Cache::Volatile,
+                    Some(CacheName::Durable) => Cache::Durable,
+                    None if log.head.volatile_cache => Cache::Volatile,
+                    None => Cache::Durable,
+                };
+                let moments = moments(&log, window(&log, phase.as_deref())?, &[], cache);
+                let budget = Budget {
+                    states: *budget,
+                    seed: *seed,
+                };
+                let states = enumerate(&log, &moments, budget);
+                match (json, list) {
+                    (true, _) => screen::print_json(&Document::of(&log, cache, &states))?,
+                    (false, true) => screen::print(&lines(&states))?,
+                    (false, false) => {
+                        screen::print_styled(&screen::render(&table(&log, &moments, &states)))?;
+                    }
+                }
+            }
+            CrashCommand::Replay { log, state, image } => {
+                let log = load(log)?;
+                let state: CrashState = state
+                    .parse()
+                    .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+                state.ensure_of(&log).map_err(CommandError::bad_input)?;
+                write_image(&log, &state, image).map_err(|error| {
+                    CommandError::io(
+                        format!("cannot write the image {}", image.display()),
+                        &error,
+                    )
+                })?;
+                screen::print(&loss_text(&log, &state))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn load(path: &Path) -> Result<DiskLog, CommandError> {
+    let what = || format!("cannot open {}", path.display());
+    let file = File::open(path).map_err(|error| CommandError::io(what(), &error))?;
+    let log = read_log(BufReader::new(file), LogLimits::default());
+    Ok(log.map_err(|error| {
+        let text = format!("cannot read {}", path.display());
+        let failure = Failure::new(FailureKind::BadInput, text).because(&error);
+        failure.hint("fslab compare ... --venue sim --record-disk DIR makes logs")
+    })?)
+}
+
+/// From the begin to the end of the phase, or of everything.
+fn window(log: &DiskLog, phase: Option<&str>) -> Result<(u64, u64), CommandError> {
+    let Some(name) = phase else {
+        let end = log.requests.iter().map(|it| it.done_ns).max();
+        return Ok((0, end.unwrap_or(0)));
+    };
+    let found = log.head.phases.iter().find(|phase| phase.name == name);
+    let found = found.ok_or_else(|| {
+        let names: Vec<&str> = log.head.phases.iter().map(|it| it.name.as_str()).collect();
+        let text = format!("the log has no phase '{name}'");
+        Failure::new(FailureKind::BadInput, text).hint(format!("it has {}", names.join(", ")))
+    })?;
+    Ok((found.begin_ns, found.end_ns))
+}
+
+/// The states for other programs.
+#[derive(Serialize)]
+struct Document<'a> {
+    subject: &'a str,
+    disk: &'a str,
+    lab: &'a str,
+    cache: Cache,
+    kinds: Vec<KindDocument>,
+    states: Vec<StateDocument>,
+}
+
+#[derive(Serialize)]
+struct KindDocument {
+    kind: fslab_crash::StateKind,
+    #[serde(flatten)]
+    count: KindCount,
+}
+
+#[derive(Serialize)]
+struct StateDocument {
+    kind: fslab_crash::StateKind,
+    state: String,
+}
+
+impl<'a> Document<'a> {
+    fn of(log: &'a DiskLog, cache: Cache, states: &States) -> Self {
+        let kinds = states.counts.iter();
+        let chosen = states.chosen.iter();
+        Self {
+            subject: &log.head.subject,
+            disk: &log.head.disk,
+            lab: &log.head.lab,
+            cache,
+            kinds: kinds
+                .map(|(kind, count)| KindDocument {
+                    kind: *kind,
+                    count: *count,
+                })
+                .collect(),
+            states: chosen
+                .map(|(kind, state)| StateDocument {
+                    kind: *kind,
+                    state: state.to_string(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn lines(states: &States) -> String {
+    let lines = states.chosen.iter().map(|(_, state)| format!("{state}\n"));
+    lines.collect()
+}
+
+fn table(log: &DiskLog, moments: &[Moment], states: &States) -> Table {
+    let row = |name: &str, count: KindCount| {
+        vec![
+            TableCell::new(name),
+            TableCell::new(count.possible.to_string()),
+            TableCell::new(count.tried.to_string()),
+        ]
+    };
+    let mut rows: Vec<_> = states
+        .counts
+        .iter()
+        .map(|(kind, count)| row(kind.as_str(), *count))
+        .collect();
+    let total = states
+        .counts
+        .values()
+        .fold(KindCount::default(), |sum, it| KindCount {
+            possible: sum.possible + it.possible,
+            tried: sum.tried + it.tried,
+        });
+    rows.push(row("all", total));
+    let of = |kind: fn(&RequestKind) -> bool| {
+        let found = log.requests.iter().filter(|it| kind(&it.kind));
+        found.count()
+    };
+    let writes = of(|kind| matches!(kind, RequestKind::Write(_)));
+    let flushes = of(|kind| matches!(kind, RequestKind::Flush));
+    let pending = moments.iter().map(|it| it.pending.len()).max();
+    Table {
+        caption: format!("States of {} after a power loss", log.head.subject),
+        columns: vec![
+            Column::left("Kind"),
+            Column::right("Different"),
+            Column::right("Within the budget"),
+        ],
+        rows,
+        notes: vec![format!(
+            "At {} of this time, with up to {} pending. The log has {} and {}.",
+            screen::counted(moments.len(), "moment"),
+            screen::counted(pending.unwrap_or(0), "write"),
+            screen::counted(writes, "write"),
+            screen::counted(flushes, "flush").replace("flushs", "flushes"),
+        )],
+    }
+}
+
+/// Writes the image as a sparse file.
+fn write_image(log: &DiskLog, state: &CrashState, path: &Path) -> io::Result<()> {
+    let mut image = File::create_new(path)?;
+    image.set_len(log.head.sectors * SECTOR_BYTES)?;
+    let mut written: Vec<(u64, u64)> = Vec::new();
+    for piece in pieces(log, state) {
+        match piece {
+            Piece::Data { sector, bytes } => {
+                image.seek(SeekFrom::Start(sector * SECTOR_BYTES))?;
+                image.write_all(bytes)?;
+                written.push((sector, sector + bytes.len() as u64 / SECTOR_BYTES));
+            }
+            // Only what was written must become zeros: the rest is a hole.
+            Piece::Zeros { sector, sectors } => {
+                let zeroed = (sector, sector + sectors);
+                for (begin, end) in &written {
+                    let (begin, end) = ((*begin).max(zeroed.0), (*end).min(zeroed.1));
+                    if begin < end {
+                        image.seek(SeekFrom::Start(begin * SECTOR_BYTES))?;
+                        let bytes = (end - begin) * SECTOR_BYTES;
+                        io::copy(&mut io::Read::take(io::repeat(0), bytes), &mut image)?;
+                    }
+                }
+            }
+        }
+    }
+    image.sync_all()
+}
+
+/// When power failed, in which phase, and which writes were lost.
+fn loss_text(log: &DiskLog, state: &CrashState) -> String {
+    let phase = log
+        .head
+        .phases
+        .iter()
+        .find(|phase| (phase.begin_ns..=phase.end_ns).contains(&state.at_ns));
+    let place = phase.map_or("outside of the phases".to_owned(), |it| {
+        format!("in {}", it.name)
+    });
+    let lost = screen::counted(state.lost.len(), "write");
+    let mut text = format!("power fails at {} ns, {place}; lost: {lost}\n", state.at_ns);
+    for loss in state.lost.iter().take(LISTED_MAX) {
+        let request = &log.requests[loss.request];
+        let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
+        let kept = match loss.kept_sectors {
+            0 => String::new(),
+            kept => format!(
+                ", of which {} are kept",
+                Bytes(u64::from(kept) * SECTOR_BYTES)
+            ),
+        };
+        text += &format!(
+            "  request {}: {bytes} at sector {}, submitted at {} ns, done at {} ns{kept}\n",
+            loss.request, request.sector, request.submit_ns, request.done_ns
+        );
+    }
+    if state.lost.len() > LISTED_MAX {
+        text += &format!("  and {} more\n", state.lost.len() - LISTED_MAX);
+    }
+    text
+}

@@ -1,0 +1,327 @@
+//! Chooses states: all of them below a budget, and a fair share of each kind beyond it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use fslab_stats::Random;
+use serde::{Deserialize, Serialize};
+
+use super::{CrashState, Moment, StateKind, candidates};
+use crate::DiskLog;
+
+/// Most states of a kind that are looked at; beyond, they are drawn from the moments in turn.
+const LISTED_MAX: u64 = 4 << 20;
+/// The purpose of the random numbers that choose states.
+const CHOICE: u64 = 21;
+
+/// How many states to try.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The most states.
+    pub states: usize,
+    /// Chooses among more than that.
+    pub seed: u64,
+}
+
+/// The states of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindCount {
+    /// Different states, of those looked at. A state that another kind has is counted there.
+    pub possible: u64,
+    /// Those chosen.
+    pub tried: u64,
+}
+
+/// The states to try.
+#[derive(Clone, Debug, Default)]
+pub struct States {
+    /// The states with their kinds, by time.
+    pub chosen: Vec<(StateKind, CrashState)>,
+    /// Their numbers by kind.
+    pub counts: BTreeMap<StateKind, KindCount>,
+}
+
+/// Chooses states of `log` at the moments.
+///
+/// Two states that leave the same writes on the disk count once, unless an operation begins or ends
+/// between them: then more may be expected of the later one.
+#[must_use]
+pub fn enumerate(log: &DiskLog, moments: &[Moment], budget: Budget) -> States {
+    let mut seen = Seen::of(log);
+    let mut found = States::default();
+    let mut kinds: Vec<(StateKind, Vec<CrashState>)> = StateKind::ALL
+        .into_iter()
+        .map(|kind| (kind, distinct(log, moments, kind, budget.seed, &mut seen)))
+        .collect();
+    // Borders first: they are few, and every other state is a variation of one. The others share
+    // what is left, and what a small kind leaves of its share goes to the larger ones.
+    let is_border = |kind: StateKind| kind <= StateKind::NothingPending;
+    kinds.sort_by_key(|(kind, states)| (!is_border(*kind), states.len(), *kind));
+    let mut left = budget.states;
+    let mut kinds_left = kinds.iter().filter(|(kind, _)| !is_border(*kind)).count();
+    for (kind, mut states) in kinds {
+        let possible = states.len() as u64;
+        let share = match is_border(kind) {
+            true => left,
+            false => left / kinds_left.max(1),
+        };
+        kinds_left -= usize::from(!is_border(kind));
+        if states.len() > share {
+            shuffle(&mut states, budget.seed, kind as u64);
+            states.truncate(share);
+        }
+        left -= states.len();
+        let tried = states.len() as u64;
+        if possible > 0 {
+            found.counts.insert(kind, KindCount { possible, tried });
+        }
+        found.chosen.extend(states.into_iter().map(|it| (kind, it)));
+    }
+    found.chosen.sort_by(|one, other| one.1.cmp(&other.1));
+    found
+}
+
+/// The states of a kind that none before has.
+fn distinct(
+    log: &DiskLog,
+    moments: &[Moment],
+    kind: StateKind,
+    seed: u64,
+    seen: &mut Seen,
+) -> Vec<CrashState> {
+    let mut states = Vec::new();
+    let mut listed = 0;
+    for moment in moments {
+        for number in 0..candidates::count(log, moment, kind) {
+            listed += 1;
+            if listed > LISTED_MAX {
+                return states;
+            }
+            let state = candidates::state(log, moment, kind, number, seed);
+            if seen.insert(moment, &state, log) {
+                states.push(state);
+            }
+        }
+    }
+    states
+}
+
+/// The states that were chosen, by what they keep.
+struct Seen {
+    /// The marks of all that was submitted, by its number.
+    submitted: Vec<u128>,
+    marks: HashSet<(usize, u128)>,
+}
+
+impl Seen {
+    fn of(log: &DiskLog) -> Self {
+        let mut sum = 0_u128;
+        let mut submitted = vec![sum];
+        for (number, request) in log.requests.iter().enumerate() {
+            if request.changes() {
+                sum = sum.wrapping_add(mark(number, request.sectors));
+            }
+            submitted.push(sum);
+        }
+        Self {
+            submitted,
+            marks: HashSet::new(),
+        }
+    }
+
+    /// True if no state before keeps the same, with as many borders before it.
+    fn insert(&mut self, moment: &Moment, state: &CrashState, log: &DiskLog) -> bool {
+        let lost = state.lost.iter().map(|loss| {
+            let whole = mark(loss.request, log.requests[loss.request].sectors);
+            let kept = match loss.kept_sectors {
+                0 => 0,
+                sectors => mark(loss.request, sectors),
+            };
+            kept.wrapping_sub(whole)
+        });
+        let kept = lost.fold(self.submitted[moment.submitted], u128::wrapping_add);
+        self.marks.insert((moment.borders, kept))
+    }
+}
+
+/// A number of a write of which so many sectors are kept; states have the sum of theirs.
+fn mark(request: usize, sectors: u32) -> u128 {
+    let mut random = Random::new(request as u64, sectors.into());
+    u128::from(random.next_u64()) << 64 | u128::from(random.next_u64())
+}
+
+fn shuffle(states: &mut [CrashState], seed: u64, kind: u64) {
+    let mut random = Random::new(seed ^ (kind << 32), CHOICE);
+    for place in (1..states.len()).rev() {
+        let other = usize::try_from(random.below(place as u64 + 1)).unwrap_or(0);
+        states.swap(place, other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::super::{Cache, moments};
+    use super::*;
+    use crate::{Contents, LogHead, LogRequest, RequestKind};
+
+    const ALL: Budget = Budget {
+        states: usize::MAX,
+        seed: 1,
+    };
+
+    /// A write of so many sectors from one time to another.
+    fn write(sectors: u32, submit_ns: u64, done_ns: u64) -> LogRequest {
+        LogRequest {
+            kind: RequestKind::Discard,
+            sector: submit_ns,
+            sectors,
+            submit_ns,
+            done_ns,
+            fua: false,
+        }
+    }
+
+    fn flush(submit_ns: u64, done_ns: u64) -> LogRequest {
+        LogRequest {
+            kind: RequestKind::Flush,
+            sector: 0,
+            ..write(0, submit_ns, done_ns)
+        }
+    }
+
+    fn log(requests: Vec<LogRequest>) -> DiskLog {
+        DiskLog {
+            head: LogHead {
+                subject: String::new(),
+                lab: String::new(),
+                disk: String::new(),
+                sectors: 1 << 40,
+                volatile_cache: true,
+                phases: Vec::new(),
+            },
+            requests,
+            contents: Contents::default(),
+        }
+    }
+
+    fn texts(states: &States) -> Vec<String> {
+        states.chosen.iter().map(|(_, it)| it.to_string()).collect()
+    }
+
+    /// By hand: two writes, a flush that covers the first alone, since the second was not done.
+    #[test]
+    fn a_flush_keeps_what_was_done_when_it_was_submitted() {
+        let log = log(vec![write(1, 10, 20), write(1, 11, 31), flush(30, 40)]);
+        let pending = |at_ns, cache| Moment::at(&log, at_ns, cache).pending;
+        assert_eq!(pending(9, Cache::Volatile), [0; 0]);
+        assert_eq!(pending(10, Cache::Volatile), [0]);
+        assert_eq!(pending(39, Cache::Volatile), [0, 1]);
+        assert_eq!(pending(40, Cache::Volatile), [1]);
+        assert_eq!(pending(20, Cache::Durable), [1]);
+        assert_eq!(pending(31, Cache::Durable), [0; 0]);
+    }
+
+    #[test]
+    fn a_write_past_the_cache_is_durable_when_it_is_done() {
+        let mut past = write(1, 10, 20);
+        past.fua = true;
+        let log = log(vec![write(1, 5, 6), past]);
+        assert_eq!(Moment::at(&log, 19, Cache::Volatile).pending, [0, 1]);
+        assert_eq!(Moment::at(&log, 20, Cache::Volatile).pending, [0]);
+    }
+
+    /// By hand: a log that is cut at its only flush and at its ends.
+    #[test]
+    fn the_states_of_a_short_log_are_those_found_by_hand() {
+        let log = log(vec![write(1, 10, 20), write(2, 11, 21), flush(30, 40)]);
+        let moments = moments(&log, (0, 50), &[], Cache::Volatile);
+        let times: Vec<u64> = moments.iter().map(|it| it.at_ns).collect();
+        assert_eq!(times, [0, 30, 40, 50]);
+        let found = enumerate(&log, &moments, ALL);
+        // Empty; all four subsets of the two writes before the flush ends, and the second torn.
+        // What is kept at 40 and 50 is what all kept at 30.
+        assert_eq!(texts(&found), ["0", "30", "30-0", "30-1", "30-1/1"]);
+        let possible = |kind| found.counts.get(&kind).map(|it| it.possible);
+        assert_eq!(possible(StateKind::Prefix), Some(2));
+        // Losing both is the empty disk, which is there already.
+        assert_eq!(possible(StateKind::NothingPending), None);
+    }
+
+    #[test]
+    fn a_border_between_two_equal_disks_makes_two_states() {
+        let log = log(vec![write(1, 10, 20), flush(30, 40)]);
+        let states = |borders: &[u64]| {
+            let moments = moments(&log, (40, 50), borders, Cache::Volatile);
+            texts(&enumerate(&log, &moments, ALL))
+        };
+        assert_eq!(states(&[]), ["40"]);
+        assert_eq!(states(&[45]), ["40", "45"]);
+    }
+
+    #[test]
+    fn a_budget_is_kept_and_prefixes_come_first() {
+        let writes = (0..40).map(|it| write(8, it, it + 1)).collect();
+        let log = log(writes);
+        let moments = moments(&log, (0, 100), &[10, 20, 30], Cache::Volatile);
+        let budget = |states| Budget { states, seed: 7 };
+        let all = enumerate(&log, &moments, budget(100_000));
+        let some = enumerate(&log, &moments, budget(60));
+        assert_eq!(some.chosen.len(), 60);
+        let prefixes = |found: &States| found.counts[&StateKind::Prefix];
+        assert_eq!(prefixes(&some), prefixes(&all));
+        let torn = some.counts[&StateKind::Torn];
+        assert!(torn.tried > 0 && torn.tried < torn.possible, "{torn:?}");
+        let again = enumerate(&log, &moments, budget(60));
+        assert_eq!(some.chosen, again.chosen);
+        // A budget of just all states leaves none out.
+        let exact = enumerate(&log, &moments, budget(all.chosen.len()));
+        assert_eq!(exact.chosen, all.chosen);
+        assert!(all.counts.values().all(|it| it.tried == it.possible));
+    }
+
+    proptest! {
+        /// Below five pending writes the kinds are all subsets, each once.
+        #[test]
+        fn few_pending_writes_give_every_subset_once(count in 0_u32..5) {
+            let log = log((0..u64::from(count)).map(|it| write(1, it, it + 1)).collect());
+            let moments = moments(&log, (10, 10), &[], Cache::Volatile);
+            let found = texts(&enumerate(&log, &moments, ALL));
+            let distinct: BTreeSet<&String> = found.iter().collect();
+            prop_assert_eq!(distinct.len(), found.len());
+            prop_assert_eq!(found.len(), 1 << count);
+        }
+
+        #[test]
+        fn a_state_is_read_as_it_is_written(
+            at_ns: u64,
+            lost in proptest::collection::btree_map(0_usize..50, 0_u32..3, 0..20),
+        ) {
+            let lost = lost.into_iter().map(|(request, kept_sectors)| super::super::Loss {
+                request,
+                kept_sectors,
+            });
+            let state = CrashState { at_ns, lost: lost.collect() };
+            prop_assert_eq!(state.to_string().parse::<CrashState>().expect("a state"), state);
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_states_are_refused() {
+        for text in [
+            "",
+            "-",
+            "x",
+            "1-",
+            "1-a",
+            "1-3..1",
+            "1-0..99999999999",
+            "1-1/x",
+            "-1",
+        ] {
+            assert!(text.parse::<CrashState>().is_err(), "{text}");
+        }
+    }
+}

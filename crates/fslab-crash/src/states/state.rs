@@ -1,0 +1,199 @@
+//! One state, and its form as text.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Moment;
+use crate::{DiskLog, LogRequest};
+
+/// Most losses in the text of a state.
+const LOSSES_MAX: usize = 1 << 20;
+
+/// How a state was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StateKind {
+    /// Everything that was submitted is kept: a prefix of the log.
+    Prefix,
+    /// Nothing of what is pending is kept.
+    NothingPending,
+    /// One pending write is lost.
+    OneLost,
+    /// One pending write is kept, and all others are lost.
+    OneKept,
+    /// One pending write is cut at a sector, and all others are kept.
+    Torn,
+    /// Two pending writes are lost.
+    TwoLost,
+    /// A subset that chance has chosen.
+    Sampled,
+}
+
+impl StateKind {
+    /// All kinds, in the order in which a budget is spent.
+    pub const ALL: [Self; 7] = [
+        Self::Prefix,
+        Self::NothingPending,
+        Self::OneLost,
+        Self::OneKept,
+        Self::Torn,
+        Self::TwoLost,
+        Self::Sampled,
+    ];
+
+    /// The kind in words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prefix => "everything kept",
+            Self::NothingPending => "nothing pending kept",
+            Self::OneLost => "one write lost",
+            Self::OneKept => "one write kept",
+            Self::Torn => "one write torn",
+            Self::TwoLost => "two writes lost",
+            Self::Sampled => "sampled",
+        }
+    }
+}
+
+/// A write that was lost, or of which only the first sectors were kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Loss {
+    /// Its request, by number in the log.
+    pub request: usize,
+    /// The sectors that were kept; 0 if none.
+    pub kept_sectors: u32,
+}
+
+/// A state of a disk after a power loss: everything that was submitted by `at_ns` but the losses.
+///
+/// As text, which is how a state is named: `AT_NS`, or `AT_NS-LOSS,LOSS...`, a loss being
+/// `REQUEST`, a range of them `FIRST..LAST`, or `REQUEST/KEPT` with the number of sectors kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CrashState {
+    /// When power failed.
+    pub at_ns: u64,
+    /// What was lost, by request.
+    pub lost: Vec<Loss>,
+}
+
+/// The text of no state.
+#[derive(Debug, thiserror::Error)]
+#[error("'{text}' is no state of a disk: AT_NS or AT_NS-REQUEST,FIRST..LAST,REQUEST/KEPT")]
+pub struct ParseStateError {
+    text: String,
+}
+
+impl CrashState {
+    /// The state without the pending writes of `lost`.
+    #[must_use]
+    pub fn without(moment: &Moment, lost: impl IntoIterator<Item = usize>) -> Self {
+        let whole = |request| Loss {
+            request,
+            kept_sectors: 0,
+        };
+        Self {
+            at_ns: moment.at_ns,
+            lost: lost.into_iter().map(whole).collect(),
+        }
+    }
+
+    /// The requests that the disk kept, each with the sectors kept of it, in order.
+    pub fn kept<'a>(
+        &self,
+        log: &'a DiskLog,
+    ) -> impl Iterator<Item = (&'a LogRequest, u32)> + use<'a> {
+        let at_ns = self.at_ns;
+        let lost: std::collections::BTreeMap<usize, u32> = self
+            .lost
+            .iter()
+            .map(|loss| (loss.request, loss.kept_sectors))
+            .collect();
+        let submitted = log
+            .requests
+            .iter()
+            .take_while(move |it| it.submit_ns <= at_ns);
+        submitted.enumerate().filter_map(move |(number, request)| {
+            let sectors = match lost.get(&number) {
+                Some(kept) => (*kept).min(request.sectors),
+                None => request.sectors,
+            };
+            (sectors > 0).then_some((request, sectors))
+        })
+    }
+
+    /// Checks that the losses of a state that someone typed are requests of the log.
+    ///
+    /// # Errors
+    /// The first loss that is not, in words.
+    pub fn ensure_of(&self, log: &DiskLog) -> Result<(), String> {
+        for loss in &self.lost {
+            let found = log.requests.get(loss.request);
+            if !found.is_some_and(|it| it.changes() && it.submit_ns <= self.at_ns) {
+                return Err(format!(
+                    "request {} is no write that was submitted by {} ns",
+                    loss.request, self.at_ns
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Display for CrashState {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        write!(out, "{}", self.at_ns)?;
+        let follows = |one: &Loss, next: &Loss| {
+            one.kept_sectors == 0 && next.kept_sectors == 0 && next.request == one.request + 1
+        };
+        for (number, run) in self.lost.chunk_by(follows).enumerate() {
+            out.write_str(if number == 0 { "-" } else { "," })?;
+            let (first, last) = (run[0], run[run.len() - 1]);
+            match (run.len(), first.kept_sectors) {
+                (1, 0) => write!(out, "{}", first.request)?,
+                (1, kept) => write!(out, "{}/{kept}", first.request)?,
+                _ => write!(out, "{}..{}", first.request, last.request)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for CrashState {
+    type Err = ParseStateError;
+
+    fn from_str(text: &str) -> Result<Self, ParseStateError> {
+        parse(text).ok_or_else(|| ParseStateError {
+            text: text.chars().take(80).collect(),
+        })
+    }
+}
+
+fn parse(text: &str) -> Option<CrashState> {
+    let (at, losses) = match text.split_once('-') {
+        Some((at, losses)) => (at, Some(losses)),
+        None => (text, None),
+    };
+    let mut state = CrashState {
+        at_ns: at.parse().ok()?,
+        lost: Vec::new(),
+    };
+    for part in losses.into_iter().flat_map(|losses| losses.split(',')) {
+        let (range, kept_sectors) = match part.split_once('/') {
+            Some((request, kept)) => ((request, request), kept.parse().ok()?),
+            None => (part.split_once("..").unwrap_or((part, part)), 0),
+        };
+        let (first, last): (usize, usize) = (range.0.parse().ok()?, range.1.parse().ok()?);
+        let count = last.checked_sub(first)?;
+        if count >= LOSSES_MAX - state.lost.len().min(LOSSES_MAX) {
+            return None;
+        }
+        state.lost.extend((first..=last).map(|request| Loss {
+            request,
+            kept_sectors,
+        }));
+    }
+    Some(state)
+}

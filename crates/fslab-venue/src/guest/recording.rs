@@ -1,0 +1,80 @@
+//! Keeps the log of a trial's simulated disk: joins what was recorded of the guest kernel's process
+//! with the disk's trace.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+
+use fslab_crash::{DiskLog, LogError, LogHead, PhaseWindow, Recording, join, write_log};
+use fslab_disk::trace::Reader;
+use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk, TrialOutcome, TrialRecord, Window};
+
+use super::share::Share;
+
+/// The library that records, and its file in a guest's folder.
+pub(super) const RECORDER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/record.so"));
+/// Its file in a guest's folder.
+pub(super) const RECORDER_FILE: &str = "record.so";
+/// What it writes.
+const WRITES: &str = "disk.writes";
+
+/// The guest and the disk of a recorded trial.
+pub(crate) struct Recorded<'a> {
+    pub(crate) share: &'a Share,
+    pub(crate) disk: &'a SimulatedDisk,
+    pub(crate) lab: &'a str,
+    pub(crate) size: Bytes,
+}
+
+/// Writes the log of a trial that has ended to `path`. If that fails, so has the trial; an earlier
+/// failure is kept.
+pub(crate) fn keep_log(recorded: &Recorded, path: &Path, record: &mut TrialRecord) {
+    if record.outcome != TrialOutcome::Done {
+        return;
+    }
+    let written = recorded.log(record).and_then(|log| write_to(path, &log));
+    if let Err(error) = written {
+        let text = format!("cannot keep the log of the disk in {}", path.display());
+        let failure = Failure::new(FailureKind::Device, text).because(&error);
+        record.outcome = TrialOutcome::Failed { failure };
+    }
+}
+
+impl Recorded<'_> {
+    fn log(&self, record: &TrialRecord) -> Result<DiskLog, LogError> {
+        let reading = |source| LogError::Io {
+            doing: "read",
+            source,
+        };
+        let writes = self.share.folder().join(WRITES);
+        let writes = File::open(writes).map_err(reading)?;
+        let windows = record.phases.iter().filter_map(|phase| {
+            let Window { begin_ns, end_ns } = phase.window?;
+            Some(PhaseWindow {
+                name: phase.name.clone(),
+                begin_ns,
+                end_ns,
+            })
+        });
+        let head = LogHead {
+            subject: record.subject.to_string(),
+            lab: self.lab.to_owned(),
+            disk: self.disk.profile.clone(),
+            sectors: self.size.0 / 512,
+            volatile_cache: self.disk.queue.write_cache,
+            phases: windows.collect(),
+        };
+        let trace = Reader::open(&self.share.trace())?;
+        join(head, Recording::new(BufReader::new(writes)), trace)
+    }
+}
+
+fn write_to(path: &Path, log: &DiskLog) -> Result<(), LogError> {
+    let writing = |source| LogError::Io {
+        doing: "write",
+        source,
+    };
+    let mut file = BufWriter::new(File::create_new(path).map_err(writing)?);
+    write_log(log, &mut file)?;
+    file.flush().map_err(writing)
+}
