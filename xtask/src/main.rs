@@ -1,7 +1,9 @@
 //! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
-//! `cargo xtask exact` runs the catalogue in virtual time on hosts that differ.
+//! `cargo xtask exact` runs the catalogue in virtual time on hosts that differ; `cargo xtask dist`
+//! makes what is published.
 
+mod dist;
 mod exact;
 mod gate;
 mod tally;
@@ -14,6 +16,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
+  dist    what is published, in dist/: [--target NAME] [--no-guest]
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
   fuzz    mutated inputs for all targets, or for TARGET: [TARGET] [--seconds N] [--seed N]
 ";
@@ -28,6 +31,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["exact", ref rest @ ..] => exact::run(&root(), rest),
+        ["dist", "--help" | "-h"] => {
+            print!("{}", dist::USAGE);
+            ExitCode::SUCCESS
+        }
+        ["dist", ref rest @ ..] => dist::run(&root(), rest),
         ["tidy"] => tidy::run(&root()),
         ["fuzz", ref rest @ ..] => gate::fuzz(&root(), rest),
         ["help" | "--help" | "-h"] => {

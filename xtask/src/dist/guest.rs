@@ -1,0 +1,149 @@
+//! The guest: the lab, where the source of each of its programs is, and their copyright.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::debian::{DebianPackage, sources_table};
+use super::notices::COMMON;
+use super::program::{output, run, write};
+use super::sbom;
+
+/// Where the lab is, below a prefix; fslab looks there.
+const LAB: &str = "share/fslab/lab.tar";
+const DOCUMENTS: &str = "share/doc/fslab-guest";
+/// Folders of the image whose files are fslab's, not a package's.
+const OURS: [&str; 2] = ["/etc/", "/fslab/"];
+
+/// Adds the default lab of this user, which is built if it is missing, and its documents.
+///
+/// # Errors
+/// A program of the lab that is not one of this machine's packages in this version, or that cannot
+/// be shipped.
+pub(super) fn add(root: &Path, fslab: &Path, tree: &Path) -> Result<(), String> {
+    let lab = tree.join(LAB);
+    let folder = tree.join("share/fslab");
+    super::program::make(&folder)?;
+    run(Command::new(fslab).args(["lab", "build", "--no-config"]))?;
+    run(Command::new(fslab)
+        .args(["lab", "export", "--no-config"])
+        .arg(&lab))?;
+    let description = |member: &str| -> Result<Value, String> {
+        let text = output(Command::new("tar").arg("-xOf").arg(&lab).arg(member))?;
+        serde_json::from_slice(&text).map_err(|error| format!("cannot read {member}: {error}"))
+    };
+    let (about, kernel, image) = (
+        description("lab.json")?,
+        description("kernel/kernel.json")?,
+        description("root/root.json")?,
+    );
+    let digest = about["digest"].as_str().unwrap_or_default();
+    let kernel = kernel["source"].as_str().unwrap_or_default();
+    let packages = packages(&image)?;
+    let at = |name: &str| tree.join(DOCUMENTS).join(name);
+    for package in &packages {
+        package.ensure_free()?;
+        write(
+            &at(&format!("copyright/{}", package.name)),
+            &package.copyright()?,
+        )?;
+    }
+    write(
+        &at("SOURCES.md"),
+        sources(digest, kernel, &packages).as_bytes(),
+    )?;
+    let document = sbom::of_guest(digest, kernel, &packages);
+    let document = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
+    write(&at("guest.cdx.json"), document.as_bytes())?;
+    let copies = [
+        (Path::new(COMMON), "licences"),
+        (&root.join("kernel"), "kernel"),
+    ];
+    for (from, to) in copies {
+        run(Command::new("cp")
+            .args(["-rL", "--no-preserve=mode"])
+            .arg(from)
+            .arg(at(to)))?;
+    }
+    run(Command::new("cp")
+        .args(["-r"])
+        .arg(root.join("lab"))
+        .arg(at("root-image")))
+}
+
+/// The packages of all files of the root image, each compared with the file that is installed.
+fn packages(image: &Value) -> Result<Vec<DebianPackage>, String> {
+    let files = image["files"]
+        .as_array()
+        .ok_or("the image lists no files")?;
+    let mut found = BTreeSet::new();
+    for file in files {
+        let (path, sha256) = (file["path"].as_str(), file["sha256"].as_str());
+        let (path, sha256) = path
+            .zip(sha256)
+            .ok_or("a file of the image has no digest")?;
+        if OURS.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
+        let here = installed(path, sha256)?;
+        found.insert(DebianPackage::of_file(&here)?);
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The file of this machine with the content of the image's.
+fn installed(path: &str, sha256: &str) -> Result<PathBuf, String> {
+    let name = Path::new(path).file_name().unwrap_or_default();
+    let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+    let elsewhere = folders.iter().map(|folder| Path::new(folder).join(name));
+    let short = path.strip_prefix("/usr").map(PathBuf::from);
+    let candidates = [PathBuf::from(path)]
+        .into_iter()
+        .chain(short)
+        .chain(elsewhere);
+    for candidate in candidates.filter(|it| it.exists()) {
+        let text = output(Command::new("sha256sum").arg(&candidate))?;
+        if text.starts_with(sha256.as_bytes()) {
+            return Ok(candidate);
+        }
+    }
+    Err(format!(
+        "{path} of the root image is not what this machine has, so that its version is unknown; \
+         rebuild it: fslab lab build --new-root"
+    ))
+}
+
+fn sources(digest: &str, kernel: &str, packages: &[DebianPackage]) -> String {
+    let licences: BTreeMap<&str, &str> = BTreeMap::from([
+        (
+            "copyright/",
+            "the copyright of each package, as Debian ships it",
+        ),
+        ("licences/", "the licences that they refer to"),
+        (
+            "kernel/",
+            "configuration, drivers and patches of the kernel",
+        ),
+        ("root-image/", "the configuration in the root image"),
+        ("guest.cdx.json", "the same list for programs (CycloneDX)"),
+    ]);
+    let rows: String = licences
+        .iter()
+        .map(|(path, what)| format!("- `{path}`: {what}\n"))
+        .collect();
+    format!(
+        "# Sources of the guest {digest}\n\n\
+         `lab.tar` holds a Linux kernel and a read-only image with programs of Debian, unchanged. \
+         Most are under the GPL, and all are of Debian's main part, which may be distributed. \
+         Who distributes the guest must offer these sources with it.\n\n\
+         The kernel is Linux (GPL-2.0), built from {kernel}, with the files in `kernel/`, by \
+         `fslab lab build`. Its source is in that package, at that version.\n\n\
+         The programs and libraries, with the packages that have their sources:\n\n{}\n\
+         Each is had by `apt-get source SOURCE=VERSION` from a machine whose sources list has \
+         `deb-src`; earlier versions are in Debian's archive of snapshots.\n\n\
+         Beside this file:\n\n{rows}",
+        sources_table(packages)
+    )
+}
