@@ -36,6 +36,7 @@ demo: setup
 test: setup
 	cargo build --workspace --locked
 	target/debug/fslab lab build --new-root
+	-target/debug/fslab lab build --kernel debian:6.1
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
 # Tarball, packages, licences, checksums. DIST="--no-guest" leaves the guest out.

@@ -61,18 +61,39 @@ impl Desk {
     /// From now on, commands find the default lab of the user who runs the tests. `None`, with the
     /// reason said, where there is none; where FSLAB_TEST_GUEST is `required`, that is a failure.
     pub(crate) fn with_lab(self, test: &str) -> Option<Self> {
+        let required = std::env::var("FSLAB_TEST_GUEST").is_ok_and(|word| word == "required");
+        self.with_lab_named("default", required, test)
+    }
+
+    /// The same for the lab of a machine whose processor takes time, which not every release of
+    /// Debian has the kernel for: it is never required.
+    pub(crate) fn with_pc_lab(self, test: &str) -> Option<Self> {
+        if Command::new("qemu-system-x86_64")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
+            skip(test, "there is no qemu-system-x86_64");
+            return None;
+        }
+        self.with_lab_named("debian-6.1", false, test)
+    }
+
+    fn with_lab_named(self, name: &str, required: bool, test: &str) -> Option<Self> {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
             || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache"),
             PathBuf::from,
         );
         let cache = cache.join("fslab");
-        let default = cache.join("names/default");
-        let lab = default.canonicalize().ok();
+        let named = cache.join("names").join(name);
+        let lab = named.canonicalize().ok();
         let described = lab.filter(|lab| lab.join("lab.json").exists());
         let Some(lab) = described else {
-            let required = std::env::var("FSLAB_TEST_GUEST").is_ok_and(|word| word == "required");
-            assert!(!required, "there is no lab at {}", default.display());
-            skip(test, "there is no lab; `fslab lab build` makes one");
+            assert!(!required, "there is no lab at {}", named.display());
+            skip(
+                test,
+                &format!("there is no lab '{name}'; `fslab lab build` makes it"),
+            );
             return None;
         };
         // A copy: the user's home may be closed to the user of the test.
@@ -88,7 +109,7 @@ impl Desk {
         copy_folder(&lab, &ours.join("labs").join(digest));
         fs::create_dir_all(ours.join("names")).expect("a folder");
         let target = Path::new("../labs").join(digest);
-        std::os::unix::fs::symlink(target, ours.join("names/default")).expect("a name");
+        std::os::unix::fs::symlink(target, ours.join("names").join(name)).expect("a name");
         Some(self)
     }
 

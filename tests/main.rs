@@ -11,6 +11,7 @@ mod bundles;
 mod claims;
 mod configuration;
 mod confinement;
+mod counted_machine;
 mod directory_venue;
 mod disk;
 mod disturbances;

@@ -26,10 +26,10 @@ fn exact(desk: &Desk) -> String {
 }
 
 /// A thread that does nothing but that, until it is dropped.
-struct Load(Arc<AtomicBool>);
+pub(crate) struct Load(Arc<AtomicBool>);
 
 impl Load {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         std::thread::spawn(move || {

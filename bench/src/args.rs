@@ -6,6 +6,7 @@ use clap::Parser;
 use clap::builder::RangedI64ValueParser;
 
 use crate::contenders::PeerFile;
+use crate::processor::ProcessorArgs;
 use crate::sim::SimArgs;
 use crate::store::StoreArgs;
 use crate::work::Work;
@@ -67,6 +68,9 @@ pub(crate) struct Args {
 pub(crate) enum Other {
     /// Measures how fast virtual time passes, and what the simulated disk costs.
     Sim(SimArgs),
+    /// Measures how the counted processor of the venue sim agrees with this machine's, on file
+    /// systems in memory; needs root.
+    Processor(ProcessorArgs),
     /// Measures the commands on a store of a million trials, and what storing one more costs.
     Store(StoreArgs),
 }

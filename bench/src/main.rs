@@ -24,6 +24,7 @@ mod machine;
 mod measure;
 mod place;
 mod privacy;
+mod processor;
 mod report;
 mod results;
 mod series;
@@ -43,6 +44,8 @@ use crate::args::{Args, Other, PlaceKind};
 use crate::error::BenchError;
 
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
+/// The picture beside the page about the counted processor.
+const PROCESSOR_PICTURE: &str = "processor.svg";
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -81,6 +84,22 @@ fn measure(args: &Args) -> Result<(), BenchError> {
         print!("{}", sim::terminal(&findings));
         return keep(args.out.as_deref(), args.quick, "-sim", |date, command| {
             sim::page(&findings, date, command)
+        });
+    }
+    if let Some(Other::Processor(args)) = &args.other {
+        let fslab = bench::find_fslab(args.fslab.as_deref())?;
+        let findings = processor::measure(args, &fslab, &stop)?;
+        print!("{}", processor::terminal(&findings));
+        let folder = args.out.as_deref().unwrap_or(Path::new(RESULTS));
+        let svg = processor::picture(&findings);
+        let picture = svg.as_ref().map(|_| PROCESSOR_PICTURE);
+        if let Some(svg) = svg {
+            let path = folder.join(PROCESSOR_PICTURE);
+            std::fs::create_dir_all(folder).map_err(|e| BenchError::io("make", folder, e))?;
+            std::fs::write(&path, svg).map_err(|e| BenchError::io("write", &path, e))?;
+        }
+        return keep(args.out.as_deref(), false, "-processor", |date, command| {
+            processor::page(&findings, date, command, picture)
         });
     }
     if let Some(Other::Store(args)) = &args.other {

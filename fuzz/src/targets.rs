@@ -54,7 +54,7 @@ pub(crate) fn study(input: &[u8]) {
             folder: "/var/tmp".into(),
         }),
         1 => VenueChoice::Named(VenuePlan::Fake),
-        _ => VenueChoice::Sim(guest, None),
+        _ => VenueChoice::Sim(guest, fslab_run::Hardware::default()),
     };
     match resolve(&Request::new(study, &[], venue, 1)) {
         Ok(resolved) => {

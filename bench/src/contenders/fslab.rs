@@ -56,6 +56,7 @@ impl Fslab {
             emptied_by: None,
             counter_hz: None,
             virtual_time: false,
+            counted: false,
             allow_commands: false,
         };
         let mut invocation =

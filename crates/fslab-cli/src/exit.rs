@@ -2,11 +2,7 @@
 
 use std::process::ExitCode;
 
-use fslab_format::FormatError;
 use fslab_model::{Failure, FailureKind};
-use fslab_report::ReportError;
-use fslab_run::{ConductorError, ResolveError, ResumeError};
-use fslab_store::{StoreError, StoreErrorKind};
 
 /// Exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,21 +66,14 @@ impl CommandError {
 
     /// An I/O error; `what` names the object and the operation.
     pub(crate) fn io(what: impl Into<String>, error: &std::io::Error) -> Self {
-        let kind = match error.kind() {
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                FailureKind::Permission
-            }
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::FileTooLarge => {
-                FailureKind::NoSpace
-            }
-            _ => FailureKind::BadInput,
-        };
+        let kind = FailureKind::of_users_file(error, FailureKind::BadInput);
         Failure::new(kind, what).because(error).into()
     }
 }
 
-impl From<Failure> for CommandError {
-    fn from(failure: Failure) -> Self {
+impl<E: Into<Failure>> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        let failure = error.into();
         let exit = match failure.kind {
             FailureKind::BadInput | FailureKind::Protocol => Exit::BadInput,
             FailureKind::MissingTool
@@ -104,76 +93,5 @@ impl From<Failure> for CommandError {
             | FailureKind::Interrupted => Exit::TrialsFailed,
         };
         Self { failure, exit }
-    }
-}
-
-impl From<StoreError> for CommandError {
-    fn from(error: StoreError) -> Self {
-        let kind = match error.kind() {
-            StoreErrorKind::Permission => FailureKind::Permission,
-            StoreErrorKind::NoSpace | StoreErrorKind::FileSizeLimit => FailureKind::NoSpace,
-            StoreErrorKind::Busy | StoreErrorKind::Other => FailureKind::Device,
-            StoreErrorKind::Missing
-            | StoreErrorKind::Foreign
-            | StoreErrorKind::Damaged
-            | StoreErrorKind::DamagedRun { .. }
-            | StoreErrorKind::DamagedTrial { .. }
-            | StoreErrorKind::DeletedRun { .. }
-            | StoreErrorKind::Newer { .. }
-            | StoreErrorKind::NoRuns
-            | StoreErrorKind::TooFewRuns { .. }
-            | StoreErrorKind::UnknownRun { .. }
-            | StoreErrorKind::AmbiguousRun { .. }
-            | StoreErrorKind::RunExists { .. }
-            | StoreErrorKind::TrialDone { .. }
-            | StoreErrorKind::Unreadable { .. }
-            | StoreErrorKind::Unstorable { .. } => FailureKind::BadInput,
-        };
-        let failure = Failure::of_error(kind, &error);
-        failure.with_hint(error.hint()).into()
-    }
-}
-
-impl From<ResolveError> for CommandError {
-    fn from(error: ResolveError) -> Self {
-        let failure = Failure::of_error(error.kind(), &error);
-        failure.with_hint(error.hint()).into()
-    }
-}
-
-impl From<ResumeError> for CommandError {
-    fn from(error: ResumeError) -> Self {
-        let failure = Failure::of_error(FailureKind::BadInput, &error);
-        failure.hint(error.hint()).into()
-    }
-}
-
-impl From<ConductorError> for CommandError {
-    fn from(error: ConductorError) -> Self {
-        match error {
-            ConductorError::Store(error) => error.into(),
-            ConductorError::Lost(failure) => Self {
-                failure,
-                exit: Exit::CannotHere,
-            },
-        }
-    }
-}
-
-impl From<ReportError> for CommandError {
-    fn from(error: ReportError) -> Self {
-        Failure::of_error(FailureKind::BadInput, &error).into()
-    }
-}
-
-impl From<fslab_fs::CatalogueError> for CommandError {
-    fn from(error: fslab_fs::CatalogueError) -> Self {
-        Failure::from(error).into()
-    }
-}
-
-impl From<FormatError> for CommandError {
-    fn from(error: FormatError) -> Self {
-        Failure::from(error).into()
     }
 }

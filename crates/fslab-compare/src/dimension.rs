@@ -39,6 +39,8 @@ pub enum Dimension {
     Device,
     /// Memory of a guest.
     Memory,
+    /// The rate of instructions of a simulated computer, or that computing takes no time.
+    Processor,
     /// Size of the file system.
     Size,
     /// The meaning of a cold cache.
@@ -55,7 +57,7 @@ pub enum Dimension {
 
 impl Dimension {
     /// All dimensions.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Subject,
         Self::Machine,
         Self::System,
@@ -65,6 +67,7 @@ impl Dimension {
         Self::Venue,
         Self::Device,
         Self::Memory,
+        Self::Processor,
         Self::Size,
         Self::Cold,
         Self::Engine,
@@ -86,6 +89,7 @@ impl Dimension {
             Self::Venue => "venue",
             Self::Device => "device",
             Self::Memory => "memory",
+            Self::Processor => "processor",
             Self::Size => "size",
             Self::Cold => "cold",
             Self::Engine => "engine",
@@ -184,7 +188,7 @@ fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
     let another_kernel = differs(Dimension::Kernel);
     let is_implied = |dimension: &Dimension| match dimension {
         // Another venue implies another device; of an import none is known.
-        Dimension::Device | Dimension::Memory => elsewhere && !is_imported,
+        Dimension::Device | Dimension::Memory | Dimension::Processor => elsewhere && !is_imported,
         // The version that imported has not measured.
         Dimension::Fslab => is_imported,
         // Another kernel implies another lab; the tools show the rest of its differences.

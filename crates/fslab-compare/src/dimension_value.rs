@@ -81,13 +81,19 @@ impl<'a> Values<'a> {
                 }
                 _ => String::new(),
             },
+            Dimension::Processor if is_virtual => match plan.venue.counted_machine() {
+                None => "takes no time".to_owned(),
+                Some(machine) => format!("{} instructions/s", machine.instructions_per_s),
+            },
             Dimension::Size => plan.size_bytes.to_string(),
             Dimension::Cold => plan.cold.as_str().to_owned(),
             Dimension::Engine => plan.engine.clone(),
             Dimension::Seed if is_virtual => plan.seed.to_string(),
-            Dimension::Subject | Dimension::Options | Dimension::Tools | Dimension::Seed => {
-                String::new()
-            }
+            Dimension::Subject
+            | Dimension::Options
+            | Dimension::Tools
+            | Dimension::Seed
+            | Dimension::Processor => String::new(),
         }
     }
 

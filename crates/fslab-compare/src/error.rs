@@ -1,5 +1,7 @@
 //! Errors of comparing two runs.
 
+use fslab_model::{Failure, FailureKind};
+
 use crate::dimension::{Difference, Dimension};
 
 /// Why two runs are not compared.
@@ -120,4 +122,10 @@ fn listed(dimensions: &[(Dimension, String)]) -> String {
     let each = dimensions.iter();
     let each = each.map(|(dimension, values)| format!("{} ({values})", dimension.as_str()));
     each.collect::<Vec<_>>().join(", ")
+}
+
+impl From<DiffError> for Failure {
+    fn from(error: DiffError) -> Self {
+        Self::of_error(FailureKind::BadInput, &error).with_hint(error.hint())
+    }
 }

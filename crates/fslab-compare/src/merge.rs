@@ -10,7 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use fslab_model::{CellId, LabPlan, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
+use fslab_model::{
+    CellId, Failure, FailureKind, LabPlan, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan,
+};
 
 use crate::dimension::{is_imported, phase_difference, question_difference};
 use crate::dimension_value::Values;
@@ -62,6 +64,18 @@ pub enum MergeError {
         /// The number of its subjects.
         count: usize,
     },
+}
+
+impl From<MergeError> for Failure {
+    fn from(error: MergeError) -> Self {
+        let hint = match &error {
+            MergeError::TooFew => "name at least two runs",
+            MergeError::Question { .. } => "run the same study at the same scale on each machine",
+            MergeError::DuplicateSubject { .. } => "rename one with --label RUN=SUBJECT",
+            MergeError::Several { .. } => "label runs of one subject each",
+        };
+        Self::of_error(FailureKind::BadInput, &error).hint(hint)
+    }
 }
 
 /// Renames the one subject of `run`: what is mounted in a run of the venue `dir` is known to its

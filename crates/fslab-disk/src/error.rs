@@ -16,21 +16,33 @@ pub enum DiskError {
         /// The nearest known name.
         nearest: Option<&'static str>,
     },
-    /// The file of a profile cannot be read.
-    #[error("cannot read the disk profile {path}", path = .path.display())]
+    /// No machine has this name.
+    #[error("there is no machine '{name}'")]
+    NoMachine {
+        /// The requested name.
+        name: String,
+        /// The nearest known name.
+        nearest: Option<&'static str>,
+    },
+    /// A file cannot be read.
+    #[error("cannot read the {what} {path}", path = .path.display())]
     Read {
+        /// `disk profile` or `machine`.
+        what: &'static str,
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The text of a profile is invalid.
-    #[error("cannot use the disk profile {file}")]
-    Profile {
+    /// The text of a profile or of a machine is invalid.
+    #[error("cannot use the {what} {file}")]
+    Invalid {
+        /// `disk profile` or `machine`.
+        what: &'static str,
         /// The file, or the name of a built-in profile.
         file: String,
         /// The error, with its position.
-        source: TomlError,
+        source: Box<TomlError>,
     },
     /// The model refuses the parameters.
     #[error("cannot create the simulated disk {name}: {reason}")]
@@ -50,12 +62,20 @@ impl DiskError {
             Self::NoProfile {
                 nearest: Some(nearest),
                 ..
+            }
+            | Self::NoMachine {
+                nearest: Some(nearest),
+                ..
             } => Some(did_you_mean(nearest)),
+            Self::NoMachine { .. } => Some(
+                "fslab machine list shows all machines; name a file by its path, such as ./my.toml"
+                    .to_owned(),
+            ),
             Self::NoProfile { .. } => Some(
                 "fslab disk list shows all profiles; name a file by its path, such as ./my.toml"
                     .to_owned(),
             ),
-            Self::Profile { source, .. } => source.hint.clone(),
+            Self::Invalid { source, .. } => source.hint.clone(),
             Self::Read { .. } | Self::Model { .. } => None,
         }
     }
@@ -64,8 +84,8 @@ impl DiskError {
 impl From<DiskError> for Failure {
     fn from(error: DiskError) -> Self {
         let kind = match &error {
-            DiskError::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                FailureKind::Permission
+            DiskError::Read { source, .. } => {
+                FailureKind::of_users_file(source, FailureKind::BadInput)
             }
             _ => FailureKind::BadInput,
         };

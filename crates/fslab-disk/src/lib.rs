@@ -1,10 +1,13 @@
-//! Simulated disks: profiles, benchmarks of the model, and traces of requests.
+//! Simulated disks and the machines around them: profiles, benchmarks of the model, and traces of
+//! requests.
 
 pub mod bench;
 mod error;
+pub mod machine;
 pub mod profile;
 pub mod registry;
 pub mod trace;
 
 pub use error::DiskError;
+pub use machine::Machine;
 pub use profile::Profile;

@@ -21,7 +21,7 @@ macro_rules! built_in {
 }
 
 /// The built-in profiles: hard disks, then flash, each by age.
-static BUILT_IN: [(&str, &str); 9] = built_in![
+static BUILT_IN: [(&str, &str); 10] = built_in![
     "hdd-7200-ata100-2002",
     "hdd-7200-sata-2010",
     "sas-15k-raid10-2012",
@@ -31,6 +31,7 @@ static BUILT_IN: [(&str, &str); 9] = built_in![
     "sdcard-2020",
     "ssd-sata-2022",
     "ssd-nvme-2024",
+    "ram-2024",
 ];
 
 /// The names of all built-in profiles.
@@ -80,12 +81,14 @@ pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
 pub fn read(path: &Path) -> Result<Profile, DiskError> {
     let text =
         fslab_sys::read_text_file(path, PROFILE_BYTES_MAX).map_err(|source| DiskError::Read {
+            what: "disk profile",
             path: path.to_owned(),
             source,
         })?;
-    Profile::from_toml(&text).map_err(|source| DiskError::Profile {
+    Profile::from_toml(&text).map_err(|source| DiskError::Invalid {
+        what: "disk profile",
         file: path.display().to_string(),
-        source,
+        source: Box::new(source),
     })
 }
 

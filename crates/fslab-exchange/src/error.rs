@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fslab_model::{Failure, FailureKind};
+
 use crate::Format;
 
 /// An output that could not be read; none of it is in a run.
@@ -227,5 +229,12 @@ fn shortened(text: String) -> String {
     match text.char_indices().nth(FOUND_MAX) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        let failure = Self::new(FailureKind::BadInput, error.to_string());
+        failure.with_hint(error.hint()).because(&error.fault)
     }
 }

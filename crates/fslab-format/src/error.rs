@@ -87,10 +87,8 @@ impl From<FormatError> for Failure {
     fn from(error: FormatError) -> Self {
         let kind = match &error {
             FormatError::Io { source, .. } => match source.kind() {
-                io::ErrorKind::PermissionDenied => FailureKind::Permission,
-                io::ErrorKind::StorageFull => FailureKind::NoSpace,
                 io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists => FailureKind::BadInput,
-                _ => FailureKind::Device,
+                _ => FailureKind::of_users_file(source, FailureKind::Device),
             },
             FormatError::Unknown { .. }
             | FormatError::TooSmall { .. }

@@ -160,6 +160,15 @@ impl Driver {
         }
     }
 
+    /// The name of its driver in the kernel; `None` if a program mounts it.
+    #[must_use]
+    pub fn kernel_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Kernel(driver) => Some(driver.fs_type),
+            Self::Fuse(_) | Self::Pool(_) | Self::BuiltIn | Self::Nowhere(_) => None,
+        }
+    }
+
     /// The kernel configuration required.
     #[must_use]
     pub fn config(&self) -> Option<KernelConfig> {

@@ -147,10 +147,8 @@ impl CatalogueError {
             | Self::TooLarge { .. } => FailureKind::BadInput,
             Self::Unavailable { .. } => FailureKind::Unsupported,
             Self::MissingTool(_) | Self::Version { .. } => FailureKind::MissingTool,
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                FailureKind::Permission
-            }
-            Self::Read { .. } | Self::NotMounted(_) => FailureKind::Device,
+            Self::Read { source, .. } => FailureKind::of_users_file(source, FailureKind::Device),
+            Self::NotMounted(_) => FailureKind::Device,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Export and import of a lab: one tar file with its parts, byte-identical for the same lab.
 //!
-//! An imported archive is not trusted: only the six files of a lab are read, in their order and
-//! within their size limits, into a temporary folder that joins the cache after all digests have
-//! been verified. Nothing in it is executed.
+//! An imported archive is not trusted: only the files of a lab are read, six or, of a PC, eight, in
+//! their order and within their size limits, into a temporary folder that joins the cache after all
+//! digests have been verified. Nothing in it is executed.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -18,15 +18,39 @@ use crate::lock::BuildLock;
 use crate::members::{self, Member};
 use crate::{Cache, KernelName, Lab, LabError, RootFacts};
 
-/// The parts of a lab, in archive order.
-pub(crate) const MEMBERS: [Member<'static>; 6] = [
+/// The parts of a lab, in archive order. Those of a PC alone have its initramfs and program.
+const MEMBERS: [Member<'static>; 8] = [
     Member::new("lab.json", 0o644, 1 << 16),
     Member::new("kernel/kernel.json", 0o644, 1 << 20),
     Member::new("kernel/config", 0o644, 4 << 20),
     Member::new("kernel/linux", 0o755, 1 << 30),
+    Member::new("kernel/initramfs", 0o644, 1 << 30),
+    Member::new("kernel/fslab", 0o644, 1 << 30),
     Member::new("root/root.json", 0o644, 16 << 20),
     Member::new("root/root.img", 0o644, 4 << 30),
 ];
+
+/// The name of a member in the folder of the unpacked files.
+pub(crate) fn file_name<'a>(member: &Member<'a>) -> &'a str {
+    member.name.rsplit('/').next().unwrap_or(member.name)
+}
+
+/// True if only the lab of a PC has the member.
+pub(crate) fn is_of_pc(member: &Member<'_>) -> bool {
+    [kernel::INITRAMFS, kernel::PROGRAM_FILE].contains(&file_name(member))
+}
+
+/// All members; those of a PC alone follow its description.
+pub(crate) fn all_members() -> impl Iterator<Item = &'static Member<'static>> {
+    MEMBERS.iter()
+}
+
+/// The members of the lab of a PC, or of another one.
+pub(crate) fn members_of(is_pc: bool) -> impl Iterator<Item = &'static Member<'static>> {
+    MEMBERS
+        .iter()
+        .filter(move |member| is_pc || !is_of_pc(member))
+}
 
 /// Verifies `lab` and writes it to `path`; returns the bytes written.
 ///
@@ -38,7 +62,7 @@ pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
     let mut output = AtomicFile::create(path).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut output);
     let mut written = 0;
-    for member in &MEMBERS {
+    for member in members_of(lab.kernel.facts.pc.is_some()) {
         written += member.write(&lab.part(member.name), &mut out, path)?;
     }
     written += members::write_end(&mut out, path)?;
@@ -84,7 +108,8 @@ pub(crate) fn verify_parts(
         path: unpacked.to_owned(),
         reason: reason.to_owned(),
     };
-    let kernel_sha256 = digest(&unpacked.join("linux"))?;
+    let is_pc = describes_pc(unpacked)?;
+    let kernel_sha256 = kernel::contents_sha256_of(unpacked, is_pc)?;
     let root_sha256 = digest(&unpacked.join(IMAGE))?;
     for text in [LAB, ROOT, kernel::DESCRIPTION] {
         ensure_plain(&unpacked.join(text))?;
@@ -108,7 +133,8 @@ pub(crate) fn verify_parts(
     let facts = LabFacts::read(&lab)?;
     let key = facts.kernel_key.as_str();
     let kernel = work.make(&format!("{}/{key}", facts.digest))?;
-    move_to(&kernel, &["linux", kernel::DESCRIPTION, kernel::CONFIG])?;
+    let of_kernel = members_of(is_pc).filter(|it| it.name.starts_with("kernel/"));
+    move_to(&kernel, &of_kernel.map(file_name).collect::<Vec<_>>())?;
     Kernel::read(&kernel, key)?;
     let folder = work.make(key_of(&root_sha256).as_str())?;
     move_to(&folder, &[IMAGE, ROOT])?;
@@ -117,6 +143,14 @@ pub(crate) fn verify_parts(
         return Err(unreadable("the root image does not match its description"));
     }
     Ok((facts, root))
+}
+
+/// True if the unpacked description is that of a PC's kernel.
+pub(crate) fn describes_pc(unpacked: &Path) -> Result<bool, LabError> {
+    let path = unpacked.join(kernel::DESCRIPTION);
+    let text = fs::read(&path).map_err(LabError::io("read", &path))?;
+    let value: Result<serde_json::Value, _> = serde_json::from_slice(&text);
+    Ok(value.is_ok_and(|value| value.get("pc").is_some()))
 }
 
 fn digest(path: &Path) -> Result<String, LabError> {
@@ -154,8 +188,9 @@ pub(crate) fn ensure_plain(path: &Path) -> Result<(), LabError> {
 /// Unpacks the members into `folder`, each under its file name.
 fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
     for member in &MEMBERS {
-        let name = member.name.rsplit('/').next().unwrap_or(member.name);
-        member.unpack(file, path, &folder.join(name))?;
+        if !is_of_pc(member) || describes_pc(folder)? {
+            member.unpack(file, path, &folder.join(file_name(member)))?;
+        }
     }
     members::demand_end(file, path)
 }
@@ -299,7 +334,9 @@ mod tests {
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         assert_eq!(
             listed.lines().collect::<Vec<_>>(),
-            MEMBERS.map(|member| member.name)
+            members_of(false)
+                .map(|member| member.name)
+                .collect::<Vec<_>>()
         );
     }
 

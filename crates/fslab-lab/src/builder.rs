@@ -32,6 +32,10 @@ pub struct BuildRequest {
     pub force: bool,
     /// Build the root image even if it exists.
     pub new_root: bool,
+    /// File systems, by their drivers' names, whose modules a PC's guest can load.
+    pub file_systems: Vec<String>,
+    /// Modules of the user for a PC's kernel.
+    pub modules: Vec<PathBuf>,
 }
 
 /// Result of a build.
@@ -185,6 +189,7 @@ impl Plan {
             objects: build_dir.reporter.objects_done(),
             built_unix_s: fslab_sys::unix_seconds(),
             build_seconds: build_dir.reporter.elapsed().as_secs(),
+            pc: None,
         };
         copy(&config_path, &finished.join(CONFIG))?;
         copy(build_dir.log_path(), &finished.join("build.log"))?;
@@ -197,7 +202,7 @@ impl Plan {
         let mut applied = Vec::new();
         let wanted = match self.origin.kind {
             SourceKind::Debian => self.recipe.patches,
-            SourceKind::Tree | SourceKind::Tarball => &[],
+            SourceKind::Tree | SourceKind::Tarball | SourceKind::DebianKernel => &[],
         };
         for (name, text) in wanted {
             let file = build_dir.path(name);
@@ -272,7 +277,9 @@ fn accepted(
 ) -> Result<Vec<String>, LabError> {
     match kind {
         SourceKind::Debian if !ignored.is_empty() => Err(refused(ignored)),
-        SourceKind::Debian | SourceKind::Tree | SourceKind::Tarball => Ok(ignored),
+        SourceKind::Debian | SourceKind::Tree | SourceKind::Tarball | SourceKind::DebianKernel => {
+            Ok(ignored)
+        }
     }
 }
 
@@ -357,6 +364,8 @@ linux:
                 jobs: NonZeroUsize::MIN,
                 force: false,
                 new_root: false,
+                file_systems: Vec::new(),
+                modules: Vec::new(),
             }
         }
 

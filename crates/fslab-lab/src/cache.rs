@@ -260,7 +260,10 @@ impl Cache {
         name: &KernelName,
     ) -> Result<Lab, LabError> {
         let folder = self.lab_folder(digest);
-        self.keep(finished, &folder, LabFacts::read(&folder).is_ok())?;
+        // Another recipe may lead to the same bytes; the description is then that of the newer one.
+        let made = LabFacts::read_unnamed(finished)?;
+        let is_there = LabFacts::read(&folder).is_ok_and(|known| known == made);
+        self.keep(finished, &folder, is_there)?;
         self.point_to_lab(name, digest)
     }
 

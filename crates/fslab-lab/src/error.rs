@@ -50,7 +50,7 @@ pub enum LabError {
     #[error("cannot get Debian's {package}")]
     NoPackage {
         /// The package.
-        package: &'static str,
+        package: String,
         /// apt's errors, or what is missing.
         reasons: Vec<String>,
     },
@@ -235,13 +235,7 @@ impl LabError {
             Self::NoRoom { .. } => FailureKind::NoSpace,
             Self::Busy => FailureKind::Device,
             Self::Interrupted => FailureKind::Interrupted,
-            Self::Io { source, .. } => match source.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    FailureKind::Permission
-                }
-                io::ErrorKind::StorageFull => FailureKind::NoSpace,
-                _ => FailureKind::Device,
-            },
+            Self::Io { source, .. } => FailureKind::of_users_file(source, FailureKind::Device),
         }
     }
 

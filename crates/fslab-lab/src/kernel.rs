@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::key::{Fingerprint, sha256_of};
 use crate::recipe::Recipe;
-use crate::{KernelKey, LabError, SourceKind, stored};
+use crate::{KernelKey, LabError, PcFacts, SourceKind, pc, stored};
 
 /// Version of the stored description; other versions are not read.
 const VERSION: u32 = 1;
@@ -20,6 +21,10 @@ pub(crate) const CONFIG: &str = "config";
 
 /// File name of the kernel.
 pub(crate) const BINARY: &str = "linux";
+
+/// File names of a PC's initramfs and of the program of its trials.
+pub(crate) const INITRAMFS: &str = "initramfs";
+pub(crate) const PROGRAM_FILE: &str = "fslab";
 
 /// A kernel in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -72,6 +77,9 @@ pub struct KernelFacts {
     pub built_unix_s: u64,
     /// Duration of the complete build.
     pub build_seconds: u64,
+    /// The parts of a simulated PC; `None` for User-Mode Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pc: Option<PcFacts>,
 }
 
 impl Kernel {
@@ -84,7 +92,37 @@ impl Kernel {
     /// True if this fslab has another configuration or other drivers.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        self.facts.recipe != Recipe::current().digest()
+        let current = match self.facts.pc {
+            None => Recipe::current().digest(),
+            Some(_) => pc::recipe_digest(),
+        };
+        self.facts.recipe != current
+    }
+
+    /// Path of a PC's initramfs.
+    #[must_use]
+    pub fn initramfs(&self) -> PathBuf {
+        self.binary.with_file_name(INITRAMFS)
+    }
+
+    /// Path of the program of a PC's trials, padded to a power of two.
+    #[must_use]
+    pub fn program(&self) -> PathBuf {
+        self.binary.with_file_name(PROGRAM_FILE)
+    }
+
+    /// Identifies its contents: SHA-256 of the executable, or a digest of a PC's three files.
+    pub(crate) fn contents_sha256(&self) -> Result<String, LabError> {
+        let folder = self.binary.parent().unwrap_or(Path::new("/"));
+        contents_sha256_of(folder, self.facts.pc.is_some())
+    }
+
+    /// The names of its files in its folder.
+    pub(crate) fn file_names(&self) -> &'static [&'static str] {
+        match self.facts.pc {
+            None => &[BINARY, DESCRIPTION, CONFIG],
+            Some(_) => &[BINARY, DESCRIPTION, CONFIG, INITRAMFS, PROGRAM_FILE],
+        }
     }
 
     /// Copies it into `folder`, below its key: a lab's parts stay when the kernel is replaced. A
@@ -92,7 +130,7 @@ impl Kernel {
     pub(crate) fn copy_into(&self, folder: &Path) -> Result<(), LabError> {
         let place = folder.join(self.facts.key.as_str());
         fs::create_dir(&place).map_err(LabError::io("make", &place))?;
-        for name in [BINARY, DESCRIPTION, CONFIG] {
+        for name in self.file_names() {
             let (from, to) = (self.binary.with_file_name(name), place.join(name));
             fs::copy(&from, &to).map_err(LabError::io("make", &to))?;
         }
@@ -121,6 +159,23 @@ impl Kernel {
             facts,
         })
     }
+}
+
+/// The same of the files in `folder`; a PC's has three.
+pub(crate) fn contents_sha256_of(folder: &Path, is_pc: bool) -> Result<String, LabError> {
+    let sha256 = |name: &str| {
+        let path = folder.join(name);
+        sha256_of(&path).map_err(LabError::io("read", &path))
+    };
+    let kernel = sha256(BINARY)?;
+    if !is_pc {
+        return Ok(kernel);
+    }
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.add(kernel);
+    fingerprint.add(sha256(INITRAMFS)?);
+    fingerprint.add(sha256(PROGRAM_FILE)?);
+    Ok(fingerprint.finish().as_str().to_owned())
 }
 
 impl KernelFacts {
@@ -152,6 +207,7 @@ pub(crate) mod tests {
             objects: 7,
             built_unix_s: 1_795_271_525,
             build_seconds: 300,
+            pc: None,
         }
     }
 

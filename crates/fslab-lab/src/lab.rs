@@ -47,8 +47,7 @@ pub(crate) struct LabFacts {
 impl LabFacts {
     /// Describes a lab of existing parts; reads the complete kernel for its digest.
     pub(crate) fn of(kernel: &Kernel, root: &RootFacts) -> Result<Self, LabError> {
-        let binary = &kernel.binary;
-        let kernel_sha256 = sha256_of(binary).map_err(LabError::io("read", binary))?;
+        let kernel_sha256 = kernel.contents_sha256()?;
         Ok(Self {
             digest: digest_of(&kernel_sha256, &root.sha256),
             kernel_key: kernel.facts.key.clone(),
@@ -129,10 +128,10 @@ impl Lab {
     /// # Errors
     /// [`LabError::Unreadable`] if they do not match; [`LabError::Io`].
     pub fn verify(&self) -> Result<(), LabError> {
-        let sha256 = |path: &Path| sha256_of(path).map_err(LabError::io("read", path));
-        let image = sha256(&self.root_image)?;
+        let path = &self.root_image;
+        let image = sha256_of(path).map_err(LabError::io("read", path))?;
         let is_whole = image == self.root.sha256
-            && self.digest == digest_of(&sha256(&self.kernel.binary)?, &image);
+            && self.digest == digest_of(&self.kernel.contents_sha256()?, &image);
         let reason = "kernel and image do not match its digest";
         demand(is_whole, &self.root_image, reason)
     }

@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 use crate::lab::{LabFacts, write_root};
 use crate::lock::BuildLock;
 use crate::root::Assembly;
-use crate::{BuildRequest, Cache, Kernel, Lab, LabError, Progress, RootFacts, build};
+use crate::{
+    BuildRequest, Cache, Kernel, Lab, LabError, Progress, RootFacts, SourceRequest, build, pc,
+};
 
 /// Result of building a lab.
 #[derive(Clone, Debug)]
@@ -34,7 +36,14 @@ pub fn build_lab(
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<BuiltLab, LabError> {
-    let built = build(cache, request, stop, listener)?;
+    let built = match &request.source {
+        SourceRequest::DebianKernel(version) => {
+            pc::build_pc(cache, request, version, stop, listener)?
+        }
+        SourceRequest::Debian | SourceRequest::Tree(_) | SourceRequest::Tarball(_) => {
+            build(cache, request, stop, listener)?
+        }
+    };
     let is_wanted = |_: &RootFacts| !request.force && !request.new_root;
     let current = cache.current_root(&request.name).filter(is_wanted);
     if built.was_there
@@ -167,6 +176,8 @@ mod tests {
                 jobs: NonZeroUsize::MIN,
                 force: false,
                 new_root,
+                file_systems: Vec::new(),
+                modules: Vec::new(),
             };
             build_lab(
                 &self.cache(),

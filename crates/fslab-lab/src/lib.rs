@@ -27,6 +27,8 @@ mod lock;
 mod members;
 mod name;
 mod packages;
+mod padded;
+mod pc;
 mod progress;
 mod recipe;
 mod root;
@@ -48,6 +50,8 @@ pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
 pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
+pub use padded::{padded, padded_bytes};
+pub use pc::PcFacts;
 pub use progress::{BuildStage, Objects, Progress};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,

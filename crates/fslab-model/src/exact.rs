@@ -150,6 +150,7 @@ mod tests {
                 model: String::new(),
                 emptied_by: None,
             },
+            machine: None,
         }
     }
 

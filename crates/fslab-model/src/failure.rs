@@ -72,6 +72,21 @@ impl FailureKind {
             Self::Protocol => "protocol",
         }
     }
+
+    /// The kind for a failed call on a file of the user, such as a store, a report or an image: no
+    /// space, no privilege, `otherwise` for the others. A full or read-only file system that is
+    /// measured is [`FailureKind::from`]'s.
+    #[must_use]
+    pub fn of_users_file(error: &std::io::Error, otherwise: Self) -> Self {
+        use std::io::ErrorKind;
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                Self::NoSpace
+            }
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::Permission,
+            _ => otherwise,
+        }
+    }
 }
 
 impl From<&std::io::Error> for FailureKind {

@@ -11,6 +11,7 @@
 
 mod brings;
 mod capabilities;
+mod counted_machine;
 mod device_identity;
 mod digest;
 mod disturbance;
@@ -52,6 +53,7 @@ mod workload;
 
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
+pub use counted_machine::CountedMachine;
 pub use device_identity::DeviceIdentity;
 pub use digest::{hexadecimal, sha256};
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};

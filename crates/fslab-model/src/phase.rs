@@ -341,10 +341,20 @@ impl PhaseRecord {
         Some(elapsed_ns + settled.sync_ns + settled.unmount_ns)
     }
 
-    /// True if the phase ran in virtual time and never waited for its disk: it took no time and has
+    /// True if only the disk took time: in virtual time with a processor that takes none, which has
+    /// no processor time to record.
+    #[must_use]
+    pub fn is_of_disk_time(&self) -> bool {
+        self.insight.is_some() && self.cpu.is_none()
+    }
+
+    /// True if only the disk took time, and the phase never waited for it: it took no time and has
     /// no rate. The disk may have worked for other processes.
     #[must_use]
     pub fn took_no_device_time(&self) -> bool {
+        if !self.is_of_disk_time() {
+            return false;
+        }
         let waited = self.elapsed_ns.is_none_or(|ns| ns >= WAIT_NS_MIN);
         let idle = |insight: &DeviceInsight| insight.depth.busy_ns == 0 || !waited;
         self.insight.as_ref().is_some_and(idle)

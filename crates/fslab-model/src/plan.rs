@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, Bytes, CellId, DataToMemory, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale,
-    SimulatedDisk, StudyQuestion, Subject, TrialId,
+    Adaptive, Bytes, CellId, CountedMachine, DataToMemory, FigureSpec, PhaseSpec, PlanHash, Rounds,
+    Scale, SimulatedDisk, StudyQuestion, Subject, TrialId,
 };
 
 /// Where trials run.
@@ -103,6 +103,9 @@ pub enum VenuePlan {
         layers: Vec<LayerPlan>,
         /// The disk.
         disk: SimulatedDisk,
+        /// The machine, if its processor takes time; `None`: it takes none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<CountedMachine>,
     },
     /// No device.
     Fake,
@@ -225,6 +228,20 @@ impl VenuePlan {
             | Self::Block { .. }
             | Self::Fake
             | Self::Imported { .. } => &[],
+        }
+    }
+
+    /// The machine whose processor takes time; `None` if it takes none, or in real time.
+    #[must_use]
+    pub fn counted_machine(&self) -> Option<&CountedMachine> {
+        match self {
+            Self::Sim { machine, .. } => machine.as_ref(),
+            Self::Guest { .. }
+            | Self::Dir { .. }
+            | Self::Loop { .. }
+            | Self::Block { .. }
+            | Self::Fake
+            | Self::Imported { .. } => None,
         }
     }
 
@@ -574,6 +591,7 @@ pub(crate) mod tests {
                 model: String::new(),
                 emptied_by: None,
             },
+            machine: None,
         };
         let one = hash(sim("/a", Bytes::gib(1)));
         assert_eq!(one, hash(sim("/b", Bytes::gib(1))));

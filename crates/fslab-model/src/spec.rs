@@ -133,9 +133,13 @@ pub struct TrialSpec {
     /// whose clock is a slow system call. `None`: the system's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter_hz: Option<u64>,
-    /// Whether the clock advances only while the disk works; then the host measures processor time.
+    /// Whether the time is virtual: the clock advances only while the disk works, and the host
+    /// measures processor time, unless the processor's instructions are counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub virtual_time: bool,
+    /// Whether each instruction of the processor takes virtual time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     /// Whether phases may start programs that the study names, and have them interpret its texts.
     /// Given by the user for this run; never from a study, a plan or a store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

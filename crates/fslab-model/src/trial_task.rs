@@ -46,8 +46,10 @@ pub struct Placement {
     pub emptied_by: Option<BufferEmptying>,
     /// Frequency of the processor's counter, if it is the clock.
     pub counter_hz: Option<u64>,
-    /// Whether the clock advances only while the disk works.
+    /// Whether the time is virtual.
     pub virtual_time: bool,
+    /// Whether each instruction of the processor takes virtual time.
+    pub counted: bool,
 }
 
 impl TrialTask {
@@ -71,6 +73,7 @@ impl TrialTask {
             emptied_by: placement.emptied_by,
             counter_hz: placement.counter_hz,
             virtual_time: placement.virtual_time,
+            counted: placement.counted,
             allow_commands: self.allow_commands,
         }
     }

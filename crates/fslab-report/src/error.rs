@@ -1,5 +1,7 @@
 //! Errors of rendering a report.
 
+use fslab_model::{Failure, FailureKind};
+
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -29,4 +31,10 @@ pub enum ReportError {
     /// A document of JUnit could not be written.
     #[error("cannot write JUnit XML: {0}")]
     Xml(String),
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        Self::of_error(FailureKind::BadInput, &error)
+    }
 }

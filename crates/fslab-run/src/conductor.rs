@@ -164,7 +164,7 @@ impl<'a> Conductor<'a> {
             return Ok(None);
         };
         let mut figures = Figures::new(&header.plan, adaptive);
-        let so_far = self.store.run(&RunSelector::from(header.run.clone()))?;
+        let so_far = self.store.metrics(&RunSelector::from(header.run.clone()))?;
         so_far.trials.iter().for_each(|trial| figures.add(trial));
         Ok(Some(figures))
     }

@@ -23,6 +23,7 @@ mod resume;
 mod run_lock;
 mod run_name;
 mod studies;
+mod study_key;
 mod venue_choice;
 
 pub use bounds::TooMuchError;
@@ -40,4 +41,5 @@ pub use resume::{ResumeError, Resumption, ensure_same_device};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
-pub use venue_choice::{GuestChoice, VenueChoice};
+pub use study_key::resolve_failure;
+pub use venue_choice::{GuestChoice, Hardware, VenueChoice};

@@ -115,7 +115,7 @@ mod tests {
             named: Default::default(),
             memory,
         };
-        VenueChoice::Sim(guest, None)
+        VenueChoice::Sim(guest, crate::Hardware::default())
     }
 
     fn planned(name: &str, scale: Option<&str>, memory: Option<Bytes>) -> (Study, Plan) {

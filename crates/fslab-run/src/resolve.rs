@@ -14,8 +14,8 @@ use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
 use fslab_model::{
-    Brings, Bytes, ColdMethod, FORMAT_VERSION, FailureKind, PhaseSpec, Plan, Scale, Study, Subject,
-    SubjectPlan, VenuePlan,
+    Brings, Bytes, ColdMethod, FORMAT_VERSION, Failure, FailureKind, PhaseSpec, Plan, Scale, Study,
+    Subject, SubjectPlan, VenuePlan,
 };
 use fslab_workload::Workload;
 
@@ -151,8 +151,7 @@ pub enum ResolveError {
 
 impl ResolveError {
     /// Kind of the failure: bad input, or a venue that this machine does not have.
-    #[must_use]
-    pub fn kind(&self) -> FailureKind {
+    fn kind(&self) -> FailureKind {
         match self {
             Self::NoVenue { .. } => FailureKind::Unsupported,
             Self::Directory(directory) => directory.kind(),
@@ -160,9 +159,7 @@ impl ResolveError {
         }
     }
 
-    /// A hint for the user.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Catalogue(catalogue) => catalogue.hint(),
             Self::TooSmall {
@@ -194,6 +191,12 @@ impl ResolveError {
             ),
             Self::NoTime => None,
         }
+    }
+}
+
+impl From<ResolveError> for Failure {
+    fn from(error: ResolveError) -> Self {
+        Self::of_error(error.kind(), &error).with_hint(error.hint())
     }
 }
 

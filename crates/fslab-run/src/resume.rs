@@ -1,7 +1,9 @@
 //! Checks whether a run can be resumed: its trials are compared, so all dimensions must agree.
 
 use fslab_compare::{Difference, header_differences};
-use fslab_model::{DeviceIdentity, MachineFacts, RunHeader, RunId, RunRecord};
+use fslab_model::{
+    DeviceIdentity, Failure, FailureKind, MachineFacts, RunHeader, RunId, RunRecord,
+};
 
 /// The conditions of the missing trials of a run.
 #[derive(Clone, Copy, Debug)]
@@ -48,16 +50,17 @@ pub enum ResumeError {
     },
 }
 
-impl ResumeError {
-    /// A hint for the user.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Seed { .. } => "leave out --seed, or leave out --resume to begin a new run",
-            Self::Dimension { .. } | Self::Device { .. } => {
+impl From<ResumeError> for Failure {
+    fn from(error: ResumeError) -> Self {
+        let hint = match &error {
+            ResumeError::Seed { .. } => {
+                "leave out --seed, or leave out --resume to begin a new run"
+            }
+            ResumeError::Dimension { .. } | ResumeError::Device { .. } => {
                 "its trials would not be comparable; leave out --resume to begin a new run"
             }
-        }
+        };
+        Self::of_error(FailureKind::BadInput, &error).hint(hint)
     }
 }
 

@@ -29,7 +29,7 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 14] = [
+static BUILT_IN: [BuiltIn; 15] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
@@ -40,6 +40,7 @@ static BUILT_IN: [BuiltIn; 14] = [
     study!("mail"),
     study!("nas"),
     study!("ntfs-ext4"),
+    study!("processor"),
     study!("quick"),
     study!("replay"),
     study!("small-files"),
@@ -78,7 +79,12 @@ pub enum StudySource {
     /// Built in.
     BuiltIn(&'static str),
     /// A file of the user.
-    File(PathBuf),
+    File {
+        /// Its path, as given.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+    },
 }
 
 /// The names of the built-in studies.
@@ -107,7 +113,8 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
         })?;
     let mut study = parse(name_or_file, &text)?;
     load_workloads(&mut study, Path::new(name_or_file))?;
-    Ok((study, StudySource::File(name_or_file.into())))
+    let path = name_or_file.into();
+    Ok((study, StudySource::File { path, text }))
 }
 
 /// The built-in study that `given` names; `None` for a file. Names and aliases come before

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use fslab_disk::Machine;
 use fslab_model::{Bytes, LabPlan, Study, Subject, VenuePlan};
 
 use crate::{Request, ResolveError};
@@ -24,10 +25,19 @@ pub enum VenueChoice {
     },
     /// A guest kernel in real time.
     Guest(GuestChoice),
-    /// A guest kernel in virtual time with a disk profile: a name or file; `None` for the study's.
-    Sim(GuestChoice, Option<String>),
+    /// A guest kernel in virtual time on simulated hardware.
+    Sim(GuestChoice, Hardware),
     /// A fixed venue.
     Named(VenuePlan),
+}
+
+/// Simulated hardware.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hardware {
+    /// A disk profile: a name or file; `None` for the machine's or the study's.
+    pub disk: Option<String>,
+    /// The machine; `None` for the study's memory and disk, and a processor that takes no time.
+    pub machine: Option<Machine>,
 }
 
 /// A guest kernel, those that subjects name instead of it, and the folder of their disks.
@@ -63,8 +73,8 @@ pub(crate) fn choose_venue(
     let (folder, guest) = match &request.venue {
         VenueChoice::Named(plan) => return Ok(plan.clone()),
         VenueChoice::Guest(guest) => return Ok(guest_venue(guest, sizes)),
-        VenueChoice::Sim(guest, disk) => {
-            return sim_venue(guest, disk.as_deref(), &request.study, sizes);
+        VenueChoice::Sim(guest, hardware) => {
+            return sim_venue(guest, hardware, &request.study, sizes);
         }
         VenueChoice::Auto { folder, guest } => (folder, guest),
     };
@@ -100,11 +110,19 @@ fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {
 
 fn sim_venue(
     guest: &GuestChoice,
-    disk: Option<&str>,
+    hardware: &Hardware,
     study: &Study,
     sizes: Sizes,
 ) -> Result<VenuePlan, ResolveError> {
+    let machine = hardware.machine.as_ref();
+    let disk = hardware.disk.as_deref();
+    let disk = disk.or(machine.map(|it| it.disk.profile.as_str()));
     let profile = fslab_disk::registry::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
+    let of_machine = machine.map(|it| it.memory.size);
+    let sizes = Sizes {
+        memory: of_machine.or(sizes.memory),
+        ..sizes
+    };
     let capacity = profile.capacity();
     if sizes.size > capacity {
         return Err(ResolveError::DiskTooSmall {
@@ -120,6 +138,7 @@ fn sim_venue(
         memory_bytes: guest_memory(guest, sizes),
         layers: Vec::new(),
         disk: profile.simulated(),
+        machine: machine.and_then(Machine::counted),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::digest::{
 };
 use crate::error::Fault;
 use crate::listing::ensure_index;
-use crate::reading::record;
+use crate::reading::{Content, record};
 use crate::{Store, StoreError};
 
 /// Most messages reported from SQLite's own checks.
@@ -149,7 +149,7 @@ fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
     }
     // Errors that digests do not show: missing trials, and unreadable values.
     if checked.findings.len() == before
-        && let Err(fault) = record(connection, key)
+        && let Err(fault) = record(connection, key, Content::Full)
     {
         let known = checked.findings.iter();
         let is_known = known

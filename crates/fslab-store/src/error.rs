@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fslab_model::{RunId, TrialId, did_you_mean};
+use fslab_model::{Failure, FailureKind, RunId, TrialId, did_you_mean};
 use rusqlite::ErrorCode;
 
 /// Kinds of errors, for callers to match.
@@ -355,6 +355,18 @@ fn has_size_limit() -> bool {
         .find_map(|line| line.strip_prefix("Max file size"));
     line.and_then(|line| line.split_whitespace().next())
         .is_some_and(|soft| soft != "unlimited")
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let kind = match error.kind() {
+            StoreErrorKind::Permission => FailureKind::Permission,
+            StoreErrorKind::NoSpace | StoreErrorKind::FileSizeLimit => FailureKind::NoSpace,
+            StoreErrorKind::Busy | StoreErrorKind::Other => FailureKind::Device,
+            _ => FailureKind::BadInput,
+        };
+        Self::of_error(kind, &error).with_hint(error.hint())
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //!     Store --+-- opening: identity, permissions, schema version
 //!             +-- writing: begin_run, add_trial, add_runs, ask_repeats, delete_run
 //!             +-- deleting: find, delete, undelete, purge
-//!             +-- reading: runs (summaries), count, select (which run), run (all of one)
+//!             +-- reading: runs (summaries), count, select (which run), run (all of one), metrics
 //!             '-- checking: damage, by run and trial
 //! ```
 

@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use fslab_model::{
-    CellId, Facts, OperationLatency, PhaseRecord, RunHeader, RunId, RunRecord, StepRecord,
-    TimeSeries, TrialId, TrialOutcome, TrialRecord,
+    CellId, DeviceInsight, Facts, OperationLatency, PhaseRecord, Picture, RunHeader, RunId,
+    RunRecord, StepRecord, TimeSeries, TrialId, TrialOutcome, TrialRecord,
 };
 use rusqlite::{Connection, Row};
 
@@ -24,6 +24,14 @@ use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 /// Values by the key of their parent row.
 type ByKey<T> = HashMap<i64, T>;
 
+/// What is read of a record. Digests cover all of it in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Full,
+    /// All that metrics are computed from: neither series nor pictures.
+    Metrics,
+}
+
 impl Store {
     /// A run with all its trials, in the order of cell and repeat.
     ///
@@ -31,9 +39,26 @@ impl Store {
     /// As [`Store::select`]; `DamagedRun` and `DamagedTrial` if a digest does not match,
     /// `Unreadable` if this fslab cannot interpret a value.
     pub fn run(&self, selector: &RunSelector) -> Result<RunRecord, StoreError> {
+        self.read_record(selector, Content::Full)
+    }
+
+    /// A run as [`Store::run`] returns it, without series and with empty pictures: for what only
+    /// computes metrics. Of many runs, these take most of the memory and of the time.
+    ///
+    /// # Errors
+    /// As [`Store::run`].
+    pub fn metrics(&self, selector: &RunSelector) -> Result<RunRecord, StoreError> {
+        self.read_record(selector, Content::Metrics)
+    }
+
+    fn read_record(
+        &self,
+        selector: &RunSelector,
+        content: Content,
+    ) -> Result<RunRecord, StoreError> {
         self.reading(|connection| {
             let key = run_key(connection, &select(connection, selector)?)?;
-            record(connection, key)
+            record(connection, key, content)
         })
     }
 
@@ -65,9 +90,16 @@ impl Store {
 }
 
 /// A run, verified against its digests.
-pub(crate) fn record(connection: &Connection, run: i64) -> Result<RunRecord, Fault> {
+pub(crate) fn record(
+    connection: &Connection,
+    run: i64,
+    content: Content,
+) -> Result<RunRecord, Fault> {
     let header = header(connection, run)?;
-    let trials = trials(connection, run, &header.run)?;
+    let mut trials = trials(connection, run, &header.run, content)?;
+    if content == Content::Metrics {
+        trials.iter_mut().for_each(drop_pictures);
+    }
     ensure_all(connection, run, &trials)?;
     Ok(RunRecord { header, trials })
 }
@@ -91,11 +123,25 @@ fn header(connection: &Connection, run: i64) -> Result<RunHeader, Fault> {
     })
 }
 
-fn trials(connection: &Connection, run: i64, name: &RunId) -> Result<Vec<TrialRecord>, Fault> {
+fn drop_pictures(trial: &mut TrialRecord) {
+    let of_phases = trial.phases.iter_mut();
+    let of_phases = of_phases.flat_map(|phase| [&mut phase.insight, &mut phase.settle_insight]);
+    let insights = of_phases.chain([&mut trial.insight]);
+    insights.flatten().for_each(|insight: &mut DeviceInsight| {
+        insight.picture = Picture::default();
+    });
+}
+
+fn trials(
+    connection: &Connection,
+    run: i64,
+    name: &RunId,
+    content: Content,
+) -> Result<Vec<TrialRecord>, Fault> {
     let scope = Scope::Run(run);
     let mut digests = TrialDigests::default();
     let mut steps = steps(connection, scope, &mut digests)?;
-    let mut phases = phases(connection, scope, &mut digests)?;
+    let mut phases = phases(connection, scope, &mut digests, content)?;
     let mut facts = facts(connection, scope, &mut digests)?;
     let mut trials = Vec::new();
     let mut keys = Vec::new();
@@ -209,9 +255,10 @@ fn phases(
     connection: &Connection,
     scope: Scope,
     digests: &mut TrialDigests,
+    content: Content,
 ) -> Result<ByKey<Vec<PhaseRecord>>, Fault> {
     let mut latencies = latencies(connection, scope, digests)?;
-    let mut series = series(connection, scope, digests)?;
+    let mut series = series(connection, scope, digests, content)?;
     let mut phases: ByKey<Vec<PhaseRecord>> = HashMap::new();
     let mut reader: Option<PhaseReader> = None;
     digests.scan(connection, Table::Phases, scope, |row| {
@@ -253,9 +300,13 @@ fn series(
     connection: &Connection,
     scope: Scope,
     digests: &mut TrialDigests,
+    content: Content,
 ) -> Result<ByKey<TimeSeries>, Fault> {
     let mut series = HashMap::new();
     digests.scan(connection, Table::Series, scope, |row| {
+        if content == Content::Metrics {
+            return Ok(());
+        }
         let of_phase = TimeSeries {
             interval_ns: read_integer(row, "series.interval_ns")?,
             operations: read_json(row, "series.operations")?,

@@ -3,7 +3,7 @@
 //! In User-Mode Linux every reading is a system call of about 15 us. There the processor's counter
 //! replaces the clock, if the host's clock uses it: see [`counter_frequency`] and
 //! [`read_clock_by_counter`]. In virtual time a memory page replaces it: see
-//! [`read_clock_of_page`].
+//! [`read_clock_of_page`], and [`read_held_clock`] where the processor's instructions take time.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -31,6 +31,7 @@ static SOURCE: OnceLock<Source> = OnceLock::new();
 enum Source {
     Counter(Counter),
     Page(Page),
+    Held(HeldClock),
 }
 
 impl Source {
@@ -38,8 +39,46 @@ impl Source {
         match self {
             Self::Counter(counter) => counter.now_ns(),
             Self::Page(page) => page.now_ns(),
+            Self::Held(clock) => clock.now_ns(),
         }
     }
+}
+
+/// The processor's counter without the time for which the kernel held the clock: while the
+/// processor worked for a simulated disk.
+struct HeldClock {
+    /// Never unmapped.
+    page: &'static HeldClockPage,
+}
+
+/// The page of the kernel's driver, `struct page_clock`.
+#[repr(C)]
+struct HeldClockPage {
+    held_ns: AtomicU64,
+    start_ns: u64,
+    start_ticks: u64,
+    /// Nanoseconds per tick, times 2^32.
+    tick_ns_scaled: u64,
+}
+
+impl HeldClock {
+    fn now_ns(&self) -> u64 {
+        let page = self.page;
+        loop {
+            let held_ns = page.held_ns.load(Ordering::Relaxed);
+            let passed = ticks().wrapping_sub(page.start_ticks);
+            // The clock may have been held between the two readings.
+            if page.held_ns.load(Ordering::Relaxed) == held_ns {
+                return page.start_ns + scaled_ns(passed, page.tick_ns_scaled) - held_ns;
+            }
+        }
+    }
+}
+
+/// The nanoseconds of `ticks`.
+fn scaled_ns(ticks: u64, tick_ns_scaled: u64) -> u64 {
+    // 2^64 ns are more than five centuries.
+    ((u128::from(ticks) * u128::from(tick_ns_scaled)) >> 32) as u64
 }
 
 /// A page in which the kernel stores the time; counts unchanged readings.
@@ -74,9 +113,7 @@ struct Counter {
 impl Counter {
     fn now_ns(&self) -> u64 {
         let ticks = ticks().wrapping_sub(self.start_ticks);
-        let passed_ns = (u128::from(ticks) * u128::from(self.tick_ns_scaled)) >> 32;
-        // 2^64 ns are more than five centuries.
-        self.start_ns + passed_ns as u64
+        self.start_ns + scaled_ns(ticks, self.tick_ns_scaled)
     }
 }
 
@@ -113,6 +150,35 @@ pub fn read_clock_by_counter(frequency: u64) {
 /// # Errors
 /// Those of open(2) and mmap(2): ENOENT if the kernel has no such page.
 pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
+    let address = map_page(path)?;
+    // SAFETY: the mapping is one page, page-aligned, readable, and never unmapped; the kernel
+    // writes the eight bytes atomically.
+    let time_ns = unsafe { &*address.cast::<AtomicU64>() };
+    let _ = SOURCE.set(Source::Page(Page {
+        time_ns,
+        last_ns: AtomicU64::new(0),
+        same: AtomicU32::new(0),
+    }));
+    Ok(())
+}
+
+/// Makes [`monotonic_ns`] use the processor's counter without the time that the page of the device
+/// at `path` says the clock was held, for the rest of the process. In a guest whose processor's
+/// instructions take virtual time, those of the simulated disk then take none.
+///
+/// # Errors
+/// Those of open(2) and mmap(2): ENOENT if the kernel has no such clock.
+pub fn read_held_clock(path: &Path) -> io::Result<()> {
+    let address = map_page(path)?;
+    // SAFETY: the mapping is one page, page-aligned, readable, and never unmapped. The kernel
+    // writes the first eight bytes atomically and the others before the device exists.
+    let page = unsafe { &*address.cast::<HeldClockPage>() };
+    let _ = SOURCE.set(Source::Held(HeldClock { page }));
+    Ok(())
+}
+
+/// Maps the page of the device at `path`, to be read until the process ends.
+fn map_page(path: &Path) -> io::Result<*mut libc::c_void> {
     let file = std::fs::File::open(path)?;
     // SAFETY: a new mapping at an address that the kernel chooses overlaps no memory in use.
     let address = unsafe {
@@ -128,15 +194,7 @@ pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
     if address == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping is one page, page-aligned, readable, and never unmapped; the kernel
-    // writes the eight bytes atomically.
-    let time_ns = unsafe { &*address.cast::<AtomicU64>() };
-    let _ = SOURCE.set(Source::Page(Page {
-        time_ns,
-        last_ns: AtomicU64::new(0),
-        same: AtomicU32::new(0),
-    }));
-    Ok(())
+    Ok(address)
 }
 
 /// True if [`monotonic_ns`] follows a guest's virtual time, in which computation takes none.
@@ -177,11 +235,22 @@ fn clock_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Sleeps until CLOCK_MONOTONIC reaches `at_ns`; returns at once if it has passed.
+/// Sleeps until [`monotonic_ns`] reaches `at_ns`; returns at once if it has passed.
 ///
 /// # Errors
 /// EINTR if a signal arrives first.
 pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
+    let Some(Source::Held(_)) = SOURCE.get() else {
+        return sleep_until_clock_ns(at_ns);
+    };
+    // The clock may be held meanwhile, so that it arrives later than the kernel's.
+    while let Some(left_ns) = at_ns.checked_sub(monotonic_ns()).filter(|left| *left > 0) {
+        sleep_until_clock_ns(clock_ns() + left_ns)?;
+    }
+    Ok(())
+}
+
+fn sleep_until_clock_ns(at_ns: u64) -> io::Result<()> {
     let time = libc::timespec {
         tv_sec: (at_ns / 1_000_000_000).cast_signed(),
         tv_nsec: (at_ns % 1_000_000_000).cast_signed(),
@@ -246,6 +315,23 @@ mod tests {
             counted_ns.abs_diff(before_ns) < tolerance_ns,
             "{before_ns} {counted_ns}"
         );
+    }
+
+    #[test]
+    fn a_held_clock_has_the_counters_time_without_what_was_held() {
+        static PAGE: HeldClockPage = HeldClockPage {
+            held_ns: AtomicU64::new(0),
+            start_ns: 1_000_000_000_000,
+            start_ticks: 0,
+            tick_ns_scaled: 1 << 32,
+        };
+        let clock = HeldClock { page: &PAGE };
+        let before_ns = clock.now_ns();
+        PAGE.held_ns.store(500_000_000_000, Ordering::Relaxed);
+        let after_ns = clock.now_ns();
+        // Less than 100 s of ticks pass between the readings.
+        assert!(before_ns - after_ns > 400_000_000_000);
+        assert_eq!(scaled_ns(10, 3 << 31), 15);
     }
 
     #[test]

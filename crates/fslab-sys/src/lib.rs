@@ -19,6 +19,7 @@ mod data_file;
 mod descriptors;
 mod device_identity;
 mod device_users;
+mod extended_state;
 mod extents;
 mod file_name;
 mod file_system;
@@ -62,7 +63,7 @@ pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
-    sleep_to_second, sleep_until_ns,
+    read_held_clock, sleep_to_second, sleep_until_ns,
 };
 pub use confinement::{ConfinedBy, Confinement, HostRoot, work_in};
 pub use cpu_use::ResourceUse;
@@ -70,6 +71,7 @@ pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use descriptors::{At, Descriptors, Reached};
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
+pub use extended_state::extended_state_bytes;
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
 pub use file_name::{is_named, open_regular};
 pub use file_system::{

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use fslab_model::{Failure, FailureKind};
+
 /// Error of recording or reading a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -95,5 +97,23 @@ impl TraceError {
             }
             _ => None,
         }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        let kind = match &error {
+            TraceError::NoStrace(_) => FailureKind::MissingTool,
+            TraceError::Strace(_) => FailureKind::Unsupported,
+            TraceError::Io { source, .. } => {
+                FailureKind::of_users_file(source, FailureKind::BadInput)
+            }
+            TraceError::Root { .. }
+            | TraceError::Syntax { .. }
+            | TraceError::Shape { .. }
+            | TraceError::Format { .. }
+            | TraceError::Line { .. } => FailureKind::BadInput,
+        };
+        Self::of_error(kind, &error).with_hint(error.hint())
     }
 }

@@ -43,8 +43,10 @@ pub(crate) struct Phase<'a> {
     pub(crate) round: Option<Round>,
     /// Costs of the harness; `None` in virtual time and for the null engine.
     pub(crate) calibration: Option<Calibration>,
-    /// True if the clock advances only while the disk works.
+    /// True if the time is virtual.
     pub(crate) virtual_time: bool,
+    /// True if each instruction of the processor takes virtual time.
+    pub(crate) counted: bool,
     /// Number of phases of this trial recorded before this one.
     pub(crate) number: usize,
     /// The trial's writes that the device has not written yet.
@@ -153,8 +155,8 @@ impl Phase<'_> {
                 .map(|(before, after)| before.until(after));
         }
         take_measured(&mut record, finished.measured);
-        if self.virtual_time {
-            // The guest's accounting has no processor time in virtual time.
+        if self.virtual_time && !self.counted {
+            // The guest's accounting has no processor time where only the disk takes time.
             record.cpu = None;
             record
                 .threads
@@ -249,8 +251,11 @@ impl Phase<'_> {
         Ok(Prepared::Ready(None))
     }
 
+    /// What the host has spent; a counted processor has no such figure.
     fn host_moment(&self) -> Option<HostMoment> {
-        self.virtual_time.then(HostMoment::now).flatten()
+        (self.virtual_time && !self.counted)
+            .then(HostMoment::now)
+            .flatten()
     }
 
     /// The first requirement of the workload that the file system lacks, as a sentence.

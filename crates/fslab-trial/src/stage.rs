@@ -141,6 +141,7 @@ mod tests {
             emptied_by: None,
             counter_hz: None,
             virtual_time: false,
+            counted: false,
             allow_commands: false,
             rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),

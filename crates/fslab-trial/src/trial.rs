@@ -72,7 +72,7 @@ fn try_trial<W: Write>(
         fslab_sys::read_clock_by_counter(frequency);
     }
     if spec.virtual_time {
-        crate::virtual_time::read_clock()?;
+        crate::virtual_time::read_clock(spec.counted)?;
         start_state::reach(spec.perturbation)?;
     }
     let mut target = Target::of(spec)?;
@@ -94,8 +94,8 @@ fn try_trial<W: Write>(
     context.foreign_links = target.holds_something();
     context.promises = crate::phase::promises(&target, &spec.subject);
     context.allow_commands = spec.allow_commands;
-    // The harness costs nothing in virtual time.
-    let takes_time = engine != EngineKind::Null && !spec.virtual_time;
+    // The harness costs nothing where only the disk takes time.
+    let takes_time = engine != EngineKind::Null && (!spec.virtual_time || spec.counted);
     let calibration = takes_time.then(fslab_engine::calibrate);
     if let Some(calibration) = calibration {
         events.emit(EventBody::Facts {
@@ -139,6 +139,9 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     let mut facts = Facts::new();
     let clock = match spec.counter_hz {
         Some(frequency) => format!("the processor's counter, {frequency} Hz"),
+        None if spec.counted => {
+            "virtual: it moves while the disk or the processor works".to_owned()
+        }
         None if spec.virtual_time => "virtual: it moves while the disk works".to_owned(),
         None => "CLOCK_MONOTONIC".to_owned(),
     };
@@ -338,6 +341,7 @@ fn run_phases<W: Write>(
             round: turn.round,
             calibration: turn.calibration,
             virtual_time: spec.virtual_time,
+            counted: spec.counted,
             number: review.recorded(),
             backlog: turn.backlog,
             start_states: turn.start_states,
@@ -505,6 +509,7 @@ mod tests {
             emptied_by: None,
             counter_hz: None,
             virtual_time: false,
+            counted: false,
             allow_commands: false,
         }
     }

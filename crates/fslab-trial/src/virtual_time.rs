@@ -1,5 +1,5 @@
-//! The processor time that a trial in virtual time costs on its host; in virtual time computation
-//! takes none.
+//! The clock of a trial in virtual time, and the processor time that it costs on its host where
+//! computing takes no virtual time.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,17 @@ const HOST_CLOCKS: &str = "/sys/block/simdisk/host_clocks";
 /// The guest kernel's page with the virtual time.
 const CLOCK: &str = "/dev/simclock";
 
-/// Makes this process read the virtual time from memory.
-pub(crate) fn read_clock() -> Result<(), Failure> {
-    fslab_sys::read_clock_of_page(Path::new(CLOCK)).map_err(|error| {
+/// The page of fslab's module with the time for which the clock was held.
+const HELD_CLOCK: &str = "/dev/fslab-clock";
+
+/// Makes this process read the virtual time from memory, and from the processor's counter if its
+/// instructions are `counted`.
+pub(crate) fn read_clock(counted: bool) -> Result<(), Failure> {
+    let read = match counted {
+        true => fslab_sys::read_held_clock(Path::new(HELD_CLOCK)),
+        false => fslab_sys::read_clock_of_page(Path::new(CLOCK)),
+    };
+    read.map_err(|error| {
         Failure::new(FailureKind::Device, "cannot read the virtual clock")
             .because(&error)
             .hint("the guest kernel may be of an earlier fslab: fslab lab build")

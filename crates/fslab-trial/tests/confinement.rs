@@ -128,6 +128,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         emptied_by: None,
         counter_hz: None,
         virtual_time: false,
+        counted: false,
         allow_commands: true,
     }
 }

@@ -149,10 +149,7 @@ impl Launch<'_> {
                 Ok((group, Lines::of_pipe(output), console_of(errors)))
             }
             Transport::Shared(share) => {
-                let exchange = share.exchange();
-                std::fs::write(exchange.spec(), serde_json::to_vec(self.spec)?)?;
-                // Opened before the guest runs, which could replace the file.
-                let events = fslab_sys::open_regular(&exchange.events())?;
+                let events = share.open_events()?;
                 let (reader, writer) = io::pipe()?;
                 command.stdout(writer.try_clone()?).stderr(writer);
                 let group = ProcessGroup::spawn(command)?;
@@ -278,7 +275,7 @@ impl Launch<'_> {
             None => {}
         }
         let of_guest = match self.transport {
-            Transport::Shared(share) => share.exchange().status(),
+            Transport::Shared(share) => share.status(),
             Transport::Pipes => None,
         };
         let (who, status) = match (of_guest, self.transport) {

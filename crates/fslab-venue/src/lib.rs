@@ -25,6 +25,9 @@ mod undo;
 mod venue;
 
 pub use control::Control;
-pub use guest::{GuestSettings, GuestTask, ShellRequest, run_as_init, run_shell};
+pub use guest::{
+    Emulator, EmulatorError, GuestSettings, GuestTask, PcSettings, ShellRequest, run_as_init,
+    run_shell,
+};
 pub use lease::{Leases, Reclaimed};
 pub use venue::{TrialRequest, Venue, VenueSettings};

@@ -1,6 +1,5 @@
 //! Reads a trial's output: events line by line, and the end of the console.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +39,7 @@ impl Lines {
     }
 
     /// Reads a file that another process appends to.
-    pub(crate) fn of_growing_file(mut file: File) -> Self {
+    pub(crate) fn of_growing_file(mut file: impl Read + Send + 'static) -> Self {
         Self::read_by(move |sender, is_complete| {
             let mut pending = Vec::new();
             loop {
@@ -125,6 +124,7 @@ pub(crate) fn console_of(mut pipe: impl Read + Send + 'static) -> Receiver<Strin
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use super::*;

@@ -108,9 +108,13 @@ impl Venue {
                 folder,
                 memory_bytes,
                 disk,
+                machine,
                 ..
             } => {
-                let clock = Clock::Virtual { disk: disk.clone() };
+                let clock = Clock::Virtual {
+                    disk: disk.clone(),
+                    machine: machine.clone(),
+                };
                 settings.guest_disks(folder, size, *memory_bytes, &clock)?
             }
             VenuePlan::Fake => Places::one(Fake),
@@ -212,6 +216,7 @@ impl Venue {
             start,
         } = prepared;
         let spec = request.task.clone().placed(placement(device, &start));
+        let start = hand_over(start, &spec)?;
         let ending = self.launch(request, &spec, &start, &mut lease, control, on_event);
         release(holder);
         // A process that cannot be killed keeps the lock on its lease, so the lease stays.
@@ -285,7 +290,8 @@ impl Venue {
             Start::Here => (trial_command(&self.settings.program), Transport::Pipes),
             Start::InGuest(guest, share) => {
                 let seed = spec.perturbation.guest_seed(spec.seed);
-                let mut command = guest.command(share, GuestTask::Trial, seed)?;
+                let subject = Some(spec.subject.fs());
+                let mut command = guest.command(share, GuestTask::Trial, subject, seed)?;
                 if spec.virtual_time {
                     pin_to_processor(&mut command, request.slot);
                 }
@@ -303,6 +309,22 @@ impl Venue {
     }
 }
 
+/// Writes the specification where a guest reads it.
+fn hand_over(mut start: Start, spec: &TrialSpec) -> Result<Start, Failure> {
+    if let Start::InGuest(_, share) = &mut start {
+        let text = serde_json::to_vec(spec).map_err(std::io::Error::from);
+        let written = text.and_then(|text| share.write_spec(&text));
+        written.map_err(|error| {
+            Failure::new(
+                FailureKind::Device,
+                "cannot hand the specification to a guest",
+            )
+            .because(&error)
+        })?;
+    }
+    Ok(start)
+}
+
 /// The device and clock of a trial started by `start`.
 fn placement(device: DeviceSpec, start: &Start) -> Placement {
     let clock = match start {
@@ -314,7 +336,7 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
         Some(Clock::Virtual { .. }) | None => (None, None),
     };
     let emptied_by = match clock {
-        Some(Clock::Virtual { disk }) => disk.emptied_by,
+        Some(Clock::Virtual { disk, .. }) => disk.emptied_by,
         Some(Clock::Real { .. }) | None => None,
     };
     Placement {
@@ -323,6 +345,13 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
         emptied_by,
         counter_hz,
         virtual_time: matches!(clock, Some(Clock::Virtual { .. })),
+        counted: matches!(
+            clock,
+            Some(Clock::Virtual {
+                machine: Some(_),
+                ..
+            })
+        ),
     }
 }
 
@@ -337,6 +366,8 @@ fn record_of(
     let mut record = report.into_record(run(ending.elapsed, ending.console));
     if let Start::InGuest(guest, share) = start {
         if spec.virtual_time {
+            // A trace that cannot be cut is not readable: that error is reported.
+            let _ = share.cut_trace();
             add_insight(&share.trace(), spec.size_bytes, &mut record);
         }
         name_full_disk(guest, share, &mut record);

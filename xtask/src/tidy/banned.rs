@@ -129,14 +129,11 @@ fn ends_in_word(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::rules_of;
     use super::*;
 
     fn rules(path: &str, text: &str) -> Vec<(&'static str, usize)> {
-        let findings = check(&Tree::of(&[(path, text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        rules_of(&check(&Tree::of(&[(path, text)])))
     }
 
     #[test]

@@ -29,3 +29,12 @@ impl fmt::Display for Finding {
         write!(f, "{file}:{line}: {rule}: {message}\n    hint: {hint}")
     }
 }
+
+/// Rule and line of each finding.
+#[cfg(test)]
+pub(super) fn rules_of(findings: &[Finding]) -> Vec<(&'static str, usize)> {
+    let findings = findings.iter();
+    findings
+        .map(|finding| (finding.rule, finding.line))
+        .collect()
+}

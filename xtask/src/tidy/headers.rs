@@ -61,14 +61,11 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::rules_of;
     use super::*;
 
     fn rules(path: &str, text: &str) -> Vec<(&'static str, usize)> {
-        let findings = check(&Tree::of(&[(path, text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        rules_of(&check(&Tree::of(&[(path, text)])))
     }
 
     #[test]

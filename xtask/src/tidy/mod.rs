@@ -16,3 +16,5 @@ mod sizes;
 mod tree;
 
 pub(crate) use checks::run;
+pub(crate) use rust_text::RustText;
+pub(crate) use tree::{File, Tree};

@@ -105,14 +105,11 @@ fn sql(file: &File, rust: &RustText) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::rules_of;
     use super::*;
 
     fn rules(path: &str, text: &str) -> Vec<(&'static str, usize)> {
-        let findings = check(&Tree::of(&[(path, text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        rules_of(&check(&Tree::of(&[(path, text)])))
     }
 
     #[test]

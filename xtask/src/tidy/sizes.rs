@@ -63,14 +63,11 @@ fn cannot_be_broken(line: &str, rust: &RustText, index: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::rules_of;
     use super::*;
 
     fn rules(text: &str) -> Vec<(&'static str, usize)> {
-        let findings = check(&Tree::of(&[("crates/a/src/a.rs", text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        rules_of(&check(&Tree::of(&[("crates/a/src/a.rs", text)])))
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const CAUSES: [&str; 7] = [
+const CAUSES: [&str; 8] = [
     "kernel changed",
     "mount default changed",
     "disk model",
     "another platform",
     "needs processor time",
     "original contradicts itself",
+    "repetition differs",
     UNKNOWN,
 ];
 const UNKNOWN: &str = "unknown";

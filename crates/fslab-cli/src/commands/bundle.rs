@@ -45,7 +45,13 @@ impl BundleArgs {
         }
         let choice = self.venue.or_sim().choice(&kernels)?;
         let (venue, guest, disk) = match &choice {
-            VenueChoice::Sim(guest, disk) => (BundleVenue::Sim, guest, disk.clone()),
+            VenueChoice::Sim(_, hardware) if hardware.machine.is_some() => {
+                let text = "a bundle has no machine: it runs where there may be no emulator";
+                return Err(Failure::new(FailureKind::BadInput, text)
+                    .hint("leave out --machine; --disk and --memory stay")
+                    .into());
+            }
+            VenueChoice::Sim(guest, hardware) => (BundleVenue::Sim, guest, hardware.disk.clone()),
             VenueChoice::Guest(guest) => (BundleVenue::Guest, guest, None),
             VenueChoice::Auto { .. } | VenueChoice::Named(_) => {
                 let text = "a bundle is for the venues sim and guest";
@@ -146,7 +152,7 @@ impl Content {
                 })?;
                 files.insert("study.toml".to_owned(), text.into_bytes());
             }
-            StudySource::File(path) => {
+            StudySource::File { path, .. } => {
                 files.insert("study.toml".to_owned(), read(path)?);
                 for name in study.workloads.keys() {
                     let name = format!("workloads/{name}.toml");

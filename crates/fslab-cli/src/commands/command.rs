@@ -4,7 +4,8 @@ use clap::Subcommand;
 
 use super::{
     bundle, clean, compare, completions, config, delete, diff, disk, export, fs, gate, guest_init,
-    import, lab, list, man, mkfs, report, run, schema, show, store, study, trace, trial, workload,
+    import, lab, list, machine, man, mkfs, report, run, schema, show, store, study, trace, trial,
+    workload,
 };
 use crate::exit::CommandResult;
 
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Study(study::StudyArgs),
     /// List, show and test the profiles of simulated disks
     Disk(disk::DiskArgs),
+    /// List and show the machines of the venue sim: processor, memory and disk
+    Machine(machine::MachineArgs),
     /// List and show the workloads and their parameters
     Workload(workload::WorkloadArgs),
     /// Build, list, export and import labs: guest kernels with their root images
@@ -79,6 +82,7 @@ impl Command {
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
+            Self::Machine(args) => args.exec(),
             Self::Workload(args) => args.exec(),
             Self::Lab(args) => args.exec(),
             Self::Schema(args) => args.exec(),

@@ -6,17 +6,16 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
-use fslab_compare::{Diff, DiffError, Dimension, Question};
-use fslab_exchange::{Imported, Labels, Meet, MeetError, PhaseMap};
+use fslab_compare::{Diff, Dimension, Question};
+use fslab_exchange::{Imported, Labels, Meet, PhaseMap};
 use fslab_model::{
-    Failure, FailureKind, METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject,
-    did_you_mean, nearest_name,
+    METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject, did_you_mean, nearest_name,
 };
 use fslab_store::Store;
 
 use super::history::History;
 use super::import::read_file;
-use super::store_args::{StoreArgs, load, load_range};
+use super::store_args::{StoreArgs, load_metrics, load_range};
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -105,7 +104,7 @@ impl ComparedArgs {
             meetings: Some(meet.meetings).filter(|_| meet.is_mapped),
             across_tools: meet.is_across_tools,
         };
-        Diff::of_runs(&meet.base, &meet.new, &question).map_err(|error| refused(&error))
+        Ok(Diff::of_runs(&meet.base, &meet.new, &question)?)
     }
 
     /// The two sides with phases that meet under one name.
@@ -172,7 +171,7 @@ impl ComparedArgs {
     fn load_stored(&self, name: &str) -> Result<Vec<RunRecord>, CommandError> {
         let path = Path::new(name);
         if path.is_file() {
-            return Ok(vec![load(&Store::open_read_only(path)?, "last")?]);
+            return Ok(vec![load_metrics(&Store::open_read_only(path)?, "last")?]);
         }
         let (store, runs) = split_store(name);
         load_range(&self.open(store)?, runs)
@@ -213,19 +212,6 @@ fn duplicate(runs: &[RunRecord]) -> Option<&RunId> {
     let mut seen = BTreeSet::new();
     let names = runs.iter().map(|run| &run.header.run);
     names.into_iter().find(|name| !seen.insert(*name))
-}
-
-impl From<MeetError> for CommandError {
-    fn from(error: MeetError) -> Self {
-        let failure = Failure::new(FailureKind::BadInput, error.to_string());
-        failure.with_hint(error.hint()).into()
-    }
-}
-
-/// An error of a comparison as one of the command.
-pub(super) fn refused(error: &DiffError) -> CommandError {
-    let failure = Failure::new(FailureKind::BadInput, error.to_string());
-    failure.with_hint(error.hint()).into()
 }
 
 fn is_database(path: &Path) -> Result<bool, CommandError> {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use fslab_disk::profile::Medium;
 use fslab_disk::{Profile, registry};
-use fslab_model::{Bytes, Failure, Rate, format_ns};
+use fslab_model::{Bytes, Rate, format_ns};
 use fslab_report::{Column, Table, TableCell};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +60,7 @@ impl DiskArgs {
 
 /// The profile of that name or file.
 pub(super) fn find(name: &str) -> Result<Profile, CommandError> {
-    registry::find(name).map_err(|error| Failure::from(error).into())
+    Ok(registry::find(name)?)
 }
 
 fn list(json: bool) -> Result<(), CommandError> {

@@ -6,7 +6,8 @@ use clap::Args;
 use fslab_lab::TakenBundle;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
-    Conductor, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome, VenueChoice,
+    Conductor, ConductorError, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome,
+    StudySource, VenueChoice, resolve_failure,
 };
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
@@ -41,8 +42,8 @@ impl ExecutionArgs {
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(super) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
-        let request = self.request(study, subjects, &self.venue, &[])?;
-        self.exec_request(&request, &self.venue, None)
+        let (request, source) = self.request(study, subjects, &self.venue, &[])?;
+        self.exec_request(&request, &source, &self.venue, None)
     }
 
     /// The same for the study of a bundle, with its lab, its disk and its layers.
@@ -50,13 +51,15 @@ impl ExecutionArgs {
         let study = bundle.study();
         let venue = self.venue.of_bundle(bundle)?;
         let settings = bundled::settings(bundle);
-        let request = self.request(&study.to_string_lossy(), subjects, &venue, &settings)?;
-        self.exec_request(&request, &venue, Some(bundle))
+        let (request, source) =
+            self.request(&study.to_string_lossy(), subjects, &venue, &settings)?;
+        self.exec_request(&request, &source, &venue, Some(bundle))
     }
 
     fn exec_request(
         &self,
         request: &Request,
+        source: &StudySource,
         venue_args: &VenueArgs,
         bundle: Option<&TakenBundle>,
     ) -> CommandResult {
@@ -64,7 +67,8 @@ impl ExecutionArgs {
             mut plan,
             notices,
             is_whole_catalogue,
-        } = fslab_run::resolve(request)?;
+        } = fslab_run::resolve(request)
+            .map_err(|error| resolve_failure(error, request, source, &self.plan.settings))?;
         notices.iter().for_each(|notice| screen::notice(notice));
         self.add_layers(&mut plan, bundle)?;
         let jobs = self.plan.jobs(&plan.venue)?;
@@ -106,8 +110,8 @@ impl ExecutionArgs {
         subjects: &[String],
         venue: &VenueArgs,
         settings: &[String],
-    ) -> Result<Request, CommandError> {
-        let (study, _) = fslab_run::load_study(study)?;
+    ) -> Result<(Request, StudySource), CommandError> {
+        let (study, source) = fslab_run::load_study(study)?;
         let settings = [settings, &self.plan.settings].concat();
         let study = fslab_run::override_study(&study, &settings)?;
         let kernels = NamedKernels::of(&study, subjects);
@@ -116,7 +120,7 @@ impl ExecutionArgs {
             VenueChoice::Sim(..) => SIM_SEED,
             _ => fslab_run::fresh_seed(),
         };
-        Ok(Request {
+        let request = Request {
             seed: self.plan.seed.unwrap_or_else(default_seed),
             study,
             subjects: subjects.to_vec(),
@@ -126,7 +130,8 @@ impl ExecutionArgs {
             scale: self.plan.scale,
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
-        })
+        };
+        Ok((request, source))
     }
 
     /// Adds layers with the programs and files that a guest lacks. Without --allow-commands,
@@ -211,7 +216,7 @@ impl ExecutionArgs {
         self.ensure_commands_allowed(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
-            let so_far = store.run(&RunSelector::from(run.clone()))?;
+            let so_far = store.metrics(&RunSelector::from(run.clone()))?;
             fslab_run::ensure_same_device(&so_far, &device)?;
         }
         // Without --repeats, the run continues as it was begun, adaptively if it was.
@@ -249,7 +254,13 @@ impl ExecutionArgs {
         }
         .run(&mut progress);
         progress.finish();
-        Ok(outcome?)
+        outcome.map_err(|error| match error {
+            ConductorError::Store(error) => error.into(),
+            ConductorError::Lost(failure) => CommandError {
+                failure,
+                exit: Exit::CannotHere,
+            },
+        })
     }
 
     fn report(&self, record: &RunRecord, outcome: RunOutcome) -> CommandResult {

@@ -4,7 +4,6 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fslab_exchange::ExportError;
 use fslab_model::{Failure, FailureKind, RunRecord};
 
 use super::output_file::put;
@@ -98,10 +97,4 @@ fn warn(left_out: impl IntoIterator<Item = String>) {
 fn in_real_time() -> Failure {
     let text = "cannot export exact records: the run is in real time";
     Failure::new(FailureKind::BadInput, text).hint("--venue sim measures in virtual time")
-}
-
-impl From<ExportError> for CommandError {
-    fn from(error: ExportError) -> Self {
-        Failure::of_error(FailureKind::BadInput, &error).into()
-    }
 }

@@ -5,17 +5,20 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use fslab_fs::GuestKernel;
+use fslab_disk::Machine;
+use fslab_fs::{GuestKernel, SearchPath};
 use fslab_lab::{BaseRoot, Cache, Lab, LabError};
 use fslab_model::{Failure, FailureKind, LabPlan, Plan};
 use fslab_sys::TrustedFolder;
-use fslab_venue::GuestSettings;
+use fslab_venue::{Emulator, GuestSettings, PcSettings};
 
 use super::layers;
 use crate::{defaults, screen};
 
 /// The name of the default lab.
 const DEFAULT: &str = "default";
+/// The name of the default lab of a machine whose processor takes time.
+pub(crate) const DEFAULT_PC: &str = "debian-6.1";
 
 /// Starts the running binary even if its file was replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -60,6 +63,10 @@ pub(crate) fn find_bootable(name: Option<&str>) -> Result<Lab, Failure> {
 }
 
 fn bootable(lab: Lab) -> Result<Lab, Failure> {
+    if lab.kernel.facts.pc.is_some() {
+        // The program of its trials is a part of it.
+        return Ok(lab);
+    }
     if !lab.kernel.facts.lab_devices {
         return Err(outdated_kernel(&lab, "cannot boot from a root image"));
     }
@@ -67,9 +74,41 @@ fn bootable(lab: Lab) -> Result<Lab, Failure> {
     Ok(lab)
 }
 
+/// The lab with this name for trials in virtual time on `machine`; by default the one for such
+/// machines.
+pub(crate) fn find_for(machine: Option<&Machine>, name: Option<&str>) -> Result<Lab, Failure> {
+    let Some(machine) = machine.and_then(Machine::counted) else {
+        return find_with_simdisk(name);
+    };
+    let name = name.unwrap_or(DEFAULT_PC);
+    let lab = find(Some(name)).map_err(|failure| match name {
+        DEFAULT_PC => failure.hint("fslab lab build --kernel debian:6.1 makes it, in a minute"),
+        _ => failure,
+    })?;
+    if lab.kernel.facts.pc.is_some() {
+        return Ok(lab);
+    }
+    let text = format!(
+        "the lab '{name}' is User-Mode Linux, and the machine {} needs the lab of a PC",
+        machine.name
+    );
+    Err(Failure::new(FailureKind::BadInput, text).hint(
+        "--kernel debian-6.1 (fslab lab build --kernel debian:6.1), or leave out --machine: then \
+         only the disk takes time",
+    ))
+}
+
 /// The same; an error if it lacks the driver of simulated disks.
-pub(crate) fn find_with_simdisk(name: Option<&str>) -> Result<Lab, Failure> {
+fn find_with_simdisk(name: Option<&str>) -> Result<Lab, Failure> {
     let lab = find_bootable(name)?;
+    if lab.kernel.facts.pc.is_some() {
+        let text = format!(
+            "the lab '{}' is of a PC, whose processor takes time",
+            lab.name
+        );
+        return Err(Failure::new(FailureKind::BadInput, text)
+            .hint("--machine NAME says how fast it is; fslab machine list shows the machines"));
+    }
     if lab.kernel.facts.simdisk {
         return Ok(lab);
     }
@@ -133,7 +172,26 @@ pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, F
         lab: lab.digest.to_string(),
         layers: Vec::new(),
         at_a_time: jobs,
+        pc: pc_settings(lab)?,
     })
+}
+
+/// The further parts of a PC's lab; `None` for User-Mode Linux.
+fn pc_settings(lab: &Lab) -> Result<Option<PcSettings>, Failure> {
+    let Some(facts) = &lab.kernel.facts.pc else {
+        return Ok(None);
+    };
+    let (initramfs, program) = (lab.kernel.initramfs(), lab.kernel.program());
+    ensure_trusted(&initramfs)?;
+    ensure_trusted(&program)?;
+    let emulator = Emulator::find(&SearchPath::from_environment())
+        .map_err(|error| Failure::of_error(FailureKind::MissingTool, &error).hint(error.hint()))?;
+    Ok(Some(PcSettings {
+        emulator,
+        initramfs,
+        program,
+        program_bytes: facts.program_bytes,
+    }))
 }
 
 /// The files that the root images of all labs of the plan have, which layers need not contain.
@@ -177,7 +235,11 @@ pub(crate) fn kernel_named(name: Option<&str>) -> Result<Option<GuestKernel>, Fa
 
 /// The lab as the catalogue's probe needs it; `None` if its kernel's configuration cannot be read.
 pub(crate) fn guest_kernel(lab: &Lab) -> Option<GuestKernel> {
-    let config = std::fs::read_to_string(lab.kernel.config()).ok()?;
+    let mut config = std::fs::read_to_string(lab.kernel.config()).ok()?;
+    if lab.kernel.facts.pc.is_some() {
+        // Its initramfs has the modules of the catalogue.
+        config = config.replace("=m\n", "=y\n");
+    }
     let release = lab.kernel.facts.release.clone();
     let programs = lab.root.program_names().map(str::to_owned).collect();
     Some(GuestKernel::new(

@@ -53,7 +53,7 @@ impl History {
         let mut runs: Vec<RunRecord> = Vec::new();
         let mut ended_by = None;
         for name in store.history(first, self.runs_max)? {
-            let run = store.run(&RunSelector::Named(name))?;
+            let run = store.metrics(&RunSelector::Named(name))?;
             ended_by = runs.first().and_then(|latest| unlike(latest, &run, waived));
             if ended_by.is_some() {
                 break;

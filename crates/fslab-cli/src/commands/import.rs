@@ -5,7 +5,7 @@ use std::io::Read;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use fslab_exchange::{Format, ImportError, Imported, Labels, Source};
+use fslab_exchange::{Format, Imported, Labels, Source};
 use fslab_model::{Failure, FailureKind, RunId, RunRecord, Subject};
 use fslab_store::{Store, StoreError, StoreErrorKind};
 
@@ -337,14 +337,6 @@ fn refused(error: StoreError) -> CommandError {
         error.failure.hint.get_or_insert(hint);
     }
     error
-}
-
-impl From<ImportError> for CommandError {
-    fn from(error: ImportError) -> Self {
-        let mut failure = Failure::new(FailureKind::BadInput, error.to_string());
-        failure.hint = error.hint();
-        failure.because(&error.fault).into()
-    }
 }
 
 #[cfg(test)]

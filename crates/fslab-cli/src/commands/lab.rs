@@ -1,7 +1,7 @@
 //! `fslab lab`: builds, lists, exports and imports labs.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -105,9 +105,16 @@ impl ShellArgs {
 /// Arguments of `fslab lab build`.
 #[derive(Debug, Args)]
 struct BuildArgs {
-    /// Name for the lab
-    #[arg(long, default_value = "default")]
-    name: String,
+    /// Name for the lab [default: default; with --kernel debian:VERSION, debian-VERSION]
+    #[arg(long)]
+    name: Option<String>,
+    /// Distribution's kernel for machines whose processor takes time, such as debian:6.1 or
+    /// debian:6.1.0-56: unchanged, on a simulated PC
+    #[arg(long, value_name = "DISTRIBUTION:VERSION", conflicts_with = "source")]
+    kernel: Option<String>,
+    /// Folder with modules of yours for that kernel (*.ko), such as zfs.ko and spl.ko
+    #[arg(long, value_name = "DIR", requires = "kernel")]
+    modules: Option<PathBuf>,
     /// Kernel source: a clean tree, which is not changed, or a tarball [default: Debian's
     /// linux-source-6.12]
     #[arg(long, value_name = "TREE|TARBALL")]
@@ -139,17 +146,29 @@ impl LabArgs {
 
 impl BuildArgs {
     fn request(&self) -> Result<BuildRequest, Failure> {
-        let source = match &self.source {
-            Some(path) => SourceRequest::at(path)?,
-            None => SourceRequest::Debian,
+        let source = match (&self.source, &self.kernel) {
+            (Some(path), _) => SourceRequest::at(path)?,
+            (None, Some(kernel)) => SourceRequest::distribution(kernel)?,
+            (None, None) => SourceRequest::Debian,
         };
+        let name = match (&self.name, &source) {
+            (Some(name), _) => name.clone(),
+            (None, SourceRequest::DebianKernel(version)) => format!("debian-{version}"),
+            (None, _) => "default".to_owned(),
+        };
+        let drivers = fslab_fs::all()
+            .iter()
+            .filter_map(|entry| entry.driver.kernel_name());
+        let modules = self.modules.as_deref().map_or(Ok(Vec::new()), modules_in)?;
         let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(BuildRequest {
-            name: self.name.parse()?,
+            name: name.parse()?,
             source,
             jobs: self.jobs.unwrap_or_else(processors),
             force: self.force,
             new_root: self.new_root,
+            file_systems: drivers.map(str::to_owned).collect(),
+            modules,
         })
     }
 
@@ -183,6 +202,28 @@ impl BuildArgs {
     }
 }
 
+/// The modules in `folder`.
+fn modules_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error: &std::io::Error| {
+        let text = format!("cannot read the modules in {}", folder.display());
+        Failure::new(FailureKind::BadInput, text).because(error)
+    };
+    let mut modules = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| failed(&error))? {
+        let path = entry.map_err(|error| failed(&error))?.path();
+        if path.extension().is_some_and(|end| end == "ko") {
+            modules.push(path);
+        }
+    }
+    modules.sort();
+    if modules.is_empty() {
+        let text = format!("there is no module in {}", folder.display());
+        return Err(Failure::new(FailureKind::BadInput, text)
+            .hint("modules are files *.ko that were built for the kernel of the lab"));
+    }
+    Ok(modules)
+}
+
 /// A summary of the built lab, with its kernel and root image.
 fn built_text(built: &BuiltLab) -> String {
     let (lab, kernel) = (&built.lab, &built.lab.kernel.facts);
@@ -214,7 +255,7 @@ fn built_text(built: &BuiltLab) -> String {
     )
 }
 
-fn export(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), CommandError> {
+fn export(cache: &Cache, file: &Path, name: &str) -> Result<(), CommandError> {
     let lab = cache.find_lab(name).map_err(Failure::from)?;
     let bytes = fslab_lab::export_lab(&lab, file).map_err(Failure::from)?;
     screen::print(&format!(
@@ -226,7 +267,7 @@ fn export(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), Comma
     ))
 }
 
-fn import(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), CommandError> {
+fn import(cache: &Cache, file: &Path, name: &str) -> Result<(), CommandError> {
     let name = name.parse().map_err(Failure::from)?;
     let lab = fslab_lab::import_lab(cache, file, &name).map_err(Failure::from)?;
     screen::warn(

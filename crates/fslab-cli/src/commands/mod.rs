@@ -31,6 +31,7 @@ mod lab_progress;
 mod lab_status;
 mod layers;
 mod list;
+mod machine;
 mod man;
 mod mkfs;
 mod output_file;

@@ -191,9 +191,13 @@ fn venue(plan: &Plan) -> String {
             folder,
             memory_bytes,
             disk,
+            machine,
             ..
         } => format!(
-            ", disk {}, kernel {} with {memory_bytes} of memory, images in {}",
+            ", {}disk {}, kernel {} with {memory_bytes} of memory, images in {}",
+            machine
+                .as_ref()
+                .map_or_else(String::new, |it| format!("machine {it}, ")),
             disk.profile,
             kernels(),
             folder.display()

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use fslab_claims::Original;
-use fslab_compare::{MergeError, merge, merge_gathered, relabel};
+use fslab_compare::{merge, merge_gathered, relabel};
 use fslab_exchange::{Gathered, PhaseMap};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, Reservations};
@@ -151,7 +151,7 @@ impl ReportArgs {
             let name = record.header.run.to_string();
             for (label, used) in self.label.iter().zip(&mut used) {
                 if label.run == *run || label.run == name {
-                    relabel(&mut record, &label.subject).map_err(|error| refused(&error))?;
+                    relabel(&mut record, &label.subject)?;
                     *used = true;
                 }
             }
@@ -172,7 +172,7 @@ impl ReportArgs {
     /// The chapters: one of all runs if they share phases, otherwise one for each.
     fn loaded(&self, records: Vec<RunRecord>) -> Result<Vec<Loaded>, CommandError> {
         if self.across_machines {
-            let merged = merge(&records).map_err(|error| refused(&error))?;
+            let merged = merge(&records)?;
             return Ok(vec![Loaded {
                 differences: merged.differences,
                 ..Loaded::of(merged.run)
@@ -232,18 +232,6 @@ fn in_one_table(records: Vec<RunRecord>, gathered: Vec<Gathered>) -> Vec<Loaded>
     }
     chapters.insert(0, chapter);
     chapters
-}
-
-fn refused(error: &MergeError) -> CommandError {
-    let hint = match error {
-        MergeError::TooFew => "name at least two runs",
-        MergeError::Question { .. } => "run the same study at the same scale on each machine",
-        MergeError::DuplicateSubject { .. } => "rename one with --label RUN=SUBJECT",
-        MergeError::Several { .. } => "label runs of one subject each",
-    };
-    Failure::new(FailureKind::BadInput, error.to_string())
-        .hint(hint)
-        .into()
 }
 
 /// The chapters of the report.

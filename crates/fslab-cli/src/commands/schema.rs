@@ -2,8 +2,8 @@
 
 use clap::Args;
 use fslab_claims::{Claims, ThenAndNow};
-use fslab_disk::Profile;
 use fslab_disk::bench::Bench;
+use fslab_disk::{Machine, Profile};
 use fslab_fs::{Details, Probe};
 use fslab_model::{
     Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, did_you_mean, nearest_name,
@@ -57,6 +57,11 @@ pub(crate) const FORMATS: &[Format] = &[
         "a disk profile: disks/NAME.toml, and `fslab disk show --toml`",
         read::<Profile>,
     ),
+    format(
+        "machine",
+        "a machine: machines/NAME.toml, and `fslab machine show --json`",
+        read::<Machine>,
+    ),
     format("claims", "the claims of an original: claims.toml", || {
         Claims::schema(SchemaSettings::draft07().into_generator())
     }),
@@ -109,6 +114,11 @@ pub(crate) const FORMATS: &[Format] = &[
         printed::<Vec<DiskSummary>>,
     ),
     format("disk-show", "`fslab disk show --json`", read::<DiskDetails>),
+    format(
+        "machine-list",
+        "`fslab machine list --json`",
+        printed::<Vec<Machine>>,
+    ),
     format("disk-test", "`fslab disk test --json`", printed::<Bench>),
     format(
         "workload-list",
@@ -303,6 +313,24 @@ mod tests {
         let (_, study) = with_sweep.expect("a study with a sweep");
         let wrong = json!({"a": {"x": {"from": 1, "to": 2, "factor": 1}}});
         refuses(&validator, study, &[("/sweep", wrong)]);
+    }
+
+    #[test]
+    fn the_schema_accepts_every_machine_and_refuses_invalid_ones() {
+        let validator = validator("machine");
+        for (file, machine) in files("machines", |name| name.ends_with(".toml")) {
+            accepts(&validator, &file, &machine);
+            refuses(
+                &validator,
+                &machine,
+                &[
+                    ("/yaer", json!(2002)),
+                    ("/processor/instructions_per_s", json!("fast")),
+                    ("/memory", json!("1GiB")),
+                    ("/disk/profil", json!("x")),
+                ],
+            );
+        }
     }
 
     #[test]

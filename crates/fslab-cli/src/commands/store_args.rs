@@ -57,12 +57,17 @@ fn no_run(error: &ParseRunIdError) -> CommandError {
     CommandError::bad_input(error.to_string())
 }
 
-/// The selected run.
+/// The selected run, with everything that is drawn of it.
 pub(crate) fn load(store: &Store, run: &str) -> Result<RunRecord, CommandError> {
     Ok(store.run(&selector(run)?)?)
 }
 
-/// The selected run, or range of runs.
+/// The selected run, without what only a report draws.
+pub(crate) fn load_metrics(store: &Store, run: &str) -> Result<RunRecord, CommandError> {
+    Ok(store.metrics(&selector(run)?)?)
+}
+
+/// The selected run, or range of runs, without what only a report draws.
 pub(crate) fn load_range(store: &Store, runs: &str) -> Result<Vec<RunRecord>, CommandError> {
     let selectors = RunSelector::range(runs).map_err(|error| match runs.contains("..") {
         true => Failure::new(
@@ -73,6 +78,6 @@ pub(crate) fn load_range(store: &Store, runs: &str) -> Result<Vec<RunRecord>, Co
         .into(),
         false => no_run(&error),
     })?;
-    let load = |selector: &RunSelector| Ok(store.run(selector)?);
+    let load = |selector: &RunSelector| Ok(store.metrics(selector)?);
     selectors.iter().map(load).collect()
 }

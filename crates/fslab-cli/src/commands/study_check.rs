@@ -17,7 +17,7 @@ use fslab_store::Store;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::store_args::{StoreArgs, load};
+use super::store_args::{StoreArgs, load_metrics};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -94,7 +94,7 @@ impl CheckArgs {
             return self.show(&evaluate_original(&original));
         }
         let store = self.store.open_read_only()?;
-        let record = load(&store, &self.run)?;
+        let record = load_metrics(&store, &self.run)?;
         let original = self.original(&record)?;
         if self.published {
             return self.show_published(&original, &record);
@@ -129,7 +129,7 @@ impl CheckArgs {
         let mut further = Vec::new();
         for against in &self.against {
             ensure_known(against.platform.as_deref(), &original.claims)?;
-            let run = load(store, &against.run)?;
+            let run = load_metrics(store, &against.run)?;
             if against.platform.is_none() && run.header.plan.venue.kind() == VenueKind::Imported {
                 let name = &against.run;
                 let text = format!("the import {name} of --against does not say where it was made");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_model::{Bytes, Failure, FailureKind};
-use fslab_trace::{RecordRequest, Trace, TraceError, record};
+use fslab_trace::{RecordRequest, Trace, record};
 
 use super::execution::ExecutionArgs;
 use super::trace_text;
@@ -104,11 +104,8 @@ impl RecordArgs {
             scratch: scratch.0.clone(),
             file_system,
         };
-        let recorded = record(&request).map_err(|error| refused(&error))?;
-        recorded
-            .trace
-            .write(&self.output)
-            .map_err(|error| refused(&error))?;
+        let recorded = record(&request)?;
+        recorded.trace.write(&self.output)?;
         let header = &recorded.trace.header;
         if !recorded.status.success() {
             screen::warn(&format!("the command ended with {}", header.exit));
@@ -135,7 +132,7 @@ impl RecordArgs {
 
 impl ShowArgs {
     fn exec(&self) -> CommandResult {
-        let trace = Trace::read(&self.file).map_err(|error| refused(&error))?;
+        let trace = Trace::read(&self.file)?;
         if self.json {
             screen::print_json(&trace_text::TraceDetails::of(&trace))?;
         } else {
@@ -155,9 +152,7 @@ impl ReplayArgs {
             CommandError::bad_input(text)
         })?;
         if name != "sample" {
-            let needed = Trace::read(&self.file)
-                .map_err(|error| refused(&error))?
-                .footprint_bytes();
+            let needed = Trace::read(&self.file)?.footprint_bytes();
             let enough = needed.saturating_mul(SIZE_FACTOR).max(SIZE_MIN);
             self.options
                 .plan
@@ -196,24 +191,4 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// The error for a trace that cannot be recorded or read.
-fn refused(error: &TraceError) -> CommandError {
-    let kind = match error {
-        TraceError::NoStrace(_) => FailureKind::MissingTool,
-        TraceError::Strace(_) => FailureKind::Unsupported,
-        TraceError::Io { source, .. } => match source.kind() {
-            std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
-            std::io::ErrorKind::PermissionDenied => FailureKind::Permission,
-            _ => FailureKind::BadInput,
-        },
-        TraceError::Root { .. }
-        | TraceError::Syntax { .. }
-        | TraceError::Shape { .. }
-        | TraceError::Format { .. }
-        | TraceError::Line { .. } => FailureKind::BadInput,
-    };
-    let failure = Failure::of_error(kind, error);
-    failure.with_hint(error.hint()).into()
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use fslab_disk::Machine;
 use fslab_fs::{GuestKernel, Host};
 use fslab_lab::{BundleVenue, Lab, TakenBundle};
 use fslab_model::{Bytes, Failure, FailureKind, LabPlan, Plan, VenueKind, VenuePlan};
-use fslab_run::{GuestChoice, NamedKernels, VenueChoice};
+use fslab_run::{GuestChoice, Hardware, NamedKernels, VenueChoice};
 
 use super::guest_lab;
 use super::plan_args::parse_size;
@@ -33,21 +34,26 @@ pub(super) struct VenueArgs {
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
     /// Lab (guest kernel and root image) of subjects that name none with @, by name or digest
-    /// [default: default]
+    /// [default: default; with --machine debian-6.1]
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Disk profile for the venue sim: a name of `fslab disk list`, or a file [default: the
     /// study's, or hdd-7200-ata100-2002]
     #[arg(long, value_name = "PROFILE")]
     disk: Option<String>,
+    /// Machine for the venue sim: processor, memory and disk; a name of `fslab machine list`, or a
+    /// file [default: the study's memory and disk, and a processor that takes no time]
+    #[arg(long, value_name = "MACHINE")]
+    machine: Option<String>,
     /// Device for the venue block: EVERYTHING ON IT IS DESTROYED
     #[arg(long, value_name = "DEVICE")]
     destroy: Option<PathBuf>,
 }
 
 /// Options that belong to venues, by their names; the first is the one that the option implies.
-pub(crate) const OPTION_VENUES: [(&str, &[VenueName]); 6] = [
+pub(crate) const OPTION_VENUES: [(&str, &[VenueName]); 7] = [
     ("disk", &[VenueName::Sim]),
+    ("machine", &[VenueName::Sim]),
     ("memory", GUESTS),
     ("kernel", GUESTS),
     (
@@ -124,8 +130,14 @@ impl VenueArgs {
                 return Ok(VenueChoice::Guest(guest));
             }
             VenueName::Sim => {
-                let guest = self.guests(kernels, guest_lab::find_with_simdisk)?;
-                return Ok(VenueChoice::Sim(guest, self.disk.clone()));
+                let hardware = Hardware {
+                    disk: self.disk.clone(),
+                    machine: self.machine()?,
+                };
+                let guest = self.guests(kernels, |name| {
+                    guest_lab::find_for(hardware.machine.as_ref(), name)
+                })?;
+                return Ok(VenueChoice::Sim(guest, hardware));
             }
             VenueName::Loop => VenuePlan::Loop {
                 folder: self.image_folder()?,
@@ -165,6 +177,21 @@ impl VenueArgs {
         self.guest(&find(of_others.map(String::as_str))?, named)
     }
 
+    /// The machine of --machine.
+    fn machine(&self) -> Result<Option<Machine>, Failure> {
+        let found = self.machine.as_deref().map(fslab_disk::machine::find);
+        found.transpose().map_err(Failure::from)
+    }
+
+    /// The lab of subjects that name none.
+    fn lab_name(&self) -> Result<Option<&str>, Failure> {
+        let of_machine = self.machine()?.and_then(|machine| machine.counted());
+        Ok(self
+            .kernel
+            .as_deref()
+            .or(of_machine.map(|_| guest_lab::DEFAULT_PC)))
+    }
+
     fn guest(&self, lab: &Lab, named: BTreeMap<String, LabPlan>) -> Result<GuestChoice, Failure> {
         let LabPlan { kernel, digest } = guest_lab::planned(lab);
         Ok(GuestChoice {
@@ -180,6 +207,7 @@ impl VenueArgs {
     fn named(&self) -> Result<Option<VenueName>, CommandError> {
         let is_given = |option: &str| match option {
             "disk" => self.disk.is_some(),
+            "machine" => self.machine.is_some(),
             "memory" => self.memory.is_some(),
             "kernel" => self.kernel.is_some(),
             "folder" => self.folder.is_some(),
@@ -232,7 +260,7 @@ impl VenueArgs {
         for subject in &plan.subjects {
             let file_system = fslab_fs::find(subject.subject.fs())?;
             if probed == VenueKind::Guest {
-                let lab = subject.subject.kernel().or(self.kernel.as_deref());
+                let lab = subject.subject.kernel().or(self.lab_name()?);
                 let guest = match guests.entry(lab) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(new) => new.insert(guest_lab::kernel_named(lab)?),

@@ -11,13 +11,14 @@ pub(super) const FULL_SHARE: f64 = 0.5;
 
 impl PhaseAnalysis<'_> {
     /// The share of the time in which the disk worked, over all subjects and repeats together, so
-    /// that a subject that hardly needs the disk does not hide that the others do; `None` in real
-    /// time.
+    /// that a subject that hardly needs the disk does not hide that the others do; `None` where the
+    /// processor takes time, too.
     #[must_use]
     pub fn disk_share(&self) -> Option<f64> {
         let records = self.points().iter().flat_map(|point| &point.cells);
         let insights = records
-            .flat_map(|cell| cell.records().filter_map(|it| it.insight.as_ref()))
+            .flat_map(|cell| cell.records().filter(|it| it.is_of_disk_time()))
+            .filter_map(|it| it.insight.as_ref())
             .map(|it| (it.depth.busy_ns as f64, it.window.length_ns() as f64));
         let (busy, length) = insights.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         (length > 0.0).then(|| busy / length)

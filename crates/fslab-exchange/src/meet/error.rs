@@ -1,5 +1,7 @@
 //! Errors of a mapping given by the user.
 
+use fslab_model::{Failure, FailureKind};
+
 /// Why phases cannot meet as the user wants.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeetError {
@@ -46,5 +48,11 @@ impl MeetError {
                 Some("`fslab show RUN --json` has what was measured".to_owned())
             }
         }
+    }
+}
+
+impl From<MeetError> for Failure {
+    fn from(error: MeetError) -> Self {
+        Self::of_error(FailureKind::BadInput, &error).with_hint(error.hint())
     }
 }

@@ -1,5 +1,6 @@
 //! Errors of writing a run in another tool's format.
 
+use fslab_model::{Failure, FailureKind};
 use parquet::errors::ParquetError;
 
 /// Why a run could not be written.
@@ -17,4 +18,10 @@ pub enum ExportError {
     /// The run has nothing that fio's format can hold.
     #[error("the layout of fio needs phases with a duration and a number of operations")]
     Fio,
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        Self::of_error(FailureKind::BadInput, &error)
+    }
 }

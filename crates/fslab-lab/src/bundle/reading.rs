@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::BundleError;
 use super::manifest::{FOLDERS, MANIFEST, Manifest, STUDY, input_name, layer_names};
-use crate::archive::{MEMBERS, verify_parts};
+use crate::archive::{self, verify_parts};
 use crate::key::{hexadecimal, key_of, sha256_of};
 use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
@@ -106,9 +106,12 @@ pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, BundleErro
         }
     }
     let unpacked = work.make("unpacked")?;
-    for member in &MEMBERS {
+    for member in archive::all_members() {
+        if archive::is_of_pc(member) && !archive::describes_pc(&unpacked).map_err(&of_bundle)? {
+            continue;
+        }
         let name = format!("lab/{}", member.name);
-        let to = unpacked.join(member.name.rsplit('/').next().unwrap_or(member.name));
+        let to = unpacked.join(archive::file_name(member));
         member
             .named(&name)
             .unpack(&mut file, path, &to)

@@ -8,7 +8,7 @@ use fslab_sys::AtomicFile;
 
 use super::error::BundleError;
 use super::manifest::{MANIFEST, Manifest, input_name, layer_names};
-use crate::archive::MEMBERS;
+use crate::archive::members_of;
 use crate::members::{Member, write_end};
 use crate::{Lab, LabError, Layer};
 
@@ -47,7 +47,7 @@ pub fn write_bundle(parts: &BundleParts, path: &Path) -> Result<u64, BundleError
             written += member.write(&source, &mut out, path)?;
         }
     }
-    for member in &MEMBERS {
+    for member in members_of(parts.lab.kernel.facts.pc.is_some()) {
         let name = format!("lab/{}", member.name);
         let source = parts.lab.part(member.name);
         written += member.named(&name).write(&source, &mut out, path)?;

@@ -1,10 +1,12 @@
 //! Sources of a kernel: Debian's package, a tree, a tarball.
 
+mod apt;
 mod apt_sources;
 mod archive;
 mod debian;
 mod origin;
 mod tree;
 
+pub(crate) use apt::{Apt, DebianPackage};
 pub(crate) use origin::Origin;
 pub use origin::{SourceKind, SourceRequest};

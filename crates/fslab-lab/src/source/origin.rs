@@ -28,9 +28,28 @@ pub enum SourceRequest {
     Tree(PathBuf),
     /// A packed tree.
     Tarball(PathBuf),
+    /// Debian's compiled kernel for PCs, by the beginning of its version.
+    DebianKernel(String),
 }
 
 impl SourceRequest {
+    /// The distribution's kernel that `text` names, such as `debian:6.1` or `debian:6.1.0-56`.
+    ///
+    /// # Errors
+    /// [`LabError::BadSource`] if it names none.
+    pub fn distribution(text: &str) -> Result<Self, LabError> {
+        let version = text.strip_prefix("debian:").filter(|version| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || ".+~-".contains(c);
+            version.starts_with(|c: char| c.is_ascii_digit()) && version.chars().all(is_plain)
+        });
+        let version = version.ok_or_else(|| LabError::BadSource {
+            path: text.into(),
+            reason: "a kernel of a distribution is named like debian:6.1 or debian:6.1.0-56"
+                .to_owned(),
+        })?;
+        Ok(Self::DebianKernel(version.to_owned()))
+    }
+
     /// The source at `path`: a tree if that is a folder, else a tarball.
     ///
     /// # Errors
@@ -58,6 +77,8 @@ pub enum SourceKind {
     Tree,
     /// A user's tarball.
     Tarball,
+    /// Debian's compiled kernel.
+    DebianKernel,
 }
 
 impl fmt::Display for SourceKind {
@@ -66,6 +87,7 @@ impl fmt::Display for SourceKind {
             Self::Debian => "debian",
             Self::Tree => "tree",
             Self::Tarball => "tarball",
+            Self::DebianKernel => "debian-kernel",
         })
     }
 }
@@ -103,6 +125,10 @@ impl Origin {
             SourceRequest::Debian => debian::find(build_dir),
             SourceRequest::Tree(path) => tree::find(path, build_dir),
             SourceRequest::Tarball(path) => archive::find(path),
+            SourceRequest::DebianKernel(version) => Err(LabError::BadSource {
+                path: version.into(),
+                reason: "a compiled kernel is no source".to_owned(),
+            }),
         }
     }
 

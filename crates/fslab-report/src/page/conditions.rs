@@ -79,11 +79,17 @@ fn plan(run: &RunRecord) -> Facts {
             folder.display()
         ),
         VenuePlan::Sim {
-            memory_bytes, disk, ..
+            memory_bytes,
+            disk,
+            machine,
+            ..
         } => format!(
-            "simulated disk {} under {} with {memory_bytes} of memory, in virtual time",
+            "simulated disk {} under {} with {memory_bytes} of memory, in virtual time{}",
             disk.profile,
-            guest_kernels(plan)
+            guest_kernels(plan),
+            machine
+                .as_ref()
+                .map_or_else(String::new, |it| format!("; machine {it}"))
         ),
         VenuePlan::Fake => "fake: no device and no clock".to_owned(),
         VenuePlan::Imported { tool } => format!("imported: what {tool} wrote"),

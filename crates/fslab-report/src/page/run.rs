@@ -259,8 +259,10 @@ fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
             format!("{} UTC", tables::utc(header.started_unix_s)),
         ),
     ];
-    if let VenuePlan::Sim { disk, .. } = &plan.venue {
+    if let VenuePlan::Sim { disk, machine, .. } = &plan.venue {
         brief.insert(1, ("disk", disk.profile.clone()));
+        let machine = machine.as_ref().map(ToString::to_string);
+        brief.extend(machine.map(|machine| ("machine", machine)));
     }
     brief.extend(kernel(run).map(|kernel| ("kernel", kernel)));
     let labs = plan.labs().into_iter().map(|lab| lab.digest);

@@ -72,6 +72,7 @@ fn virtual_and_real_time_never_compare() {
                 scheduler: true,
             },
         },
+        machine: None,
     };
     let everything = Question {
         waived: Dimension::ALL.to_vec(),

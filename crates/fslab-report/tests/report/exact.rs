@@ -44,6 +44,7 @@ pub(crate) fn several() -> RunRecord {
             model: String::new(),
             emptied_by: None,
         },
+        machine: None,
     };
     let phases = run.trials.iter_mut().flat_map(|trial| &mut trial.phases);
     phases.for_each(|phase| phase.cpu = None);

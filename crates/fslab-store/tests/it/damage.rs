@@ -27,6 +27,10 @@ fn read(path: &Path) -> Result<RunRecord, StoreError> {
     Store::open_read_only(path)?.run(&RunSelector::Last)
 }
 
+fn read_metrics(path: &Path) -> Result<RunRecord, StoreError> {
+    Store::open_read_only(path)?.metrics(&RunSelector::Last)
+}
+
 /// Changes by hand, by another program or by a disk that break no page.
 #[test]
 fn every_value_that_is_changed_is_an_error_that_names_the_run() {
@@ -67,6 +71,8 @@ fn every_value_that_is_changed_is_an_error_that_names_the_run() {
         assert!(changed > 0, "{change}");
         drop(connection);
         let error = read(&copy).expect_err(&change);
+        let same = read_metrics(&copy).expect_err(&change);
+        assert_eq!(same.kind(), error.kind(), "{change}");
         let named = match error.kind() {
             StoreErrorKind::DamagedRun { run } | StoreErrorKind::DamagedTrial { run, .. } => run,
             other => panic!("{change}: {other:?}"),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use fslab_model::{
     CachePolicy, CpuUse, DeviceUse, Disturbance, DisturbanceKind, Failure, FailureKind, Headline,
-    HostCost, KernelMessage, OperationLatency, PhaseKind, PhaseOutcome, PhaseRecord, PointValue,
-    RunRecord, Settled, StepRecord, Swept, ThreadRecord, TimeSeries, TrialOutcome, TrialRecord,
-    ValueList, Window,
+    HostCost, KernelMessage, OperationLatency, PhaseKind, PhaseOutcome, PhaseRecord, Picture,
+    PointValue, RunRecord, Settled, StepRecord, Swept, ThreadRecord, TimeSeries, TrialOutcome,
+    TrialRecord, ValueList, Window,
 };
 use fslab_store::{RunSelector, Store, StoreErrorKind};
 use proptest::prelude::*;
@@ -323,4 +323,30 @@ fn a_counter_that_sqlite_cannot_hold_is_refused_and_nothing_of_the_trial_is_kept
     );
     let read = store.run(&RunSelector::Last).expect("reads");
     assert!(read.trials.is_empty());
+}
+
+#[test]
+fn a_run_for_metrics_has_all_figures_and_neither_series_nor_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+    let run = sample::run("20261121-143205-k3f9");
+    store.add_runs(std::slice::from_ref(&run)).expect("stores");
+    let metrics = store.metrics(&RunSelector::Last).expect("reads");
+    let mut expected = run;
+    let mut dropped = (0, 0);
+    for trial in &mut expected.trials {
+        let phases = trial.phases.iter_mut();
+        for phase in phases {
+            dropped.0 += usize::from(phase.series.take().is_some());
+            for insight in [&mut phase.insight, &mut phase.settle_insight] {
+                let picture = insight.as_mut().map(|it| std::mem::take(&mut it.picture));
+                dropped.1 += usize::from(picture.is_some());
+            }
+        }
+        if let Some(insight) = &mut trial.insight {
+            insight.picture = Picture::default();
+        }
+    }
+    assert!(dropped.0 > 0 && dropped.1 > 0, "the sample has both");
+    assert_eq!(metrics, expected);
 }

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use fslab_lab::PROGRAM_BYTES;
-use fslab_model::{Bytes, DiskQueue, Failure, FailureKind, SimulatedDisk};
+use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk};
 use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
+use super::pc::{self, Emulator, Pc};
+use super::pc_files::PcFiles;
 use super::share::{EXCHANGE, IMAGE, MODEL, OWN_PROGRAM, PROGRAM, ROOT, Share, TRACE, layer_name};
 
 /// Folder of a guest's memory file if it has room; a file on a disk would be written back.
@@ -34,6 +36,12 @@ const DESCRIPTION_SHARE: u64 = 32;
 /// same in every run.
 const VIRTUAL_START_S: u64 = 1_704_067_200;
 
+/// Bytes of a processor's extended state that User-Mode Linux has room for.
+const STATE_BYTES_MAX: usize = 2696;
+/// The library with which it sets the state of larger ones, and its file in a guest's folder.
+const ALL_STATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/xstate.so"));
+const ALL_STATE_FILE: &str = "xstate.so";
+
 /// The guest kernel of a venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestSettings {
@@ -47,6 +55,21 @@ pub struct GuestSettings {
     pub at_a_time: NonZeroUsize,
     /// Images of layers over the root, topmost first: `/dev/lab1` and so on.
     pub layers: Vec<PathBuf>,
+    /// The further parts of a simulated PC; `None` for User-Mode Linux.
+    pub pc: Option<PcSettings>,
+}
+
+/// What a PC's guest is booted with besides kernel and images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PcSettings {
+    /// The emulator.
+    pub emulator: Emulator,
+    /// The initramfs.
+    pub initramfs: PathBuf,
+    /// The program of the trials, padded to a power of two.
+    pub program: PathBuf,
+    /// Bytes of the program without the padding.
+    pub program_bytes: u64,
 }
 
 /// A guest that can be booted.
@@ -66,8 +89,12 @@ pub(crate) struct Guest {
 pub(crate) enum Clock {
     /// The host's clock. Programs may read the processor's counter, if its frequency is given.
     Real { counter_hz: Option<u64> },
-    /// A clock that advances only while the simulated disk works or all processes sleep.
-    Virtual { disk: SimulatedDisk },
+    /// A clock that advances while the simulated disk works or all processes sleep, and with the
+    /// instructions of a counted machine.
+    Virtual {
+        disk: SimulatedDisk,
+        machine: Option<CountedMachine>,
+    },
 }
 
 impl Clock {
@@ -90,7 +117,10 @@ impl Guest {
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint(format!("--memory {MEMORY_MIN} or more")));
         }
+        ensure_fitting(settings, &clock)?;
         let total_memory = match clock {
+            // The emulator's own memory.
+            _ if settings.pc.is_some() => Bytes(0),
             Clock::Real { .. } => memory,
             Clock::Virtual { .. } => Bytes(memory.0.saturating_add(set_up_memory(memory).0)),
         };
@@ -103,11 +133,27 @@ impl Guest {
         })
     }
 
-    /// Provides in `share` the files that the guest boots from: links to the images, and a copy of
-    /// the running program, whose file may be replaced at any time.
-    pub(crate) fn provide(&self, share: &Share) -> io::Result<()> {
+    /// Provides in `share` the files that the guest boots from, and for a trial its disk of the
+    /// size `disk`: links to the images, and a copy of the running program, whose file may be
+    /// replaced at any time.
+    pub(crate) fn provide(&self, share: &Share, disk: Option<Bytes>) -> io::Result<()> {
+        share.make_exchange()?;
+        if let Some(files) = self.pc_files(disk.unwrap_or(Bytes(0)))? {
+            return files.make(share.folder());
+        }
+        if needs_all_state() {
+            std::fs::write(share.folder().join(ALL_STATE_FILE), ALL_STATE)?;
+        }
         share.copy_program()?;
-        share.link_images(&self.settings.root, &self.settings.layers)
+        share.link_images(&self.settings.root, &self.settings.layers)?;
+        let Some(size) = disk else {
+            return Ok(());
+        };
+        std::fs::File::create_new(share.image())?.set_len(size.0)?;
+        if let Clock::Virtual { disk, .. } = &self.clock {
+            std::fs::write(share.model(), &disk.model)?;
+        }
+        std::fs::File::create_new(share.exchange().events()).map(drop)
     }
 
     /// Space that a guest needs in its disk's folder besides the disk: the program, and the guest's
@@ -120,6 +166,27 @@ impl Guest {
             self.total_memory.0
         };
         Ok(Bytes(program.saturating_add(memory)))
+    }
+
+    /// The folder of a trial with a disk of `size`.
+    ///
+    /// # Errors
+    /// Those of padding the images of a PC.
+    pub(crate) fn share(&self, folder: &Path, size: Bytes) -> io::Result<Share> {
+        let files = self.pc_files(size)?;
+        Ok(Share::new(folder, files.map(|files| files.table())))
+    }
+
+    fn pc_files(&self, size: Bytes) -> io::Result<Option<PcFiles<'_>>> {
+        let (Some(pc), Clock::Virtual { disk, .. }) = (&self.settings.pc, &self.clock) else {
+            return Ok(None);
+        };
+        PcFiles::new(&self.settings, pc, self.memory, (size, disk)).map(Some)
+    }
+
+    /// The parts of a simulated PC.
+    pub(crate) fn pc(&self) -> Option<&PcSettings> {
+        self.settings.pc.as_ref()
     }
 
     /// The digest of the lab.
@@ -141,19 +208,29 @@ impl Guest {
 
     /// The command that boots the guest with `task` as init and the console on standard output. The
     /// kernel ends with this process, writes no core file, and, with Landlock, can write only in
-    /// the folder of `share`. In virtual time `seed` determines all random numbers of the guest.
+    /// the folder of `share`. In virtual time `seed` determines all random numbers of the guest; a
+    /// PC loads the modules of the file system `subject`.
     pub(crate) fn command(
         &self,
         share: &Share,
         task: GuestTask,
+        subject: Option<&str>,
         seed: u64,
     ) -> Result<Command, Failure> {
         let memory = self.memory_folder(share);
-        let mut command = Command::new(&self.settings.kernel);
+        let mut command = match self.pc_command(share, task, subject, seed) {
+            Some(command) => command,
+            None => {
+                let mut command = Command::new(&self.settings.kernel);
+                command.args(self.arguments(share, task, seed)).env_clear();
+                if needs_all_state() {
+                    command.env("LD_PRELOAD", format!("./{ALL_STATE_FILE}"));
+                }
+                command
+            }
+        };
         command
-            .args(self.arguments(share, task, seed))
             .current_dir(share.folder())
-            .env_clear()
             .env("TMPDIR", &memory)
             .env("HOME", share.folder())
             .stdin(Stdio::null())
@@ -169,6 +246,34 @@ impl Guest {
             Failure::new(FailureKind::Device, text).because(&error)
         })?;
         Ok(command)
+    }
+
+    /// The command that boots a PC; `None` for User-Mode Linux.
+    fn pc_command(
+        &self,
+        share: &Share,
+        task: GuestTask,
+        subject: Option<&str>,
+        seed: u64,
+    ) -> Option<Command> {
+        let pc = self.settings.pc.as_ref()?;
+        let Clock::Virtual { machine, .. } = &self.clock else {
+            return None;
+        };
+        let file_systems: Vec<_> = subject.and_then(module_of).into_iter().collect();
+        let words: Vec<_> = task.arguments().collect();
+        let pc = Pc {
+            emulator: &pc.emulator.program,
+            machine: machine.as_ref()?,
+            kernel: &self.settings.kernel,
+            initramfs: &pc.initramfs,
+            memory: self.memory,
+            file_systems: &file_systems,
+            task: words.join(" "),
+            seed,
+            console_level: CONSOLE_LEVEL,
+        };
+        Some(pc::command(&pc, share, share.table()?))
     }
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
@@ -199,7 +304,7 @@ impl Guest {
                 vec![format!("ubd0={IMAGE}"), format!("lab_forget={IMAGE}")]
             }
             Clock::Real { .. } => Vec::new(),
-            Clock::Virtual { disk } => {
+            Clock::Virtual { disk, .. } => {
                 let mut words = simulation(disk, seed);
                 words.push(format!("lab_memory={}", self.memory.0 >> 10));
                 words
@@ -223,6 +328,37 @@ impl Guest {
             share.folder().to_owned()
         }
     }
+}
+
+/// True if this processor has more extended state than User-Mode Linux has room for.
+fn needs_all_state() -> bool {
+    fslab_sys::extended_state_bytes() > STATE_BYTES_MAX
+}
+
+/// A machine whose instructions are counted needs a PC's lab, and no other clock can have one.
+fn ensure_fitting(settings: &GuestSettings, clock: &Clock) -> Result<(), Failure> {
+    let machine = match clock {
+        Clock::Virtual { machine, .. } => machine.as_ref(),
+        Clock::Real { .. } => None,
+    };
+    let (text, hint) = match (machine, &settings.pc) {
+        (None, None) | (Some(_), Some(_)) => return Ok(()),
+        (Some(machine), None) => (
+            format!("the machine {} needs the lab of a PC", machine.name),
+            "fslab lab build --kernel debian:6.1, then --kernel debian-6.1",
+        ),
+        (None, Some(_)) => (
+            "the lab of a PC needs a machine whose processor takes time".to_owned(),
+            "--venue sim --machine NAME; fslab machine list shows them",
+        ),
+    };
+    Err(Failure::new(FailureKind::BadInput, text).hint(hint))
+}
+
+/// The name under which a PC's initramfs lists the modules of the file system `fs`.
+fn module_of(fs: &str) -> Option<String> {
+    let driver = fslab_fs::find(fs).ok()?.driver.kernel_name()?;
+    Some(driver.to_owned())
 }
 
 /// The set-up memory beside `measured` memory: it holds the page structures of both.
@@ -266,6 +402,23 @@ fn may_execute(place: &Path) -> bool {
 
 /// Kernel parameters of virtual time and of the simulated disk.
 fn simulation(disk: &SimulatedDisk, seed: u64) -> Vec<String> {
+    vec![
+        "time-travel=inf-cpu".into(),
+        format!("time-travel-start={VIRTUAL_START_S}000000000"),
+        format!("simdisk_seed={seed}"),
+        simulated_disk(disk),
+    ]
+}
+
+/// The option of the simulated disk's driver.
+pub(super) fn simulated_disk(disk: &SimulatedDisk) -> String {
+    format!(
+        "simdisk=model={MODEL},image={IMAGE},trace={TRACE}{}",
+        queue_numbers(disk)
+    )
+}
+
+fn queue_numbers(disk: &SimulatedDisk) -> String {
     let DiskQueue {
         max_request_bytes,
         physical_block_bytes,
@@ -284,14 +437,8 @@ fn simulation(disk: &SimulatedDisk, seed: u64) -> Vec<String> {
         ("rotational", rotational.into()),
         ("scheduler", scheduler.into()),
     ];
-    let numbers: String = numbers
+    numbers
         .iter()
         .map(|(name, number)| format!(",{name}={number}"))
-        .collect();
-    vec![
-        "time-travel=inf-cpu".into(),
-        format!("time-travel-start={VIRTUAL_START_S}000000000"),
-        format!("simdisk_seed={seed}"),
-        format!("simdisk=model={MODEL},image={IMAGE},trace={TRACE}{numbers}"),
-    ]
+        .collect()
 }

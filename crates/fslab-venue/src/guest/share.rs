@@ -13,6 +13,9 @@
 //!     share/status     <---                    /dev/fslab-status: the trial's exit status
 //! ```
 //!
+//! A simulated PC has the same files as memory: `share/exchange` names them and holds specification
+//! and status; see `super::pc`.
+//!
 //! Invariant: `share` is untrusted. Root in the guest can write files of any size, and a guest that
 //! has taken over its kernel can create anything there. The host opens regular files only, follows
 //! no links, and limits what it reads.
@@ -25,6 +28,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
+
+use super::pc::{Table, TableEvents};
 
 /// Exit status of the trial's process in the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,23 +54,90 @@ const STATUS_BYTES_MAX: u64 = 256;
 
 /// A trial's folder, on the host.
 #[derive(Clone, Debug)]
-pub(crate) struct Share(PathBuf);
+pub(crate) struct Share {
+    folder: PathBuf,
+    /// The files of a PC, which has them as memory; `None` for a kernel that opens them.
+    table: Option<Table>,
+}
 
 /// The folder that the guest can write.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(PathBuf);
 
 impl Share {
-    pub(crate) fn at(folder: &Path) -> Self {
-        Self(folder.to_owned())
+    /// The folder of a guest; with the table of its files, without those that
+    /// [`Share::write_spec`] adds, if it is a PC.
+    pub(super) fn new(folder: &Path, table: Option<Table>) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            table,
+        }
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        &self.0
+        &self.folder
+    }
+
+    pub(super) fn table(&self) -> Option<&Table> {
+        self.table.as_ref()
+    }
+
+    /// Hands the specification to the guest that is started next.
+    pub(crate) fn write_spec(&mut self, spec: &[u8]) -> io::Result<()> {
+        let Some(table) = &mut self.table else {
+            return std::fs::write(self.exchange().spec(), spec);
+        };
+        table.add(&format!("{EXCHANGE}/{SPEC}"), spec, 0);
+        table.add(
+            &format!("{EXCHANGE}/{STATUS}"),
+            &[],
+            STATUS_BYTES_MAX as usize,
+        );
+        let path = Exchange::at(&self.folder.join(EXCHANGE)).table();
+        self.table.iter().try_for_each(|table| table.write(&path))
+    }
+
+    /// The trial's events as the guest appends them. Opened before it runs, which could replace the
+    /// files.
+    pub(crate) fn open_events(&self) -> io::Result<Box<dyn Read + Send>> {
+        let exchange = self.exchange();
+        let events = fslab_sys::open_regular(&exchange.events())?;
+        let Some(table) = &self.table else {
+            return Ok(Box::new(events));
+        };
+        let open = fslab_sys::open_regular(&exchange.table())?;
+        let name = format!("{EXCHANGE}/{EVENTS}");
+        Ok(Box::new(TableEvents::new(table, &name, open, events)?))
+    }
+
+    /// Cuts the trace of a guest that has ended to what was written into it.
+    pub(crate) fn cut_trace(&self) -> io::Result<()> {
+        let Some(table) = &self.table else {
+            return Ok(());
+        };
+        let open = fslab_sys::open_regular(&self.exchange().table())?;
+        let length = table.length_of(&open, TRACE)?;
+        File::options()
+            .write(true)
+            .open(self.trace())?
+            .set_len(length)
+    }
+
+    /// The trial's exit status; `None` if the guest ended first.
+    pub(crate) fn status(&self) -> Option<TrialStatus> {
+        let exchange = self.exchange();
+        let text = match &self.table {
+            None => exchange.status_text()?,
+            Some(table) => {
+                let open = fslab_sys::open_regular(&exchange.table()).ok()?;
+                table.content(&open, &format!("{EXCHANGE}/{STATUS}")).ok()?
+            }
+        };
+        serde_json::from_slice(&text).ok()
     }
 
     pub(crate) fn program(&self) -> PathBuf {
-        self.0.join(PROGRAM)
+        self.folder.join(PROGRAM)
     }
 
     /// Copies the running program, whose file may be replaced at any time.
@@ -75,22 +147,22 @@ impl Share {
 
     /// Creates links to the images of the root and its layers.
     pub(crate) fn link_images(&self, root: &Path, layers: &[PathBuf]) -> io::Result<()> {
-        symlink(root, self.0.join(ROOT))?;
+        symlink(root, self.folder.join(ROOT))?;
         let names = (1..).map(layer_name);
         let mut links = layers.iter().zip(names);
-        links.try_for_each(|(layer, name)| symlink(layer, self.0.join(name)))
+        links.try_for_each(|(layer, name)| symlink(layer, self.folder.join(name)))
     }
 
     pub(crate) fn image(&self) -> PathBuf {
-        self.0.join(IMAGE)
+        self.folder.join(IMAGE)
     }
 
     pub(crate) fn model(&self) -> PathBuf {
-        self.0.join(MODEL)
+        self.folder.join(MODEL)
     }
 
     pub(crate) fn trace(&self) -> PathBuf {
-        self.0.join(TRACE)
+        self.folder.join(TRACE)
     }
 
     /// Creates the folder that the guest can write.
@@ -105,7 +177,7 @@ impl Share {
     }
 
     pub(crate) fn exchange(&self) -> Exchange {
-        Exchange::at(&self.0.join(EXCHANGE))
+        Exchange::at(&self.folder.join(EXCHANGE))
     }
 }
 
@@ -115,23 +187,27 @@ impl Exchange {
     }
 
     pub(crate) fn spec(&self) -> PathBuf {
-        self.0.join("spec.json")
+        self.0.join(SPEC)
     }
 
     pub(crate) fn events(&self) -> PathBuf {
-        self.0.join("events")
+        self.0.join(EVENTS)
     }
 
     fn status_file(&self) -> PathBuf {
-        self.0.join("status")
+        self.0.join(STATUS)
     }
 
-    /// The trial's exit status; `None` if the guest ended first.
-    pub(crate) fn status(&self) -> Option<TrialStatus> {
+    /// The table of a PC's files, and the small ones of them.
+    pub(super) fn table(&self) -> PathBuf {
+        self.0.join("exchange")
+    }
+
+    fn status_text(&self) -> Option<Vec<u8>> {
         let file: File = fslab_sys::open_regular(&self.status_file()).ok()?;
         let mut text = Vec::new();
         file.take(STATUS_BYTES_MAX).read_to_end(&mut text).ok()?;
-        serde_json::from_slice(&text).ok()
+        Some(text)
     }
 }
 
@@ -143,6 +219,10 @@ pub(super) fn layer_name(number: usize) -> String {
 }
 /// The folder that the guest can write.
 pub(super) const EXCHANGE: &str = "share";
+/// The files in it.
+const SPEC: &str = "spec.json";
+pub(super) const EVENTS: &str = "events";
+const STATUS: &str = "status";
 /// The running program, even if its file was replaced.
 pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The copy of the program.
@@ -160,7 +240,7 @@ mod tests {
 
     fn share() -> (tempfile::TempDir, Share) {
         let folder = tempfile::tempdir().expect("a folder");
-        let share = Share::at(folder.path());
+        let share = Share::new(folder.path(), None);
         share.make_exchange().expect("made");
         (folder, share)
     }
@@ -168,14 +248,14 @@ mod tests {
     #[test]
     fn a_status_is_read_as_it_was_written() {
         let (_folder, share) = share();
-        assert_eq!(share.exchange().status(), None);
+        assert_eq!(share.status(), None);
         let status = TrialStatus {
             code: None,
             signal: Some(9),
         };
         let text = serde_json::to_vec(&status).expect("JSON");
         std::fs::write(share.exchange().status_file(), text).expect("written");
-        assert_eq!(share.exchange().status(), Some(status));
+        assert_eq!(share.status(), Some(status));
     }
 
     // The host had followed links of the guest: it read any file of the user as the status, blocked
@@ -187,14 +267,14 @@ mod tests {
         let outside = folder.path().join("outside");
         std::fs::write(&outside, r#"{"code":0,"signal":null}"#).expect("written");
         symlink(&outside, &status).expect("linked");
-        assert_eq!(share.exchange().status(), None);
+        assert_eq!(share.status(), None);
         std::fs::remove_file(&status).expect("removed");
         let fifo = std::process::Command::new("mkfifo").arg(&status).status();
         assert!(fifo.expect("starts").success());
-        assert_eq!(share.exchange().status(), None);
+        assert_eq!(share.status(), None);
         std::fs::remove_file(&status).expect("removed");
         let endless = File::create(&status).expect("made");
         endless.set_len(1 << 40).expect("sparse");
-        assert_eq!(share.exchange().status(), None);
+        assert_eq!(share.status(), None);
     }
 }

@@ -78,19 +78,18 @@ fn run_in(
         return Err(Failure::new(FailureKind::BadInput, text));
     };
     make_marked_folder(folder, resources)?;
-    let share = Share::at(folder);
+    let share = Share::new(folder, None);
     let failed = |what: &'static str| {
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)
     };
     guest
-        .provide(&share)
-        .and_then(|()| share.make_exchange())
+        .provide(&share, None)
         .and_then(|()| match &request.disk {
             Some(disk) => std::os::unix::fs::symlink(disk, share.image()),
             None => Ok(()),
         })
         .map_err(failed("cannot prepare a guest's folder"))?;
-    let mut command = guest.command(&share, GuestTask::Shell, 0)?;
+    let mut command = guest.command(&share, GuestTask::Shell, None, 0)?;
     let ended = command
         .stdin(Stdio::inherit())
         .stdout(Stdio::inherit())

@@ -9,7 +9,7 @@ use fslab_model::{
 use super::place::{
     Place, Prepared, Preparing, Start, ensure_answer, ensure_folder, make_marked_folder,
 };
-use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK, Share};
+use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK};
 use crate::lease::LeasedResources;
 use crate::undo::folder_of;
 
@@ -51,16 +51,6 @@ impl GuestDisk {
         })
     }
 
-    fn make(&self, share: &Share) -> std::io::Result<()> {
-        self.guest.provide(share)?;
-        std::fs::File::create_new(share.image())?.set_len(self.size.0)?;
-        if let Clock::Virtual { disk } = self.guest.clock() {
-            std::fs::write(share.model(), &disk.model)?;
-        }
-        share.make_exchange()?;
-        std::fs::File::create_new(share.exchange().events()).map(drop)
-    }
-
     fn not_made(&self, folder: &Path, error: &std::io::Error) -> Failure {
         let kind = match error.kind() {
             std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
@@ -97,16 +87,21 @@ impl Place for GuestDisk {
                 "the lease of a guest names no folder",
             )
         })?;
-        let share = Share::at(folder);
         let what = format!("make a guest's disk in {}", folder.display());
+        let share = self.guest.share(folder, self.size);
+        let share = share.map_err(|error| self.not_made(folder, &error))?;
         preparing.bounded(&what, |_| {
             make_marked_folder(folder, resources)?;
-            self.make(&share)
+            self.guest
+                .provide(&share, Some(self.size))
                 .map_err(|error| self.not_made(folder, &error))
         })?;
         let mut facts = Facts::new();
         facts.insert("guest.memory".into(), self.guest.memory().to_string());
         facts.insert(fslab_model::LAB_FACT.into(), self.guest.lab().to_owned());
+        if let Some(pc) = self.guest.pc() {
+            facts.insert("tool.qemu".into(), pc.emulator.version.clone());
+        }
         if fslab_sys::WriteLimits::abi().is_ok_and(|abi| abi.is_none()) {
             let text = "without Landlock: by the guest's kernel alone";
             facts.insert(GUEST_CONFINED_FACT.into(), text.into());
@@ -119,7 +114,7 @@ impl Place for GuestDisk {
                 DISK
             }
             // The location of the image does not affect the results.
-            Clock::Virtual { disk } => {
+            Clock::Virtual { disk, .. } => {
                 facts.insert("disk".into(), disk.profile.clone());
                 SIMULATED_DISK
             }

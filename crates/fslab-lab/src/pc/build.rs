@@ -1,0 +1,343 @@
+//! Builds the kernel folder of a PC's lab: kernel, initramfs and program.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::debian_kernel::{DebianKernel, Unpacked};
+use super::driver::{self, Driver};
+use super::facts::PcFacts;
+use super::initramfs::Initramfs;
+use super::modules::ModuleTree;
+use crate::build_dir::BuildDir;
+use crate::builder::Built;
+use crate::kernel::{BINARY, CONFIG, INITRAMFS, Kernel, KernelFacts, PROGRAM_FILE};
+use crate::key::sha256_of;
+use crate::lock::BuildLock;
+use crate::padded::padded_bytes;
+use crate::progress::{BuildStage, Progress};
+use crate::tools::{self, BuildTool, tool};
+use crate::{BuildRequest, Cache, KernelKey, LabError, SourceKind};
+
+/// The running program.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// Programs that this build needs besides those of every build.
+const TOOLS: [BuildTool; 1] = [tool("depmod", "kmod")];
+
+/// Modules of every guest: checksums, character sets, the root image and layers over it, FUSE. A
+/// kernel that has one built in needs no module.
+const BASE: [&str; 17] = [
+    "crc32c_generic",
+    "crc32c_intel",
+    "crct10dif_pclmul",
+    "crc32_pclmul",
+    "crc32_generic",
+    "xxhash_generic",
+    "sha256_generic",
+    "blake2b_generic",
+    "nls_utf8",
+    "nls_ascii",
+    "nls_cp437",
+    "nls_iso8859_1",
+    "erofs",
+    "overlay",
+    "loop",
+    "fuse",
+    "mq_deadline",
+];
+
+/// Builds the kernel of `request`, Debian's of `version`, and points its name to it. If only the
+/// program is another, kernel and initramfs stay.
+///
+/// # Errors
+/// [`LabError`]; the cache is then unchanged except for the log.
+pub(crate) fn build_pc(
+    cache: &Cache,
+    request: &BuildRequest,
+    version: &str,
+    stop: &AtomicBool,
+    listener: &mut dyn FnMut(Progress),
+) -> Result<Built, LabError> {
+    cache.prepare()?;
+    let own =
+        sha256_of(Path::new(OWN_PROGRAM)).map_err(LabError::io("read", Path::new(OWN_PROGRAM)))?;
+    let requested = format!("debian:{version}");
+    let known = known(cache, request, &requested);
+    if let Some(kernel) = &known
+        && kernel
+            .facts
+            .pc
+            .as_ref()
+            .is_some_and(|pc| pc.fslab_sha256 == own)
+    {
+        return Ok(Built {
+            kernel: kernel.clone(),
+            was_there: true,
+        });
+    }
+    let _lock = BuildLock::take(cache.folder())?;
+    let mut missing = tools::missing_tools();
+    missing.extend(tools::missing_of(&TOOLS));
+    if !missing.is_empty() {
+        return Err(LabError::MissingTools(missing));
+    }
+    let log = cache.log(&request.name);
+    let mut build_dir = BuildDir::open(&cache.building(), &log, stop, listener)?;
+    let finished = build_dir.make_folder("finished")?;
+    let program = make_program(&finished, &mut build_dir)?;
+    let mut facts = match known {
+        Some(kernel) => copy_parts(&kernel, &finished)?,
+        None => {
+            let kernel = DebianKernel::find(version, &mut build_dir)?;
+            make_parts(&kernel, request, &finished, &mut build_dir)?
+        }
+    };
+    if let Some(pc) = &mut facts.pc {
+        pc.requested = requested;
+        pc.fslab_sha256 = own;
+        pc.fslab = env!("CARGO_PKG_VERSION").to_owned();
+        pc.program_sha256 = program.sha256;
+        pc.program_bytes = program.bytes;
+    }
+    facts.key = key(&facts);
+    facts.built_unix_s = fslab_sys::unix_seconds();
+    facts.build_seconds = build_dir.reporter.elapsed().as_secs();
+    facts.write(&finished)?;
+    let kernel = cache.publish(&finished, &facts.key, &request.name)?;
+    let _ = fs::remove_file(log);
+    Ok(Built {
+        kernel,
+        was_there: false,
+    })
+}
+
+/// The kernel of this name and recipe, if it is the requested one.
+fn known(cache: &Cache, request: &BuildRequest, requested: &str) -> Option<Kernel> {
+    // A damaged kernel is built again.
+    let kernel = cache.find(request.name.as_str()).ok()?;
+    let is_requested = kernel
+        .facts
+        .pc
+        .as_ref()
+        .is_some_and(|pc| pc.requested == requested);
+    (is_requested && !kernel.is_stale() && !request.force).then_some(kernel)
+}
+
+/// Identifies the parts; the release and the packages are in the source.
+fn key(facts: &KernelFacts) -> KernelKey {
+    let mut fingerprint = driver::fingerprint();
+    fingerprint.add(&facts.source);
+    if let Some(pc) = &facts.pc {
+        fingerprint.add(&pc.initramfs_sha256);
+        fingerprint.add(&pc.program_sha256);
+    }
+    fingerprint.finish()
+}
+
+struct Program {
+    sha256: String,
+    bytes: u64,
+}
+
+/// Puts the running program into `finished`, without symbols, padded to a power of two.
+fn make_program(finished: &Path, build_dir: &mut BuildDir<'_>) -> Result<Program, LabError> {
+    let to = finished.join(PROGRAM_FILE);
+    let own = build_dir.path("fslab");
+    fs::copy(OWN_PROGRAM, &own).map_err(LabError::io("write", &own))?;
+    let mut strip = build_dir.command("strip");
+    strip.arg("--strip-all").arg("-o").arg(&to).arg(&own);
+    build_dir.run("strip the program of the trials", strip)?;
+    let failed = || LabError::io("write", &to);
+    let bytes = to.metadata().map_err(failed())?.len();
+    let file = File::options().write(true).open(&to).map_err(failed())?;
+    file.set_len(padded_bytes(bytes)).map_err(failed())?;
+    let sha256 = sha256_of(&to).map_err(LabError::io("read", &to))?;
+    Ok(Program { sha256, bytes })
+}
+
+/// Copies what does not depend on the program, and gives its description.
+fn copy_parts(kernel: &Kernel, finished: &Path) -> Result<KernelFacts, LabError> {
+    for name in [BINARY, CONFIG, INITRAMFS] {
+        let (from, to) = (kernel.binary.with_file_name(name), finished.join(name));
+        fs::copy(&from, &to).map_err(LabError::io("write", &to))?;
+    }
+    Ok(kernel.facts.clone())
+}
+
+fn make_parts(
+    kernel: &DebianKernel,
+    request: &BuildRequest,
+    finished: &Path,
+    build_dir: &mut BuildDir<'_>,
+) -> Result<KernelFacts, LabError> {
+    let unpacked = kernel.unpack(build_dir)?;
+    let driver = Driver::build(&unpacked.folder, &unpacked.headers, build_dir)?;
+    build_dir.reporter.enter(BuildStage::Storing);
+    let tree = find_modules(&unpacked, &kernel.release, &request.modules, build_dir)?;
+    let binary = finished.join(BINARY);
+    fs::copy(&unpacked.kernel, &binary).map_err(LabError::io("write", &binary))?;
+    let config = finished.join(CONFIG);
+    fs::copy(&unpacked.config, &config).map_err(LabError::io("write", &config))?;
+    let initramfs = finished.join(INITRAMFS);
+    let contents = Contents::of(&tree, &request.file_systems);
+    contents.write(&tree, &driver, &initramfs)?;
+    let packages: BTreeMap<_, _> = kernel
+        .packages
+        .iter()
+        .map(|it| (it.name.clone(), it.version.clone()))
+        .collect();
+    let text = fs::read_to_string(&config).map_err(LabError::io("read", &config))?;
+    let compiler = crate::fragment::text_value(&text, "CONFIG_CC_VERSION_TEXT");
+    let about = binary.metadata().map_err(LabError::io("find", &binary))?;
+    Ok(KernelFacts {
+        key: driver::recipe_digest(),
+        recipe: driver::recipe_digest(),
+        release: kernel.release.clone(),
+        source_kind: SourceKind::DebianKernel,
+        source: kernel.identity(),
+        config_ignored: Vec::new(),
+        edits_ignored: Vec::new(),
+        patches: Vec::new(),
+        simdisk: true,
+        lab_devices: true,
+        compiler: compiler.unwrap_or("unknown").to_owned(),
+        binary_bytes: about.len(),
+        objects: build_dir.reporter.objects_done(),
+        built_unix_s: 0,
+        build_seconds: 0,
+        pc: Some(PcFacts {
+            requested: String::new(),
+            initramfs_sha256: sha256_of(&initramfs).map_err(LabError::io("read", &initramfs))?,
+            program_sha256: String::new(),
+            program_bytes: 0,
+            fslab_sha256: String::new(),
+            fslab: String::new(),
+            file_systems: contents.available(),
+            packages,
+        }),
+    })
+}
+
+/// Adds the user's modules, and lets depmod(8) find out what needs what.
+fn find_modules(
+    unpacked: &Unpacked,
+    release: &str,
+    own: &[PathBuf],
+    build_dir: &mut BuildDir<'_>,
+) -> Result<ModuleTree, LabError> {
+    if !own.is_empty() {
+        let folder = unpacked.modules.join("updates");
+        fs::create_dir_all(&folder).map_err(LabError::io("make", &folder))?;
+        for module in own {
+            let to = folder.join(module.file_name().unwrap_or_default());
+            fs::copy(module, &to).map_err(LabError::io("write", &to))?;
+        }
+    }
+    let mut depmod = build_dir.command("depmod");
+    depmod.arg("-b").arg(&unpacked.folder).arg(release);
+    build_dir.run("list the kernel's modules", depmod)?;
+    ModuleTree::read(&unpacked.modules)
+}
+
+/// What the initramfs has: lists of files in load order.
+struct Contents {
+    base: Vec<String>,
+    /// By file system; empty if it is built in.
+    file_systems: BTreeMap<String, Vec<String>>,
+}
+
+impl Contents {
+    fn of(tree: &ModuleTree, file_systems: &[String]) -> Self {
+        let lists = file_systems.iter().filter_map(|fs_type| {
+            let module = tree.of_file_system(fs_type)?;
+            Some((fs_type.clone(), tree.load_order(module)))
+        });
+        Self {
+            base: tree.load_order(BASE),
+            file_systems: lists.collect(),
+        }
+    }
+
+    fn available(&self) -> std::collections::BTreeSet<String> {
+        self.file_systems.keys().cloned().collect()
+    }
+
+    fn write(&self, tree: &ModuleTree, driver: &Driver, to: &Path) -> Result<(), LabError> {
+        let failed = || LabError::io("write", to);
+        let read = |path: &Path| fs::read(path).map_err(LabError::io("read", path));
+        let file = File::create_new(to).map_err(failed())?;
+        let mut out = Initramfs::new(BufWriter::new(file));
+        for folder in ["dev", "proc", "lab", "modules", "files"] {
+            out.folder(folder).map_err(failed())?;
+        }
+        out.console().map_err(failed())?;
+        out.file("init", 0o755, &read(&driver.init)?)
+            .map_err(failed())?;
+        let mut files: Vec<_> = self
+            .file_systems
+            .values()
+            .flatten()
+            .chain(&self.base)
+            .collect();
+        files.sort();
+        files.dedup();
+        for name in files {
+            let bytes = load_module(&tree.path(name))?;
+            out.file(&place_of(name)[1..], 0o644, &bytes)
+                .map_err(failed())?;
+        }
+        out.file("files/fslab.ko", 0o644, &read(&driver.module)?)
+            .map_err(failed())?;
+        let mut base = lines(&self.base);
+        base.push_str("/files/fslab.ko\n");
+        out.file("modules/base", 0o644, base.as_bytes())
+            .map_err(failed())?;
+        let mut lists = String::from("/modules/base\n");
+        for (name, files) in &self.file_systems {
+            out.file(&format!("modules/{name}"), 0o644, lines(files).as_bytes())
+                .map_err(failed())?;
+            lists.push_str(&format!("/modules/{name}\n"));
+            // What the trial does not need is removed, too.
+            lists.push_str(&lines(files));
+        }
+        out.file("modules/lists", 0o644, lists.as_bytes())
+            .map_err(failed())?;
+        out.finish().map_err(failed())
+    }
+}
+
+/// Path of a module in the initramfs.
+fn place_of(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = name.split(".ko").next().unwrap_or(name);
+    format!("/files/{name}.ko")
+}
+
+fn lines(files: &[String]) -> String {
+    files.iter().map(|file| place_of(file) + "\n").collect()
+}
+
+/// The bytes of a module: the guest's first process decompresses nothing.
+fn load_module(path: &Path) -> Result<Vec<u8>, LabError> {
+    let is_compressed = path.extension().is_some_and(|end| end == "xz");
+    if !is_compressed {
+        return fs::read(path).map_err(LabError::io("read", path));
+    }
+    let output = std::process::Command::new("xz")
+        .args(["--decompress", "--stdout"])
+        .arg(path)
+        .env_clear()
+        .env("PATH", tools::search_path())
+        .output()
+        .map_err(LabError::io("start", Path::new("xz")))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    Err(LabError::BadProgram {
+        path: path.to_owned(),
+        reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+    })
+}

@@ -1,0 +1,147 @@
+//! The sources of the module and of the first process, embedded; and how both are compiled.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::additions::DRIVERS;
+use crate::build_dir::BuildDir;
+use crate::key::Fingerprint;
+use crate::progress::BuildStage;
+use crate::{KernelKey, LabError};
+
+macro_rules! pc {
+    ($($name:literal),* $(,)?) => {
+        /// Files of the module besides those of the simulated disk: the path, and the text.
+        const PC_FILES: &[(&str, &str)] = &[
+            $((
+                concat!("pc/", $name),
+                include_str!(concat!("../../../../kernel/simdisk/pc/", $name)),
+            )),*
+        ];
+    };
+}
+
+pc![
+    "Kbuild",
+    "clock.h",
+    "clock_kern.c",
+    "disk.h",
+    "init.c",
+    "init.h",
+    "memory_kern.c",
+    "module.c",
+    "module.h",
+    "regions.c",
+    "regions.h",
+];
+
+/// Version of how the parts of a PC's lab are made.
+const VERSION: &str = "1";
+
+/// Identifies sources and build, independent of the kernel.
+pub(crate) fn recipe_digest() -> KernelKey {
+    fingerprint().finish()
+}
+
+pub(super) fn fingerprint() -> Fingerprint {
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.add("pc");
+    fingerprint.add(VERSION);
+    for (path, text) in DRIVERS.iter().chain(PC_FILES) {
+        fingerprint.add(path);
+        fingerprint.add(text);
+    }
+    fingerprint
+}
+
+/// The compiled parts, without what depends on where they were compiled.
+pub(super) struct Driver {
+    pub(super) module: PathBuf,
+    pub(super) init: PathBuf,
+}
+
+impl Driver {
+    /// Compiles the module against `headers`, below the root `unpacked`, and the first process.
+    pub(super) fn build(
+        unpacked: &Path,
+        headers: &Path,
+        build_dir: &mut BuildDir<'_>,
+    ) -> Result<Self, LabError> {
+        build_dir.reporter.enter(BuildStage::Compiling);
+        let sources = build_dir.make_folder("simdisk")?;
+        for (path, text) in DRIVERS.iter().chain(PC_FILES) {
+            let path = sources.join(path);
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(LabError::io("make", folder))?;
+            }
+            fs::write(&path, text).map_err(LabError::io("write", &path))?;
+        }
+        relocate(headers, unpacked)?;
+        let pc = sources.join("pc");
+        let mut make = build_dir.command("make");
+        make.arg("-C")
+            .arg(headers)
+            .arg(format!("M={}", pc.display()));
+        // The compiler of this machine, whose version need not be that of the distribution; no type
+        // information for tracers, which needs pahole.
+        make.args(["CC=gcc", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]);
+        build_dir.run("compile fslab's module", make)?;
+        let module = sources.join("fslab.ko");
+        let mut strip = build_dir.command("strip");
+        // The identifier of a build depends on its folder.
+        strip.args(["--strip-debug", "--remove-section=.note.gnu.build-id", "-o"]);
+        strip.arg(&module).arg(pc.join("fslab.ko"));
+        build_dir.run("strip fslab's module", strip)?;
+        let init = sources.join("first-process");
+        let mut compile = build_dir.command("gcc");
+        compile.args(["-O2", "-static", "-s", "-Wl,--build-id=none", "-o"]);
+        compile.arg(&init).arg("init.c").current_dir(&pc);
+        build_dir.run("compile the guest's first process", compile)?;
+        Ok(Self { module, init })
+    }
+}
+
+/// Debian's headers name their other folders by absolute paths, since they are made to be
+/// installed: here they lie below `unpacked`.
+fn relocate(headers: &Path, unpacked: &Path) -> Result<(), LabError> {
+    let path = headers.join("Makefile");
+    let text = fs::read_to_string(&path).map_err(LabError::io("read", &path))?;
+    let there = format!("{}/usr/src/", unpacked.display());
+    let text = text.replace("/usr/src/", &there);
+    fs::write(&path, text).map_err(LabError::io("write", &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_module_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/simdisk/pc");
+        let listed = fs::read_dir(folder).expect("the module's source");
+        let names = listed.map(|entry| entry.expect("read").file_name());
+        let mut found: Vec<_> = names
+            .map(|name| format!("pc/{}", name.to_string_lossy()))
+            .collect();
+        found.sort();
+        let embedded: Vec<_> = PC_FILES.iter().map(|(path, _)| *path).collect();
+        assert_eq!(embedded, found);
+    }
+
+    #[test]
+    fn headers_are_found_below_the_folder_that_they_are_unpacked_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let makefile = folder.path().join("Makefile");
+        fs::write(
+            &makefile,
+            "include /usr/src/linux-headers-1-common/Makefile\n",
+        )
+        .expect("written");
+        relocate(folder.path(), Path::new("/build")).expect("written");
+        let text = fs::read_to_string(makefile).expect("read");
+        assert_eq!(
+            text,
+            "include /build/usr/src/linux-headers-1-common/Makefile\n"
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! What the stored description of a PC's kernel has beside that of other kernels.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The parts of a PC's lab besides kernel and root image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PcFacts {
+    /// The kernel as it was requested, such as `debian:6.1`.
+    pub requested: String,
+    /// SHA-256 of the initramfs.
+    pub initramfs_sha256: String,
+    /// SHA-256 of the program of the trials.
+    pub program_sha256: String,
+    /// Bytes of the program; its file is padded to a power of two.
+    pub program_bytes: u64,
+    /// SHA-256 of the fslab from which the program was made.
+    pub fslab_sha256: String,
+    /// Version of that fslab.
+    pub fslab: String,
+    /// File systems by the names of their drivers that the guest can load, or that are built in.
+    pub file_systems: BTreeSet<String>,
+    /// Versions of the distribution's packages.
+    pub packages: BTreeMap<String, String>,
+}

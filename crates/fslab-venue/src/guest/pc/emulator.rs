@@ -1,0 +1,230 @@
+//! QEMU as a PC whose clock counts instructions: its version, its command line.
+//!
+//! `-icount shift=N,sleep=off`: an instruction takes 2^N ns, and idle time is skipped to the next
+//! timer. QEMU, docs/system/i386; its documentation of TCG instruction counting.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fslab_fs::SearchPath;
+use fslab_model::{Bytes, CountedMachine};
+
+use super::table::{EXCHANGE_SLOT, Table};
+use crate::guest::share::Share;
+
+/// The emulator's program.
+const PROGRAM: &str = "qemu-system-x86_64";
+/// The oldest major version whose options are these.
+const MAJOR_MIN: u32 = 7;
+/// The slot of the memory for the disk model's state.
+const HEAP_SLOT: u32 = 5;
+/// Size of that memory; only what is touched takes room.
+const HEAP: Bytes = Bytes::gib(4);
+/// Memory for the kernel itself and the program of the trial, beside that of the study.
+const SET_UP_MEMORY: Bytes = Bytes::mib(160);
+/// Share of the memory that its page structures take: 64 bytes for 4 KiB.
+const DESCRIPTION_SHARE: u64 = 64;
+/// Start of virtual time: 1 January 2024.
+const START: &str = "2024-01-01T00:00:00";
+/// A machine of QEMU without the parts that depend on the host: newer ones pass random numbers.
+const MACHINE: &str = "pc-i440fx-7.1,hpet=off";
+/// A processor that every version of TCG emulates in full, with crc32c and without the wide copies
+/// that would move any number of bytes with one instruction.
+const PROCESSOR: &str = "Nehalem";
+/// Kernel parameters: one console, fixed addresses, no calibration that differs, no mitigations,
+/// which a counted processor does not need, and no random numbers of the processor.
+const KERNEL: &str = "console=ttyS0 quiet nokaslr norandmaps mitigations=off clocksource=tsc \
+                      tsc=reliable random.trust_cpu=off random.trust_bootloader=off panic=1 \
+                      oops=panic no_timer_check";
+
+/// The emulator of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emulator {
+    /// Its program.
+    pub program: PathBuf,
+    /// Its version, such as `7.2.19`.
+    pub version: String,
+}
+
+/// Why this machine has no usable emulator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmulatorError {
+    /// It is not installed.
+    #[error("there is no {PROGRAM} on this machine")]
+    Missing,
+    /// It cannot be asked for its version.
+    #[error("cannot ask {program} for its version: {reason}", program = .program.display())]
+    Unknown {
+        /// The program.
+        program: PathBuf,
+        /// A fragment.
+        reason: String,
+    },
+    /// It lacks options.
+    #[error("QEMU {version} is too old: {MAJOR_MIN}.0 or newer is needed")]
+    TooOld {
+        /// Its version.
+        version: String,
+    },
+}
+
+impl EmulatorError {
+    /// A hint for the user.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        "apt-get install qemu-system-x86; without it, leave out --machine: then only the disk takes \
+         time"
+    }
+}
+
+impl Emulator {
+    /// Finds the emulator in the folders of `search`, and asks for its version.
+    ///
+    /// # Errors
+    /// [`EmulatorError`].
+    pub fn find(search: &SearchPath) -> Result<Self, EmulatorError> {
+        let program = search.find(PROGRAM).ok_or(EmulatorError::Missing)?;
+        let unknown = |reason: String| EmulatorError::Unknown {
+            program: program.clone(),
+            reason,
+        };
+        let mut command = Command::new(&program);
+        command.arg("--version").env_clear().env("LC_ALL", "C");
+        let output = command
+            .output()
+            .map_err(|error| unknown(error.to_string()))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = version_in(&text).ok_or_else(|| unknown(format!("it says '{text}'")))?;
+        let major = version
+            .split('.')
+            .next()
+            .and_then(|it| it.parse::<u32>().ok());
+        if major.is_none_or(|major| major < MAJOR_MIN) {
+            return Err(EmulatorError::TooOld { version });
+        }
+        Ok(Self { program, version })
+    }
+}
+
+/// `QEMU emulator version 7.2.19 (Debian 1:7.2+dfsg-7)`.
+fn version_in(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("version ")?;
+    let version = rest.split([' ', '\n', '(']).next()?;
+    version
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then(|| version.to_owned())
+}
+
+/// A PC to boot.
+pub(in crate::guest) struct Pc<'a> {
+    pub(in crate::guest) emulator: &'a Path,
+    pub(in crate::guest) machine: &'a CountedMachine,
+    pub(in crate::guest) kernel: &'a Path,
+    pub(in crate::guest) initramfs: &'a Path,
+    /// The memory of the study.
+    pub(in crate::guest) memory: Bytes,
+    /// File systems whose modules are loaded.
+    pub(in crate::guest) file_systems: &'a [String],
+    /// Arguments of the guest's first process.
+    pub(in crate::guest) task: String,
+    /// All random numbers of the machine.
+    pub(in crate::guest) seed: u64,
+    /// Messages of this level and more severe ones go to the console.
+    pub(in crate::guest) console_level: u32,
+}
+
+/// The command that boots it with the files of `share`, as `table` has them.
+pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Command {
+    let mut command = Command::new(pc.emulator);
+    command
+        .env_clear()
+        .args(["-machine", MACHINE, "-cpu", PROCESSOR, "-smp", "1", "-m"])
+        .arg((total_memory(pc.memory).0 >> 20).to_string())
+        .args(["-accel", "tcg,thread=single", "-icount"])
+        .arg(format!("shift={},sleep=off,align=off", pc.machine.shift()))
+        .arg("-seed")
+        .arg(pc.seed.to_string())
+        .arg("-rtc")
+        .arg(format!("base={START},clock=vm"))
+        .args(["-nodefaults", "-no-user-config", "-no-reboot"])
+        .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
+        .arg("-kernel")
+        .arg(pc.kernel)
+        .arg("-initrd")
+        .arg(pc.initramfs)
+        .arg("-append")
+        .arg(format!(
+            "{KERNEL} loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
+            pc.console_level,
+            pc.seed,
+            pc.file_systems.join(","),
+            pc.task
+        ));
+    command.args([
+        "-object".to_owned(),
+        format!("memory-backend-ram,id=heap,size={},reserve=off", HEAP.0),
+        "-device".to_owned(),
+        format!("ivshmem-plain,memdev=heap,addr={HEAP_SLOT:#x}"),
+    ]);
+    let exchange = (
+        EXCHANGE_SLOT,
+        share.exchange().table(),
+        table.exchange_bytes(),
+        true,
+    );
+    let others = table
+        .files()
+        .iter()
+        .filter(|file| file.slot != EXCHANGE_SLOT);
+    let others = others.map(|file| {
+        let path = share.folder().join(&file.name);
+        (file.slot, path, file.capacity, file.is_writable)
+    });
+    for (slot, path, bytes, is_writable) in [exchange].into_iter().chain(others) {
+        let access = if is_writable {
+            "share=on"
+        } else {
+            "share=off,readonly=on"
+        };
+        // In QEMU's options a comma is doubled.
+        let path = path.to_string_lossy().replace(',', ",,");
+        command.args([
+            "-object".to_owned(),
+            format!("memory-backend-file,id=m{slot},mem-path={path},size={bytes},{access}"),
+            "-device".to_owned(),
+            format!("ivshmem-plain,memdev=m{slot},addr={slot:#x}"),
+        ]);
+    }
+    command
+}
+
+/// The machine's memory: that of the study, of the kernel and of the trial's program, in MiB.
+fn total_memory(memory: Bytes) -> Bytes {
+    let all = memory.0 + SET_UP_MEMORY.0 + memory.0 / DESCRIPTION_SHARE;
+    Bytes(all.next_multiple_of(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read_from_what_the_emulator_prints() {
+        let debian = "QEMU emulator version 7.2.19 (Debian 1:7.2+dfsg-7+deb12u15)\nCopyright";
+        assert_eq!(version_in(debian).as_deref(), Some("7.2.19"));
+        assert_eq!(
+            version_in("QEMU emulator version 9.0.0\n").as_deref(),
+            Some("9.0.0")
+        );
+        assert_eq!(version_in("no such thing"), None);
+    }
+
+    #[test]
+    fn a_machine_without_an_emulator_is_named_with_the_command_that_installs_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let search = SearchPath::new([folder.path().to_owned()]);
+        let missing = Emulator::find(&search).expect_err("there is none");
+        assert_eq!(missing, EmulatorError::Missing);
+        assert!(missing.hint().contains("apt-get install qemu-system-x86"));
+    }
+}

@@ -1,0 +1,14 @@
+//! A guest on a simulated PC: an emulator that counts instructions, with the host's files as memory
+//! of its devices.
+//!
+//! Invariant: no device of the machine completes anything by a thread of the host, since the moment
+//! of that is not counted in instructions.
+
+mod emulator;
+mod events;
+mod table;
+
+pub use emulator::{Emulator, EmulatorError};
+pub(super) use emulator::{Pc, command};
+pub(super) use events::TableEvents;
+pub(super) use table::{Table, TableFile};

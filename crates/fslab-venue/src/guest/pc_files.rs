@@ -1,0 +1,113 @@
+//! The files of a PC's guest: what the table names, and the options of its driver.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use fslab_lab::{PROGRAM_BYTES, padded, padded_bytes};
+use fslab_model::{Bytes, SimulatedDisk};
+
+use super::boot::{GuestSettings, PcSettings, simulated_disk};
+use super::pc::{Table, TableFile};
+use super::share::{EVENTS, EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, TRACE, layer_name};
+
+/// Room for the events of a trial, and for the trace of its disk; only what is written takes space.
+const EVENTS_BYTES: u64 = 1 << 30;
+const TRACE_BYTES: u64 = 16 << 30;
+/// The slot of the first device after the exchange and the memory of the model.
+const FIRST_SLOT: u32 = 6;
+
+/// Where a file of a PC comes from.
+enum Origin {
+    /// It is made for the guest to write.
+    Made,
+    /// A link to an image of the lab or of a study, which the guest reads.
+    Image(PathBuf),
+}
+
+/// The files of a PC's guest, in the order of their devices.
+pub(super) struct PcFiles<'a> {
+    settings: &'a GuestSettings,
+    memory: Bytes,
+    disk: &'a SimulatedDisk,
+    files: Vec<(TableFile, Origin)>,
+}
+
+impl<'a> PcFiles<'a> {
+    /// The files of a guest with `memory` and a disk of `bytes`. Images are padded beside their
+    /// files if they are not yet.
+    pub(super) fn new(
+        settings: &'a GuestSettings,
+        pc: &PcSettings,
+        memory: Bytes,
+        (bytes, disk): (Bytes, &'a SimulatedDisk),
+    ) -> io::Result<Self> {
+        let mut files = Self {
+            settings,
+            memory,
+            disk,
+            files: Vec::new(),
+        };
+        let events = format!("{EXCHANGE}/{EVENTS}");
+        files.add(&events, EVENTS_BYTES, 0, Origin::Made);
+        files.add(TRACE, TRACE_BYTES, 0, Origin::Made);
+        files.add(IMAGE, padded_bytes(bytes.0), bytes.0, Origin::Made);
+        files.add_image(ROOT, &settings.root, None)?;
+        files.add_image(PROGRAM, &pc.program, Some(pc.program_bytes))?;
+        for (number, layer) in (1..).zip(&settings.layers) {
+            files.add_image(&layer_name(number), layer, None)?;
+        }
+        Ok(files)
+    }
+
+    fn add_image(&mut self, name: &str, image: &Path, bytes: Option<u64>) -> io::Result<()> {
+        let padded = padded(image).map_err(io::Error::other)?;
+        let capacity = padded.metadata()?.len();
+        let bytes = bytes.map_or_else(|| Ok(image.metadata()?.len()), Ok::<_, io::Error>)?;
+        self.add(name, capacity, bytes, Origin::Image(padded));
+        Ok(())
+    }
+
+    fn add(&mut self, name: &str, capacity: u64, bytes: u64, origin: Origin) {
+        let file = TableFile {
+            name: name.to_owned(),
+            slot: FIRST_SLOT + self.files.len() as u32,
+            is_writable: matches!(origin, Origin::Made),
+            offset: 0,
+            capacity,
+            bytes,
+        };
+        self.files.push((file, origin));
+    }
+
+    /// Makes the files and links in `folder`.
+    pub(super) fn make(&self, folder: &Path) -> io::Result<()> {
+        self.files.iter().try_for_each(|(file, origin)| {
+            let path = folder.join(&file.name);
+            match origin {
+                Origin::Made => File::create_new(path)?.set_len(file.capacity),
+                Origin::Image(image) => symlink(image, path),
+            }
+        })
+    }
+
+    /// The table of the files, with the options of the guest's driver and the disk's model.
+    pub(super) fn table(&self) -> Table {
+        let layers = (1..=self.settings.layers.len()).map(layer_name);
+        let mut options = vec![
+            simulated_disk(self.disk),
+            format!("lab_image={ROOT}+{PROGRAM}:{PROGRAM_BYTES}"),
+        ];
+        options.extend(layers.map(|name| format!("lab_image={name}")));
+        options.push(format!("lab_exchange={EXCHANGE}"));
+        options.push(format!("lab_memory={}\n", self.memory.0 >> 10));
+        let mut table = Table::default();
+        for (file, _) in &self.files {
+            table.add_device(file.clone());
+        }
+        table.add("options", options.join("\n").as_bytes(), 0);
+        table.add(MODEL, self.disk.model.as_bytes(), 0);
+        table
+    }
+}

@@ -1,0 +1,141 @@
+//! Machines whose processor takes time: trials on a simulated PC, by a user without privileges.
+//!
+//! Where there is no emulator or no lab of a PC, these tests say that they did not run.
+
+use serde_json::Value;
+
+use crate::harness::{Desk, Ended, SMALL_STUDY};
+use crate::sim_venue::Load;
+
+fn compare(desk: &Desk, words: &[&str]) -> Ended {
+    let sim = ["--venue", "sim", "--folder", "images", "--out", "out"];
+    let ended = desk.run(&[&["compare"], words, &sim].concat());
+    desk.expect_nothing_left();
+    ended
+}
+
+fn exact(desk: &Desk) -> Vec<Value> {
+    let exported = desk.run(&["export", "last", "--format", "exact"]);
+    exported.expect_code(0);
+    serde_json::from_str(&exported.out).expect("JSON")
+}
+
+/// The phase `name` of the first trial.
+fn phase<'a>(trials: &'a [Value], name: &str) -> &'a Value {
+    let phases = trials[0]["phases"].as_array().expect("phases");
+    let found = phases.iter().find(|phase| phase["name"] == name);
+    found.unwrap_or_else(|| panic!("there is no phase {name}"))
+}
+
+/// What counts is instructions: a load beside the second run, and another folder, change nothing.
+#[test]
+fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
+    let Some(desk) = Desk::new().with_pc_lab("a counted machine, twice the same") else {
+        return;
+    };
+    let desk = desk.unprivileged();
+    let words = [
+        "ext4",
+        "xfs",
+        "--study",
+        SMALL_STUDY,
+        "--machine",
+        "pc-2010",
+    ];
+    compare(&desk, &[&words[..], &["--repeats", "2"]].concat()).expect_code(0);
+    let first = exact(&desk);
+    assert_eq!(first.len(), 4);
+    let load = Load::start();
+    let again = Desk::new().with_pc_lab("a counted machine, twice the same");
+    let again = again.expect("it was there a minute ago").unprivileged();
+    let words = [&words[..], &["--repeats", "2", "--jobs", "1"]].concat();
+    compare(&again, &words).expect_code(0);
+    drop(load);
+    for (first, second) in first.iter().zip(&exact(&again)) {
+        let subject = &first["subject"];
+        assert_eq!(first["outcome"], "done", "{subject}: {}", first["failure"]);
+        assert_eq!(first, second, "{subject} differs from run to run");
+    }
+    // What is served from memory takes time, and processor time is recorded.
+    let reread = phase(&first, "reread");
+    let (elapsed, read) = (&reread["elapsed_ns"], &reread["device"]["read_bytes"]);
+    assert!(elapsed.as_u64().expect("measured") > 10_000, "{elapsed}");
+    assert_eq!(read.as_u64(), Some(0), "it is cached");
+    assert!(reread["cpu"].is_object(), "{}", reread["cpu"]);
+    let shown = desk.run(&["show", "last"]);
+    assert!(
+        !shown.out.contains("needs least disk time"),
+        "{}",
+        shown.out
+    );
+}
+
+/// A machine's memory and disk can be had without its processor's time; both are in the plan, and a
+/// difference of the processor is named.
+#[test]
+fn runs_of_a_counted_and_of_a_free_processor_differ_in_a_named_dimension() {
+    let Some(desk) = Desk::new().with_pc_lab("the dimension of the processor") else {
+        return;
+    };
+    let Some(desk) = desk.with_lab("the dimension of the processor") else {
+        return;
+    };
+    let study = ["ext4", "--study", SMALL_STUDY, "--repeats", "1"];
+    compare(&desk, &[&study[..], &["--machine", "pc-2010"]].concat()).expect_code(0);
+    let disk = ["--disk", "hdd-7200-sata-2010"];
+    compare(&desk, &[&study[..], &disk].concat()).expect_code(0);
+    let diff = desk.run(&["diff", "last~1", "last"]);
+    let text = format!("{}{}", diff.out, diff.err);
+    assert!(text.contains("processor"), "{text}");
+    assert!(text.contains("1000000000 instructions/s"), "{text}");
+}
+
+#[test]
+fn a_machine_that_cannot_be_had_is_refused_with_what_helps() {
+    let desk = Desk::new();
+    let refuse = |words: &[&str], what: &str, hint: &str| {
+        let sim = ["compare", "ext4", "--venue", "sim"];
+        let ended = desk.run(&[&sim[..], words].concat());
+        ended.expect_error(what, hint);
+    };
+    refuse(
+        &["--machine", "server-2013"],
+        "there is no machine 'server-2013'",
+        "'server-2012'",
+    );
+    refuse(
+        &["--machine", "pc-2002"],
+        "there is no lab 'debian-6.1'",
+        "fslab lab build --kernel debian:6.1",
+    );
+    let ended = desk.run(&[
+        "compare",
+        "ext4",
+        "--venue",
+        "guest",
+        "--machine",
+        "pc-2002",
+    ]);
+    ended.expect_error("--machine needs the venue 'sim'", "leave out --machine");
+    let ended = desk.run(&["lab", "build", "--kernel", "fedora:40"]);
+    ended.expect_error("fedora:40", "");
+}
+
+#[test]
+fn machines_are_listed_and_shown_with_their_sources() {
+    let desk = Desk::new();
+    let listed = desk.run(&["machine", "list"]);
+    listed.expect_code(0);
+    assert!(listed.out.contains("pc-2002"), "{}", listed.out);
+    assert!(listed.out.contains("500 million"), "{}", listed.out);
+    let shown = desk.run(&["machine", "show", "pc-2002"]);
+    shown.expect_code(0);
+    assert!(
+        shown.out.contains("the original names the processor"),
+        "{}",
+        shown.out
+    );
+    let json = desk.run(&["machine", "show", "pc-2002", "--json"]);
+    let value: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(value["processor"]["instructions_per_s"], 500_000_000);
+}
