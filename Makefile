@@ -39,8 +39,11 @@ test: setup
 	-target/debug/fslab lab build --kernel debian:6.1
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
-# Tarball, packages, licences, checksums. DIST="--no-guest" leaves the guest out.
-dist: setup
+# Tarball, packages, licences, checksums. DIST="--no-guest" leaves the guest out, and
+# DIST="--target x86_64-linux" the cross compilation.
+dist:
+	@scripts/setup dist
+	@! command -v rustup >/dev/null || rustup target add aarch64-unknown-linux-gnu
 	cargo xtask dist $(DIST)
 
 # The book. Debian has no package of mdbook.

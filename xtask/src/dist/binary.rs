@@ -73,7 +73,7 @@ fn compile(root: &Path, build: &Build) -> Result<PathBuf, String> {
     run(&mut command)?;
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let target = target.map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join(build.triple).join("release/fslab"))
+    Ok(target.join(build.triple).join("dist/fslab"))
 }
 
 /// Refuses a binary that the kernel cannot start without another file.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::program::{make, output, read, run, write};
+use super::targets::Build;
 
 /// Where each shell looks for completions, below a prefix.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -13,14 +14,15 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "share/fish/vendor_completions.d/fslab.fish"),
 ];
 
-/// Adds the manual and the completions of `fslab` to the tree.
+/// Adds the manual and the completions of the binary `fslab` to the tree.
 ///
 /// # Errors
 /// Of the command; of writing.
-pub(super) fn add(fslab: &Path, tree: &Path) -> Result<(), String> {
+pub(super) fn add(build: &Build, fslab: &Path, tree: &Path) -> Result<(), String> {
     let pages = tree.join("share/man/man1");
     make(&pages)?;
-    run(Command::new(fslab)
+    run(build
+        .start(fslab)
         .args(["man", "--quiet", "--no-config", "--out"])
         .arg(&pages))?;
     let entries = std::fs::read_dir(&pages).map_err(|error| format!("cannot list: {error}"))?;
@@ -31,7 +33,8 @@ pub(super) fn add(fslab: &Path, tree: &Path) -> Result<(), String> {
         std::fs::remove_file(&page).map_err(|error| format!("cannot remove a page: {error}"))?;
     }
     for (shell, path) in COMPLETIONS {
-        let script = output(Command::new(fslab).args(["completions", shell, "--no-config"]))?;
+        let mut write_script = build.start(fslab);
+        let script = output(write_script.args(["completions", shell, "--no-config"]))?;
         write(&tree.join(path), &script)?;
     }
     Ok(())

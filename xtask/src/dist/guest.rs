@@ -14,8 +14,15 @@ use super::sbom;
 /// Where the lab is, below a prefix; fslab looks there.
 const LAB: &str = "share/fslab/lab.tar";
 const DOCUMENTS: &str = "share/doc/fslab-guest";
+/// What Debian's policy wants to have in this place.
+const COPYRIGHT: &str = "The guest kernel is Linux, under GPL-2.0, with the files in kernel/.\n\
+The programs of the root image are Debian's, unchanged: copyrights/ has the copyright file of each\n\
+package, licences/ the texts that they refer to, and SOURCES.md says where the sources are.\n\
+Linux and most of the programs are under the GPL: /usr/share/common-licenses/GPL-2 and GPL-3.\n";
 /// Folders of the image whose files are fslab's, not a package's.
 const OURS: [&str; 2] = ["/etc/", "/fslab/"];
+/// The end of the path of fslab's table of character sets, among the C library's files.
+const OUR_TABLE: &str = "/gconv/gconv-modules";
 
 /// Adds the default lab of this user, which is built if it is missing, and its documents.
 ///
@@ -46,7 +53,7 @@ pub(super) fn add(root: &Path, fslab: &Path, tree: &Path) -> Result<(), String> 
     for package in &packages {
         package.ensure_free()?;
         write(
-            &at(&format!("copyright/{}", package.name)),
+            &at(&format!("copyrights/{}", package.name)),
             &package.copyright()?,
         )?;
     }
@@ -54,6 +61,7 @@ pub(super) fn add(root: &Path, fslab: &Path, tree: &Path) -> Result<(), String> 
         &at("SOURCES.md"),
         sources(digest, kernel, &packages).as_bytes(),
     )?;
+    write(&at("copyright"), COPYRIGHT.as_bytes())?;
     let document = sbom::of_guest(digest, kernel, &packages);
     let document = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
     write(&at("guest.cdx.json"), document.as_bytes())?;
@@ -84,7 +92,8 @@ fn packages(image: &Value) -> Result<Vec<DebianPackage>, String> {
         let (path, sha256) = path
             .zip(sha256)
             .ok_or("a file of the image has no digest")?;
-        if OURS.iter().any(|folder| path.starts_with(folder)) {
+        let is_ours = OURS.iter().any(|folder| path.starts_with(folder));
+        if is_ours || path.ends_with(OUR_TABLE) {
             continue;
         }
         let here = installed(path, sha256)?;
@@ -118,7 +127,7 @@ fn installed(path: &str, sha256: &str) -> Result<PathBuf, String> {
 fn sources(digest: &str, kernel: &str, packages: &[DebianPackage]) -> String {
     let licences: BTreeMap<&str, &str> = BTreeMap::from([
         (
-            "copyright/",
+            "copyrights/",
             "the copyright of each package, as Debian ships it",
         ),
         ("licences/", "the licences that they refer to"),

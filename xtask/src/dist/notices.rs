@@ -1,5 +1,5 @@
 //! The licences of everything in the binary: crates with their own licence files, the libraries of
-//! the system, Rust's standard library, the font, and the model of the disks.
+//! the system, Rust's standard library, and the font.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,9 @@ const NAMES: [&str; 6] = [
 /// Where Debian keeps the licences that many packages have.
 pub(super) const COMMON: &str = "/usr/share/common-licenses";
 
+/// The name of the file with the copyright of Rust's standard library.
+pub(super) const STANDARD_LIBRARY: &str = "RUST-LIBRARY-COPYRIGHT.html";
+
 /// The document.
 ///
 /// # Errors
@@ -32,9 +35,8 @@ pub(super) fn write(
 ) -> Result<String, String> {
     let mut document = format!(
         "Licences of what the binary fslab contains.\n\n\
-         fslab itself is under MIT or Apache-2.0 (LICENSE-MIT, LICENSE-APACHE). The model of the \
-         disks, kernel/simdisk/model, is under GPL-2.0, as the driver of the guest kernel that it \
-         is part of. SQLite is in the public domain.\n\n\
+         fslab itself, with the model of the disks that it shares with the guest kernel, is under \
+         MIT or Apache-2.0 (LICENSE-MIT, LICENSE-APACHE). SQLite is in the public domain.\n\n\
          1. Libraries of the system, linked statically\n\n{}\n\
          Their sources: `apt-get source PACKAGE=VERSION`. With fslab's sources and `make dist`, \
          the binary can be linked again with another version of them.\n",
@@ -44,10 +46,10 @@ pub(super) fn write(
         let copyright = package.copyright()?;
         document += &titled(&package.name, &String::from_utf8_lossy(&copyright));
     }
-    document += "\n2. Rust's standard library, the font, and the GPL\n";
-    for (title, path) in further(root)? {
-        document += &titled(&title, &String::from_utf8_lossy(&read(&path)?));
-    }
+    document += "\n2. Rust's standard library, and the font\n";
+    document += &format!("\nRust's standard library: see {STANDARD_LIBRARY} beside this file.\n");
+    let font = read(&root.join("crates/fslab-cli/fonts/LICENSE-OFL"))?;
+    document += &titled("Liberation Sans", &String::from_utf8_lossy(&font));
     document += "\n3. Crates\n";
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for it in linked.iter().filter(|it| !it.is_ours()) {
@@ -75,27 +77,13 @@ fn titled(title: &str, text: &str) -> String {
     format!("\n{line}\n{title}\n{line}\n\n{}\n", text.trim_end())
 }
 
-fn further(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
-    let rust = PathBuf::from(text(Command::new("rustc").args(["--print", "sysroot"]))?);
-    let rust = rust.join("share/doc/rust");
-    let of_rust = ["COPYRIGHT", "LICENSE-MIT", "LICENSE-APACHE"];
-    let of_rust = of_rust.map(|name| (format!("Rust: {name}"), rust.join(name)));
-    let mut found: Vec<_> = of_rust
-        .into_iter()
-        .filter(|(_, path)| path.exists())
-        .collect();
-    if found.is_empty() {
-        return Err(format!("there is no licence of Rust in {}", rust.display()));
-    }
-    found.push((
-        "Liberation Sans".to_owned(),
-        root.join("crates/fslab-cli/fonts/LICENSE-OFL"),
-    ));
-    found.push((
-        "kernel/simdisk/model".to_owned(),
-        Path::new(COMMON).join("GPL-2"),
-    ));
-    Ok(found)
+/// The copyright of Rust's standard library and of what it contains, as the compiler brings it.
+///
+/// # Errors
+/// A compiler without it, such as one of another distributor.
+pub(super) fn of_standard_library() -> Result<Vec<u8>, String> {
+    let rust = text(Command::new("rustc").args(["--print", "sysroot"]))?;
+    read(&Path::new(&rust).join("share/doc/rust/COPYRIGHT-library.html"))
 }
 
 fn licence_of(linked: &Linked) -> Result<&str, String> {
@@ -124,23 +112,6 @@ fn licence_texts(linked: &Linked) -> Result<Vec<String>, String> {
         Ok(text.trim().to_owned())
     });
     texts.collect()
-}
-
-/// The crates whose licence does not let them be combined with GPL-2.0, which the model of the
-/// disks is under.
-pub(super) fn incompatible(linked: &[Linked]) -> Vec<String> {
-    let is_apache_alone = |it: &&Linked| {
-        let licence = it.package.license.as_deref().unwrap_or_default();
-        !it.is_ours()
-            && licence.contains("Apache-2.0")
-            && !licence.contains("OR")
-            && !licence.contains('/')
-    };
-    linked
-        .iter()
-        .filter(is_apache_alone)
-        .map(Linked::id)
-        .collect()
 }
 
 #[cfg(test)]

@@ -17,6 +17,12 @@ Writes what is published to dist/: for each target a tarball and packages, licen
 materials, symbols, and SHA256SUMS. --no-guest leaves the lab out, which is built if it is missing.
 ";
 
+/// What Debian's policy wants to have in this place.
+const COPYRIGHT: &str = "fslab is under the MIT licence (LICENSE-MIT) or the Apache License 2.0\n\
+(LICENSE-APACHE, also /usr/share/common-licenses/Apache-2.0), as you like.\n\
+Copyright: the contributors of fslab.\n\
+THIRD-PARTY-LICENSES.txt has the licence and the copyright of everything else in the binary.\n";
+
 /// What was asked for.
 struct Request {
     target: Option<String>,
@@ -90,7 +96,13 @@ fn release(root: &Path, request: &Request) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(&release.out);
     make(&release.out)?;
     let mut made = 0;
-    for target in request.targets()? {
+    let targets = request.targets()?;
+    for target in &targets {
+        if let State::Made(build) = target.state {
+            build.ensure_possible(target.name)?;
+        }
+    }
+    for target in targets {
         match target.state {
             State::NotYet(reason) => println!("dist: {} is not made: {reason}", target.name),
             State::Made(build) => {
@@ -161,10 +173,13 @@ impl Release<'_> {
     fn describe(&self, build: &Build, fslab: &Path, tree: &Path, name: &str) -> Result<(), String> {
         let linked = linked(self.root, build.triple)?;
         let libraries = debian::static_libraries(&format!("{}gcc", build.tools))?;
-        documents::add(fslab, tree)?;
+        documents::add(build, fslab, tree)?;
         let at = |name: &str| tree.join("share/doc/fslab").join(name);
         let text = notices::write(self.root, &linked, &libraries)?;
+        write(&at("copyright"), COPYRIGHT.as_bytes())?;
         write(&at("THIRD-PARTY-LICENSES.txt"), text.as_bytes())?;
+        let of_rust = notices::of_standard_library()?;
+        write(&at(notices::STANDARD_LIBRARY), &of_rust)?;
         for copied in ["LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md", "README.md"] {
             write(&at(copied), &read(&self.root.join(copied))?)?;
         }
@@ -176,9 +191,6 @@ impl Release<'_> {
             &self.out.join(format!("{name}.cdx.json")),
             document.as_bytes(),
         )?;
-        for it in notices::incompatible(&linked) {
-            println!("dist: {it} is under Apache-2.0 alone, and the disk model under GPL-2.0");
-        }
         Ok(())
     }
 
