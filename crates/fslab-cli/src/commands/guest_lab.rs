@@ -49,12 +49,24 @@ fn packaged() -> Option<PathBuf> {
 fn take_packaged(cache: &Cache, file: &Path) -> Result<Lab, Failure> {
     ensure_trusted(file)?;
     let name = DEFAULT.parse().map_err(Failure::from)?;
-    let lab = fslab_lab::import_lab(cache, file, &name).map_err(Failure::from)?;
+    let lab = fslab_lab::import_lab(cache, file, &name).map_err(not_taken)?;
     let (digest, place) = (&lab.digest, cache.folder().display());
     screen::notice(&format!(
         "the lab {digest} of the package is in {place} from now on"
     ));
     Ok(lab)
+}
+
+/// The failure to import the package's lab; by default, the user's folder is the cause.
+fn not_taken(error: LabError) -> Failure {
+    let failure = Failure::from(error);
+    match failure.hint {
+        Some(_) => failure,
+        None => failure.hint(
+            "the lab of the package is unpacked below XDG_CACHE_HOME, or ~/.cache without it; \
+             set it to a folder that you can write to",
+        ),
+    }
 }
 
 /// The lab with this name, or the default; an error if this fslab cannot run in it.
