@@ -8,21 +8,17 @@ use fslab_model::{Failure, FailureKind, TomlError, did_you_mean};
 /// A profile that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
-    /// No profile has this name.
-    #[error("there is no disk profile '{name}'")]
-    NoProfile {
+    /// No definition has this name.
+    #[error("there is no {what} '{name}'")]
+    Unknown {
+        /// `disk profile` or `machine`.
+        what: &'static str,
         /// The requested name.
         name: String,
         /// The nearest known name.
         nearest: Option<&'static str>,
-    },
-    /// No machine has this name.
-    #[error("there is no machine '{name}'")]
-    NoMachine {
-        /// The requested name.
-        name: String,
-        /// The nearest known name.
-        nearest: Option<&'static str>,
+        /// The command that lists the known ones.
+        list: &'static str,
     },
     /// A file cannot be read.
     #[error("cannot read the {what} {path}", path = .path.display())]
@@ -59,22 +55,13 @@ impl DiskError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NoProfile {
-                nearest: Some(nearest),
-                ..
-            }
-            | Self::NoMachine {
+            Self::Unknown {
                 nearest: Some(nearest),
                 ..
             } => Some(did_you_mean(nearest)),
-            Self::NoMachine { .. } => Some(
-                "fslab machine list shows all machines; name a file by its path, such as ./my.toml"
-                    .to_owned(),
-            ),
-            Self::NoProfile { .. } => Some(
-                "fslab disk list shows all profiles; name a file by its path, such as ./my.toml"
-                    .to_owned(),
-            ),
+            Self::Unknown { what, list, .. } => Some(format!(
+                "{list} shows each {what}; name a file by its path, such as ./my.toml"
+            )),
             Self::Invalid { source, .. } => source.hint.clone(),
             Self::Read { .. } | Self::Model { .. } => None,
         }

@@ -2,6 +2,7 @@
 //! requests.
 
 pub mod bench;
+mod definitions;
 mod error;
 pub mod machine;
 pub mod profile;

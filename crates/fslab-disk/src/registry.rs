@@ -2,57 +2,40 @@
 
 use std::path::Path;
 
-use fslab_model::nearest_name;
-
+use crate::definitions::{Definitions, built_in};
 use crate::error::DiskError;
 use crate::profile::Profile;
 
-/// Largest file of a profile; built-in ones have about 3 KiB.
-const PROFILE_BYTES_MAX: u64 = 256 << 10;
-
-/// The names and texts of files in `disks/`.
-macro_rules! built_in {
-    ($($name:literal),* $(,)?) => {
-        [$((
-            $name,
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../disks/", $name, ".toml")),
-        )),*]
-    };
-}
-
-/// The built-in profiles: hard disks, then flash, each by age.
-static BUILT_IN: [(&str, &str); 10] = built_in![
-    "hdd-7200-ata100-2002",
-    "hdd-7200-sata-2010",
-    "sas-15k-raid10-2012",
-    "hdd-5400-sata-2015",
-    "hdd-7200-sata-20tb",
-    "usb-flash-16g-2015",
-    "sdcard-2020",
-    "ssd-sata-2022",
-    "ssd-nvme-2024",
-    "ram-2024",
-];
+/// Hard disks, then flash, each by age.
+static PROFILES: Definitions<Profile> = Definitions {
+    what: "disk profile",
+    list: "fslab disk list",
+    built_in: built_in!["disks":
+        "hdd-7200-ata100-2002",
+        "hdd-7200-sata-2010",
+        "sas-15k-raid10-2012",
+        "hdd-5400-sata-2015",
+        "hdd-7200-sata-20tb",
+        "usb-flash-16g-2015",
+        "sdcard-2020",
+        "ssd-sata-2022",
+        "ssd-nvme-2024",
+        "ram-2024",
+    ],
+    // Built-in ones have about 3 KiB.
+    bytes_max: 256 << 10,
+    parse: Profile::from_toml,
+};
 
 /// The names of all built-in profiles.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
+    PROFILES.names()
 }
 
 /// All built-in profiles.
 #[must_use]
 pub fn all() -> Vec<Profile> {
-    BUILT_IN
-        .iter()
-        .map(|(name, text)| built_in(name, text))
-        .collect()
-}
-
-fn built_in(name: &str, text: &str) -> Profile {
-    match Profile::from_toml(text) {
-        Ok(profile) => profile,
-        Err(fault) => panic!("the built-in disk profile {name} is invalid: {fault}"),
-    }
+    PROFILES.all()
 }
 
 /// The profile of that name, or of that file if the text has a `/` or ends in `.toml`. A name never
@@ -61,17 +44,7 @@ fn built_in(name: &str, text: &str) -> Profile {
 /// # Errors
 /// [`DiskError`]: no such profile, or an unreadable or invalid file.
 pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
-    if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
-        return read(Path::new(name_or_path));
-    }
-    let found = BUILT_IN.iter().find(|(name, _)| *name == name_or_path);
-    let Some((name, text)) = found else {
-        return Err(DiskError::NoProfile {
-            name: name_or_path.to_owned(),
-            nearest: nearest_name(name_or_path, names()),
-        });
-    };
-    Ok(built_in(name, text))
+    PROFILES.find(name_or_path)
 }
 
 /// The profile of a file.
@@ -79,17 +52,7 @@ pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
 /// # Errors
 /// [`DiskError`]: an unreadable or invalid file.
 pub fn read(path: &Path) -> Result<Profile, DiskError> {
-    let text =
-        fslab_sys::read_text_file(path, PROFILE_BYTES_MAX).map_err(|source| DiskError::Read {
-            what: "disk profile",
-            path: path.to_owned(),
-            source,
-        })?;
-    Profile::from_toml(&text).map_err(|source| DiskError::Invalid {
-        what: "disk profile",
-        file: path.display().to_string(),
-        source: Box::new(source),
-    })
+    PROFILES.read(path)
 }
 
 #[cfg(test)]
@@ -98,13 +61,14 @@ mod tests {
 
     use super::*;
     use crate::bench;
+    use crate::definitions::tests::{files_of, sorted};
     use crate::profile::Medium;
 
     #[test]
     fn every_built_in_profile_has_the_name_of_its_file_and_reads_back_from_what_it_writes() {
-        for (name, text) in BUILT_IN {
+        for (name, text) in PROFILES.built_in {
             let profile = Profile::from_toml(text).expect(name);
-            assert_eq!(profile.name, name);
+            assert_eq!(profile.name, *name);
             let written = Profile::from_toml(&profile.to_toml()).expect(name);
             assert_eq!(written, profile);
             let json = serde_json::to_string(&profile).expect(name);
@@ -114,16 +78,7 @@ mod tests {
 
     #[test]
     fn the_table_lists_all_files_of_disks() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../disks");
-        let mut files: Vec<_> = fs::read_dir(folder)
-            .expect("the folder")
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
-            .collect();
-        files.sort();
-        let mut known: Vec<_> = names().map(str::to_owned).collect();
-        known.sort();
-        assert_eq!(files, known);
+        assert_eq!(files_of("disks"), sorted(names()));
     }
 
     #[test]
@@ -203,12 +158,14 @@ mod tests {
     fn a_users_file_is_read_and_named_in_its_errors() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("mine.toml");
-        let text = BUILT_IN[0].1.replace("hdd-7200-ata100-2002", "mine");
+        let text = PROFILES.built_in[0]
+            .1
+            .replace("hdd-7200-ata100-2002", "mine");
         fs::write(&path, &text).expect("written");
         let path = path.to_str().expect("a plain path");
         let mine = find(path).expect("a profile");
         assert_eq!(mine.name, "mine");
-        let original = find(BUILT_IN[0].0).expect("built in");
+        let original = find(PROFILES.built_in[0].0).expect("built in");
         assert_eq!(mine.digest(), original.digest(), "a name is no parameter");
 
         fs::write(path, text.replace("rpm = 7200", "rmp = 7200")).expect("written");

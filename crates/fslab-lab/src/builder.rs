@@ -3,17 +3,18 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use crate::build_dir::BuildDir;
+use crate::compilation::Compilation;
 use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
 use crate::progress::{BuildStage, Progress};
 use crate::recipe::Recipe;
 use crate::source::Origin;
 use crate::{
-    Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, additions, fragment, tools,
+    Architecture, Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, fragment,
+    tools,
 };
 
 /// Object files of the default kernel, counted once; later builds use the count of the last build.
@@ -24,6 +25,8 @@ const OBJECTS_EXPECTED: u32 = 1800;
 pub struct BuildRequest {
     /// Name of the kernel.
     pub name: KernelName,
+    /// What it runs on.
+    pub architecture: Architecture,
     /// Its source.
     pub source: SourceRequest,
     /// Parallel make jobs.
@@ -97,16 +100,15 @@ fn build_by(
         });
     }
     build_dir.reporter.expect(objects_expected(recipe, cache));
-    let plan = Plan {
+    let compilation = Compilation::of(
+        &origin,
+        Architecture::Um,
         recipe,
-        tree: origin.provide(&mut build_dir)?,
-        output: build_dir.make_folder("build")?,
-        origin,
-        key,
-        jobs: request.jobs,
-    };
-    let finished = plan.execute(&mut build_dir)?;
-    let kernel = cache.publish(&finished, &plan.key, &request.name)?;
+        request.jobs,
+        &mut build_dir,
+    )?;
+    let finished = compile(&compilation, recipe, &origin, &key, &mut build_dir)?;
+    let kernel = cache.publish(&finished, &key, &request.name)?;
     // The kernel has a copy; logs kept here are of failed builds.
     let _ = fs::remove_file(log);
     Ok(Built {
@@ -138,159 +140,70 @@ fn objects_expected(recipe: Recipe, cache: &Cache) -> u32 {
     newest.map_or(OBJECTS_EXPECTED, |kernel| kernel.facts.objects)
 }
 
-/// Inputs of a compilation.
-struct Plan {
+/// Compiles, and returns the folder of the finished kernel.
+fn compile(
+    compilation: &Compilation,
     recipe: Recipe,
-    origin: Origin,
-    key: KernelKey,
-    tree: PathBuf,
-    /// Output folder of make; the tree stays unchanged.
-    output: PathBuf,
-    jobs: NonZeroUsize,
+    origin: &Origin,
+    key: &KernelKey,
+    build_dir: &mut BuildDir<'_>,
+) -> Result<PathBuf, LabError> {
+    let applied = compilation.prepare(build_dir)?;
+    compilation.compile(&["linux"], build_dir)?;
+    build_dir.reporter.enter(BuildStage::Storing);
+    let finished = build_dir.make_folder("finished")?;
+    let binary = finished.join(BINARY);
+    let mut strip = build_dir.command("strip");
+    strip
+        .arg("-o")
+        .arg(&binary)
+        .arg(compilation.output.join("linux"));
+    build_dir.run("strip the kernel", strip)?;
+    let config_path = compilation.config();
+    let config = fs::read_to_string(&config_path).map_err(LabError::io("read", &config_path))?;
+    let about = binary.metadata().map_err(LabError::io("find", &binary))?;
+    let compiler = fragment::text_value(&config, "CONFIG_CC_VERSION_TEXT");
+    let facts = KernelFacts {
+        key: key.clone(),
+        recipe: recipe.digest(),
+        release: confirmed_release(compilation, &binary, build_dir)?,
+        source_kind: origin.kind,
+        source: origin.description.clone(),
+        config_ignored: applied.config_ignored,
+        edits_ignored: applied.edits_ignored,
+        patches: applied.patches,
+        simdisk: !recipe.drivers.is_empty(),
+        lab_devices: !recipe.drivers.is_empty(),
+        compiler: compiler.unwrap_or("unknown").to_owned(),
+        binary_bytes: about.len(),
+        objects: build_dir.reporter.objects_done(),
+        built_unix_s: fslab_sys::unix_seconds(),
+        build_seconds: build_dir.reporter.elapsed().as_secs(),
+        pc: None,
+    };
+    copy(&config_path, &finished.join(CONFIG))?;
+    copy(build_dir.log_path(), &finished.join("build.log"))?;
+    facts.write(&finished)?;
+    Ok(finished)
 }
 
-impl Plan {
-    /// Builds, and returns the folder of the finished kernel.
-    fn execute(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
-        build_dir.reporter.enter(BuildStage::Configuring);
-        let patches = self.patch(build_dir)?;
-        let edits_ignored = accepted(
-            self.origin.kind,
-            additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?,
-            LabError::EditsRefused,
-        )?;
-        let config_ignored = self.configure(build_dir)?;
-        build_dir.reporter.enter(BuildStage::Compiling);
-        let mut make = self.make(build_dir);
-        make.arg(format!("-j{}", self.jobs)).arg("linux");
-        build_dir.run("compile the kernel", make)?;
-        build_dir.reporter.enter(BuildStage::Storing);
-        let finished = build_dir.make_folder("finished")?;
-        let binary = finished.join(BINARY);
-        self.strip(&binary, build_dir)?;
-        let release = self.release(&binary, build_dir)?;
-        let config_path = self.output.join(".config");
-        let config = read(&config_path)?;
-        let about = binary.metadata().map_err(LabError::io("find", &binary))?;
-        let compiler = fragment::text_value(&config, "CONFIG_CC_VERSION_TEXT");
-        let facts = KernelFacts {
-            key: self.key.clone(),
-            recipe: self.recipe.digest(),
-            release,
-            source_kind: self.origin.kind,
-            source: self.origin.description.clone(),
-            config_ignored,
-            edits_ignored,
-            patches,
-            simdisk: !self.recipe.drivers.is_empty(),
-            lab_devices: !self.recipe.drivers.is_empty(),
-            compiler: compiler.unwrap_or("unknown").to_owned(),
-            binary_bytes: about.len(),
-            objects: build_dir.reporter.objects_done(),
-            built_unix_s: fslab_sys::unix_seconds(),
-            build_seconds: build_dir.reporter.elapsed().as_secs(),
-            pc: None,
-        };
-        copy(&config_path, &finished.join(CONFIG))?;
-        copy(build_dir.log_path(), &finished.join("build.log"))?;
-        facts.write(&finished)?;
-        Ok(finished)
+/// The release by make, confirmed by running the kernel.
+fn confirmed_release(
+    compilation: &Compilation,
+    binary: &Path,
+    build_dir: &mut BuildDir<'_>,
+) -> Result<String, LabError> {
+    let release = compilation.release()?;
+    let path = binary.to_string_lossy();
+    let mut trial = build_dir.command(&path);
+    trial.arg("--version");
+    let found = build_dir.ask("try the kernel", trial)?;
+    let found = String::from_utf8_lossy(&found).trim().to_owned();
+    if found == release {
+        Ok(release)
+    } else {
+        Err(LabError::WrongRelease { release, found })
     }
-
-    /// Patches Debian's source; returns the names of the patches.
-    fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
-        let mut applied = Vec::new();
-        let wanted = match self.origin.kind {
-            SourceKind::Debian => self.recipe.patches,
-            SourceKind::Tree | SourceKind::Tarball | SourceKind::DebianKernel => &[],
-        };
-        for (name, text) in wanted {
-            let file = build_dir.path(name);
-            fs::write(&file, text).map_err(LabError::io("write", &file))?;
-            let mut patch = build_dir.command("patch");
-            patch.args(["--strip=1", "--batch", "--forward", "--directory"]);
-            patch.arg(&self.tree).arg("--input").arg(&file);
-            build_dir.run("patch the source", patch)?;
-            applied.push((*name).to_owned());
-        }
-        Ok(applied)
-    }
-
-    /// Applies the configuration; returns the lines that the source does not know.
-    fn configure(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
-        let wanted = build_dir.path("fragment");
-        fs::write(&wanted, self.recipe.config).map_err(LabError::io("write", &wanted))?;
-        let mut make = self.make(build_dir);
-        make.arg(joined("KCONFIG_ALLCONFIG=", &wanted))
-            .arg("allnoconfig");
-        build_dir.run("configure the kernel", make)?;
-        let config = read(&self.output.join(".config"))?;
-        accepted(
-            self.origin.kind,
-            fragment::lines_without_effect(self.recipe.config, &config),
-            LabError::ConfigRefused,
-        )
-    }
-
-    fn make(&self, build_dir: &BuildDir<'_>) -> Command {
-        let mut make = build_dir.command("make");
-        make.arg("-C").arg(&self.tree).arg("ARCH=um");
-        make.arg(joined("O=", &self.output));
-        // Neither is used, but their versions would appear in the configuration.
-        make.args(["RUSTC=none", "PAHOLE=none"]);
-        // For reproducible builds: the same bytes for every user, host and time.
-        make.env("KBUILD_BUILD_USER", "fslab")
-            .env("KBUILD_BUILD_HOST", "fslab")
-            .env("KBUILD_BUILD_TIMESTAMP", "1970-01-01 00:00:00 UTC");
-        make
-    }
-
-    fn strip(&self, binary: &Path, build_dir: &mut BuildDir<'_>) -> Result<(), LabError> {
-        let mut strip = build_dir.command("strip");
-        strip.arg("-o").arg(binary).arg(self.output.join("linux"));
-        build_dir.run("strip the kernel", strip)
-    }
-
-    /// The release, read from make's output and confirmed by running the kernel.
-    fn release(&self, binary: &Path, build_dir: &mut BuildDir<'_>) -> Result<String, LabError> {
-        let release = read(&self.output.join("include/config/kernel.release"))?;
-        let release = release.trim().to_owned();
-        let path = binary.to_string_lossy();
-        let mut trial = build_dir.command(&path);
-        trial.arg("--version");
-        let found = build_dir.ask("try the kernel", trial)?;
-        let found = String::from_utf8_lossy(&found).trim().to_owned();
-        if found == release {
-            Ok(release)
-        } else {
-            Err(LabError::WrongRelease { release, found })
-        }
-    }
-}
-
-/// Debian's source must accept the complete configuration and every edit, which are written for it.
-/// Other sources may lack file systems, and lines.
-fn accepted(
-    kind: SourceKind,
-    ignored: Vec<String>,
-    refused: fn(Vec<String>) -> LabError,
-) -> Result<Vec<String>, LabError> {
-    match kind {
-        SourceKind::Debian if !ignored.is_empty() => Err(refused(ignored)),
-        SourceKind::Debian | SourceKind::Tree | SourceKind::Tarball | SourceKind::DebianKernel => {
-            Ok(ignored)
-        }
-    }
-}
-
-fn joined(name: &str, path: &Path) -> std::ffi::OsString {
-    let mut word = std::ffi::OsString::from(name);
-    word.push(path);
-    word
-}
-
-fn read(path: &Path) -> Result<String, LabError> {
-    fs::read_to_string(path).map_err(LabError::io("read", path))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
@@ -301,6 +214,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
     use std::sync::atomic::Ordering;
 
     use super::*;
@@ -360,6 +274,7 @@ linux:
         fn request(&self, name: &str) -> BuildRequest {
             BuildRequest {
                 name: name.parse().expect("a name"),
+                architecture: Architecture::Um,
                 source: SourceRequest::Tree(self.tree()),
                 jobs: NonZeroUsize::MIN,
                 force: false,
@@ -563,19 +478,6 @@ linux:
             assert!(kernel.facts.source.contains(&format!("{name}.tar.gz")));
             env.assert_tidy();
         }
-    }
-
-    #[test]
-    fn debians_source_must_take_every_line_and_others_need_not() {
-        let ignored = || vec!["CONFIG_A=y".to_owned()];
-        let refused =
-            accepted(SourceKind::Debian, ignored(), LabError::ConfigRefused).expect_err("refused");
-        assert!(refused.to_string().ends_with("CONFIG_A=y"), "{refused}");
-        assert_eq!(
-            accepted(SourceKind::Tree, ignored(), LabError::ConfigRefused).expect("kept"),
-            ignored()
-        );
-        assert!(accepted(SourceKind::Debian, Vec::new(), LabError::ConfigRefused).is_ok());
     }
 
     #[test]

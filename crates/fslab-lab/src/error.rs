@@ -179,7 +179,10 @@ impl LabError {
                 Some(not_built_hint(nearest.as_deref(), known))
             }
             Self::TreeNotClean { tree } => {
-                Some(format!("make -C {} ARCH=um mrproper", tree.display()))
+                let tree = tree.display();
+                Some(format!(
+                    "make -C {tree} mrproper; make -C {tree} ARCH=um mrproper"
+                ))
             }
             Self::MissingTools(tools) => Some(tools::install_hint(tools)),
             Self::NoPackage { .. } => {

@@ -5,10 +5,13 @@
 
 use std::collections::BTreeMap;
 
-/// The lines of `fragment` that did not take effect in `config`, a `.config`, in their order.
+/// The lines of `fragment` that did not take effect in `config`, a `.config`, in their order. Of
+/// several lines of a symbol the last counts.
 pub(crate) fn lines_without_effect(fragment: &str, config: &str) -> Vec<String> {
     let found: BTreeMap<&str, &str> = assignments(config).collect();
+    let wanted: BTreeMap<&str, &str> = assignments(fragment).collect();
     assignments(fragment)
+        .filter(|(symbol, value)| wanted.get(symbol) == Some(value))
         // A symbol that is off is a comment in `.config`, or absent.
         .filter(|(symbol, value)| *found.get(symbol).unwrap_or(&"n") != *value)
         .map(|(symbol, value)| format!("{symbol}={value}"))
@@ -43,6 +46,14 @@ mod tests {
         let refused = "CONFIG_MISSING=y\nCONFIG_B=y\nCONFIG_A=n\nCONFIG_NAME=\"y\"\nCONFIG_HZ=250";
         let lines: Vec<&str> = refused.lines().collect();
         assert_eq!(lines_without_effect(refused, CONFIG), lines);
+    }
+
+    #[test]
+    fn of_several_lines_of_a_symbol_the_last_counts() {
+        let fragment = "CONFIG_A=n\nCONFIG_HZ=250\nCONFIG_A=y\nCONFIG_HZ=100\n";
+        assert!(lines_without_effect(fragment, CONFIG).is_empty());
+        let refused = lines_without_effect("CONFIG_A=y\nCONFIG_A=n\n", CONFIG);
+        assert_eq!(refused, ["CONFIG_A=n"]);
     }
 
     #[test]

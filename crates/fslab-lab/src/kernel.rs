@@ -94,7 +94,7 @@ impl Kernel {
     pub fn is_stale(&self) -> bool {
         let current = match self.facts.pc {
             None => Recipe::current().digest(),
-            Some(_) => pc::recipe_digest(),
+            Some(_) => pc::recipe_digest(self.facts.source_kind),
         };
         self.facts.recipe != current
     }

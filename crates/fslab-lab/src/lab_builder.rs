@@ -9,7 +9,7 @@ use crate::lab::{LabFacts, write_root};
 use crate::lock::BuildLock;
 use crate::root::Assembly;
 use crate::{
-    BuildRequest, Cache, Kernel, Lab, LabError, Progress, RootFacts, SourceRequest, build, pc,
+    Architecture, BuildRequest, Cache, Kernel, Lab, LabError, Progress, RootFacts, build, pc,
 };
 
 /// Result of building a lab.
@@ -36,13 +36,9 @@ pub fn build_lab(
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<BuiltLab, LabError> {
-    let built = match &request.source {
-        SourceRequest::DebianKernel(version) => {
-            pc::build_pc(cache, request, version, stop, listener)?
-        }
-        SourceRequest::Debian | SourceRequest::Tree(_) | SourceRequest::Tarball(_) => {
-            build(cache, request, stop, listener)?
-        }
+    let built = match request.architecture {
+        Architecture::Um => build(cache, request, stop, listener)?,
+        Architecture::Pc => pc::build_pc(cache, request, stop, listener)?,
     };
     let is_wanted = |_: &RootFacts| !request.force && !request.new_root;
     let current = cache.current_root(&request.name).filter(is_wanted);
@@ -172,6 +168,7 @@ mod tests {
         fn try_build(&self, name: &str, new_root: bool) -> Result<BuiltLab, LabError> {
             let request = BuildRequest {
                 name: name.parse().expect("a name"),
+                architecture: Architecture::Um,
                 source: SourceRequest::Debian,
                 jobs: NonZeroUsize::MIN,
                 force: false,

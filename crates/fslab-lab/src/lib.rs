@@ -11,11 +11,13 @@
 //! A kernel's key is a digest of everything it is built from; a name points to one key at a time.
 
 mod additions;
+mod architecture;
 mod archive;
 mod build_dir;
 mod builder;
 mod bundle;
 mod cache;
+mod compilation;
 mod error;
 mod fragment;
 mod kernel;
@@ -36,6 +38,7 @@ mod source;
 mod stored;
 mod tools;
 
+pub use architecture::Architecture;
 pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
 pub use bundle::{

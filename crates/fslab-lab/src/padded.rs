@@ -1,8 +1,10 @@
 //! Files padded to a power of two: what a PC maps as memory of a device must have such a size.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use fslab_sys::AtomicFile;
 
 use crate::LabError;
 
@@ -38,21 +40,18 @@ pub fn padded(file: &Path) -> Result<PathBuf, LabError> {
     Ok(copy)
 }
 
-/// Another process may do the same at this time.
+/// Other trials, of this process and of others, may do the same at this time.
 fn write(file: &Path, copy: &Path, bytes: u64) -> io::Result<()> {
-    let folder = copy.parent().unwrap_or(Path::new("/"));
-    let fresh = folder.join(format!(".padded-{}", std::process::id()));
-    let written = fs::copy(file, &fresh)
-        .and_then(|_| File::options().write(true).open(&fresh)?.set_len(bytes))
-        .and_then(|()| fs::rename(&fresh, copy));
-    if written.is_err() {
-        let _ = fs::remove_file(&fresh);
-    }
-    written
+    let mut output = AtomicFile::create(copy)?;
+    io::copy(&mut File::open(file)?, &mut output)?;
+    output.extend_to(bytes)?;
+    output.commit()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -68,5 +67,26 @@ mod tests {
         assert_eq!(padded(&copy).expect("padded already"), copy);
         assert_eq!(padded(&file).expect("made already"), copy);
         assert_eq!((padded_bytes(0), padded_bytes(4097)), (4096, 8192));
+    }
+
+    #[test]
+    fn trials_that_begin_together_all_get_the_copy() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.img");
+        fs::write(&file, vec![7; 3 << 20]).expect("written");
+        for _ in 0..20 {
+            let copies: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| padded(&file))).collect();
+                let ends = threads.into_iter().map(|it| it.join().expect("ends"));
+                ends.collect()
+            });
+            for copy in copies {
+                let copy = copy.expect("written");
+                assert_eq!(copy.metadata().expect("is there").len(), 4 << 20);
+            }
+            fs::remove_file(folder.path().join("a.img.padded")).expect("removed");
+        }
+        let left = fs::read_dir(folder.path()).expect("listed");
+        assert_eq!(left.count(), 1, "no draft is left");
     }
 }

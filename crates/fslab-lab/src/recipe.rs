@@ -7,6 +7,12 @@ use crate::key::Fingerprint;
 /// The configuration of every guest kernel.
 const CONFIG: &str = include_str!("../../../kernel/config");
 
+/// The configuration of a simulated PC's kernel: of several lines of a symbol the last counts.
+const PC_CONFIG: &str = concat!(
+    include_str!("../../../kernel/config"),
+    include_str!("../../../kernel/config-pc")
+);
+
 /// Patches of Debian's source: name, and text for patch(1). A user's source is not patched.
 const PATCHES: &[(&str, &str)] = &[
     (
@@ -39,6 +45,16 @@ impl Recipe {
         }
     }
 
+    /// The recipe of a simulated PC's kernel: the disk is a module of it, and nothing is edited.
+    pub(crate) fn pc() -> Self {
+        Self {
+            config: PC_CONFIG,
+            patches: PATCHES,
+            drivers: &[],
+            edits: &[],
+        }
+    }
+
     /// Identifies the recipe, independent of the source.
     pub(crate) fn digest(self) -> KernelKey {
         self.fingerprint().finish()
@@ -53,6 +69,12 @@ impl Recipe {
 
     fn fingerprint(self) -> Fingerprint {
         let mut fingerprint = Fingerprint::default();
+        self.add_to(&mut fingerprint);
+        fingerprint
+    }
+
+    /// Adds everything of it to `fingerprint`.
+    pub(crate) fn add_to(self, fingerprint: &mut Fingerprint) {
         fingerprint.add(self.config);
         for (path, text) in self.patches.iter().chain(self.drivers) {
             fingerprint.add(path);
@@ -62,7 +84,6 @@ impl Recipe {
             fingerprint.add(edit.file);
             fingerprint.add(edit.new);
         }
-        fingerprint
     }
 
     /// A recipe with `config` alone.
@@ -130,6 +151,14 @@ mod tests {
             let line = format!("CONFIG_{symbol}=n");
             assert!(config.lines().any(|found| found == line), "{line}");
         }
+    }
+
+    #[test]
+    fn a_pc_has_every_file_system_of_the_other_kernel() {
+        let (um, pc) = (Recipe::current().config, Recipe::pc().config);
+        let own = pc.strip_prefix(um).expect("it begins with the other");
+        assert!(!own.contains("_FS="), "{own}");
+        assert!(own.contains("CONFIG_MODULES=y\n"), "{own}");
     }
 
     #[test]

@@ -271,7 +271,8 @@ impl<'a> Database<'a> {
             .env_clear()
             .env("PATH", PLAIN_PATH)
             .env("LC_ALL", "C");
-        fslab_sys::work_in(&mut command, directory);
+        let path = self.context.outer_path(&self.session.directory);
+        fslab_sys::work_in(&mut command, directory, &path);
         let group = self
             .context
             .outside(|| ChildGroup::start(command, KEPT_BYTES));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use fslab_sys::{ChildGroup, GroupEnd, PLAIN_PATH};
 
 use super::error::ProgramError;
 use super::links::ensure_links_stay_inside;
+use super::locate;
 use super::permission::Permission;
 use super::script::line;
 
@@ -66,9 +68,10 @@ impl Session {
     pub(crate) fn run(&self, words: &[String], limit_s: u32) -> Result<CompletedRun, ProgramError> {
         let directory = File::open(&self.directory)
             .map_err(|error| ProgramError::io("open", &self.directory, &error))?;
-        let command = self.command(words, directory);
-        self.context
-            .outside(|| self.run_outside(command, &line(words), limit_s))
+        self.context.outside(|| {
+            let command = self.command(words, directory);
+            self.run_outside(command, &line(words), limit_s)
+        })
     }
 
     fn run_outside(
@@ -118,12 +121,19 @@ impl Session {
         }
     }
 
+    /// The command of `words`, to be called outside of the confinement. Its program has a path: a
+    /// search for it in the command's own PATH would take a fork, which a locked process must not
+    /// make.
     fn command(&self, words: &[String], directory: File) -> Command {
         let (program, arguments) = words
             .split_first()
             .map_or(("", &[] as &[String]), |(first, rest)| (first, rest));
-        let mut command = Command::new(program);
+        let mut command = match program.contains('/') {
+            true => Command::new(program),
+            false => Command::new(locate::program(program).unwrap_or_else(|| program.into())),
+        };
         command
+            .arg0(program)
             .args(arguments)
             .env_clear()
             .env("PATH", PLAIN_PATH)
@@ -132,7 +142,11 @@ impl Session {
             .env("HOME", self.context.outer_path(&self.directory))
             .env("TMPDIR", self.context.outer_path(&self.temporary))
             .envs(&self.environment);
-        fslab_sys::work_in(&mut command, directory);
+        fslab_sys::work_in(
+            &mut command,
+            directory,
+            &self.context.outer_path(&self.directory),
+        );
         command
     }
 }

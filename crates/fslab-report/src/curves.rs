@@ -40,11 +40,11 @@ pub(crate) fn over<'a>(
     Plot {
         width,
         x: if is_size {
-            Quantity::Bytes(title)
+            Quantity::bytes(title)
         } else {
-            Quantity::Plain(title)
+            Quantity::plain(title)
         },
-        y: Quantity::Metric(metric),
+        y: Quantity::metric(metric),
         lines: labels.iter().enumerate().map(line).collect(),
         marks: if over == FILE_SIZE {
             memories(run)

@@ -18,6 +18,7 @@ mod chapter;
 mod chart;
 mod curves;
 mod diff;
+mod disk_curves;
 mod error;
 mod exhibit;
 mod export;
@@ -33,11 +34,11 @@ pub mod tables;
 pub mod wording;
 
 pub use chapter::Chapter;
-pub use chart::escape;
 pub use diff::{
     DiffDocument, GateDocument, MeetingsDocument, annotations, diff_table, gate_table, junit,
     meetings_table,
 };
+pub use disk_curves::{CurveAxis, curve_axes, disk_curves};
 pub use error::ReportError;
 pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report, then_and_now_pictures};
 pub use export::{csv_long, json};

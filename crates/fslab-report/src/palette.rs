@@ -19,14 +19,14 @@ const COLOURS: [(&str, &str); 8] = [
 ];
 
 /// Shapes in a box of ten by ten around their start, as SVG paths of relative steps.
-const SHAPES: [&str; 7] = [
-    "m-4 0a4 4 0 108 0 4 4 0 10-8 0z",
-    "m-3.6-3.6h7.2v7.2h-7.2z",
-    "m0-4.9l4.9 4.9-4.9 4.9-4.9-4.9z",
-    "m0-4.6l4.6 8.3h-9.2z",
-    "m0 4.6l4.6-8.3h-9.2z",
-    "m-1.5-4.4h3v2.9h2.9v3h-2.9v2.9h-3v-2.9h-2.9v-3h2.9z",
-    "m-4.6 0l2.3-4h4.6l2.3 4-2.3 4h-4.6z",
+pub(crate) const SHAPES: [&str; 7] = [
+    "m0-4a4 4 0 11-.1 0z",
+    "m-3.5-3.5h7v7h-7z",
+    "m0-5l5 5-5 5-5-5z",
+    "m0-5l5 8h-10z",
+    "m0 5l5-8h-10z",
+    "m-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    "m-4.5 0l2-4h5l2 4-2 4h-5z",
 ];
 
 /// The class of everything about the subject of that number.

@@ -1,33 +1,29 @@
-// Redraws charts for the subjects that are shown, along the axes that these need. A path's points
-// are converted from the old axis to the new one, so no figure is in the page twice;
-// src/chart/scale.rs has the same rules for axes.
+// Draws charts for the subjects that are shown, along the axes that these need. Axes and marks carry
+// their figures (src/chart/field.rs); src/chart/scale.rs has the same rules for axes.
 const charts = (() => {
   const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
   const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
   const SIZES = ["TiB", "GiB", "MiB", "KiB"].map((name, index) => [2 ** (40 - 10 * index), name]);
+  const LOG = "log axis";
+  const SHAPES = JSON.parse(document.getElementById("main").dataset.shapes);
+  // Distance of a figure's text from its place.
+  const BESIDE = 6;
 
   // ---- Axes.
-  const axis = (text) => {
-    const [low, high, from, to, log, ticks, factor, linear, logarithmic] = text.split(" ").map(Number);
-    return { low, high, from, to, log: log === 1, ticks, factor, linear, logarithmic, unit: text.split(" ")[9] ?? "" };
-  };
-  const worth = ({ low, high, from, to, log }, pixel) => {
-    const share = (pixel - from) / (to - from);
-    return log ? low * (high / low) ** share : low + share * (high - low);
-  };
   const at = ({ low, high, from, to, log }, value) => {
     const share = log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
     return from + Math.min(1, Math.max(0, share)) * (to - from);
   };
   // The axis for figures from `low` to `high` with intervals up to `reach`.
-  const fit = (old, low, high, reach) => {
+  const fit = (axis, low, high, reach) => {
     const far = high / low;
-    if (old.factor && low > 0 && (far > old.factor || old.factor === 1)) {
-      const widen = Math.sqrt(Math.max(1, 2 / (far * old.logarithmic ** 2))) * old.logarithmic;
-      return { ...old, low: low / widen, high: high * widen, log: true };
+    const [linear, logarithmic] = axis.room;
+    if (axis.factor && low > 0 && (far > axis.factor || axis.factor === 1)) {
+      const widen = Math.sqrt(Math.max(1, 2 / (far * logarithmic ** 2))) * logarithmic;
+      return { ...axis, low: low / widen, high: high * widen, log: true };
     }
-    const end = Math.max(high * old.linear, Math.min(reach, high * 1.4));
-    return { ...old, low: 0, high: end > 0 ? end : 1, log: false };
+    const end = Math.max(high * linear, Math.min(reach, high * 1.4));
+    return { ...axis, low: 0, high: end > 0 ? end : 1, log: false };
   };
   const step = (rough) => {
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -57,10 +53,10 @@ const charts = (() => {
     ? value.toExponential(0).replace("+", "") : String(Number(value.toFixed(3)));
   const pick = (steps, high) => steps.find(([limit]) => high >= limit) ?? steps.at(-1);
   // The unit's name, and the label of a tick in it.
-  const unit = (base, high) => {
-    if (base === "each" || base === "KiB") {
-      const steps = base === "each" ? TIMES : [...SIZES, [1, "B"]];
-      return { label: (tick) => {
+  const unit = ({ unit: base, each }, high) => {
+    if (base === "KiB" || each) {
+      const steps = base === "KiB" ? [...SIZES, [1, "B"]] : TIMES;
+      return { name: "", label: (tick) => {
         const [divisor, name] = pick(steps, tick * 1.000001);
         return `${plain(tick / divisor)} ${name}`;
       } };
@@ -69,50 +65,46 @@ const charts = (() => {
     const name = base === "ns" ? prefix : prefix + base;
     return { name, label: (tick) => plain(tick / divisor) };
   };
-
-  // ---- Paths: pieces of points in absolute places, a shape around the last point as it is.
-  const pieces = (data) => data.split("M").slice(1).map((text) => {
-    const [head, x, y] = text.match(/^(-?[\d.]+) ?(-?[\d.]+)/);
-    const rest = text.slice(head.length);
-    const points = [[Number(x), Number(y)]];
-    if (rest.startsWith("m")) return { points, rest };
-    for (const [, letter, list] of rest.matchAll(/([HVl])([^HVlz]*)/g)) {
-      const numbers = (list.match(/-?(?:\d+\.?\d*|\.\d+)/g) ?? []).map(Number);
-      const [left, top] = points.at(-1);
-      if (letter === "H") points.push([numbers[0], top]);
-      else if (letter === "V") points.push([left, numbers[0]]);
-      else for (let i = 0; i + 1 < numbers.length; i += 2) {
-        const last = points.at(-1);
-        points.push([last[0] + numbers[i], last[1] + numbers[i + 1]]);
-      }
-    }
-    return { points, rest: rest.endsWith("z") ? "z" : "" };
-  });
-  const short = (pixel) => String(Math.round(pixel * 10) / 10);
-  const written = (list, x, y) => list.map(({ points, rest }) => {
-    const moved = points.map(([left, top]) => `${short(x(left))} ${short(y(top))}`);
-    return `M${moved.join("L")}${rest}`;
-  }).join("");
+  const titled = ({ title, log }, name) => {
+    const text = title.replace("{}", name).replace(/^ · /, "");
+    return log && !text.includes(LOG) ? `${text} · ${LOG}` : text;
+  };
 
   // ---- Fields: what is drawn along one pair of axes.
+  const short = (pixel) => String(Math.round(pixel * 10) / 10);
+  const points = (text) => {
+    const numbers = text.split(" ").map(Number);
+    return Array.from({ length: Math.ceil(numbers.length / 2) }, (_, index) => numbers.slice(2 * index, 2 * index + 2));
+  };
+  const classOf = (group) => group.classList[1];
   const known = new Map();
   const look = (field) => {
     if (known.has(field)) return known.get(field);
-    const of = (element) => [...element.children].filter((part) => part.tagName === "path");
-    const isMoved = (path) => !/^(key|strip)/.test(path.getAttribute("class"));
-    const groups = [...field.querySelectorAll("g.of")].map((group) => ({
-      group,
-      paths: of(group).filter(isMoved).map((path) => {
-        const data = path.getAttribute("d");
-        return { path, data, kind: path.getAttribute("class"), list: pieces(data) };
-      }),
-      ends: [...group.querySelectorAll(".end")].map((text) => ({ text, x: text.getAttribute("x") })),
-    }));
+    const groups = [...field.querySelectorAll("g.of")].map((group) => {
+      let before = [];
+      const marks = [...group.querySelectorAll("[data-v], .small")].map((element) => {
+        const name = element.tagName === "text" ? "x" : "d";
+        const { v, shape, least } = element.dataset;
+        const is = (kind) => element.classList.contains(kind);
+        const own = SHAPES.subject[Number(classOf(group).slice(1)) % SHAPES.subject.length];
+        // A mark without figures stands at the ends of the lines before it.
+        const lines = v === undefined ? before.map((line) => line.slice(-1)) : v.split(";").map(points);
+        before = lines;
+        return {
+          element, name, shape, least, lines, drawn: element.getAttribute(name),
+          shapes: is("dot") ? [own, own] : SHAPES[shape],
+          // An interval may be cut; its ends, texts and published figures take no part in the range.
+          range: is("interval") ? "reach" : name === "x" || shape === "end" || is("then") ? "none" : "full",
+        };
+      });
+      return { group, marks };
+    });
     const axes = ["x", "y"].filter((name) => field.dataset[name]).map((name) => {
       const title = field.querySelector(`.axis.${name}`);
       const grid = field.querySelector(`.grid.${name}`);
+      const axis = JSON.parse(field.dataset[name]);
       return {
-        name, title, grid, index: name === "x" ? 0 : 1, old: axis(field.dataset[name]),
+        name, title, grid, axis, now: axis, index: name === "x" ? 0 : 1,
         ticks: [...field.querySelectorAll(`.tick.${name}`)],
         words: title?.textContent, lines: grid?.getAttribute("d"),
       };
@@ -122,91 +114,76 @@ const charts = (() => {
     known.set(field, found);
     return found;
   };
-  const classOf = (group) => group.classList[1];
-  const interval = ({ group, paths }, old) => {
-    const path = paths.find(({ kind }) => kind === "interval");
-    if (!path) return null;
-    const stated = group.dataset.interval?.split(" ").map(Number);
-    const [[from, y], [to]] = path.list[0].points;
-    return { ends: stated ?? [worth(old, from), worth(old, to)], y, path };
-  };
-
-  // The range that an axis must show for the remaining subjects; null if there is none.
-  const range = ({ old, index }, groups) => {
+  // The axis for the remaining subjects; null if these have no figure on it.
+  const range = ({ axis, index }, groups) => {
     let [low, high, reach] = [Infinity, -Infinity, 0];
-    for (const part of groups) {
-      const whisker = interval(part, old);
-      if (whisker) reach = Math.max(reach, whisker.ends[1]);
-      for (const { kind, list } of part.paths) {
-        if (kind === "then" || kind === "interval" || (whisker && kind === "cap")) continue;
-        for (const { points } of list) {
-          for (const point of points) {
-            // A point beyond the axis is drawn at its end.
-            if (!old.log && Math.abs(point[index] - old.to) < .005 && kind !== "dot") continue;
-            const value = worth(old, point[index]);
-            low = Math.min(low, value);
-            high = Math.max(high, value);
-          }
-        }
+    for (const { lines, range } of groups.flatMap(({ marks }) => marks)) {
+      for (const point of range === "none" ? [] : lines.flat()) {
+        const value = point[index] * axis.per;
+        if (range === "reach") reach = Math.max(reach, value);
+        // A figure beyond the axis stays beyond it.
+        else if (axis.log || value <= axis.high) [low, high] = [Math.min(low, value), Math.max(high, value)];
       }
     }
-    return high > -Infinity ? fit(old, low, high, reach) : null;
+    return high > -Infinity ? fit(axis, low, high, reach) : null;
   };
 
-  const relabel = (axes, now) => {
-    const { name, old, title, grid, ticks: texts, words, lines } = axes;
+  // The path of a mark, along the axes as they are now.
+  const path = ({ lines, shapes, least }, axes) => {
+    const place = (point) => point.map((value, index) => {
+      const axis = axes.find((axis) => axis.index === index);
+      return axis ? at(axis.now, value * axis.now.per) : value;
+    });
+    const isBeyond = (point) => axes.some(({ index, now }) => point[index] * now.per > now.high);
+    const text = (pixels) => pixels.map(short).join(" ");
+    if (shapes) return lines.flat().map((point) => `M${text(place(point))}${shapes[isBeyond(point) ? 1 : 0]}`).join("");
+    return lines.map((line) => {
+      const places = line.map(place);
+      if (least === undefined) return `M${places.map(text).join("L")}`;
+      const [[left, top], [right, bottom]] = places;
+      const end = Math.max(right, left + Number(least));
+      return `M${text([left, top])}H${short(end)}V${short(bottom)}H${short(left)}z`;
+    }).join("");
+  };
+
+  // Draws the lines at the ticks, upright ones `less` pixels shorter.
+  const rule = ({ name, grid, now }, less) => {
+    const [from, to] = grid.dataset.ends.split(" ").map(Number);
+    const line = (tick) => name === "x"
+      ? `M${short(at(now, tick))} ${short(from)}V${short(to - less)}` : `M${short(from)} ${short(at(now, tick))}H${short(to)}`;
+    grid.setAttribute("d", ticks(now).map(line).join(""));
+  };
+  const relabel = (axes) => {
+    const { name, now, title, ticks: texts } = axes;
     const model = texts[0];
     if (!model) return;
-    const top = now.log ? now.high / now.logarithmic : now.high / now.linear;
-    const { name: unitName, label } = unit(old.unit, top * 1.000001);
-    const made = ticks(now).map((tick) => {
+    const top = now.high / now.room[now.log ? 1 : 0];
+    const { name: unitName, label } = unit(now, top * 1.000001);
+    axes.made = ticks(now).map((tick) => {
       const text = model.cloneNode();
-      const pixel = at(now, tick) + (name === "y" ? 3.5 : 0);
-      text.setAttribute(name, short(pixel));
+      text.setAttribute(name, short(at(now, tick) + (name === "y" ? 3.5 : 0)));
       text.textContent = label(tick);
       return text;
     });
-    for (const text of model.parentNode.querySelectorAll(`.tick.${name}`)) if (text !== model) text.remove();
-    model.replaceWith(...made);
-    axes.made = made;
-    const [[x, y], [right, bottom]] = pieces(lines)[0].points;
-    const line = (tick) => name === "x"
-      ? `M${short(at(now, tick))} ${short(y)}V${short(bottom)}` : `M${short(x)} ${short(at(now, tick))}H${short(right)}`;
-    grid.setAttribute("d", ticks(now).map(line).join(""));
-    if (!title) return;
-    const said = unitName ? words.replace(/^\S+/, unitName) : words;
-    const isTold = said.includes(" · log axis");
-    title.textContent = !isTold && now.log && !old.log ? `${said} · log axis`
-      : isTold && !now.log ? said.replace(" · log axis", "") : said;
-  };
-
-  // Median, ends and arrow of an interval, which may be cut at the new axis and not at the old.
-  const whisk = ({ ends, y, path }, caps, now) => {
-    const [low, high] = ends.map((end) => at(now, end));
-    path.path.setAttribute("d", `M${short(low)} ${short(y)}H${short(high)}`);
-    const end = (x) => `M${short(x)} ${short(y - 4)}V${short(y + 4)}`;
-    const arrow = `M${short(high - 1)} ${short(y - 4)}l5 4-5 4`;
-    const [first, ...others] = caps;
-    first?.path.setAttribute("d", end(low) + (ends[1] > now.high ? arrow : end(high)));
-    for (const { path: other } of others) other.setAttribute("d", "");
+    for (const text of texts) if (text !== model) text.remove();
+    model.replaceWith(...axes.made);
+    rule(axes, 0);
+    if (title) title.textContent = titled(now, unitName);
   };
 
   const restore = (field) => {
     for (const { grid, lines } of field.axes) grid?.setAttribute("d", lines);
     if (!field.isMoved) return;
     field.isMoved = false;
-    for (const { paths, ends } of field.groups) {
-      for (const { path, data } of paths) path.setAttribute("d", data);
-      for (const { text, x } of ends) text.setAttribute("x", x);
-    }
+    for (const { element, name, drawn } of field.groups.flatMap(({ marks }) => marks)) element.setAttribute(name, drawn);
     for (const axes of field.axes) {
-      if (axes.made) {
-        const [first, ...others] = axes.made;
-        for (const text of others) text.remove();
-        first.replaceWith(...axes.ticks);
-        axes.made = undefined;
-        if (axes.title) axes.title.textContent = axes.words;
-      }
+      axes.now = axes.axis;
+      if (!axes.made) continue;
+      const [first, ...others] = axes.made;
+      for (const text of others) text.remove();
+      first.replaceWith(...axes.ticks);
+      axes.made = undefined;
+      if (axes.title) axes.title.textContent = axes.words;
     }
     if (field.beyond) field.beyond.textContent = field.note;
   };
@@ -216,32 +193,20 @@ const charts = (() => {
     restore(field);
     const left = field.groups.filter(({ group }) => !hidden.has(classOf(group)));
     if (left.length === field.groups.length || !left.length) return;
-    const still = (pixel) => pixel;
-    const moves = { x: still, y: still };
-    const fitted = new Map();
     for (const axes of field.axes) {
       const now = range(axes, left);
       if (!now) continue;
-      fitted.set(axes.name, now);
-      moves[axes.name] = (pixel) => at(now, worth(axes.old, pixel));
-      relabel(axes, now);
+      field.isMoved = true;
+      axes.now = now;
+      relabel(axes);
     }
-    if (!fitted.size) return;
-    field.isMoved = true;
-    for (const part of left) {
-      const whisker = fitted.has("x") && interval(part, field.axes[0].old);
-      const caps = part.paths.filter(({ kind }) => kind === "cap");
-      for (const { path, list, kind } of part.paths) {
-        if (whisker && (kind === "interval" || kind === "cap")) continue;
-        path.setAttribute("d", written(list, moves.x, moves.y));
-      }
-      if (whisker) whisk(whisker, caps, fitted.get("x"));
-      for (const { text, x } of part.ends) text.setAttribute("x", short(moves.x(x - 6) + 6));
+    if (!field.isMoved) return;
+    const marks = left.flatMap(({ marks }) => marks);
+    for (const mark of marks) {
+      const { element, name, lines } = mark;
+      element.setAttribute(name, name === "x" ? short(at(field.axes[0].now, lines[0][0][0] * field.axes[0].now.per) + BESIDE) : path(mark, field.axes));
     }
-    if (field.beyond) {
-      const isCut = left.some(({ paths }) => paths.some(({ kind }) => kind === "cap"));
-      field.beyond.textContent = isCut ? "↑ beyond the axis" : "";
-    }
+    if (field.beyond) field.beyond.textContent = marks.some(({ shape }) => shape === "up") ? "↑ beyond the axis" : "";
   };
 
   const boxes = new Map();
@@ -251,16 +216,14 @@ const charts = (() => {
     if (!boxes.has(svg)) boxes.set(svg, svg.getAttribute("viewBox"));
     const [, , width, height] = boxes.get(svg).split(" ").map(Number);
     let gone = 0;
-    for (const part of (svg.querySelector("[data-x]") ?? svg).children) {
+    for (const part of svg.querySelector("[data-x]").children) {
       if (part.tagName !== "g" || part.classList.contains("foot")) continue;
       part.style.transform = gone ? `translateY(${-gone * row}px)` : "";
       if (hidden.has(classOf(part))) gone += 1;
     }
     const less = gone * row;
     svg.querySelector(".foot").style.transform = less ? `translateY(${-less}px)` : "";
-    const grid = svg.querySelector(".grid");
-    const lines = grid.getAttribute("d");
-    if (less) grid.setAttribute("d", lines.replace(/V([\d.]+)/g, (_, y) => `V${Math.max(0, y - less)}`));
+    if (less) rule(look(svg.querySelector("[data-x]")).axes[0], less);
     svg.setAttribute("viewBox", `0 0 ${width} ${height - less}`);
   };
 

@@ -73,6 +73,14 @@ impl AtomicFile {
         })
     }
 
+    /// Extends the file to `bytes` with zeros that take no space.
+    ///
+    /// # Errors
+    /// That of ftruncate(2).
+    pub fn extend_to(&self, bytes: u64) -> io::Result<()> {
+        self.file.set_len(bytes)
+    }
+
     /// Moves the complete file into place, durably.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ use rustix::process::{chroot, fchdir};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::WorkerProcess;
+use crate::locked_memory::is_memory_locked;
 use crate::status::check;
 
 /// Flags to open a directory as a path only.
@@ -125,8 +126,14 @@ impl Confinement {
     }
 }
 
-/// Makes the process of `command` start in the open `directory`, which may have no path there.
-pub fn work_in(command: &mut Command, directory: std::fs::File) {
+/// Makes the process of `command` start in the open `directory`, which may have no path there. A
+/// process that has locked its memory is the trial of a guest, where it is `path`: a change of the
+/// child's directory between fork and exec would be a fork.
+pub fn work_in(command: &mut Command, directory: std::fs::File, path: &Path) {
+    if is_memory_locked() {
+        command.current_dir(path);
+        return;
+    }
     let prepare = move || Ok(fchdir(&directory)?);
     // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
     // takes a lock.
@@ -343,7 +350,7 @@ mod tests {
             confinement.outside(|| {
                 let mut command = Command::new("/bin/sh");
                 command.args(["-c", "pwd -P; cat \"$0\""]).arg(&canary);
-                work_in(&mut command, directory);
+                work_in(&mut command, directory, Path::new("/"));
                 command.output().expect("starts")
             })
         });

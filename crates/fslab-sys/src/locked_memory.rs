@@ -5,9 +5,13 @@
 //! the first in. Where it is placed depends on the mappings and holes before it, so that what lies
 //! above the place of later mappings is filled up to a border of 1 GiB: from there on equal
 //! mappings take equal page tables.
+//!
+//! And so are the nodes of the kernel's tree of mappings. How many a new mapping takes depends on
+//! the number of mappings and their order of creation, which must not depend on the build: each
+//! build has a mapping of zeros ([`ZEROS`]).
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::status::check;
 
@@ -25,6 +29,12 @@ const HOLES_MAX: usize = 1 << 20;
 /// The kernel parameter with the KiB of measured memory of a guest in virtual time. Writing a
 /// number of pages to hold back makes this memory available.
 pub const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
+
+/// More zeros than a page, so that they end beyond the program's last page of data in each build
+/// and have a mapping. The program's other zeros are less than a page, and their mapping exists in
+/// some builds only.
+#[used]
+static ZEROS: [AtomicU8; 2 * PAGE_BYTES] = [const { AtomicU8::new(0) }; 2 * PAGE_BYTES];
 
 /// True once this process has locked its memory.
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
@@ -129,6 +139,8 @@ fn reserve(length: usize) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::read_text_file;
 
@@ -153,6 +165,24 @@ mod tests {
         assert!(mapped < 256 << 20, "{mapped} bytes below the border");
     }
 
+    #[test]
+    fn the_zeros_of_the_program_have_a_mapping_without_a_file() {
+        let maps = read_text_file(Path::new("/proc/self/maps"), 1 << 20).expect("read");
+        let last = ZEROS.as_ptr().addr() + size_of_val(&ZEROS) - 1;
+        let mapping = maps.lines().find(|line| {
+            let range = line
+                .split_whitespace()
+                .next()
+                .and_then(|it| it.split_once('-'));
+            range.is_some_and(|(start, end)| {
+                let address = |text| usize::from_str_radix(text, 16).expect("an address");
+                (address(start)..address(end)).contains(&last)
+            })
+        });
+        let mapping = mapping.expect("is mapped");
+        assert_eq!(mapping.split_whitespace().nth(4), Some("0"), "{mapping}");
+    }
+
     // The figure is for the process, so that other tests may add to it.
     #[test]
     fn the_heap_and_the_program_are_locked() {
@@ -163,8 +193,7 @@ mod tests {
             );
             return;
         }
-        let status =
-            read_text_file(std::path::Path::new("/proc/self/status"), 1 << 16).expect("read");
+        let status = read_text_file(Path::new("/proc/self/status"), 1 << 16).expect("read");
         let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
         let kib: usize = locked
             .and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok())

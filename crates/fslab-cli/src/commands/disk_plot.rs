@@ -1,9 +1,8 @@
 //! A curve on the terminal: a grid of characters, with a marker and a colour for each line.
 
-use fslab_disk::bench::Curve;
+use fslab_disk::bench::{Curve, CurvePoint};
+use fslab_report::{CurveAxis, curve_axes};
 use owo_colors::OwoColorize;
-
-use super::disk_axis::Scale;
 
 const COLUMNS: usize = 72;
 const ROWS: usize = 15;
@@ -15,9 +14,12 @@ const CONNECTOR: char = '·';
 
 /// The curve with its title, legend and axes.
 pub(super) fn plot(curve: &Curve, coloured: bool) -> String {
-    let (x, y) = (Scale::of_x(curve), Scale::of_y(curve));
-    let grid = draw_grid(curve, x, y);
     let mut text = format!("{}\n", curve.title);
+    let Some((x, y)) = curve_axes(curve, COLUMNS, ROWS) else {
+        text.push_str("no points\n");
+        return text;
+    };
+    let grid = draw_grid(curve, &x, &y);
     let legend: Vec<_> = curve
         .lines
         .iter()
@@ -26,8 +28,8 @@ pub(super) fn plot(curve: &Curve, coloured: bool) -> String {
         .collect();
     text.push_str(&format!("{:MARGIN$}   {}\n", "", legend.join("   ")));
     let mut labels = vec![String::new(); ROWS];
-    for (value, label) in y.ticks(5) {
-        labels[row(y.at(value))] = label;
+    for (row, label) in y.labels() {
+        labels[cell(row)] = label;
     }
     for (label, cells) in labels.iter().zip(&grid) {
         let edge = if label.is_empty() { '│' } else { '┤' };
@@ -35,16 +37,13 @@ pub(super) fn plot(curve: &Curve, coloured: bool) -> String {
         text.push_str(line(cells, coloured).trim_end());
         text.push('\n');
     }
-    text.push_str(&axis(curve, x));
+    text.push_str(&axis(&x, &y));
     text
 }
 
-fn row(share: f64) -> usize {
-    ROWS - 1 - (share * (ROWS - 1) as f64).round() as usize
-}
-
-fn column(share: f64) -> usize {
-    (share * (COLUMNS - 1) as f64).round() as usize
+/// The column or row of a place, which is within the axis.
+fn cell(place: f64) -> usize {
+    place.round() as usize
 }
 
 fn marker(line: usize) -> char {
@@ -54,23 +53,19 @@ fn marker(line: usize) -> char {
 /// A character and the index of its line.
 type Cell = Option<(char, usize)>;
 
-fn draw_grid(curve: &Curve, x: Scale, y: Scale) -> Vec<Vec<Cell>> {
+fn draw_grid(curve: &Curve, x: &CurveAxis, y: &CurveAxis) -> Vec<Vec<Cell>> {
     let mut grid = vec![vec![None; COLUMNS]; ROWS];
+    let place = |point: &CurvePoint| (x.at(point.x), y.at(point.y));
     for (index, line) in curve.lines.iter().enumerate() {
-        let positions: Vec<_> = line
-            .points
-            .iter()
-            .map(|point| (x.at(point.x), y.at(point.y)))
-            .collect();
-        for pair in positions.windows(2) {
+        let places: Vec<_> = line.points.iter().map(place).collect();
+        for pair in places.windows(2) {
             connect(&mut grid, index, pair[0], pair[1]);
         }
     }
     // Points after connectors, and those of the first line last, so that it hides the others.
     for (index, line) in curve.lines.iter().enumerate().rev() {
-        for point in &line.points {
-            let (across, up) = (column(x.at(point.x)), row(y.at(point.y)));
-            grid[up][across] = Some((marker(index), index));
+        for (column, row) in line.points.iter().map(place) {
+            grid[cell(row)][cell(column)] = Some((marker(index), index));
         }
     }
     grid
@@ -78,13 +73,11 @@ fn draw_grid(curve: &Curve, x: Scale, y: Scale) -> Vec<Vec<Cell>> {
 
 /// Connects two points, with one character per column.
 fn connect(grid: &mut [Vec<Cell>], line: usize, from: (f64, f64), to: (f64, f64)) {
-    let (first, last) = (column(from.0), column(to.0));
-    let cells = (first + 1..last).map(|across| {
-        let share = (across - first) as f64 / (last - first) as f64;
-        (across, row(from.1 + share * (to.1 - from.1)))
-    });
-    for (across, up) in cells {
-        grid[up][across].get_or_insert((CONNECTOR, line));
+    let (first, last) = (cell(from.0), cell(to.0));
+    for column in first + 1..last {
+        let share = (column - first) as f64 / (last - first) as f64;
+        let row = cell(from.1 + share * (to.1 - from.1));
+        grid[row][column].get_or_insert((CONNECTOR, line));
     }
 }
 
@@ -108,13 +101,13 @@ fn styled(marker: char, line: usize, coloured: bool) -> String {
     }
 }
 
-/// The x axis with ticks, labels and the title of both axes.
-fn axis(curve: &Curve, x: Scale) -> String {
+/// The lower edge with the labels of the horizontal axis, and the titles of both axes.
+fn axis(x: &CurveAxis, y: &CurveAxis) -> String {
     let mut edge = vec!['─'; COLUMNS];
     let mut labels = vec![' '; COLUMNS + MARGIN];
     let mut free_from = 0;
-    for (value, label) in x.ticks(7) {
-        let across = column(x.at(value));
+    for (place, label) in x.labels() {
+        let across = cell(place);
         edge[across] = '┬';
         let length = label.chars().count();
         let from = across.saturating_sub(length / 2);
@@ -127,7 +120,7 @@ fn axis(curve: &Curve, x: Scale) -> String {
     }
     let (edge, labels): (String, String) = (edge.iter().collect(), labels.iter().collect());
     let labels = labels.trim_end();
-    let title = format!("{} by {}", curve.y.title, curve.x.title);
+    let title = format!("{} by {}", y.title(), x.title());
     format!(
         "{:MARGIN$} └{edge}\n{:MARGIN$}  {labels}\n{:MARGIN$}  {title}\n",
         "", "", ""

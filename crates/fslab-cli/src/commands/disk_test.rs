@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fslab_disk::Profile;
 use fslab_disk::bench::{self, Bench};
-use fslab_model::Failure;
-use fslab_report::{Column, Table, TableCell, Tone};
+use fslab_report::{Column, Table, TableCell, Tone, disk_curves};
 
 use super::output_file::put_file;
-use super::{disk, disk_drawing, disk_plot};
+use super::{disk, disk_plot};
 use crate::exit::CommandError;
 use crate::{color, screen};
 
 /// A larger relative error of the model is highlighted.
-pub(super) const TOLERANCE: f64 = 0.05;
+const TOLERANCE: f64 = 0.05;
 
 /// Arguments of `fslab disk test`.
 #[derive(Debug, Args)]
@@ -38,9 +37,9 @@ impl TestArgs {
         if let Some(path) = &self.output {
             ensure_svg(path)?;
         }
-        let bench = bench::run(&profile).map_err(Failure::from)?;
+        let bench = bench::run(&profile)?;
         if let Some(path) = &self.output {
-            put_file(disk_drawing::draw(&profile, &bench).as_bytes(), path)?;
+            put_file(drawing(&profile, &bench).as_bytes(), path)?;
         }
         if self.json {
             return screen::print_json(&bench);
@@ -64,6 +63,14 @@ fn ensure_svg(path: &Path) -> Result<(), CommandError> {
     let mut error = CommandError::bad_input(text);
     error.failure.hint = Some("the drawing is SVG; use a file name that ends in .svg".to_owned());
     Err(error)
+}
+
+/// The curves with the data sheet below them, as SVG.
+fn drawing(profile: &Profile, bench: &Bench) -> String {
+    let mut table = sheet(profile, bench);
+    let of = format!("{}, {}", profile.name, disk::size(profile.capacity()));
+    let notes: Vec<String> = std::iter::once(of).chain(table.notes.drain(..)).collect();
+    disk_curves(&profile.title, &bench.curves, &table, &notes)
 }
 
 fn text(profile: &Profile, bench: &Bench) -> String {

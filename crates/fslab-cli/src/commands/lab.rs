@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
-use fslab_lab::{BuildRequest, BuiltLab, Cache, SourceRequest};
+use clap::{Args, Subcommand, ValueEnum};
+use fslab_lab::{Architecture, BuildRequest, BuiltLab, Cache, SourceRequest};
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_venue::ShellRequest;
 
@@ -102,18 +102,31 @@ impl ShellArgs {
     }
 }
 
+/// What a kernel runs on.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ArchArg {
+    /// A process of the host: User-Mode Linux, whose processor is free in virtual time
+    Um,
+    /// A simulated PC, whose processor takes time
+    Pc,
+}
+
 /// Arguments of `fslab lab build`.
 #[derive(Debug, Args)]
 struct BuildArgs {
-    /// Name for the lab [default: default; with --kernel debian:VERSION, debian-VERSION]
+    /// Name for the lab [default: default; with --kernel debian:VERSION, debian-VERSION; with
+    /// --arch pc, pc]
     #[arg(long)]
     name: Option<String>,
+    /// What the kernel runs on
+    #[arg(long, value_enum, default_value_t = ArchArg::Um, conflicts_with = "kernel")]
+    arch: ArchArg,
     /// Distribution's kernel for machines whose processor takes time, such as debian:6.1 or
     /// debian:6.1.0-56: unchanged, on a simulated PC
     #[arg(long, value_name = "DISTRIBUTION:VERSION", conflicts_with = "source")]
     kernel: Option<String>,
     /// Folder with modules of yours for that kernel (*.ko), such as zfs.ko and spl.ko
-    #[arg(long, value_name = "DIR", requires = "kernel")]
+    #[arg(long, value_name = "DIR")]
     modules: Option<PathBuf>,
     /// Kernel source: a clean tree, which is not changed, or a tarball [default: Debian's
     /// linux-source-6.12]
@@ -151,11 +164,21 @@ impl BuildArgs {
             (None, Some(kernel)) => SourceRequest::distribution(kernel)?,
             (None, None) => SourceRequest::Debian,
         };
-        let name = match (&self.name, &source) {
-            (Some(name), _) => name.clone(),
-            (None, SourceRequest::DebianKernel(version)) => format!("debian-{version}"),
-            (None, _) => "default".to_owned(),
+        let architecture = match (self.arch, &self.kernel) {
+            (ArchArg::Um, None) => Architecture::Um,
+            (ArchArg::Pc, _) | (_, Some(_)) => Architecture::Pc,
         };
+        let name = match (&self.name, &source, architecture) {
+            (Some(name), ..) => name.clone(),
+            (None, SourceRequest::DebianKernel(version), _) => format!("debian-{version}"),
+            (None, _, Architecture::Pc) => "pc".to_owned(),
+            (None, _, Architecture::Um) => "default".to_owned(),
+        };
+        if self.modules.is_some() && architecture == Architecture::Um {
+            let text = "--modules needs the kernel of a PC: this one has no modules";
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("--kernel debian:6.1 or --arch pc, or leave out --modules"));
+        }
         let drivers = fslab_fs::all()
             .iter()
             .filter_map(|entry| entry.driver.kernel_name());
@@ -163,6 +186,7 @@ impl BuildArgs {
         let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(BuildRequest {
             name: name.parse()?,
+            architecture,
             source,
             jobs: self.jobs.unwrap_or_else(processors),
             force: self.force,

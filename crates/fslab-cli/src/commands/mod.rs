@@ -13,8 +13,6 @@ mod config;
 mod delete;
 mod diff;
 mod disk;
-mod disk_axis;
-mod disk_drawing;
 mod disk_plot;
 mod disk_test;
 mod execution;

@@ -6,11 +6,12 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::debian_kernel::{DebianKernel, Unpacked};
+use super::debian_kernel::DebianKernel;
 use super::driver::{self, Driver};
 use super::facts::PcFacts;
 use super::initramfs::Initramfs;
 use super::modules::ModuleTree;
+use super::pc_kernel::PcKernel;
 use crate::build_dir::BuildDir;
 use crate::builder::Built;
 use crate::kernel::{BINARY, CONFIG, INITRAMFS, Kernel, KernelFacts, PROGRAM_FILE};
@@ -18,14 +19,21 @@ use crate::key::sha256_of;
 use crate::lock::BuildLock;
 use crate::padded::padded_bytes;
 use crate::progress::{BuildStage, Progress};
+use crate::source::Origin;
 use crate::tools::{self, BuildTool, tool};
-use crate::{BuildRequest, Cache, KernelKey, LabError, SourceKind};
+use crate::{BuildRequest, Cache, KernelKey, LabError, SourceRequest};
 
 /// The running program.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Programs that this build needs besides those of every build.
 const TOOLS: [BuildTool; 1] = [tool("depmod", "kmod")];
+/// What compiling a kernel for PCs needs besides: its tools read object files.
+const ELF_HEADER: &str = "/usr/include/gelf.h";
+const ELF_HEADERS: BuildTool = tool("libelf's headers", "libelf-dev");
+
+/// Debian's source, whatever its version: a kernel of it is not built again for a newer one.
+const DEBIAN_SOURCE: &str = "linux-source";
 
 /// Modules of every guest: checksums, character sets, the root image and layers over it, FUSE. A
 /// kernel that has one built in needs no module.
@@ -49,49 +57,61 @@ const BASE: [&str; 17] = [
     "mq_deadline",
 ];
 
-/// Builds the kernel of `request`, Debian's of `version`, and points its name to it. If only the
-/// program is another, kernel and initramfs stay.
+/// Builds the kernel of `request`, and points its name to it. If only the program is another,
+/// kernel and initramfs stay.
 ///
 /// # Errors
 /// [`LabError`]; the cache is then unchanged except for the log.
 pub(crate) fn build_pc(
     cache: &Cache,
     request: &BuildRequest,
-    version: &str,
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
     cache.prepare()?;
     let own =
         sha256_of(Path::new(OWN_PROGRAM)).map_err(LabError::io("read", Path::new(OWN_PROGRAM)))?;
-    let requested = format!("debian:{version}");
-    let known = known(cache, request, &requested);
-    if let Some(kernel) = &known
-        && kernel
-            .facts
-            .pc
-            .as_ref()
-            .is_some_and(|pc| pc.fslab_sha256 == own)
-    {
-        return Ok(Built {
-            kernel: kernel.clone(),
-            was_there: true,
-        });
+    let is_of_own = |kernel: &Kernel| {
+        let pc = kernel.facts.pc.as_ref();
+        pc.is_some_and(|pc| pc.fslab_sha256 == own)
+    };
+    let there = |kernel: Kernel| Built {
+        kernel,
+        was_there: true,
+    };
+    let by_request = match &request.source {
+        SourceRequest::DebianKernel(version) => Some(format!("debian:{version}")),
+        SourceRequest::Debian => Some(DEBIAN_SOURCE.to_owned()),
+        // Known after it was read.
+        SourceRequest::Tree(_) | SourceRequest::Tarball(_) => None,
+    };
+    let find = |requested: &str| known(cache, request, requested);
+    if let Some(kernel) = by_request.as_deref().and_then(find).filter(is_of_own) {
+        return Ok(there(kernel));
     }
     let _lock = BuildLock::take(cache.folder())?;
-    let mut missing = tools::missing_tools();
-    missing.extend(tools::missing_of(&TOOLS));
+    let missing = missing_tools(&request.source);
     if !missing.is_empty() {
         return Err(LabError::MissingTools(missing));
     }
     let log = cache.log(&request.name);
     let mut build_dir = BuildDir::open(&cache.building(), &log, stop, listener)?;
+    let origin = match by_request {
+        Some(_) => None,
+        None => Some(Origin::find(&request.source, &mut build_dir)?),
+    };
+    let identity = origin.as_ref().map(|origin| origin.identity.clone());
+    let requested = by_request.or(identity).unwrap_or_default();
+    let known = find(&requested);
+    if let Some(kernel) = known.clone().filter(is_of_own) {
+        return Ok(there(kernel));
+    }
     let finished = build_dir.make_folder("finished")?;
     let program = make_program(&finished, &mut build_dir)?;
     let mut facts = match known {
         Some(kernel) => copy_parts(&kernel, &finished)?,
         None => {
-            let kernel = DebianKernel::find(version, &mut build_dir)?;
+            let kernel = provide(request, origin, &mut build_dir)?;
             make_parts(&kernel, request, &finished, &mut build_dir)?
         }
     };
@@ -126,9 +146,36 @@ fn known(cache: &Cache, request: &BuildRequest, requested: &str) -> Option<Kerne
     (is_requested && !kernel.is_stale() && !request.force).then_some(kernel)
 }
 
+/// What this build needs and this machine lacks.
+fn missing_tools(source: &SourceRequest) -> Vec<BuildTool> {
+    let mut missing = tools::missing_tools();
+    missing.extend(tools::missing_of(&TOOLS));
+    let is_compiled = !matches!(source, SourceRequest::DebianKernel(_));
+    if is_compiled && !Path::new(ELF_HEADER).exists() {
+        missing.push(ELF_HEADERS);
+    }
+    missing
+}
+
+/// Fetches a distribution's kernel, or compiles the source.
+fn provide(
+    request: &BuildRequest,
+    origin: Option<Origin>,
+    build_dir: &mut BuildDir<'_>,
+) -> Result<PcKernel, LabError> {
+    if let SourceRequest::DebianKernel(version) = &request.source {
+        return DebianKernel::find(version, build_dir)?.provide(build_dir);
+    }
+    let origin = match origin {
+        Some(origin) => origin,
+        None => Origin::find(&request.source, build_dir)?,
+    };
+    PcKernel::compile(&origin, request.jobs, build_dir)
+}
+
 /// Identifies the parts; the release and the packages are in the source.
 fn key(facts: &KernelFacts) -> KernelKey {
-    let mut fingerprint = driver::fingerprint();
+    let mut fingerprint = driver::fingerprint(facts.source_kind);
     fingerprint.add(&facts.source);
     if let Some(pc) = &facts.pc {
         fingerprint.add(&pc.initramfs_sha256);
@@ -168,39 +215,33 @@ fn copy_parts(kernel: &Kernel, finished: &Path) -> Result<KernelFacts, LabError>
 }
 
 fn make_parts(
-    kernel: &DebianKernel,
+    kernel: &PcKernel,
     request: &BuildRequest,
     finished: &Path,
     build_dir: &mut BuildDir<'_>,
 ) -> Result<KernelFacts, LabError> {
-    let unpacked = kernel.unpack(build_dir)?;
-    let driver = Driver::build(&unpacked.folder, &unpacked.headers, build_dir)?;
+    let driver = Driver::build(&kernel.headers, build_dir)?;
     build_dir.reporter.enter(BuildStage::Storing);
-    let tree = find_modules(&unpacked, &kernel.release, &request.modules, build_dir)?;
+    let tree = find_modules(kernel, &request.modules, build_dir)?;
     let binary = finished.join(BINARY);
-    fs::copy(&unpacked.kernel, &binary).map_err(LabError::io("write", &binary))?;
+    fs::copy(&kernel.kernel, &binary).map_err(LabError::io("write", &binary))?;
     let config = finished.join(CONFIG);
-    fs::copy(&unpacked.config, &config).map_err(LabError::io("write", &config))?;
+    fs::copy(&kernel.config, &config).map_err(LabError::io("write", &config))?;
     let initramfs = finished.join(INITRAMFS);
     let contents = Contents::of(&tree, &request.file_systems);
     contents.write(&tree, &driver, &initramfs)?;
-    let packages: BTreeMap<_, _> = kernel
-        .packages
-        .iter()
-        .map(|it| (it.name.clone(), it.version.clone()))
-        .collect();
     let text = fs::read_to_string(&config).map_err(LabError::io("read", &config))?;
     let compiler = crate::fragment::text_value(&text, "CONFIG_CC_VERSION_TEXT");
     let about = binary.metadata().map_err(LabError::io("find", &binary))?;
     Ok(KernelFacts {
-        key: driver::recipe_digest(),
-        recipe: driver::recipe_digest(),
+        key: driver::recipe_digest(kernel.kind),
+        recipe: driver::recipe_digest(kernel.kind),
         release: kernel.release.clone(),
-        source_kind: SourceKind::DebianKernel,
-        source: kernel.identity(),
-        config_ignored: Vec::new(),
+        source_kind: kernel.kind,
+        source: kernel.source.clone(),
+        config_ignored: kernel.config_ignored.clone(),
         edits_ignored: Vec::new(),
-        patches: Vec::new(),
+        patches: kernel.patches.clone(),
         simdisk: true,
         lab_devices: true,
         compiler: compiler.unwrap_or("unknown").to_owned(),
@@ -216,20 +257,19 @@ fn make_parts(
             fslab_sha256: String::new(),
             fslab: String::new(),
             file_systems: contents.available(),
-            packages,
+            packages: kernel.packages.clone(),
         }),
     })
 }
 
 /// Adds the user's modules, and lets depmod(8) find out what needs what.
 fn find_modules(
-    unpacked: &Unpacked,
-    release: &str,
+    kernel: &PcKernel,
     own: &[PathBuf],
     build_dir: &mut BuildDir<'_>,
 ) -> Result<ModuleTree, LabError> {
     if !own.is_empty() {
-        let folder = unpacked.modules.join("updates");
+        let folder = kernel.modules.join("updates");
         fs::create_dir_all(&folder).map_err(LabError::io("make", &folder))?;
         for module in own {
             let to = folder.join(module.file_name().unwrap_or_default());
@@ -237,9 +277,9 @@ fn find_modules(
         }
     }
     let mut depmod = build_dir.command("depmod");
-    depmod.arg("-b").arg(&unpacked.folder).arg(release);
+    depmod.arg("-b").arg(&kernel.folder).arg(&kernel.release);
     build_dir.run("list the kernel's modules", depmod)?;
-    ModuleTree::read(&unpacked.modules)
+    ModuleTree::read(&kernel.modules)
 }
 
 /// What the initramfs has: lists of files in load order.

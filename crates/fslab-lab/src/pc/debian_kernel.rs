@@ -1,11 +1,13 @@
 //! Debian's kernel packages: which one a request means, and its headers.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::Path;
 
-use crate::LabError;
+use super::pc_kernel::PcKernel;
 use crate::build_dir::BuildDir;
 use crate::progress::BuildStage;
 use crate::source::{Apt, DebianPackage};
+use crate::{LabError, SourceKind};
 
 /// Prefix and suffix of the packages of kernels for 64-bit PCs.
 const IMAGE: (&str, &str) = ("linux-image-", "-amd64");
@@ -17,23 +19,9 @@ const FLAVOURS: [&str; 2] = ["-cloud", "-rt"];
 pub(super) struct DebianKernel {
     apt: Apt,
     /// The release by uname(2), such as `6.1.0-56-amd64`.
-    pub(super) release: String,
+    release: String,
     /// The kernel's package first.
-    pub(super) packages: Vec<DebianPackage>,
-}
-
-/// The unpacked packages.
-pub(super) struct Unpacked {
-    /// The root of all.
-    pub(super) folder: PathBuf,
-    /// The kernel.
-    pub(super) kernel: PathBuf,
-    /// Its configuration.
-    pub(super) config: PathBuf,
-    /// Its modules.
-    pub(super) modules: PathBuf,
-    /// The tree that a module is built against.
-    pub(super) headers: PathBuf,
+    packages: Vec<DebianPackage>,
 }
 
 impl DebianKernel {
@@ -63,27 +51,43 @@ impl DebianKernel {
         })
     }
 
-    /// Identifies the packages with their versions.
-    pub(super) fn identity(&self) -> String {
+    /// Fetches and unpacks all packages.
+    pub(super) fn provide(&self, build_dir: &mut BuildDir<'_>) -> Result<PcKernel, LabError> {
+        let folder = self.apt.fetch(&self.packages, "debian", build_dir)?;
+        let release = &self.release;
+        let headers = folder.join(format!("usr/src/linux-headers-{release}"));
+        relocate(&headers, &folder)?;
         let each = self.packages.iter();
         let texts: Vec<_> = each
             .map(|it| format!("{} {}", it.name, it.version))
             .collect();
-        texts.join(", ")
-    }
-
-    /// Fetches and unpacks all packages.
-    pub(super) fn unpack(&self, build_dir: &mut BuildDir<'_>) -> Result<Unpacked, LabError> {
-        let folder = self.apt.fetch(&self.packages, "debian", build_dir)?;
-        let release = &self.release;
-        Ok(Unpacked {
+        let packages = self.packages.iter();
+        Ok(PcKernel {
+            release: release.clone(),
+            kind: SourceKind::DebianKernel,
+            source: texts.join(", "),
+            packages: packages
+                .map(|it| (it.name.clone(), it.version.clone()))
+                .collect(),
+            patches: Vec::new(),
+            config_ignored: Vec::new(),
             kernel: folder.join(format!("boot/vmlinuz-{release}")),
             config: folder.join(format!("boot/config-{release}")),
             modules: folder.join(format!("lib/modules/{release}")),
-            headers: folder.join(format!("usr/src/linux-headers-{release}")),
+            headers,
             folder,
         })
     }
+}
+
+/// Debian's headers name their other folders by absolute paths, since they are made to be
+/// installed: here they lie below `unpacked`.
+fn relocate(headers: &Path, unpacked: &Path) -> Result<(), LabError> {
+    let path = headers.join("Makefile");
+    let text = fs::read_to_string(&path).map_err(LabError::io("read", &path))?;
+    let there = format!("{}/usr/src/", unpacked.display());
+    let text = text.replace("/usr/src/", &there);
+    fs::write(&path, text).map_err(LabError::io("write", &path))
 }
 
 /// The newest of the kernels in `packages` whose version is `version` or continues it: `6.1.0-56`.
@@ -132,5 +136,22 @@ mod tests {
         assert_eq!(found("6.12.9").as_deref(), Some("6.12.9+deb12"));
         assert_eq!(found("6").as_deref(), Some("6.12.43+deb12"));
         assert_eq!(found("5.10"), None);
+    }
+
+    #[test]
+    fn headers_are_found_below_the_folder_that_they_are_unpacked_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let makefile = folder.path().join("Makefile");
+        fs::write(
+            &makefile,
+            "include /usr/src/linux-headers-1-common/Makefile\n",
+        )
+        .expect("written");
+        relocate(folder.path(), Path::new("/build")).expect("written");
+        let text = fs::read_to_string(makefile).expect("read");
+        assert_eq!(
+            text,
+            "include /build/usr/src/linux-headers-1-common/Makefile\n"
+        );
     }
 }

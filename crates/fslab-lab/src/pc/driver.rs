@@ -7,7 +7,8 @@ use crate::additions::DRIVERS;
 use crate::build_dir::BuildDir;
 use crate::key::Fingerprint;
 use crate::progress::BuildStage;
-use crate::{KernelKey, LabError};
+use crate::recipe::Recipe;
+use crate::{KernelKey, LabError, SourceKind};
 
 macro_rules! pc {
     ($($name:literal),* $(,)?) => {
@@ -38,13 +39,16 @@ pc![
 /// Version of how the parts of a PC's lab are made.
 const VERSION: &str = "1";
 
-/// Identifies sources and build, independent of the kernel.
-pub(crate) fn recipe_digest() -> KernelKey {
-    fingerprint().finish()
+/// Identifies what a kernel of this kind is built with, independent of its source.
+pub(crate) fn recipe_digest(kind: SourceKind) -> KernelKey {
+    fingerprint(kind).finish()
 }
 
-pub(super) fn fingerprint() -> Fingerprint {
+pub(super) fn fingerprint(kind: SourceKind) -> Fingerprint {
     let mut fingerprint = Fingerprint::default();
+    if kind != SourceKind::DebianKernel {
+        Recipe::pc().add_to(&mut fingerprint);
+    }
     fingerprint.add("pc");
     fingerprint.add(VERSION);
     for (path, text) in DRIVERS.iter().chain(PC_FILES) {
@@ -61,12 +65,8 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Compiles the module against `headers`, below the root `unpacked`, and the first process.
-    pub(super) fn build(
-        unpacked: &Path,
-        headers: &Path,
-        build_dir: &mut BuildDir<'_>,
-    ) -> Result<Self, LabError> {
+    /// Compiles the module against `headers`, and the first process.
+    pub(super) fn build(headers: &Path, build_dir: &mut BuildDir<'_>) -> Result<Self, LabError> {
         build_dir.reporter.enter(BuildStage::Compiling);
         let sources = build_dir.make_folder("simdisk")?;
         for (path, text) in DRIVERS.iter().chain(PC_FILES) {
@@ -76,7 +76,6 @@ impl Driver {
             }
             fs::write(&path, text).map_err(LabError::io("write", &path))?;
         }
-        relocate(headers, unpacked)?;
         let pc = sources.join("pc");
         let mut make = build_dir.command("make");
         make.arg("-C")
@@ -101,16 +100,6 @@ impl Driver {
     }
 }
 
-/// Debian's headers name their other folders by absolute paths, since they are made to be
-/// installed: here they lie below `unpacked`.
-fn relocate(headers: &Path, unpacked: &Path) -> Result<(), LabError> {
-    let path = headers.join("Makefile");
-    let text = fs::read_to_string(&path).map_err(LabError::io("read", &path))?;
-    let there = format!("{}/usr/src/", unpacked.display());
-    let text = text.replace("/usr/src/", &there);
-    fs::write(&path, text).map_err(LabError::io("write", &path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,22 +115,5 @@ mod tests {
         found.sort();
         let embedded: Vec<_> = PC_FILES.iter().map(|(path, _)| *path).collect();
         assert_eq!(embedded, found);
-    }
-
-    #[test]
-    fn headers_are_found_below_the_folder_that_they_are_unpacked_in() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let makefile = folder.path().join("Makefile");
-        fs::write(
-            &makefile,
-            "include /usr/src/linux-headers-1-common/Makefile\n",
-        )
-        .expect("written");
-        relocate(folder.path(), Path::new("/build")).expect("written");
-        let text = fs::read_to_string(makefile).expect("read");
-        assert_eq!(
-            text,
-            "include /build/usr/src/linux-headers-1-common/Makefile\n"
-        );
     }
 }

@@ -1,8 +1,10 @@
-//! Labs of a simulated PC: an unchanged x86-64 kernel of a distribution, fslab's driver as a module
-//! of it, and an initramfs that loads the modules and mounts the lab's root image.
+//! Labs of a simulated PC: an unchanged x86-64 kernel of a distribution, or one compiled from
+//! source, fslab's driver as a module of it, and an initramfs that loads the modules and mounts the
+//! lab's root image.
 //!
 //! ```text
 //!     Debian's packages --> kernel, modules ----+
+//!     or source + recipe --> kernel ------------+
 //!     headers + kernel/simdisk --> fslab.ko ----+--> initramfs
 //!     kernel/simdisk/pc/init.c --> /init -------+
 //!     the running fslab, stripped ------------------> program of the trials
@@ -17,6 +19,7 @@ mod driver;
 mod facts;
 mod initramfs;
 mod modules;
+mod pc_kernel;
 
 pub(crate) use build::build_pc;
 pub(crate) use driver::recipe_digest;

@@ -16,7 +16,7 @@ pub(super) struct ModuleTree {
     aliases: BTreeMap<String, String>,
     /// Modules that are loaded before another one, by its name.
     before: BTreeMap<String, Vec<String>>,
-    /// Names of modules that the kernel has built in.
+    /// Names and aliases of modules that the kernel has built in.
     built_in: BTreeSet<String>,
 }
 
@@ -36,7 +36,14 @@ impl ModuleTree {
             before: words(&read("modules.softdep")?, "softdep")
                 .filter_map(|words| Some((normal(words.first()?), pre(&words[1..]))))
                 .collect(),
-            built_in: read("modules.builtin")?.lines().map(name_of).collect(),
+            built_in: read("modules.builtin")?
+                .lines()
+                .map(name_of)
+                // Kernels before 5.2 do not have the list.
+                .chain(built_in_aliases(
+                    &read("modules.builtin.modinfo").unwrap_or_default(),
+                ))
+                .collect(),
         })
     }
 
@@ -52,8 +59,8 @@ impl ModuleTree {
         if let Some(module) = self.aliases.get(&alias) {
             return Some(Some(module));
         }
-        let name = normal(fs_type);
-        let is_built_in = self.built_in.contains(&name);
+        let is_built_in =
+            self.built_in.contains(&alias) || self.built_in.contains(&normal(fs_type));
         is_built_in.then_some(None)
     }
 
@@ -95,6 +102,13 @@ fn dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
             )
         })
         .collect()
+}
+
+/// The aliases in `modules.builtin.modinfo`: texts `ext4.alias=fs-ext3`, each ended by a NUL.
+fn built_in_aliases(modinfo: &str) -> Vec<String> {
+    let each = modinfo.split('\0').filter_map(|text| text.split_once('='));
+    let aliases = each.filter(|(key, _)| key.ends_with(".alias"));
+    aliases.map(|(_, alias)| normal(alias)).collect()
 }
 
 /// The words after the keyword, of each line that begins with it.
@@ -147,6 +161,10 @@ mod tests {
                 "softdep ext4 pre: crypto-crc32c post: x\n",
             ),
             ("modules.builtin", "kernel/fs/erofs/erofs.ko\n"),
+            (
+                "modules.builtin.modinfo",
+                "erofs.license=GPL\0erofs.alias=fs-erofs\0ext3.alias=fs-ext3\0",
+            ),
         ] {
             fs::write(folder.path().join(name), text).expect("written");
         }
@@ -176,6 +194,7 @@ mod tests {
         let tree = tree();
         assert_eq!(tree.of_file_system("ext2"), Some(Some("ext4")));
         assert_eq!(tree.of_file_system("erofs"), Some(None));
+        assert_eq!(tree.of_file_system("ext3"), Some(None));
         assert_eq!(tree.of_file_system("zfs"), None);
     }
 }

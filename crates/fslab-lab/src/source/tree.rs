@@ -14,7 +14,12 @@ use crate::key::{self, Fingerprint};
 use crate::{KernelKey, LabError};
 
 /// Files by which the kernel's Makefile detects a build inside the tree.
-const BUILT: [&str; 3] = [".config", "include/config", "arch/um/include/generated"];
+const BUILT: [&str; 4] = [
+    ".config",
+    "include/config",
+    "arch/um/include/generated",
+    "arch/x86/include/generated",
+];
 
 const TASK: &str = "ask git about the source";
 

@@ -4,9 +4,10 @@
 use fslab_model::MetricDefinition;
 
 use super::Label;
+use super::axis::{Axis, TickUnit, title_of};
 use super::drawing::Drawing;
-use super::outline::Zoom;
-use super::scale::{AxisUnit, Rule, Scale, direction};
+use super::field::{BESIDE, Field};
+use super::scale::Scale;
 use super::svg::{Anchor, Svg, text_width};
 use crate::wording;
 
@@ -24,8 +25,6 @@ const AXIS: f64 = 38.0;
 /// Length of an axis relative to its largest figure.
 const ROOM: f64 = 1.02;
 const TICKS: u32 = 6;
-/// Between the end of a bar, or a mark, and its figure.
-const BESIDE: f64 = 6.0;
 /// Most letters of the reason for a missing bar.
 const REASON_LETTERS: usize = 76;
 
@@ -74,34 +73,22 @@ impl GroupedBars<'_> {
         let groups = self.groups.len() as f64;
         let bottom = STEP * rows as f64 + (HEAD + GAP) * groups;
         let mut svg = Svg::with_width(WIDTH, bottom + AXIS);
-        let common = self.is_common().then(|| self.scale(high));
-        if let (Some(scale), Some(group)) = (common, self.groups.first()) {
-            svg.along(self.rule(scale, group).as_ref(), None);
-            axis(
-                &mut svg,
-                scale,
-                (group.metric, self.cap.map_or(high, |c| c.min(high))),
-                bottom,
-            );
-        }
-        let mut top = 0.0;
-        for group in &self.groups {
-            let own = self.scale(group.high().unwrap_or(1.0));
-            if common.is_none() {
-                svg.along(self.rule(own, group).as_ref(), None);
+        match self.groups.first().filter(|_| self.is_common()) {
+            Some(group) => {
+                let mut field = self.field(&mut svg, group.metric, high);
+                field.across((HEAD - 4.0, bottom), RIGHT);
+                draw_groups(&mut field, &self.groups, 0.0);
+                field.close();
             }
-            svg.text("head", Anchor::Start, (0.0, top + 15.0), &group.title);
-            for (index, bar) in group.bars.iter().enumerate() {
-                let top = top + HEAD + STEP * index as f64;
-                draw(&mut svg, common.unwrap_or(own), (group.metric, bar), top);
+            None => {
+                let mut top = 0.0;
+                for group in &self.groups {
+                    let high = group.high().unwrap_or(1.0);
+                    let mut field = self.field(&mut svg, group.metric, high);
+                    top = draw_groups(&mut field, std::slice::from_ref(group), top);
+                    field.close();
+                }
             }
-            if common.is_none() {
-                svg.close();
-            }
-            top += HEAD + STEP * group.bars.len() as f64 + GAP;
-        }
-        if common.is_some() {
-            svg.close();
         }
         Some(svg.into_drawing(&self.description()))
     }
@@ -113,20 +100,23 @@ impl GroupedBars<'_> {
         (widest + 22.0).clamp(LEFT_MIN, LEFT_MAX)
     }
 
-    fn scale(&self, high: f64) -> Scale {
-        let high = self.cap.map_or(high * ROOM, |cap| cap.min(high * ROOM));
-        Scale::from_zero(high, self.left(), RIGHT)
-    }
-
-    /// `None` if bars are cut, because their ends are not at their figures.
-    fn rule(&self, scale: Scale, group: &BarGroup) -> Option<Rule> {
-        self.cap.is_none().then(|| Rule {
-            scale,
+    /// Begins bars up to `high`. Cut bars are not drawn again, because they do not end at their
+    /// figures.
+    fn field<'s>(&self, svg: &'s mut Svg, metric: &MetricDefinition, high: f64) -> Field<'s> {
+        let length = self.cap.map_or(high * ROOM, |cap| cap.min(high * ROOM));
+        let axis = Axis {
+            scale: Scale::from_zero(length, self.left(), RIGHT),
+            high: self.cap.map_or(high, |cap| cap.min(high)),
             ticks: TICKS,
             linear_factor_max: f64::INFINITY,
             room: (ROOM, 1.0),
-            unit: AxisUnit::base(group.metric),
-        })
+            unit: TickUnit::Common(metric.unit),
+            title: title_of(metric),
+        };
+        match self.cap {
+            None => Field::open(svg, Some(axis), None),
+            Some(_) => Field::fixed(svg, Some(axis), None),
+        }
     }
 
     fn description(&self) -> String {
@@ -155,74 +145,68 @@ impl BarGroup<'_> {
     }
 }
 
-fn axis(svg: &mut Svg, scale: Scale, (metric, high): (&MetricDefinition, f64), bottom: f64) {
-    let unit = AxisUnit::of(metric, high);
-    let ticks = scale.ticks(TICKS);
-    let upright = |tick: &f64| ((scale.at(*tick), HEAD - 4.0), (scale.at(*tick), bottom));
-    svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
-    for tick in ticks {
-        let x = scale.at(tick);
-        svg.text(
-            "tick x",
-            Anchor::Middle,
-            (x, bottom + 14.0),
-            &unit.label(tick),
-        );
+/// Draws groups from `top` on, and returns where they end.
+fn draw_groups(field: &mut Field, groups: &[BarGroup], mut top: f64) -> f64 {
+    for group in groups {
+        let place = (0.0, top + 15.0);
+        field.svg.text("head", Anchor::Start, place, &group.title);
+        for (index, bar) in group.bars.iter().enumerate() {
+            let top = top + HEAD + STEP * index as f64;
+            draw(field, (group.metric, bar), top);
+        }
+        top += HEAD + STEP * group.bars.len() as f64 + GAP;
     }
-    let title = format!("{} · {}", unit.name, direction(metric));
-    let title = title.trim_start_matches(" · ");
-    svg.text("axis x", Anchor::End, (RIGHT, bottom + 31.0), title);
+    top
 }
 
-fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), top: f64) {
+fn draw(field: &mut Field, (metric, bar): (&MetricDefinition, &Bar), top: f64) {
     let (words, look) = (top + BAR - 2.0, bar.label.look);
-    let (middle, highest) = bar
-        .value
-        .map_or((0.0, 0.0), |[middle, _, high]| (middle, high));
-    svg.open_large(look, Zoom(scale.zoom(0.0, highest.max(middle)), 1.0), None);
-    svg.mark("key", look, (6.0, top + BAR / 2.0));
-    svg.text("label", Anchor::Start, (16.0, words), &bar.label.name);
-    let mark = bar.published.map(|published| scale.at(published));
+    field.svg.open(look);
+    field.svg.mark("key", look, (6.0, top + BAR / 2.0));
+    let name = (16.0, words);
+    field
+        .svg
+        .text("label", Anchor::Start, name, &bar.label.name);
     if let Some([median, low, high]) = bar.value {
-        let (from, to) = (scale.at(0.0), scale.at(median));
-        svg.rectangle("bar", (from, top), (to.max(from + 1.0), top + BAR));
-        if scale.is_beyond(median) {
+        field.rectangle("bar", ((0.0, top), (median, top + BAR)), 1.0);
+        let end = field.across_at(median);
+        if field.is_beyond((median, top)) {
             // Two slashes mark a cut bar.
-            for slash in [to - 13.0, to - 8.0] {
-                svg.line(
-                    "cut",
-                    (slash - 3.0, top + BAR + 2.0),
-                    (slash + 3.0, top - 2.0),
-                );
+            for slash in [end - 13.0, end - 8.0] {
+                let ends = ((slash - 3.0, top + BAR + 2.0), (slash + 3.0, top - 2.0));
+                field.svg.line("cut", ends.0, ends.1);
             }
         } else if high > low {
             let y = top + BAR / 2.0;
-            svg.line("spread", (scale.at(low), y), (scale.at(high), y));
+            field.lines("spread", &[((low, y), (high, y))]);
         }
         let figure = wording::figure(metric, median);
-        let left = figure_left(scale.at(high).max(to), text_width(&figure), mark);
-        svg.text("value end", Anchor::Start, (left, words), &figure);
+        let place = beside(field, bar, (high.max(median), text_width(&figure)));
+        field.beside(place, words, &figure);
     } else {
         let mut why: String = bar.absence.chars().take(REASON_LETTERS).collect();
         if bar.absence.chars().count() > REASON_LETTERS {
             why.push('…');
         }
-        svg.text("none", Anchor::Start, (scale.at(0.0) + 4.0, words), &why);
+        let place = (field.across_at(0.0) + 4.0, words);
+        field.svg.text("none", Anchor::Start, place, &why);
     }
-    if let Some(x) = mark {
-        svg.line("then", (x, top - 2.5), (x, top + BAR + 2.5));
+    if let Some(published) = bar.published {
+        let (above, below) = ((published, top - 2.5), (published, top + BAR + 2.5));
+        field.lines("then", &[(above, below)]);
     }
-    svg.close();
+    field.svg.close();
 }
 
-/// The left edge of a figure of `width` right of a bar that ends at `end`: right of the published
-/// figure's mark, if that would cross it.
-fn figure_left(end: f64, width: f64, mark: Option<f64>) -> f64 {
-    let left = end + BESIDE;
-    match mark {
-        Some(mark) if (end..left + width).contains(&mark) => mark + BESIDE,
-        _ => left,
-    }
+/// The figure beside whose place the text of `width` stands: the end of the bar, or the published
+/// figure if its mark would cross the text.
+fn beside(field: &Field, bar: &Bar, (end, width): (f64, f64)) -> f64 {
+    let from = field.across_at(end);
+    let is_crossed = |published: &f64| {
+        let mark = field.across_at(*published);
+        (from..from + BESIDE + width).contains(&mark)
+    };
+    bar.published.filter(is_crossed).unwrap_or(end)
 }
 
 #[cfg(test)]
@@ -231,12 +215,34 @@ mod tests {
 
     #[test]
     fn a_figure_does_not_cross_the_published_mark() {
-        let left = |mark| figure_left(100.0, 40.0, mark);
-        assert_eq!(left(None), 106.0);
-        assert_eq!(left(Some(99.0)), 106.0);
-        assert_eq!(left(Some(100.0)), 106.0);
-        assert_eq!(left(Some(120.0)), 126.0);
-        assert_eq!(left(Some(145.0)), 151.0);
-        assert_eq!(left(Some(146.0)), 106.0);
+        let label = Label {
+            name: "ext4".into(),
+            look: 0,
+        };
+        let mut svg = Svg::new(100.0);
+        let axis = Axis {
+            scale: Scale::from_zero(500.0, 0.0, 500.0),
+            high: 500.0,
+            ticks: TICKS,
+            linear_factor_max: f64::INFINITY,
+            room: (1.0, 1.0),
+            unit: TickUnit::Common(fslab_model::Unit::Count),
+            title: String::new(),
+        };
+        let field = Field::open(&mut svg, Some(axis), None);
+        let place = |published| {
+            let bar = Bar {
+                label: &label,
+                value: None,
+                absence: String::new(),
+                published,
+            };
+            beside(&field, &bar, (100.0, 40.0))
+        };
+        assert_eq!(place(None), 100.0);
+        assert_eq!(place(Some(99.0)), 100.0);
+        assert_eq!(place(Some(120.0)), 120.0);
+        assert_eq!(place(Some(145.0)), 145.0);
+        assert_eq!(place(Some(146.0)), 100.0);
     }
 }

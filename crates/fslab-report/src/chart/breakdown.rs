@@ -3,13 +3,13 @@
 //! They may differ: a write that ends in the cache takes no time of the media, and a later
 //! write-back takes none of a request.
 
-use fslab_model::definitions::ELAPSED;
-use fslab_model::{DeviceInsight, TimeParts, format_ns};
+use fslab_model::{DeviceInsight, TimeParts, Unit, format_ns};
 
 use super::Label;
+use super::axis::{Axis, TickUnit};
 use super::drawing::Drawing;
-use super::outline::Zoom;
-use super::scale::{AxisUnit, Rule, Scale};
+use super::field::Field;
+use super::scale::Scale;
 use super::svg::{Anchor, Svg};
 use crate::wording;
 
@@ -78,64 +78,48 @@ pub(crate) fn breakdown(subjects: &[Bars]) -> Option<Drawing> {
         return None;
     }
     let row = HEAD + 2.0 * STEP + GAP;
-    let x = Scale::from_zero(high as f64, LEFT, RIGHT);
     let bottom = row * subjects.len() as f64 - GAP + 2.0;
     let mut svg = Svg::with_width(WIDTH, bottom + AXIS).in_rows(row);
-    let unit = AxisUnit::of(&ELAPSED, high as f64);
-    let rule = Rule {
-        scale: x,
+    let axis = Axis {
+        scale: Scale::from_zero(high as f64, LEFT, RIGHT),
+        high: high as f64,
         ticks: TICKS,
         linear_factor_max: f64::INFINITY,
         room: (1.0, 1.0),
-        unit: AxisUnit::base(&ELAPSED),
+        unit: TickUnit::Common(Unit::Nanoseconds),
+        title: "{} of device time, summed".to_owned(),
     };
-    svg.along(Some(&rule), None);
-    let ticks = x.ticks(TICKS);
-    let upright = |tick: &f64| ((x.at(*tick), HEAD), (x.at(*tick), bottom));
-    svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
-    svg.foot();
-    for tick in ticks {
-        let label = unit.label(tick);
-        svg.text(
-            "tick x",
-            Anchor::Middle,
-            (x.at(tick), bottom + 13.0),
-            &label,
-        );
-    }
-    let title = format!("{} of device time, summed", unit.name);
-    svg.text("axis x", Anchor::End, (RIGHT + 8.0, bottom + 30.0), &title);
-    svg.close();
+    let mut field = Field::open(&mut svg, Some(axis), None);
+    field.across((HEAD, bottom), RIGHT + 8.0);
     for (index, subject) in subjects.iter().enumerate() {
-        draw(&mut svg, x, subject, row * index as f64);
+        draw(&mut field, subject, row * index as f64);
     }
-    svg.close();
+    field.close();
     Some(svg.into_drawing(&description(subjects)))
 }
 
-fn draw(svg: &mut Svg, x: Scale, subject: &Bars, top: f64) {
-    let label = subject.label;
-    let lengths = subject.bars.iter().map(|(_, time)| time.service_ns());
-    let high = lengths.max().unwrap_or(0) as f64;
-    svg.open_large(label.look, Zoom(x.zoom(0.0, high), 1.0), None);
+fn draw(field: &mut Field, subject: &Bars, top: f64) {
+    let (label, svg) = (subject.label, &mut *field.svg);
+    svg.open(label.look);
     svg.mark("key", label.look, (10.0, top + 9.0));
     svg.text("label", Anchor::Start, (20.0, top + 13.0), &label.name);
     for (place, (name, time)) in subject.bars.iter().enumerate() {
         let top = top + HEAD + STEP * place as f64;
         let words = top + BAR - 1.5;
+        let svg = &mut *field.svg;
         svg.text("tick", Anchor::End, (LEFT - 6.0, words), name);
         let total = format_ns(time.service_ns() as f64);
         svg.text("value", Anchor::End, (WIDTH - 6.0, words), &total);
         let mut before = 0;
         for (ns, (class, _)) in parts(time).into_iter().zip(PARTS) {
-            let (from, to) = (x.at(before as f64), x.at((before + ns) as f64));
+            let (from, to) = (before as f64, (before + ns) as f64);
             if ns > 0 {
-                svg.rectangle(class, (from, top), (to, top + BAR));
+                field.rectangle(class, ((from, top), (to, top + BAR)), 0.0);
             }
             before += ns;
         }
     }
-    svg.close();
+    field.svg.close();
 }
 
 fn description(subjects: &[Bars]) -> String {

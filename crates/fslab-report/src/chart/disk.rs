@@ -5,8 +5,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fslab_model::definitions::ELAPSED;
-use fslab_model::{Bytes, DeviceInsight, PICTURE_LEVEL_MAX, Picture, PictureError, PictureLayer};
+use fslab_model::{
+    Bytes, DeviceInsight, PICTURE_LEVEL_MAX, Picture, PictureError, PictureLayer, Unit,
+};
 
 use super::WIDTH;
 use super::drawing::Drawing;
@@ -106,7 +107,7 @@ fn axes(svg: &mut Svg, (x, length_ns): (Scale, f64), capacity: f64) {
             &tick.to_string(),
         );
     }
-    let time = AxisUnit::of(&ELAPSED, length_ns);
+    let time = AxisUnit::of(Unit::Nanoseconds, length_ns);
     for tick in x.ticks(5) {
         let at = x.at(tick);
         svg.line("grid over", (at, BOTTOM), (at, BOTTOM + 3.0));

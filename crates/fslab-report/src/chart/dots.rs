@@ -3,10 +3,11 @@
 
 use fslab_stats::Interval;
 
+use super::axis::{Axis, TickUnit, title_of};
 use super::drawing::Drawing;
+use super::field::Field;
 use super::lines::lines;
-use super::outline::Zoom;
-use super::scale::{AxisUnit, Rule, Scale, direction};
+use super::scale::Scale;
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 use crate::wording;
@@ -45,13 +46,12 @@ impl Dots<'_> {
     pub(crate) fn draw(&self) -> Drawing {
         let bottom = self.row_height() * self.subjects.len() as f64 + 2.0;
         let mut svg = Svg::new(bottom + AXIS).in_rows(self.row_height());
-        let scale = self.scale();
-        svg.along(Some(&self.rule(scale)), None);
-        self.axis(&mut svg, scale, bottom);
+        let mut field = Field::open(&mut svg, Some(self.axis()), None);
+        field.across((20.0, bottom), RIGHT + 8.0);
         for (subject, entry) in self.comparison.entries.iter().enumerate() {
-            self.row(&mut svg, scale, subject, entry);
+            self.row(&mut field, subject, entry);
         }
-        svg.close();
+        field.close();
         svg.into_drawing(&self.description())
     }
 
@@ -66,13 +66,16 @@ impl Dots<'_> {
         LINE * (counts.max().unwrap_or(1) - 1) as f64
     }
 
-    fn rule(&self, scale: Scale) -> Rule {
-        Rule {
-            scale,
+    fn axis(&self) -> Axis {
+        let metric = self.comparison.metric;
+        Axis {
+            scale: self.scale(),
+            high: self.values().fold(0.0, f64::max),
             ticks: TICKS,
             linear_factor_max: LINEAR_FACTOR_MAX,
             room: ROOM,
-            unit: AxisUnit::base(self.comparison.metric),
+            unit: TickUnit::Common(metric.unit),
+            title: title_of(metric),
         }
     }
 
@@ -93,59 +96,24 @@ impl Dots<'_> {
         Scale::from_zero((high * ROOM.0).max(reach.min(high * 1.4)), LEFT, RIGHT)
     }
 
-    fn axis(&self, svg: &mut Svg, scale: Scale, bottom: f64) {
-        let metric = self.comparison.metric;
-        let unit = AxisUnit::of(metric, self.values().fold(0.0, f64::max));
-        let ticks = scale.ticks(TICKS);
-        let upright = |tick: &f64| ((scale.at(*tick), 20.0), (scale.at(*tick), bottom));
-        svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
-        svg.foot();
-        for tick in ticks {
-            let place = (scale.at(tick), bottom + 13.0);
-            svg.text("tick x", Anchor::Middle, place, &unit.label(tick));
-        }
-        let note = if scale.is_logarithmic() {
-            " · log axis"
-        } else {
-            ""
-        };
-        let title = format!("{} · {}{note}", unit.name, direction(metric));
-        let title = title.trim_start_matches(" · ");
-        svg.text("axis x", Anchor::End, (RIGHT + 8.0, bottom + 30.0), title);
-        svg.close();
-    }
-
-    fn row(&self, svg: &mut Svg, scale: Scale, subject: usize, entry: &Entry) {
+    fn row(&self, field: &mut Field, subject: usize, entry: &Entry) {
         let (height, top) = (self.row_height(), self.row_height() * subject as f64);
         let (words, more) = (top + 13.0, self.more_lines());
         let strip = words + more + 0.4 * (height - more);
         let label = &self.subjects[subject];
-        let look = &label.look;
-        let beyond = interval(entry).filter(|interval| !scale.has(*interval));
-        svg.open_large(*look, zoom(scale, entry), beyond);
-        svg.mark("key", *look, (LEFT + 4.0, words - 4.0));
+        let look = label.look;
+        field.svg.open(look);
+        field.svg.mark("key", look, (LEFT + 4.0, words - 4.0));
         for (index, line) in name_lines(label).iter().enumerate() {
             let place = (LEFT + 14.0, words + LINE * index as f64);
-            svg.text("label", Anchor::Start, place, line);
+            field.svg.text("label", Anchor::Start, place, line);
         }
-        svg.line("strip", (LEFT, strip), (RIGHT, strip));
+        field.svg.line("strip", (LEFT, strip), (RIGHT, strip));
         if let Some(mean) = entry.mean() {
-            if let Some(interval) = interval(entry) {
-                whisker(svg, scale, interval, strip);
-            }
-            if !self.comparison.exact {
-                let x = scale.at(mean);
-                svg.line("mean", (x, strip - 9.0), (x, strip + 9.0));
-            }
-            let place = |(index, value): (usize, &f64)| {
-                // Fixed offsets, so that equal repeats do not cover one another.
-                let offset = [0.0, -4.0, 4.0][index % 3];
-                (scale.at(*value), strip + offset)
-            };
-            let points: Vec<_> = entry.values.iter().enumerate().map(place).collect();
-            svg.marks("dot", *look, &points);
+            self.figures(field, entry, (mean, strip), look);
             let figure = wording::figure(self.comparison.metric, mean);
-            svg.text("value", Anchor::End, (RIGHT + 8.0, words), &figure);
+            let place = (RIGHT + 8.0, words);
+            field.svg.text("value", Anchor::End, place, &figure);
         } else {
             let why = self.absences.get(subject).cloned().flatten();
             let why = why.unwrap_or_else(|| "no figure".to_owned());
@@ -155,9 +123,27 @@ impl Dots<'_> {
                 short.push('…');
             }
             let place = (LEFT + 14.0, strip + 4.0);
-            svg.text("none", Anchor::Start, place, &short);
+            field.svg.text("none", Anchor::Start, place, &short);
         }
-        svg.close();
+        field.svg.close();
+    }
+
+    /// The interval, the mean and the repeats of a subject.
+    fn figures(&self, field: &mut Field, entry: &Entry, (mean, y): (f64, f64), look: usize) {
+        if let Some(interval) = interval(entry) {
+            field.interval(interval, y);
+        }
+        if !self.comparison.exact {
+            let ends = ((mean, y - 9.0), (mean, y + 9.0));
+            field.lines("mean", &[ends]);
+        }
+        let place = |(index, value): (usize, &f64)| {
+            // Fixed offsets, so that equal repeats do not cover one another.
+            let offset = [0.0, -4.0, 4.0][index % 3];
+            (*value, y + offset)
+        };
+        let points: Vec<_> = entry.values.iter().enumerate().map(place).collect();
+        field.marks("dot", look, &points);
     }
 
     fn description(&self) -> String {
@@ -186,35 +172,6 @@ fn name_lines(label: &Label) -> Vec<String> {
     lines(&label.name, NAME_LETTERS)
 }
 
-/// The enlargement of the subject when the others are hidden.
-fn zoom(scale: Scale, entry: &Entry) -> Zoom {
-    let values = || entry.values.iter().copied();
-    let (low, high) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(0.0, f64::max),
-    );
-    Zoom(scale.zoom(low, high), 1.0)
-}
-
 fn interval(entry: &Entry) -> Option<Interval> {
     entry.location?.interval
-}
-
-fn whisker(svg: &mut Svg, scale: Scale, interval: Interval, y: f64) {
-    let (low, high) = (scale.at(interval.low), scale.at(interval.high));
-    svg.line("interval", (low, y), (high, y));
-    let ends = [low, high].map(|x| ((x, y - 4.0), (x, y + 4.0)));
-    if scale.is_beyond(interval.high) {
-        svg.lines("cap", &ends[..1]);
-        svg.polyline(
-            "cap",
-            &[
-                (high - 1.0, y - 4.0),
-                (high + 4.0, y),
-                (high - 1.0, y + 4.0),
-            ],
-        );
-    } else {
-        svg.lines("cap", &ends);
-    }
 }

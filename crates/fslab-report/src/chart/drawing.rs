@@ -61,40 +61,39 @@ impl Drawing {
         )
     }
 
+    /// The chart under a title.
+    pub(crate) fn titled(self, title: &str) -> Self {
+        let top = HEAD - 6.0;
+        Self {
+            height: self.height + top,
+            body: format!(
+                "<text class=\"head\" x=\"0\" y=\"14\">{}</text>\
+                 <g transform=\"translate(0 {top:.1})\">{}</g>",
+                escape(title),
+                self.body
+            ),
+            description: format!("{title}. {}", self.description),
+            ..self
+        }
+    }
+
     /// Stacks charts, each under its title; a single one has none. `None` if there are none.
     pub(crate) fn stacked(mut drawings: Vec<(String, Self)>) -> Option<Self> {
         if drawings.len() < 2 {
             return drawings.pop().map(|(_, drawing)| drawing);
         }
-        let (mut body, mut description, mut top, mut width) = (String::new(), Vec::new(), 0.0, 0.0);
-        for (title, drawing) in drawings {
-            write!(
-                body,
-                "<text class=\"head\" x=\"0\" y=\"{:.1}\">{}</text>\
-                 <g transform=\"translate(0 {:.1})\">{}</g>",
-                top + 14.0,
-                escape(&title),
-                top + HEAD - 6.0,
-                drawing.body
-            )
-            .expect("writes to memory");
-            top += HEAD + drawing.height + 6.0;
-            width = f64::max(width, drawing.width);
-            description.push(format!("{title}. {}", drawing.description));
-        }
-        Some(Self {
-            width,
-            height: top,
-            row: None,
-            body,
-            description: description.join(" "),
-        })
+        let drawings = drawings.into_iter();
+        let drawings: Vec<Self> = drawings
+            .map(|(title, drawing)| drawing.titled(&title))
+            .collect();
+        Self::in_rows(&drawings, 1, (0.0, 12.0))
     }
 
-    /// Charts of one width in rows of as many `columns`, with gaps across and downwards. `None` if
-    /// there are none.
+    /// Charts in rows of as many `columns`, with gaps across and downwards. `None` if there are
+    /// none.
     pub(crate) fn in_rows(drawings: &[Self], columns: usize, gap: (f64, f64)) -> Option<Self> {
-        let step = drawings.first()?.width + gap.0;
+        let widths = drawings.iter().map(|drawing| drawing.width);
+        let step = widths.reduce(f64::max)? + gap.0;
         let (mut body, mut description, mut height) = (String::new(), Vec::new(), 0.0);
         for row in drawings.chunks(columns) {
             let top = if height > 0.0 { height + gap.1 } else { 0.0 };
@@ -120,7 +119,7 @@ impl Drawing {
     }
 
     /// The chart with the marks and names of its subjects above it.
-    pub(super) fn under_legend(self, labels: &[Label]) -> Self {
+    pub(crate) fn under_legend(self, labels: &[Label]) -> Self {
         let (legend, lines) = legend(labels, &[], self.width);
         // A subject that the page hides has no mark and no name.
         let legend = legend.replace("<g class=\"s", "<g class=\"of s");

@@ -1,12 +1,13 @@
 //! The latency of each percentile on two logarithmic axes, which give the tail as much space as the
 //! middle.
 
-use fslab_model::definitions::LATENCY_MAX;
-use fslab_model::{LatencyHistogram, format_ns};
+use fslab_model::{LatencyHistogram, Unit, format_ns};
 
+use super::axis::{Axis, TickUnit};
 use super::drawing::Drawing;
+use super::field::Field;
 use super::outline::Zoom;
-use super::scale::{AxisUnit, Rule, Scale};
+use super::scale::Scale;
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 
@@ -43,42 +44,35 @@ pub(crate) fn latency(curves: &[Curve]) -> Option<Drawing> {
     let low = curves.iter().filter_map(|c| c.histogram.min_ns()).min()?;
     let high = curves.iter().filter_map(|c| c.histogram.max_ns()).max()?;
     let y = Scale::logarithmic(low as f64, high as f64, BOTTOM, TOP);
+    let axis = Axis {
+        scale: y,
+        high: high as f64,
+        ticks: 5,
+        // Always logarithmic.
+        linear_factor_max: 1.0,
+        room: (1.0, 1.0),
+        unit: TickUnit::Each(Unit::Nanoseconds),
+        title: "latency · log axis · less is better".to_owned(),
+    };
     let mut svg = Svg::new(HEIGHT);
-    // Each tick has its own unit of time.
-    svg.along(
-        None,
-        Some(&Rule {
-            scale: y,
-            ticks: 5,
-            linear_factor_max: 1.0,
-            room: (1.0, 1.0),
-            unit: "each",
-        }),
-    );
-    axes(&mut svg, y);
+    let mut field = Field::open(&mut svg, None, Some(axis));
+    field.upwards((LEFT, WIDTH - 6.0));
+    percentiles(field.svg);
     for curve in curves {
         let ends = curve.histogram.min_ns().zip(curve.histogram.max_ns());
         let zoom = ends.map_or(1.0, |(low, high)| y.zoom(low as f64, high as f64));
-        svg.open_large(curve.label.look, Zoom(1.0, zoom), None);
-        svg.curves("curve", &[points(curve.histogram, y)]);
-        svg.marks("dot", curve.label.look, &marks(curve.histogram, y));
-        svg.close();
+        field.svg.open(curve.label.look);
+        field.curves("curve", &[points(curve.histogram)], Zoom(1.0, zoom));
+        field.marks("dot", curve.label.look, &marks(curve.histogram));
+        field.svg.close();
     }
-    svg.close();
+    field.close();
     Some(svg.into_drawing(&description(curves)))
 }
 
-fn axes(svg: &mut Svg, y: Scale) {
-    let ticks = y.ticks(5);
-    let level = |tick: &f64| ((LEFT, y.at(*tick)), (WIDTH - 6.0, y.at(*tick)));
-    svg.lines("grid y", &ticks.iter().map(level).collect::<Vec<_>>());
+/// The horizontal axis.
+fn percentiles(svg: &mut Svg) {
     let mut grid = Vec::new();
-    for tick in ticks {
-        let unit = AxisUnit::of(&LATENCY_MAX, tick * 1.000_001);
-        let label = format!("{} {}", unit.label(tick), unit.name);
-        let place = (LEFT - 5.0, y.at(tick) + 3.5);
-        svg.text("tick y", Anchor::End, place, &label);
-    }
     for (percentile, label) in TICKS {
         let x = x_of(nines(percentile));
         grid.push(((x, TOP), (x, BOTTOM)));
@@ -87,12 +81,6 @@ fn axes(svg: &mut Svg, y: Scale) {
     grid.push(((MAX_AT, TOP), (MAX_AT, BOTTOM)));
     svg.lines("grid", &grid);
     svg.text("tick", Anchor::Middle, (MAX_AT - 2.0, BOTTOM + 14.0), "max");
-    svg.text(
-        "axis",
-        Anchor::Start,
-        (2.0, 12.0),
-        "latency · log axis · less is better",
-    );
     let end = (WIDTH - 6.0, BOTTOM + 31.0);
     svg.text(
         "axis",
@@ -117,29 +105,30 @@ fn supports(histogram: &LatencyHistogram, nines: f64) -> bool {
     histogram.count() as f64 >= 10_f64.powf(nines)
 }
 
-fn points(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
+/// Places across, and latencies.
+fn points(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     (0..=4 * STEPS)
         .map(|step| f64::from(step) / f64::from(STEPS))
         .take_while(|nines| supports(histogram, *nines))
         .filter_map(|nines| {
             let percentile = 100.0 * (1.0 - 10_f64.powf(-nines));
             let ns = histogram.percentile_ns(percentile)?;
-            Some((x_of(nines), y.at(ns as f64)))
+            Some((x_of(nines), ns as f64))
         })
         .collect()
 }
 
 /// The subject's marks: at each percentile with a tick, and at the maximum.
-fn marks(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
+fn marks(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     let at = |percentile: f64| {
         // Slightly less, because the nines of 99.9 % compute to a little more than 3.
         let nines = nines(percentile);
         supports(histogram, nines - 1e-9)
             .then(|| histogram.percentile_ns(percentile))
             .flatten()
-            .map(|ns| (x_of(nines), y.at(ns as f64)))
+            .map(|ns| (x_of(nines), ns as f64))
     };
-    let largest = histogram.max_ns().map(|ns| (MAX_AT, y.at(ns as f64)));
+    let largest = histogram.max_ns().map(|ns| (MAX_AT, ns as f64));
     let percentiles = TICKS
         .into_iter()
         .filter_map(|(percentile, _)| at(percentile));

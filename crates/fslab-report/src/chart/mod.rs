@@ -4,11 +4,13 @@
 //! fourth subject, `of` is any element of a subject, which fades while another one is selected. All
 //! charts have the same width, which fits a telephone; wider pages have several in a row.
 
+mod axis;
 mod bars;
 mod breakdown;
 mod disk;
 mod dots;
 mod drawing;
+mod field;
 mod latency;
 mod lines;
 mod outline;
@@ -23,18 +25,20 @@ mod sheet;
 mod svg;
 mod winners;
 
+pub(crate) use axis::{Axis, TickUnit};
 pub(crate) use bars::{Bar, BarGroup, GroupedBars};
 pub(crate) use breakdown::{Bars, PARTS, breakdown};
 pub(crate) use disk::{class as layer_class, disk};
 pub(crate) use dots::Dots;
 pub(crate) use drawing::{Drawing, Frame};
+pub(crate) use field::shapes;
 pub(crate) use latency::{Curve, latency};
-pub(crate) use plot::{Line, NARROW, Plot, Quantity, Spot};
+pub(crate) use plot::{Line, NARROW, Plot, Quantity, Spot, distinct, ticks_across};
 pub(crate) use ratios::{RatioGroup, RatioRow, Ratios};
 pub(crate) use scatter::{Scatter, ScatterPoint};
 pub(crate) use series::{Course, Series};
 pub(crate) use sheet::sheet;
-pub use svg::escape;
+pub(crate) use svg::escape;
 pub(crate) use winners::{Leader, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.

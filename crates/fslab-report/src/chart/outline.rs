@@ -1,5 +1,5 @@
 //! Compact SVG path data: relative steps in tenths of a pixel, and lines without imperceptible
-//! points. Drawings that a page may enlarge have more digits.
+//! points.
 
 use std::fmt::Write;
 
@@ -9,51 +9,28 @@ pub(super) type Point = (f64, f64);
 /// Largest distance in pixels between a line and a point that is left out.
 const TOLERANCE: f64 = 0.35;
 
-/// Most decimals of a coordinate.
-const DIGITS_MAX: u32 = 4;
-
 /// Possible enlargement across and upwards, when other subjects are hidden.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Zoom(pub(super) f64, pub(super) f64);
 
 impl Zoom {
-    /// No enlargement.
-    pub(super) const NONE: Self = Self(1.0, 1.0);
-
-    /// Decimals for an accuracy of a tenth of a pixel after enlargement.
-    fn digits(self) -> u32 {
-        let most = self.0.max(self.1);
-        let extra = (0..DIGITS_MAX - 1).find(|digits| 10_f64.powi(*digits as i32) >= most);
-        1 + extra.unwrap_or(DIGITS_MAX - 1)
-    }
-
     /// A point after enlargement.
     fn of(self, (x, y): Point) -> Point {
         (x * self.0, y * self.1)
     }
 }
 
-/// A path under construction. Coordinates are integers in the smallest step, so that steps add up
-/// exactly.
+/// A path under construction. Coordinates are tenths of a pixel, so that steps add up exactly.
+#[derive(Default)]
 pub(super) struct Outline {
     data: String,
     at: (i64, i64),
-    digits: u32,
 }
 
 impl Outline {
-    /// An outline accurate to a tenth of a pixel after enlargement.
-    pub(super) fn new(zoom: Zoom) -> Self {
-        Self {
-            data: String::new(),
-            at: (0, 0),
-            digits: zoom.digits(),
-        }
-    }
-
     /// Begins a new line at a point.
-    pub(super) fn start(&mut self, point: Point) {
-        self.at = self.steps_of(point);
+    fn start(&mut self, point: Point) {
+        self.at = steps_of(point);
         self.data.push('M');
         self.push(self.at.0);
         self.next(self.at.1);
@@ -62,7 +39,7 @@ impl Outline {
     /// A single straight line.
     pub(super) fn segment(&mut self, from: Point, to: Point) {
         self.start(from);
-        let to = self.steps_of(to);
+        let to = steps_of(to);
         if to.0 == self.at.0 {
             self.data.push('V');
             self.push(to.1);
@@ -81,7 +58,7 @@ impl Outline {
             return;
         };
         self.start(*first);
-        let rest: Vec<(i64, i64)> = rest.iter().map(|point| self.steps_of(*point)).collect();
+        let rest: Vec<(i64, i64)> = rest.iter().map(|point| steps_of(*point)).collect();
         self.steps(&rest);
     }
 
@@ -94,7 +71,7 @@ impl Outline {
     /// A rectangle between two opposite corners.
     pub(super) fn rectangle(&mut self, from: Point, to: Point) {
         self.start(from);
-        let to = self.steps_of(to);
+        let to = steps_of(to);
         for (letter, place) in [('H', to.0), ('V', to.1), ('H', self.at.0)] {
             self.data.push(letter);
             self.push(place);
@@ -130,33 +107,30 @@ impl Outline {
 
     /// A number without superfluous zeros.
     fn push(&mut self, steps: i64) {
-        let unit = 10_u64.pow(self.digits);
         let sign = if steps < 0 { "-" } else { "" };
-        let (integer, rest) = (steps.unsigned_abs() / unit, steps.unsigned_abs() % unit);
-        let digits = self.digits as usize;
-        let rest = format!("{rest:0digits$}");
-        match (integer, rest.trim_end_matches('0')) {
-            (0, "") => self.data.push('0'),
-            (integer, "") => write!(self.data, "{sign}{integer}").expect("writes to memory"),
-            (0, rest) => write!(self.data, "{sign}.{rest}").expect("writes to memory"),
-            (integer, rest) => {
-                write!(self.data, "{sign}{integer}.{rest}").expect("writes to memory");
+        let (integer, tenth) = (steps.unsigned_abs() / 10, steps.unsigned_abs() % 10);
+        match (integer, tenth) {
+            (0, 0) => self.data.push('0'),
+            (integer, 0) => write!(self.data, "{sign}{integer}").expect("writes to memory"),
+            (0, tenth) => write!(self.data, "{sign}.{tenth}").expect("writes to memory"),
+            (integer, tenth) => {
+                write!(self.data, "{sign}{integer}.{tenth}").expect("writes to memory");
             }
         }
     }
-
-    fn steps_of(&self, (x, y): Point) -> (i64, i64) {
-        // Drawings have some thousand pixels; a cast saturates.
-        let unit = 10_f64.powi(self.digits as i32);
-        ((x * unit).round() as i64, (y * unit).round() as i64)
-    }
 }
 
-/// A line without the points within [`TOLERANCE`] of it after enlargement (Ramer, "An iterative
-/// procedure for the polygonal approximation of plane curves", 1972; Douglas and Peucker, 1973).
-pub(super) fn simplified(points: &[Point], zoom: Zoom) -> Vec<Point> {
+fn steps_of((x, y): Point) -> (i64, i64) {
+    // Drawings have some thousand pixels; a cast saturates.
+    ((x * 10.0).round() as i64, (y * 10.0).round() as i64)
+}
+
+/// The points that a line needs, by their index: all but those within [`TOLERANCE`] of it after
+/// enlargement (Ramer, "An iterative procedure for the polygonal approximation of plane curves",
+/// 1972; Douglas and Peucker, 1973).
+pub(super) fn simplified(points: &[Point], zoom: Zoom) -> Vec<usize> {
     if points.len() < 3 {
-        return points.to_vec();
+        return (0..points.len()).collect();
     }
     let shown: Vec<Point> = points.iter().map(|point| zoom.of(*point)).collect();
     let mut kept = vec![false; points.len()];
@@ -176,8 +150,7 @@ pub(super) fn simplified(points: &[Point], zoom: Zoom) -> Vec<Point> {
             spans.extend([(from, index), (index, to)]);
         }
     }
-    let pairs = points.iter().zip(kept);
-    pairs.filter(|(_, kept)| *kept).map(|(p, _)| *p).collect()
+    (0..points.len()).filter(|index| kept[*index]).collect()
 }
 
 /// The distance of a point from a segment.
@@ -198,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_path_is_of_steps_in_tenths_that_add_up() {
-        let mut outline = Outline::new(Zoom::NONE);
+        let mut outline = Outline::default();
         outline.line(&[(1.04, -0.01), (1.54, 2.0), (0.04, 2.26), (10.04, 2.26)]);
         outline.segment((3.0, 20.0), (3.0, 1052.0));
         outline.segment((3.0, 20.0), (7.25, 20.04));
@@ -214,19 +187,11 @@ mod tests {
         let mut points: Vec<(f64, f64)> = (0..50).map(|x| (f64::from(x), 0.1)).collect();
         points.push((50.0, 9.0));
         points.extend((51..99).map(|x| (f64::from(x), 0.0)));
-        let kept = simplified(&points, Zoom::NONE);
-        assert_eq!(
-            kept,
-            [
-                (0.0, 0.1),
-                (49.0, 0.1),
-                (50.0, 9.0),
-                (51.0, 0.0),
-                (98.0, 0.0)
-            ]
-        );
-        assert_eq!(simplified(&points[..2], Zoom::NONE), points[..2]);
-        assert_eq!(simplified(&[], Zoom::NONE), []);
+        let indices = simplified(&points, Zoom(1.0, 1.0));
+        assert_eq!(indices, [0, 49, 50, 51, 98]);
+        assert_eq!(simplified(&points[..2], Zoom(1.0, 1.0)), [0, 1]);
+        assert!(simplified(&[], Zoom(1.0, 1.0)).is_empty());
+        let kept: Vec<Point> = indices.iter().map(|index| points[*index]).collect();
         for point in &points {
             let near = kept
                 .windows(2)
@@ -238,17 +203,13 @@ mod tests {
     #[test]
     fn a_line_that_comes_back_to_its_beginning_is_not_lost() {
         let there_and_back = [(0.0, 0.0), (20.0, 0.0), (0.0, 0.0)];
-        assert_eq!(simplified(&there_and_back, Zoom::NONE), there_and_back);
+        assert_eq!(simplified(&there_and_back, Zoom(1.0, 1.0)), [0, 1, 2]);
     }
 
     #[test]
-    fn what_may_be_enlarged_keeps_the_digits_and_the_points_that_show_then() {
-        let zoom = Zoom(1.0, 30.0);
-        let mut outline = Outline::new(zoom);
-        outline.line(&[(0.0, 99.987_6), (10.0, 99.95)]);
-        assert_eq!(outline.finish(), "M0 99.988l10-.038");
+    fn what_may_be_enlarged_keeps_the_points_that_show_then() {
         let flat = [(0.0, 100.0), (10.0, 99.9), (20.0, 100.0)];
-        assert_eq!(simplified(&flat, Zoom::NONE).len(), 2);
-        assert_eq!(simplified(&flat, zoom), flat);
+        assert_eq!(simplified(&flat, Zoom(1.0, 1.0)), [0, 2]);
+        assert_eq!(simplified(&flat, Zoom(1.0, 30.0)), [0, 1, 2]);
     }
 }

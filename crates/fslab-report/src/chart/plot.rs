@@ -1,11 +1,13 @@
 //! Lines over an axis of sizes, counts or plain numbers: a figure over a dimension of a sweep, or
 //! the values of a list.
 
-use fslab_model::{Bytes, MetricDefinition, Unit};
+use fslab_model::{MetricDefinition, Unit};
 
+use super::axis::{Axis, TickUnit, title_of};
 use super::drawing::Drawing;
+use super::field::Field;
 use super::outline::Zoom;
-use super::scale::{AxisUnit, Rule, Scale, direction};
+use super::scale::Scale;
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 use crate::wording;
@@ -14,25 +16,131 @@ const TOP: f64 = 26.0;
 const LEFT: f64 = 48.0;
 /// Below the field: ticks and the axis' title.
 const BELOW: f64 = 42.0;
-/// A larger ratio of figures makes their axis logarithmic.
-const LINEAR_FACTOR_MAX: f64 = 10.0;
+/// A larger ratio of figures makes their axis logarithmic: upwards, and across.
+const LINEAR_FACTOR_MAX: (f64, f64) = (10.0, 4.0);
 /// Length of the vertical axis relative to its figures: linear, and logarithmic.
 const ROOM: (f64, f64) = (1.06, 1.25);
 const TICKS: u32 = 5;
 /// Smallest width of a tick's label.
 const LABEL_ROOM: f64 = 48.0;
+/// More values of a sweep than these are not the ticks of a linear, and of a logarithmic axis.
+const VALUES_MAX: (usize, usize) = (8, 24);
 /// A plot of at least this width is a separate figure, and higher.
 const WIDE: f64 = 600.0;
 
 /// The quantity of an axis.
 #[derive(Clone, Debug)]
-pub(crate) enum Quantity {
+pub(crate) struct Quantity {
+    /// The axis' title; `{}` is the place of the unit.
+    title: String,
+    unit: TickUnit,
+    /// `None` if it follows from the figures.
+    is_logarithmic: Option<bool>,
+    metric: Option<&'static MetricDefinition>,
+}
+
+impl Quantity {
     /// A metric.
-    Metric(&'static MetricDefinition),
-    /// Sizes in bytes, under this title.
-    Bytes(String),
-    /// Numbers without a unit, under this title.
-    Plain(String),
+    pub(crate) fn metric(metric: &'static MetricDefinition) -> Self {
+        Self {
+            metric: Some(metric),
+            ..Self::new(title_of(metric), TickUnit::Common(metric.unit))
+        }
+    }
+
+    /// Sizes in bytes.
+    pub(crate) fn bytes(title: String) -> Self {
+        Self::new(title, TickUnit::Binary)
+    }
+
+    /// Numbers without a unit.
+    pub(crate) fn plain(title: String) -> Self {
+        Self::new(title, TickUnit::Common(Unit::Count))
+    }
+
+    /// On an axis that is logarithmic or not, whatever the figures.
+    pub(crate) fn fixed(title: String, unit: TickUnit, is_logarithmic: bool) -> Self {
+        Self {
+            is_logarithmic: Some(is_logarithmic),
+            ..Self::new(title, unit)
+        }
+    }
+
+    fn new(title: String, unit: TickUnit) -> Self {
+        Self {
+            title,
+            unit,
+            is_logarithmic: None,
+            metric: None,
+        }
+    }
+
+    /// A figure in words.
+    fn words(&self, value: f64) -> String {
+        match self.metric {
+            Some(metric) => wording::figure(metric, value),
+            None => self.unit.label(value, value),
+        }
+    }
+
+    /// The vertical axis between two pixels; `None` without figures.
+    pub(crate) fn upwards(&self, values: &[f64], (bottom, top): (f64, f64)) -> Option<Axis> {
+        let (low, high) = self.range(values)?;
+        let is_wide = low > 0.0 && high / low > LINEAR_FACTOR_MAX.0;
+        let is_logarithmic = self.is_logarithmic.unwrap_or(is_wide);
+        let scale = match is_logarithmic {
+            true => Scale::logarithmic(low / ROOM.1, high * ROOM.1, bottom, top),
+            false => Scale::from_zero(high * ROOM.0, bottom, top),
+        };
+        Some(self.axis(scale, high))
+    }
+
+    /// The horizontal axis between two pixels; `None` without figures.
+    pub(crate) fn across(&self, values: &[f64], (left, right): (f64, f64)) -> Option<Axis> {
+        let (low, high) = self.range(values)?;
+        let is_wide = low > 0.0 && high / low >= LINEAR_FACTOR_MAX.1;
+        let scale = match self.is_logarithmic.unwrap_or(is_wide) {
+            true => Scale::logarithmic(low, high, left, right),
+            false => Scale::between(low, high, left, right),
+        };
+        Some(self.axis(scale, high))
+    }
+
+    /// The smallest and the largest figure; of a logarithmic axis, of those above 0.
+    fn range(&self, values: &[f64]) -> Option<(f64, f64)> {
+        let is_shown = |value: &f64| self.is_logarithmic != Some(true) || *value > 0.0;
+        let values = || values.iter().copied().filter(is_shown);
+        Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
+    }
+
+    fn axis(&self, scale: Scale, high: f64) -> Axis {
+        Axis {
+            scale,
+            high,
+            ticks: TICKS,
+            linear_factor_max: match self.is_logarithmic {
+                None => LINEAR_FACTOR_MAX.0,
+                Some(true) => 1.0,
+                Some(false) => f64::INFINITY,
+            },
+            room: ROOM,
+            unit: self.unit,
+            title: self.title.clone(),
+        }
+    }
+}
+
+/// The ticks of a horizontal axis with room for so many: the sizes and counts of a sweep, or round
+/// figures.
+pub(crate) fn ticks_across(axis: &Axis, values: &[f64], room: f64) -> Vec<f64> {
+    let is_sweep = matches!(axis.unit, TickUnit::Binary | TickUnit::Common(Unit::Count));
+    let is_few = values.len() <= VALUES_MAX.1 || axis.unit == TickUnit::Binary;
+    let is_logarithmic = axis.scale.is_logarithmic();
+    if is_sweep && (is_few && is_logarithmic || values.len() <= VALUES_MAX.0) {
+        let step = (values.len() as f64 / room).ceil() as usize;
+        return values.iter().copied().step_by(step.max(1)).collect();
+    }
+    axis.scale.ticks(TICKS + 1)
 }
 
 /// One point of a line.
@@ -63,34 +171,21 @@ impl Plot<'_> {
     /// The drawing; `None` without values.
     pub(crate) fn draw(&self) -> Option<Drawing> {
         // Spots without a value included, so that the axis covers the entire dimension.
-        let spots = self.lines.iter().flat_map(|line| &line.spots);
-        let xs: Vec<f64> = sorted(spots.map(|spot| spot.x));
+        let xs = distinct(self.lines.iter().flat_map(|line| &line.spots).map(|s| s.x));
         let values: Vec<f64> = self.spots().flat_map(|spot| spot.y).flatten().collect();
-        let (first, last) = (*xs.first()?, *xs.last()?);
         let height = if self.width >= WIDE { 360.0 } else { 250.0 };
         let (right, bottom) = (self.width - 14.0, height - BELOW);
-        let x = across(first, last, LEFT + 8.0, right - 6.0);
-        let y = upwards(&values, bottom)?;
+        let x = self.x.across(&xs, (LEFT + 8.0, right - 6.0))?;
+        let y = self.y.upwards(&values, (bottom, TOP))?;
+        let scale = y.scale;
         let mut svg = Svg::with_width(self.width, height);
-        let unit = match &self.y {
-            Quantity::Metric(metric) => AxisUnit::base(metric),
-            Quantity::Bytes(_) => "KiB",
-            Quantity::Plain(_) => "",
-        };
-        let rule = Rule {
-            scale: y,
-            ticks: TICKS,
-            linear_factor_max: LINEAR_FACTOR_MAX,
-            room: ROOM,
-            unit,
-        };
-        svg.along(None, Some(&rule));
-        self.vertical_axis(&mut svg, y, &values, right);
-        self.horizontal_axis(&mut svg, (x, &xs), (right, bottom));
+        let mut field = Field::open(&mut svg, None, Some(y));
+        field.upwards((LEFT, right));
+        self.horizontal_axis(field.svg, (&x, &xs), (right, bottom));
         for line in &self.lines {
-            draw_line(&mut svg, (x, y), line);
+            draw_line(&mut field, (&x, scale), line);
         }
-        svg.close();
+        field.close();
         Some(svg.into_drawing(&self.description()))
     }
 
@@ -99,58 +194,15 @@ impl Plot<'_> {
         spots.filter(|spot| spot.y.is_some())
     }
 
-    fn vertical_axis(&self, svg: &mut Svg, y: Scale, values: &[f64], right: f64) {
-        let high = values.iter().copied().fold(0.0, f64::max);
-        let note = if y.is_logarithmic() {
-            " · log axis"
-        } else {
-            ""
-        };
-        let (labels, name): (Box<dyn Fn(f64) -> String>, String) = match &self.y {
-            Quantity::Metric(metric) => {
-                let unit = AxisUnit::of(metric, high);
-                let name = format!("{} · {}", unit.name, direction(metric));
-                let name = name.trim_start_matches(" · ").to_owned();
-                (Box::new(move |tick| unit.label(tick)), name)
-            }
-            Quantity::Bytes(title) => (Box::new(bytes), title.clone()),
-            Quantity::Plain(title) => (Box::new(plain), title.clone()),
-        };
-        let ticks = y.ticks(TICKS);
-        let level = |tick: &f64| ((LEFT, y.at(*tick)), (right, y.at(*tick)));
-        svg.lines("grid y", &ticks.iter().map(level).collect::<Vec<_>>());
-        for tick in ticks {
-            let at = (LEFT - 5.0, y.at(tick) + 3.5);
-            svg.text("tick y", Anchor::End, at, &labels(tick));
-        }
-        svg.text(
-            "axis y",
-            Anchor::Start,
-            (2.0, 12.0),
-            &format!("{name}{note}"),
-        );
-    }
-
     fn horizontal_axis(
         &self,
         svg: &mut Svg,
-        (x, values): (Scale, &[f64]),
+        (x, values): (&Axis, &[f64]),
         (right, bottom): (f64, f64),
     ) {
-        let room = (right - LEFT) / LABEL_ROOM;
-        // The sizes and counts of a sweep are the ticks, as many as fit.
-        let few = values.len() <= 24 || matches!(self.x, Quantity::Bytes(_));
-        let (ticks, step) = match few && x.is_logarithmic() || values.len() <= 8 {
-            true => (values.to_vec(), (values.len() as f64 / room).ceil()),
-            false => (x.ticks(6), 1.0),
-        };
-        for tick in ticks.iter().step_by((step as usize).max(1)) {
-            let at = x.at(*tick);
+        for tick in ticks_across(x, values, (right - LEFT) / LABEL_ROOM) {
+            let (at, label) = x.label(tick);
             svg.line("grid", (at, TOP), (at, bottom));
-            let label = match self.x {
-                Quantity::Bytes(_) => bytes(*tick),
-                Quantity::Metric(_) | Quantity::Plain(_) => plain(*tick),
-            };
             svg.text("tick", Anchor::Middle, (at, bottom + 14.0), &label);
         }
         let (low, high) = (values.first().copied(), values.last().copied());
@@ -162,29 +214,11 @@ impl Plot<'_> {
             svg.line("border", (at, TOP - 4.0), (at, bottom));
             svg.text("axis", Anchor::Middle, (at, TOP - 7.0), name);
         }
-        let title = match &self.x {
-            Quantity::Bytes(title) | Quantity::Plain(title) => title.clone(),
-            Quantity::Metric(metric) => metric.title.to_owned(),
-        };
-        let note = if x.is_logarithmic() {
-            " · log axis"
-        } else {
-            ""
-        };
         let at = (right + 6.0, bottom + 31.0);
-        svg.text("axis", Anchor::End, at, &format!("{title}{note}"));
+        svg.text("axis", Anchor::End, at, &x.title());
     }
 
     fn description(&self) -> String {
-        let described = |value: f64| match &self.y {
-            Quantity::Metric(metric) => wording::figure(metric, value),
-            Quantity::Bytes(_) => bytes(value),
-            Quantity::Plain(_) => plain(value),
-        };
-        let at = |x: f64| match &self.x {
-            Quantity::Bytes(_) => bytes(x),
-            Quantity::Metric(_) | Quantity::Plain(_) => plain(x),
-        };
         let line = |line: &Line| {
             let ends = || {
                 line.spots
@@ -195,10 +229,10 @@ impl Plot<'_> {
                 (Some((from, first)), Some((to, last))) => format!(
                     "{}: {} at {}, {} at {}.",
                     line.label.name,
-                    described(first),
-                    at(from),
-                    described(last),
-                    at(to)
+                    self.y.words(first),
+                    self.x.words(from),
+                    self.y.words(last),
+                    self.x.words(to)
                 ),
                 _ => format!("{}: no figure.", line.label.name),
             }
@@ -210,70 +244,39 @@ impl Plot<'_> {
 /// Width of a plot beside others.
 pub(crate) const NARROW: f64 = WIDTH;
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+/// The distinct values in ascending order.
+pub(crate) fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
     values
 }
 
-fn across(first: f64, last: f64, from: f64, to: f64) -> Scale {
-    if first > 0.0 && last / first >= LINEAR_FACTOR_MAX.min(4.0) {
-        Scale::logarithmic(first, last, from, to)
-    } else {
-        Scale::between(first, last, from, to)
-    }
-}
-
-fn upwards(values: &[f64], bottom: f64) -> Option<Scale> {
-    let low = values.iter().copied().reduce(f64::min)?;
-    let high = values.iter().copied().reduce(f64::max)?;
-    Some(if low > 0.0 && high / low > LINEAR_FACTOR_MAX {
-        Scale::logarithmic(low / ROOM.1, high * ROOM.1, bottom, TOP)
-    } else {
-        Scale::from_zero(high * ROOM.0, bottom, TOP)
-    })
-}
-
-fn bytes(value: f64) -> String {
-    // Ticks are integral bytes, far below the exact range of a float.
-    Bytes(value.round() as u64).to_string()
-}
-
-fn plain(value: f64) -> String {
-    AxisUnit::of(&PLAIN, value).label(value)
-}
-
-/// A number without a unit.
-const PLAIN: MetricDefinition = MetricDefinition {
-    unit: Unit::Count,
-    ..fslab_model::definitions::OPERATIONS
-};
-
-fn draw_line(svg: &mut Svg, (x, y): (Scale, Scale), line: &Line) {
+fn draw_line(field: &mut Field, (x, y): (&Axis, Scale), line: &Line) {
     let figures = || line.spots.iter().filter_map(|spot| spot.y);
     let low = figures()
         .map(|[_, low, _]| low)
         .fold(f64::INFINITY, f64::min);
     let high = figures().map(|[_, _, high]| high).fold(0.0, f64::max);
-    svg.open_large(line.label.look, Zoom(1.0, y.zoom(low, high)), None);
+    field.svg.open(line.label.look);
+    // Places across, and figures.
     let places = |stretch: &[Spot]| -> Vec<(f64, f64)> {
         let places = stretch.iter();
         places
-            .filter_map(|spot| Some((x.at(spot.x), y.at(spot.y?[0]))))
+            .filter_map(|spot| Some((x.at(spot.x), spot.y?[0])))
             .collect()
     };
     let stretches = line.spots.split(|spot| spot.y.is_none()).map(places);
     let stretches: Vec<_> = stretches.filter(|points| points.len() > 1).collect();
-    svg.curves("curve", &stretches);
+    field.curves("curve", &stretches, Zoom(1.0, y.zoom(low, high)));
     let spread = line.spots.iter().filter_map(|spot| {
         let ([_, low, high], at) = (spot.y?, x.at(spot.x));
-        (high > low).then(|| ((at, y.at(low)), (at, y.at(high))))
+        (high > low).then_some(((at, low), (at, high)))
     });
-    svg.lines("cap", &spread.collect::<Vec<_>>());
+    field.lines("cap", &spread.collect::<Vec<_>>());
     // With many spots only the line is drawn.
     if line.spots.len() <= 64 {
-        svg.marks("dot", line.label.look, &places(&line.spots));
+        field.marks("dot", line.label.look, &places(&line.spots));
     }
-    svg.close();
+    field.svg.close();
 }

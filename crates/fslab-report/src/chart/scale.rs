@@ -1,13 +1,11 @@
 //! Linear and logarithmic scales with round ticks.
 
-use std::fmt;
-
-use fslab_model::{Better, MetricDefinition, Unit};
+use fslab_model::Unit;
 use fslab_stats::Interval;
 
 /// A range of figures and its range of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     from: f64,
@@ -81,6 +79,11 @@ impl Scale {
         (self.low, self.high)
     }
 
+    /// The pixels of the ends.
+    pub(super) fn pixels(self) -> (f64, f64) {
+        (self.from, self.to)
+    }
+
     /// True if the entire interval is within the range.
     pub(super) fn has(self, interval: Interval) -> bool {
         self.low <= interval.low && interval.high <= self.high
@@ -92,7 +95,7 @@ impl Scale {
     }
 
     /// Round figures inside the range, about `count` on a linear scale.
-    pub(super) fn ticks(self, count: u32) -> Vec<f64> {
+    pub(crate) fn ticks(self, count: u32) -> Vec<f64> {
         if self.logarithmic {
             return self.logarithmic_ticks();
         }
@@ -143,53 +146,6 @@ impl Scale {
     }
 }
 
-/// The derivation of an axis from its figures, for the page's script, which redraws charts for some
-/// of the subjects with the same rules (`templates/report.js`).
-#[derive(Clone, Debug)]
-pub(super) struct Rule {
-    pub(super) scale: Scale,
-    /// Approximate number of ticks of a linear axis.
-    pub(super) ticks: u32,
-    /// Largest ratio of figures on a linear axis; infinite for always linear.
-    pub(super) linear_factor_max: f64,
-    /// Length of the axis relative to its figures: linear, and logarithmic.
-    pub(super) room: (f64, f64),
-    /// Base of the unit of its ticks: `B/s`, `ns`; `KiB` for sizes.
-    pub(super) unit: &'static str,
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Scale {
-            low,
-            high,
-            from,
-            to,
-            logarithmic,
-        } = self.scale;
-        // Eight digits are accurate to far less than a pixel.
-        let short = |value: f64| {
-            let text = format!("{value:.7e}");
-            text.parse().unwrap_or(value)
-        };
-        let factor = match self.linear_factor_max.is_finite() {
-            true => self.linear_factor_max,
-            false => 0.0,
-        };
-        write!(
-            f,
-            "{} {} {from} {to} {} {} {factor} {} {} {}",
-            short(low),
-            short(high),
-            u8::from(logarithmic),
-            self.ticks,
-            self.room.0,
-            self.room.1,
-            self.unit
-        )
-    }
-}
-
 /// The next of 1, 2, 2.5, 5 times a power of ten.
 fn nice_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
@@ -198,15 +154,6 @@ fn nice_step(rough: f64) -> f64 {
         .into_iter()
         .find(|nice| nice * power >= rough * (1.0 - 1e-9));
     found.unwrap_or(10.0) * power
-}
-
-/// The better direction of a metric, as an axis label.
-pub(super) fn direction(metric: &MetricDefinition) -> &'static str {
-    match metric.better {
-        Better::Higher => "more is better",
-        Better::Lower => "less is better",
-        Better::Neither => "neither is better",
-    }
 }
 
 /// The common unit of an axis's ticks.
@@ -218,8 +165,8 @@ pub(super) struct AxisUnit {
 }
 
 impl AxisUnit {
-    /// The unit for figures of `metric` up to `high`.
-    pub(super) fn of(metric: &MetricDefinition, high: f64) -> Self {
+    /// The unit for figures up to `high`.
+    pub(super) fn of(unit: Unit, high: f64) -> Self {
         const DECIMAL: [(f64, &str); 5] =
             [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
         const TIME: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
@@ -227,29 +174,18 @@ impl AxisUnit {
             let found = steps.iter().find(|(limit, _)| high >= *limit);
             found.or(steps.last()).copied().unwrap_or((1.0, ""))
         };
-        let (divisor, name) = match metric.unit {
+        let (divisor, name) = match unit {
             Unit::Nanoseconds => {
                 let (divisor, name) = pick(&TIME);
                 (divisor, name.to_owned())
             }
             Unit::Count | Unit::Ratio => (1.0, String::new()),
-            unit @ (Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::Bytes) => {
+            Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::Bytes => {
                 let (divisor, prefix) = pick(&DECIMAL);
                 (divisor, format!("{prefix}{}", unit.symbol()))
             }
         };
         Self { divisor, name }
-    }
-
-    /// The unit that takes a prefix; empty for plain numbers.
-    pub(super) fn base(metric: &MetricDefinition) -> &'static str {
-        match metric.unit {
-            Unit::Nanoseconds => "ns",
-            Unit::Count | Unit::Ratio => "",
-            unit @ (Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::Bytes) => {
-                unit.symbol()
-            }
-        }
     }
 
     /// True if the labels of all figures of a range are short and not 0.
@@ -278,8 +214,6 @@ impl AxisUnit {
 
 #[cfg(test)]
 mod tests {
-    use fslab_model::definitions::{LATENCY_P99, THROUGHPUT};
-
     use super::*;
 
     #[test]
@@ -328,12 +262,12 @@ mod tests {
 
     #[test]
     fn an_axis_has_one_unit() {
-        let unit = AxisUnit::of(&THROUGHPUT, 4.3e8);
+        let unit = AxisUnit::of(Unit::BytesPerSecond, 4.3e8);
         assert_eq!(
             (unit.name.as_str(), unit.label(2.5e7)),
             ("MB/s", "25".into())
         );
-        let unit = AxisUnit::of(&LATENCY_P99, 9e5);
+        let unit = AxisUnit::of(Unit::Nanoseconds, 9e5);
         assert_eq!((unit.name.as_str(), unit.label(5e2)), ("µs", "0.5".into()));
         assert!(unit.covers(1.0, 9e8) && !unit.covers(0.9, 9e8) && !unit.covers(1.0, 1e9));
         assert_eq!(unit.with_value(2e3), "2 µs");

@@ -115,12 +115,12 @@ impl Scatter<'_> {
             all().fold(f64::INFINITY, f64::min),
             all().fold(0.0, f64::max),
         );
-        let unit = AxisUnit::of(self.metric, (low * high).sqrt());
+        let unit = AxisUnit::of(self.metric.unit, (low * high).sqrt());
         // Ticks of very different sizes have each its own unit.
         let common = unit.covers(low, high);
         let label = |tick: f64| match common {
             true => unit.label(tick),
-            false => AxisUnit::of(self.metric, tick).with_value(tick),
+            false => AxisUnit::of(self.metric.unit, tick).with_value(tick),
         };
         let labels: Vec<String> = across.iter().map(|tick| label(*tick)).collect();
         let widest = labels

@@ -1,11 +1,12 @@
 //! The rate over time, one thin line per repeat.
 
-use fslab_model::definitions::ELAPSED;
 use fslab_model::{MetricDefinition, PhaseRecord, TimeSeries, Unit};
 
+use super::axis::{Axis, TickUnit};
 use super::drawing::Drawing;
+use super::field::{Field, Shape};
 use super::outline::Zoom;
-use super::scale::{AxisUnit, Rule, Scale};
+use super::scale::Scale;
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 use crate::wording;
@@ -116,33 +117,39 @@ impl Series<'_> {
         }
         let reach = self.cut.then(|| reach(self.courses)).flatten();
         let top = reach.unwrap_or(high);
+        let axis = |scale, high, room, unit, title: &str| Axis {
+            scale,
+            high,
+            ticks: TICKS,
+            linear_factor_max: f64::INFINITY,
+            room: (room, 1.0),
+            unit: TickUnit::Common(unit),
+            title: title.to_owned(),
+        };
         let (x, y) = (
             Scale::from_zero(end, LEFT, RIGHT),
             Scale::from_zero(top * ROOM, BOTTOM, TOP),
         );
+        let since = "{} since the phase began";
         let mut svg = Svg::new(HEIGHT);
-        let rule = |scale, room, unit| Rule {
-            scale,
-            ticks: TICKS,
-            linear_factor_max: f64::INFINITY,
-            room: (room, 1.0),
-            unit,
-        };
-        svg.along(
-            Some(&rule(x, 1.0, AxisUnit::base(&ELAPSED))),
-            Some(&rule(y, ROOM, AxisUnit::base(self.metric))),
+        let mut field = Field::open(
+            &mut svg,
+            Some(axis(x, end, 1.0, Unit::Nanoseconds, since)),
+            Some(axis(y, top, ROOM, self.metric.unit, "{}")),
         );
-        axes(&mut svg, (x, end), (y, top), self.metric);
+        field.upwards((LEFT, RIGHT));
+        field.across((TOP, BOTTOM), RIGHT + 6.0);
         if reach.is_some() {
             let most = wording::figure(self.metric, high);
             let note = format!("↑ beyond, up to {most}");
-            svg.text("axis beyond", Anchor::End, (RIGHT + 6.0, 12.0), &note);
+            let place = (RIGHT + 6.0, 12.0);
+            field.svg.text("axis beyond", Anchor::End, place, &note);
         }
-        for course in self.courses {
-            let look = self.subjects.get(course.subject)?.look;
-            draw(&mut svg, (x, y), course, look);
+        for (subject, label) in self.subjects.iter().enumerate() {
+            let own = self.courses.iter().filter(|it| it.subject == subject);
+            draw(&mut field, (x, y), &own.collect::<Vec<_>>(), label.look);
         }
-        svg.close();
+        field.close();
         Some(svg.into_drawing(&description(self.metric, self.subjects, self.courses)))
     }
 
@@ -152,21 +159,24 @@ impl Series<'_> {
     }
 }
 
-fn draw(svg: &mut Svg, (x, y): (Scale, Scale), course: &Course, look: usize) {
-    let place = |(ns, rate): &(f64, f64)| (x.at(*ns), y.at(*rate));
-    let points: Vec<(f64, f64)> = course.points.iter().map(place).collect();
-    let rates = course.points.iter().map(|(_, rate)| *rate);
-    let high = rates.filter(|rate| !y.is_beyond(*rate)).fold(0.0, f64::max);
-    let zoom = Zoom(x.zoom(0.0, course.end_ns), y.zoom(0.0, high));
-    svg.open_large(look, zoom, None);
-    svg.curves("course", std::slice::from_ref(&points));
-    let beyond = course.points.iter().filter(|(_, rate)| y.is_beyond(*rate));
-    let arrows: Vec<(f64, f64)> = beyond.map(place).collect();
-    svg.shapes("cap", "m-4 1l4-5 4 5", &arrows);
-    if let Some(last) = points.last() {
-        svg.mark("dot small", look, *last);
+/// Draws the courses of one subject.
+fn draw(field: &mut Field, (x, y): (Scale, Scale), courses: &[&Course], look: usize) {
+    if courses.is_empty() {
+        return;
     }
-    svg.close();
+    let points = || courses.iter().flat_map(|course| &course.points).copied();
+    let rates = points().map(|(_, rate)| rate);
+    let high = rates.filter(|rate| !y.is_beyond(*rate)).fold(0.0, f64::max);
+    let end_ns = courses.iter().map(|it| it.end_ns).fold(0.0, f64::max);
+    let lines: Vec<_> = courses.iter().map(|it| it.points.clone()).collect();
+    field.svg.open(look);
+    let zoom = Zoom(x.zoom(0.0, end_ns), y.zoom(0.0, high));
+    field.curves("course", &lines, zoom);
+    let ends = lines.iter().filter_map(|line| line.last().copied());
+    field.end_marks(look, &ends.collect::<Vec<_>>());
+    let beyond: Vec<_> = points().filter(|(_, rate)| y.is_beyond(*rate)).collect();
+    field.shapes("cap", Shape::Up, &beyond);
+    field.svg.close();
 }
 
 /// The end of an axis that leaves out rates far above all others: the lower side of the widest gap
@@ -188,30 +198,6 @@ fn reach(courses: &[Course]) -> Option<f64> {
         .max_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])))?;
     let reach = widest[1];
     (reach * BEYOND_FACTOR < rates[0]).then_some(reach)
-}
-
-fn axes(svg: &mut Svg, (x, end): (Scale, f64), (y, high): (Scale, f64), metric: &MetricDefinition) {
-    let unit = AxisUnit::of(metric, high);
-    let ticks = y.ticks(TICKS);
-    let level = |tick: &f64| ((LEFT, y.at(*tick)), (RIGHT, y.at(*tick)));
-    svg.lines("grid y", &ticks.iter().map(level).collect::<Vec<_>>());
-    for tick in ticks {
-        let label = unit.label(tick);
-        let place = (LEFT - 5.0, y.at(tick) + 3.5);
-        svg.text("tick y", Anchor::End, place, &label);
-    }
-    let time = AxisUnit::of(&ELAPSED, end);
-    let ticks = x.ticks(TICKS);
-    let upright = |tick: &f64| ((x.at(*tick), TOP), (x.at(*tick), BOTTOM));
-    svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
-    for tick in ticks {
-        let label = time.label(tick);
-        let place = (x.at(tick), BOTTOM + 14.0);
-        svg.text("tick x", Anchor::Middle, place, &label);
-    }
-    svg.text("axis y", Anchor::Start, (2.0, 12.0), &unit.name);
-    let title = format!("{} since the phase began", time.name);
-    svg.text("axis x", Anchor::End, (RIGHT + 6.0, BOTTOM + 31.0), &title);
 }
 
 fn description(metric: &MetricDefinition, subjects: &[Label], courses: &[Course]) -> String {

@@ -2,12 +2,9 @@
 
 use std::fmt::Write;
 
-use fslab_stats::Interval;
-
 use super::WIDTH;
 use super::drawing::Drawing;
-use super::outline::{Outline, Point, Zoom, simplified};
-use super::scale::Rule;
+use super::outline::{Outline, Point};
 use crate::palette;
 
 /// A drawing, by default [`WIDTH`] wide.
@@ -16,8 +13,6 @@ pub(super) struct Svg {
     height: f64,
     /// Height of each subject's row, if subjects have rows.
     row: Option<f64>,
-    /// Possible enlargement of the current group.
-    zoom: Zoom,
     body: String,
 }
 
@@ -39,7 +34,6 @@ impl Svg {
             width,
             height,
             row: None,
-            zoom: Zoom::NONE,
             body: String::new(),
         }
     }
@@ -57,11 +51,24 @@ impl Svg {
 
     /// Straight lines of one class; nothing if empty.
     pub(super) fn lines(&mut self, class: &str, lines: &[(Point, Point)]) {
-        let mut outline = Outline::new(self.zoom);
+        let mut outline = Outline::default();
         for (from, to) in lines {
             outline.segment(*from, *to);
         }
         self.outline(class, outline);
+    }
+
+    /// The lines at the ticks of the axis `name`, from the first to the second place of `ends`.
+    pub(super) fn grid(&mut self, name: &str, ends: (f64, f64), lines: &[(Point, Point)]) {
+        let mut outline = Outline::default();
+        for (from, to) in lines {
+            outline.segment(*from, *to);
+        }
+        let (from, to) = (at(ends.0), at(ends.1));
+        self.push(format_args!(
+            "<path class=\"grid {name}\" data-ends=\"{from} {to}\" d=\"{}\"/>",
+            outline.finish()
+        ));
     }
 
     pub(super) fn path(&mut self, class: &str, data: &str) {
@@ -75,29 +82,13 @@ impl Svg {
         }
     }
 
-    /// A connected line through `points`.
-    pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
-        let mut outline = Outline::new(self.zoom);
-        outline.line(points);
-        self.outline(class, outline);
-    }
-
-    /// Lines without imperceptible points.
-    pub(super) fn curves(&mut self, class: &str, lines: &[Vec<(f64, f64)>]) {
-        let mut outline = Outline::new(self.zoom);
-        for points in lines {
-            outline.line(&simplified(points, self.zoom));
-        }
-        self.outline(class, outline);
-    }
-
     pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.rectangles(class, &[(from, to)]);
     }
 
     /// Rectangles of one class; nothing if empty.
     pub(super) fn rectangles(&mut self, class: &str, rectangles: &[(Point, Point)]) {
-        let mut outline = Outline::new(self.zoom);
+        let mut outline = Outline::default();
         for (from, to) in rectangles {
             outline.rectangle(*from, *to);
         }
@@ -133,14 +124,9 @@ impl Svg {
 
     /// The subject's mark at each of the points.
     pub(super) fn marks(&mut self, class: &str, subject: usize, points: &[(f64, f64)]) {
-        self.shapes(class, palette::shape(subject), points);
-    }
-
-    /// A shape, given in relative steps, around each of the points.
-    pub(super) fn shapes(&mut self, class: &str, shape: &str, points: &[(f64, f64)]) {
-        let mut outline = Outline::new(self.zoom);
+        let mut outline = Outline::default();
         for point in points {
-            outline.shape(*point, shape);
+            outline.shape(*point, palette::shape(subject));
         }
         self.outline(class, outline);
     }
@@ -159,31 +145,10 @@ impl Svg {
         ));
     }
 
-    /// Begins a group drawn along scales, which a page redraws when it hides subjects.
-    pub(super) fn along(&mut self, x: Option<&Rule>, y: Option<&Rule>) {
-        self.body.push_str("<g");
-        for (name, rule) in [("x", x), ("y", y)] {
-            if let Some(rule) = rule {
-                write!(self.body, " data-{name}=\"{rule}\"").expect("writes to memory");
-            }
-        }
-        self.body.push('>');
-    }
-
     /// Begins a subject's group.
     pub(super) fn open(&mut self, subject: usize) {
-        self.open_large(subject, Zoom::NONE, None);
-    }
-
-    /// Begins a subject's group that may be enlarged. `interval` is one that exceeds the axis.
-    pub(super) fn open_large(&mut self, subject: usize, zoom: Zoom, interval: Option<Interval>) {
         let class = palette::class(subject);
-        let interval = interval.map_or_else(String::new, |interval| {
-            let (low, high) = (interval.low, interval.high);
-            format!(" data-interval=\"{low:.5e} {high:.5e}\"")
-        });
-        self.push(format_args!("<g class=\"of {class}\"{interval}>"));
-        self.zoom = zoom;
+        self.push(format_args!("<g class=\"of {class}\">"));
     }
 
     /// Begins what is below the rows of the subjects.
@@ -193,7 +158,6 @@ impl Svg {
 
     /// Ends the innermost group.
     pub(super) fn close(&mut self) {
-        self.zoom = Zoom::NONE;
         self.body.push_str("</g>");
     }
 
@@ -208,7 +172,7 @@ impl Svg {
         }
     }
 
-    fn push(&mut self, text: std::fmt::Arguments) {
+    pub(super) fn push(&mut self, text: std::fmt::Arguments) {
         self.body.write_fmt(text).expect("writes to memory");
     }
 }
@@ -230,8 +194,7 @@ pub(super) fn at(value: f64) -> String {
 }
 
 /// Text escaped for HTML and SVG, attributes included.
-#[must_use]
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -80,8 +80,8 @@ pub(crate) fn plot<'s>(
     });
     Plot {
         width,
-        x: Quantity::Plain(first.x.clone()),
-        y: Quantity::Plain(first.y.clone()),
+        x: Quantity::plain(first.x.clone()),
+        y: Quantity::plain(first.y.clone()),
         lines: lines.collect(),
         marks: Vec::new(),
     }

@@ -4,7 +4,7 @@ use askama::Template;
 use fslab_model::{RunRecord, Subject};
 
 use super::{definitions, run};
-use crate::chart::Label;
+use crate::chart::{Label, shapes};
 use crate::{Chapter, ReportError, palette, wording};
 use fslab_compare::Analysis;
 
@@ -43,6 +43,7 @@ pub fn html_of(chapters: &[Chapter]) -> Result<String, ReportError> {
             include_str!("../../templates/charts.js"),
             include_str!("../../templates/report.js")
         ),
+        shapes: shapes(),
         chips: cast.chips(),
         runs: parts,
         definitions: definitions::parts(),
@@ -58,6 +59,8 @@ struct Page {
     style: &'static str,
     colours: String,
     script: &'static str,
+    /// JSON of the shapes that the script draws.
+    shapes: String,
     chips: Vec<Chip>,
     runs: Vec<run::Run>,
     definitions: Vec<definitions::Part>,

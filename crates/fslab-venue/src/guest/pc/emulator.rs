@@ -3,9 +3,9 @@
 //! `-icount shift=N,sleep=off`: an instruction takes 2^N ns, and idle time is skipped to the next
 //! timer. QEMU, docs/system/i386; its documentation of TCG instruction counting.
 //!
-//! `rr=record`: QEMU's main loop and its processor take turns. Without it the main loop may skip idle
-//! time while the processor's last instructions before the halt are not yet counted; then they are
-//! counted in addition, and a timer is late by some nanoseconds. What is recorded is discarded.
+//! `rr=record`: QEMU's main loop and its processor take turns. Without it the main loop may skip
+//! idle time while the processor's last instructions before the halt are not yet counted; then they
+//! are counted in addition, and a timer is late by some nanoseconds. What is recorded is discarded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
