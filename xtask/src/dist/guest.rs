@@ -1,6 +1,6 @@
 //! The guest: the lab, where the source of each of its programs is, and their copyright.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::debian::{DebianPackage, sources_table};
 use super::notices::COMMON;
-use super::program::{output, run, write};
+use super::program::{output, run, text, write};
 use super::sbom;
 
 /// Where the lab is, below a prefix; fslab looks there.
@@ -86,42 +86,63 @@ fn packages(image: &Value) -> Result<Vec<DebianPackage>, String> {
     let files = image["files"]
         .as_array()
         .ok_or("the image lists no files")?;
-    let mut found = BTreeSet::new();
+    let mut wanted = Vec::new();
     for file in files {
         let (path, sha256) = (file["path"].as_str(), file["sha256"].as_str());
         let (path, sha256) = path
             .zip(sha256)
             .ok_or("a file of the image has no digest")?;
         let is_ours = OURS.iter().any(|folder| path.starts_with(folder));
-        if is_ours || path.ends_with(OUR_TABLE) {
-            continue;
+        if !is_ours && !path.ends_with(OUR_TABLE) {
+            wanted.push((path, sha256));
         }
-        let here = installed(path, sha256)?;
-        found.insert(DebianPackage::of_file(&here)?);
     }
-    Ok(found.into_iter().collect())
+    let here = installed(&wanted)?;
+    Ok(DebianPackage::of_files(&here)?.into_iter().collect())
 }
 
-/// The file of this machine with the content of the image's.
-fn installed(path: &str, sha256: &str) -> Result<PathBuf, String> {
+/// The files of this machine with the contents of the image's, given by path and SHA-256.
+fn installed(wanted: &[(&str, &str)]) -> Result<Vec<PathBuf>, String> {
+    let places: Vec<PathBuf> = wanted
+        .iter()
+        .flat_map(|(path, _)| candidates(path))
+        .filter(|it| it.is_file())
+        .collect();
+    let digests = digests(&places)?;
+    let find = |(path, sha256): &(&str, &str)| {
+        let has = |it: &PathBuf| digests.get(it).is_some_and(|digest| digest == sha256);
+        candidates(path).find(has).ok_or_else(|| {
+            format!(
+                "{path} of the root image is not what this machine has, so that its version is \
+                 unknown; rebuild it: fslab lab build --new-root"
+            )
+        })
+    };
+    wanted.iter().map(find).collect()
+}
+
+/// Where a file of the image may be on this machine.
+fn candidates(path: &str) -> impl Iterator<Item = PathBuf> {
+    let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(Path::new);
     let name = Path::new(path).file_name().unwrap_or_default();
-    let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-    let elsewhere = folders.iter().map(|folder| Path::new(folder).join(name));
+    let elsewhere = folders.map(|folder| folder.join(name));
     let short = path.strip_prefix("/usr").map(PathBuf::from);
-    let candidates = [PathBuf::from(path)]
-        .into_iter()
+    std::iter::once(PathBuf::from(path))
         .chain(short)
-        .chain(elsewhere);
-    for candidate in candidates.filter(|it| it.exists()) {
-        let text = output(Command::new("sha256sum").arg(&candidate))?;
-        if text.starts_with(sha256.as_bytes()) {
-            return Ok(candidate);
-        }
+        .chain(elsewhere)
+}
+
+/// SHA-256 of files, by one call of sha256sum.
+fn digests(files: &[PathBuf]) -> Result<BTreeMap<PathBuf, String>, String> {
+    if files.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    Err(format!(
-        "{path} of the root image is not what this machine has, so that its version is unknown; \
-         rebuild it: fslab lab build --new-root"
-    ))
+    // Names in lines that end with NUL are not escaped.
+    let sums = text(Command::new("sha256sum").args(["-z", "--"]).args(files))?;
+    let lines = sums.split('\0').filter_map(|line| line.split_once("  "));
+    Ok(lines
+        .map(|(digest, path)| (PathBuf::from(path), digest.to_owned()))
+        .collect())
 }
 
 fn sources(digest: &str, kernel: &str, packages: &[DebianPackage]) -> String {
@@ -155,4 +176,23 @@ fn sources(digest: &str, kernel: &str, packages: &[DebianPackage]) -> String {
          Beside this file:\n\n{rows}",
         sources_table(packages)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_by_their_content_also_in_another_folder() {
+        let here = PathBuf::from("/usr/bin/sha256sum");
+        let digest = digests(std::slice::from_ref(&here)).expect("a digest");
+        let digest = digest.get(&here).expect("of the file").as_str();
+        // The image has all programs in one folder.
+        let found = installed(&[("/usr/sbin/sha256sum", digest)]).expect("found");
+        assert_eq!(found, [here]);
+        let other = "0".repeat(64);
+        let refused = installed(&[("/usr/bin/sha256sum", other.as_str())]).expect_err("other");
+        assert!(refused.contains("/usr/bin/sha256sum"), "{refused}");
+        assert!(refused.contains("--new-root"), "{refused}");
+    }
 }
