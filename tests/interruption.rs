@@ -29,7 +29,7 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 /// Waits until the run says that its first trial is done.
-fn wait_for_first_trial(child: &mut Child) {
+pub(crate) fn wait_for_first_trial(child: &mut Child) {
     let errors = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut lines = errors.lines();
     let done = lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("1/")));

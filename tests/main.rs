@@ -40,3 +40,4 @@ mod studies;
 mod terminal;
 mod trace;
 mod verification;
+mod workers;

@@ -109,8 +109,8 @@ impl CurveAxis {
     }
 }
 
-/// The horizontal axis of a curve from 0 to the last of `columns`, and the vertical one from the last
-/// of `rows` to 0. `None` without points.
+/// The horizontal axis of a curve from 0 to the last of `columns`, and the vertical one from the
+/// last of `rows` to 0. `None` without points.
 #[must_use]
 pub fn curve_axes(curve: &Curve, columns: usize, rows: usize) -> Option<(CurveAxis, CurveAxis)> {
     let points = || curve.lines.iter().flat_map(|line| &line.points);

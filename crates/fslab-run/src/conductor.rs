@@ -16,13 +16,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fslab_model::{
-    Adaptive, CellId, Event, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
-    TrialOutcome, TrialRecord, TrialTask,
+    Adaptive, CellId, Event, Failure, FailureKind, RunHeader, SubjectPlan, TrialId, TrialOutcome,
+    TrialRecord,
 };
 use fslab_store::{RunSelector, Store, StoreError};
-use fslab_venue::{Control, TrialRequest, Venue};
+use fslab_venue::{Control, TrialRequest};
 
-use crate::order::{self, Blocks};
+use crate::executor::{Executor, trial_request};
+use crate::order::Blocks;
 use crate::precision::{CellPrecision, Figures};
 
 /// Receives the progress of a run. All methods are optional.
@@ -75,8 +76,8 @@ pub struct Conductor<'a> {
     pub header: &'a RunHeader,
     /// The store for records.
     pub store: &'a mut Store,
-    /// The venue of the trials.
-    pub venue: &'a Venue,
+    /// Runs the trials.
+    pub executor: &'a dyn Executor,
     /// Stop requests.
     pub control: &'a Control,
     /// Parallel trials: more than one only if they cannot disturb each other.
@@ -178,8 +179,8 @@ impl<'a> Conductor<'a> {
         let order = order.into_iter();
         let left = order.filter(|(_, trial)| !done.contains(trial));
         let job = |(position, trial): (u32, TrialId)| {
-            let subject = self.header.plan.subject(trial.cell)?;
-            Some(self.request(position, trial, subject))
+            let (run, plan) = (&self.header.run, &self.header.plan);
+            trial_request(run, plan, self.allow_commands, position, trial)
         };
         left.filter_map(job).collect()
     }
@@ -193,13 +194,13 @@ impl<'a> Conductor<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(), ConductorError> {
         let (workers, queue) = (self.jobs.get().min(queue.len()), Mutex::new(queue));
-        let venue = self.venue;
+        let executor = self.executor;
         let control = self.control;
         let finished = thread::scope(|scope| {
             let (sender, messages) = mpsc::channel();
             for slot in 0..workers {
                 let (sender, queue) = (sender.clone(), &queue);
-                scope.spawn(move || work(venue, control, queue, slot, &sender));
+                scope.spawn(move || work(executor, control, queue, slot, &sender));
             }
             // The channel closes when the last worker ends.
             drop(sender);
@@ -208,7 +209,7 @@ impl<'a> Conductor<'a> {
         let left = queue.into_inner().expect("no worker panics with the queue");
         outcome.missing += left.len();
         finished?;
-        match self.venue.lost() {
+        match self.executor.lost() {
             Some(failure) => {
                 let mut failure = failure.clone();
                 failure.hint.get_or_insert_with(|| RESUME_HINT.to_owned());
@@ -249,7 +250,7 @@ impl<'a> Conductor<'a> {
                         }
                         // It never started, through no fault of its subject.
                         TrialOutcome::Failed { failure }
-                            if self.venue.lost().is_some_and(|lost| lost == failure) =>
+                            if self.executor.lost().is_some_and(|lost| lost == failure) =>
                         {
                             outcome.missing += 1;
                             let _ = stored.send(());
@@ -275,30 +276,6 @@ impl<'a> Conductor<'a> {
         }
         Ok(())
     }
-
-    fn request(&self, position: u32, trial: TrialId, subject: &SubjectPlan) -> TrialRequest {
-        let plan: &Plan = &self.header.plan;
-        let (seed, perturbation) = order::of_repeat(plan, trial.repeat);
-        TrialRequest {
-            run: self.header.run.clone(),
-            task: TrialTask {
-                trial,
-                subject: subject.subject.clone(),
-                size_bytes: plan.size_bytes,
-                cold: plan.cold,
-                engine: plan.engine.clone(),
-                phases: plan.phases.clone(),
-                rounds: plan.rounds,
-                required_facts: plan.required_facts.clone(),
-                seed,
-                perturbation,
-                allow_commands: self.allow_commands,
-            },
-            limit: Duration::from_secs(u64::from(plan.trial_limit_s)),
-            slot: 0,
-            position,
-        }
-    }
 }
 
 /// Whether a block of so many trials would probably end after the budget, to judge by the `elapsed`
@@ -313,13 +290,13 @@ fn exceeds_budget(adaptive: &Adaptive, elapsed: Duration, (before, block): (usiz
 
 /// Runs trials of the queue until it is empty, a stop is requested, or a record was not stored.
 fn work(
-    venue: &Venue,
+    executor: &dyn Executor,
     control: &Control,
     queue: &Mutex<VecDeque<TrialRequest>>,
     slot: usize,
     sender: &Sender<Message>,
 ) {
-    while !control.is_stopping() && venue.lost().is_none() {
+    while !control.is_stopping() && executor.lost().is_none() && executor.is_ready(slot) {
         let next = queue
             .lock()
             .expect("no worker panics with the queue")
@@ -330,7 +307,7 @@ fn work(
         let trial = request.task.trial;
         let _ = sender.send(Message::Begins(trial));
         let request = TrialRequest { slot, ..request };
-        let record = venue.run_trial(&request, control, |event| {
+        let record = executor.run_trial(&request, control, &mut |event| {
             let _ = sender.send(Message::Event(trial, event.clone()));
         });
         let (stored, is_stored) = mpsc::channel();

@@ -98,8 +98,8 @@ pub use name_buffer::NameBuffer;
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    PLAIN_PATH, effective_user, is_superuser, kernel_release, kill_with_parent, let_child_inherit,
-    let_children_inherit, power_off, processors, run_on_processor, signal_name,
+    PLAIN_PATH, effective_user, host_name, is_superuser, kernel_release, kill_with_parent,
+    let_child_inherit, let_children_inherit, power_off, processors, run_on_processor, signal_name,
     terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
 pub use process_group::ProcessGroup;

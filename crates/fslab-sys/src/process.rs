@@ -20,6 +20,13 @@ pub fn kernel_release() -> String {
     names.release().to_string_lossy().into_owned()
 }
 
+/// The name of this machine in its network.
+#[must_use]
+pub fn host_name() -> String {
+    let names = rustix::system::uname();
+    names.nodename().to_string_lossy().into_owned()
+}
+
 /// True for the superuser.
 #[must_use]
 pub fn is_superuser() -> bool {

@@ -74,6 +74,27 @@ pub struct TrialRequest {
     pub position: u32,
 }
 
+impl TrialRequest {
+    /// The record of a trial that failed before it began.
+    #[must_use]
+    pub fn failed(&self, started_unix_s: u64, failure: Failure) -> TrialRecord {
+        let report = RecordBuilder::default().finish(Some(failure));
+        report.into_record(self.ran(started_unix_s, Duration::ZERO, String::new()))
+    }
+
+    fn ran(&self, started_unix_s: u64, elapsed: Duration, console: String) -> TrialRun {
+        TrialRun {
+            trial: self.task.trial,
+            subject: self.task.subject.clone(),
+            perturbation: self.task.perturbation,
+            position: self.position,
+            started_unix_s,
+            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            console,
+        }
+    }
+}
+
 /// An open venue.
 pub struct Venue {
     places: Places,
@@ -151,19 +172,8 @@ impl Venue {
         on_event: impl FnMut(&Event),
     ) -> TrialRecord {
         let started_unix_s = fslab_sys::unix_seconds();
-        let run = |elapsed: Duration, console| TrialRun {
-            trial: request.task.trial,
-            subject: request.task.subject.clone(),
-            perturbation: request.task.perturbation,
-            position: request.position,
-            started_unix_s,
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
-            console,
-        };
-        let failed = |failure: Failure| {
-            let report = RecordBuilder::default().finish(Some(failure));
-            report.into_record(run(Duration::ZERO, String::new()))
-        };
+        let run = |elapsed, console| request.ran(started_unix_s, elapsed, console);
+        let failed = |failure| request.failed(started_unix_s, failure);
         let place = match self.places.of(request.task.trial.cell) {
             Ok(place) => place,
             Err(failure) => return failed(failure),

@@ -234,7 +234,7 @@ fi"#,
     Perturbation {
         change: r#"i=0
 while [ $i -lt 2000 ]; do
-    export "FSLAB_EXACT_$i=$(printf '%040d' $i)"
+    export "EXACT_$i=$(printf '%040d' $i)"
     i=$((i + 1))
 done
 # A mkfs and a fsck of the user's, at the front of the path.
@@ -299,10 +299,11 @@ ulimit -u 4000 2>/dev/null || ulimit -p 4000"#,
     Perturbation {
         start: r#"BUSY=
 for i in $(seq $(nproc)); do
-    timeout 7200 sh -c 'while :; do :; done' &
+    setpriv --pdeathsig TERM timeout 7200 sh -c 'while :; do :; done' &
     BUSY="$BUSY $!"
 done
-timeout 7200 sh -c 'while :; do dd if=/dev/zero of="$0" bs=1M count=256 conv=fsync; done' \
+setpriv --pdeathsig TERM timeout 7200 \
+    sh -c 'while :; do dd if=/dev/zero of="$0" bs=1M count=256 conv=fsync; done' \
     "$RUN/written" 2>/dev/null &
 BUSY="$BUSY $!"
 export BUSY
@@ -314,7 +315,8 @@ exit $code"#,
         ..plain("load", "loops on all processors, and a writer on the disk")
     },
     Perturbation {
-        start: r#"timeout 7200 sh -c 'while sleep 1; do echo 1 >/proc/sys/vm/drop_caches; done' &
+        start: r#"setpriv --pdeathsig TERM timeout 7200 \
+    sh -c 'while sleep 1; do echo 1 >/proc/sys/vm/drop_caches; done' &
 export DROPPER=$!
 code=0
 sh "$RUN/inner" || code=$?

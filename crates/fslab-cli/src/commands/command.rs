@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::{
     bundle, clean, compare, completions, config, delete, diff, disk, export, fs, gate, guest_init,
     import, lab, list, machine, man, mkfs, report, run, schema, show, store, study, trace, trial,
-    workload,
+    worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Be the first process of a guest kernel
     #[command(hide = true)]
     GuestInit(guest_init::GuestInitArgs),
+    /// Run trials that a conductor sends: `fslab-mpi` starts it on each machine
+    #[command(hide = true)]
+    Worker(worker::WorkerArgs),
     /// Record, show and replay the file operations of a program
     Trace(trace::TraceArgs),
     /// Run one trial: reads its specification (JSON) from stdin, writes events to stdout
@@ -71,7 +74,7 @@ pub(crate) enum Command {
 impl Command {
     /// True for a command that another fslab starts: it has no settings of the user.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self, Self::Trial(_) | Self::GuestInit(_))
+        matches!(self, Self::Trial(_) | Self::GuestInit(_) | Self::Worker(_))
     }
 
     pub(crate) fn exec(self) -> CommandResult {
@@ -101,6 +104,7 @@ impl Command {
             Self::Completions(args) => args.exec(),
             Self::Man(args) => args.exec(),
             Self::GuestInit(args) => args.exec(),
+            Self::Worker(args) => args.exec(),
             Self::Trace(args) => args.exec(),
             Self::Trial(args) => args.exec(),
         }

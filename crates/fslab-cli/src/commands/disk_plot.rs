@@ -74,10 +74,11 @@ fn draw_grid(curve: &Curve, x: &CurveAxis, y: &CurveAxis) -> Vec<Vec<Cell>> {
 /// Connects two points, with one character per column.
 fn connect(grid: &mut [Vec<Cell>], line: usize, from: (f64, f64), to: (f64, f64)) {
     let (first, last) = (cell(from.0), cell(to.0));
-    for column in first + 1..last {
-        let share = (column - first) as f64 / (last - first) as f64;
+    let width = last.saturating_sub(first);
+    for step in 1..width {
+        let share = step as f64 / width as f64;
         let row = cell(from.1 + share * (to.1 - from.1));
-        grid[row][column].get_or_insert((CONNECTOR, line));
+        grid[row][first + step].get_or_insert((CONNECTOR, line));
     }
 }
 

@@ -1,13 +1,14 @@
 //! Executes a study from plan to report, for `compare`, `run` and `trace replay`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use fslab_lab::TakenBundle;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
-    Conductor, ConductorError, NamedKernels, Request, Resolved, Resumption, RunLock, RunOutcome,
-    StudySource, VenueChoice, resolve_failure,
+    Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, Resumption,
+    RunLock, RunOutcome, StudySource, TrialWorkers, VenueChoice, resolve_failure,
 };
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
@@ -36,6 +37,9 @@ pub(super) struct ExecutionArgs {
     output: OutputArgs,
     #[command(flatten)]
     store: StoreArgs,
+    /// Run the trials by --jobs workers that are reached through this socket
+    #[arg(long, value_name = "SOCKET", hide = true, requires = "jobs")]
+    workers: Option<PathBuf>,
 }
 
 impl ExecutionArgs {
@@ -71,7 +75,7 @@ impl ExecutionArgs {
             .map_err(|error| resolve_failure(error, request, source, &self.plan.settings))?;
         notices.iter().for_each(|notice| screen::notice(notice));
         self.add_layers(&mut plan, bundle)?;
-        let jobs = self.plan.jobs(&plan.venue)?;
+        let jobs = self.plan.jobs(&plan.venue, self.workers.is_some())?;
         let differences = fslab_run::differences(&request.study, &plan);
         let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
             .map(|expected| plan_text::time(&plan, expected, jobs.get()));
@@ -243,11 +247,16 @@ impl ExecutionArgs {
         let control = Control::new();
         signals::stop_on_signals(&control)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+        let workers = self.connect_workers(header, jobs)?;
+        let executor: &dyn Executor = match &workers {
+            Some(workers) => workers,
+            None => venue,
+        };
         let mut progress = Progress::new();
         let outcome = Conductor {
             header,
             store,
-            venue,
+            executor,
             control: &control,
             jobs,
             allow_commands: self.plan.allow_commands,
@@ -261,6 +270,24 @@ impl ExecutionArgs {
                 exit: Exit::CannotHere,
             },
         })
+    }
+
+    /// The workers of `--workers`.
+    fn connect_workers(
+        &self,
+        header: &RunHeader,
+        jobs: NonZeroUsize,
+    ) -> Result<Option<TrialWorkers>, CommandError> {
+        let Some(socket) = &self.workers else {
+            return Ok(None);
+        };
+        let assignment = Assignment {
+            fslab: env!("CARGO_PKG_VERSION").to_owned(),
+            run: header.run.clone(),
+            plan: header.plan.clone(),
+            allow_commands: self.plan.allow_commands,
+        };
+        Ok(Some(TrialWorkers::connect(socket, jobs.get(), assignment)?))
     }
 
     fn report(&self, record: &RunRecord, outcome: RunOutcome) -> CommandResult {
@@ -360,7 +387,8 @@ fn clean_up() {
     }
 }
 
-fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
+/// Opens the venue of a plan on this machine.
+pub(super) fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
     let settings = VenueSettings {
         // Starts the running binary even if its file was replaced.
         program: "/proc/self/exe".into(),

@@ -53,6 +53,7 @@ mod trace;
 mod trace_text;
 mod trial;
 mod venue_args;
+mod worker;
 mod workload;
 
 pub(crate) use command::Command;

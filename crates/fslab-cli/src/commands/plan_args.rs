@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_model::{Bytes, Failure, FailureKind, Percent, Scale, VenuePlan, parse_seconds};
+use fslab_model::{
+    Bytes, Failure, FailureKind, Percent, Scale, VenueKind, VenuePlan, parse_seconds,
+};
 use fslab_run::{Repeats, Repetition};
 
 use crate::exit::CommandError;
@@ -133,9 +135,15 @@ pub(super) fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesErr
 }
 
 impl PlanArgs {
-    /// Number of parallel trials: one in real time, where they would disturb each other.
-    pub(super) fn jobs(&self, venue: &VenuePlan) -> Result<NonZeroUsize, CommandError> {
-        if venue.kind().is_virtual() {
+    /// Number of parallel trials: one in real time, where they would disturb each other. Workers
+    /// on other machines have the venue for tests, too.
+    pub(super) fn jobs(
+        &self,
+        venue: &VenuePlan,
+        has_workers: bool,
+    ) -> Result<NonZeroUsize, CommandError> {
+        let kind = venue.kind();
+        if kind.is_virtual() || (has_workers && kind == VenueKind::Fake) {
             let processors = fslab_sys::processors().map_or(1, |processors| processors.len());
             let of_machine = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
             return Ok(self.jobs.unwrap_or(of_machine));

@@ -6,7 +6,7 @@ use fslab_engine::{
     Amount, DataJob, EngineKind, MetadataJob, MetadataOperation, OpenMode, RunContext, StopFlag,
     TreeShape, run_data, run_metadata,
 };
-use fslab_model::FailureKind;
+use fslab_model::{Failure, FailureKind};
 
 use crate::scene::{ALL, FILE_BYTES, KEEPING, scene};
 
@@ -29,6 +29,19 @@ fn a_file_that_is_too_short_is_an_error_and_so_is_one_that_is_missing() {
         let short = scene.run(&read).expect_err("half of it is missing");
         assert_eq!(short.kind(), FailureKind::Io, "{engine}: {short}");
     }
+}
+
+#[test]
+fn a_file_that_the_tree_lacks_is_an_error_with_the_parameters_that_must_agree() {
+    let scene = scene(EngineKind::Psync);
+    let job = |operation, files| MetadataJob::new(operation, TreeShape::flat("t", files, 10));
+    let create = job(MetadataOperation::Create, 20);
+    run_metadata(&scene.context, &create).expect("made");
+    let more = job(MetadataOperation::Stat, 21);
+    let failure = Failure::from(run_metadata(&scene.context, &more).expect_err("one is missing"));
+    assert_eq!(failure.errno, Some(2));
+    let hint = failure.hint.expect("a hint");
+    assert!(hint.contains("`files_per_directory`"), "{hint}");
 }
 
 #[test]

@@ -203,7 +203,8 @@ impl<'a> Field<'a> {
         self.path(class, &[points.to_vec()], "", outline);
     }
 
-    /// The subject's mark at the end of each of the lines before it, whose figures the script takes.
+    /// The subject's mark at the end of each of the lines before it, whose figures the script
+    /// takes.
     pub(super) fn end_marks(&mut self, subject: usize, ends: &[Point]) {
         let places: Vec<Point> = ends.iter().map(|end| self.place(*end)).collect();
         self.svg.marks("dot small", subject, &places);
