@@ -14,8 +14,8 @@ pub(super) fn of_binary(version: &str, linked: &[Linked], libraries: &[DebianPac
         .map(|it| json!({ "ref": it.id(), "dependsOn": it.uses }));
     document(
         &json!({ "type": "application", "bom-ref": "fslab", "name": "fslab", "version": version }),
-        components.collect(),
-        dependencies.collect(),
+        &components.collect::<Vec<_>>(),
+        &dependencies.collect::<Vec<_>>(),
     )
 }
 
@@ -32,12 +32,12 @@ pub(super) fn of_guest(lab: &str, kernel: &str, packages: &[DebianPackage]) -> V
     let components = std::iter::once(kernel).chain(packages.iter().map(of_package));
     document(
         &json!({ "type": "platform", "bom-ref": "guest", "name": "fslab-guest", "version": lab }),
-        components.collect(),
-        Vec::new(),
+        &components.collect::<Vec<_>>(),
+        &[],
     )
 }
 
-fn document(subject: &Value, components: Vec<Value>, dependencies: Vec<Value>) -> Value {
+fn document(subject: &Value, components: &[Value], dependencies: &[Value]) -> Value {
     json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
