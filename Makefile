@@ -4,11 +4,12 @@ FSLAB := target/release/fslab
 PATH  := $(PATH):$(HOME)/.cargo/bin
 export PATH
 
-.PHONY: help setup build lab demo test docs bench clean
+.PHONY: help setup build lab demo test dist docs bench clean
 
 help:
-	@echo "make demo     compare six file systems in virtual time; ends with a table and a report"
+	@echo "make demo     a first table, then six file systems in virtual time, with a report"
 	@echo "make test     run every check and test"
+	@echo "make dist     what is published: dist/"
 	@echo "make lab      build the guest kernel that has every file system: 5 minutes, once"
 	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C"
 	@echo "make docs     build the book: book/index.html"
@@ -26,9 +27,9 @@ build: setup
 lab: build
 	$(FSLAB) lab build
 
-# In virtual time, on the disk of 2002: as any user, and everywhere with the same figures.
-demo: lab
-	$(FSLAB) compare ext4 xfs btrfs jfs hfs+ ntfs3 --venue sim --out demo --store demo/fslab.db
+# A first table in real time, then the guest kernel, then virtual time.
+demo: setup
+	@scripts/demo
 
 # The lab is built by the command that is tested: what `make demo` takes is not needed. Its root image
 # has the programs of today: those that a study brings need the same libraries.
@@ -37,6 +38,13 @@ test: setup
 	target/debug/fslab lab build --new-root
 	-target/debug/fslab lab build --kernel debian:6.1
 	FSLAB_TEST_GUEST=required cargo xtask gate
+
+# Tarball, packages, licences, checksums. DIST="--no-guest" leaves the guest out, and
+# DIST="--target x86_64-linux" the cross compilation.
+dist:
+	@scripts/setup dist
+	@! command -v rustup >/dev/null || rustup target add aarch64-unknown-linux-gnu
+	cargo xtask dist $(DIST)
 
 # The book. Debian has no package of mdbook.
 docs:
@@ -53,4 +61,5 @@ bench: build
 
 clean:
 	-test ! -x $(FSLAB) || $(FSLAB) clean
+	rm -rf dist
 	cargo clean

@@ -1,7 +1,8 @@
-//! Compiles the libraries that are loaded into a guest kernel's process: one on some processors, one
-//! if the disk is recorded.
+//! Compiles the libraries that are loaded into a guest kernel's process: one on some processors,
+//! one if the disk is recorded.
 
 use std::path::Path;
+use std::process::Command;
 
 fn main() {
     for name in ["xstate", "record"] {
@@ -13,9 +14,10 @@ fn compile(name: &str) {
     let source = &Path::new("preload").join(name).with_extension("c");
     println!("cargo::rerun-if-changed={}", source.display());
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
-    let compiler = cc::Build::new().opt_level(2).warnings(true).get_compiler();
-    let mut command = compiler.to_command();
-    command.args(["-shared", "-fPIC", "-s", "-o"]);
+    // Without the flags of this build, which may be one of a static program.
+    let compiler = cc::Build::new().get_compiler();
+    let mut command = Command::new(compiler.path());
+    command.args(["-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-s", "-o"]);
     command
         .arg(Path::new(&out).join(name).with_extension("so"))
         .arg(source);

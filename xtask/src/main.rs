@@ -1,8 +1,9 @@
 //! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
 //! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts
-//! that differ.
+//! that differ; `cargo xtask dist` makes what is published.
 
+mod dist;
 mod exact;
 mod gate;
 mod lines;
@@ -16,6 +17,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
+  dist    what is published, in dist/: [--target NAME] [--no-guest]
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
   lines   lines of Rust outside tests, by crate; of another checkout: [FOLDER]
   fuzz    mutated inputs for all targets, or for TARGET: [TARGET] [--seconds N] [--seed N]
@@ -31,6 +33,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["exact", ref rest @ ..] => exact::run(&root(), rest),
+        ["dist", "--help" | "-h"] => {
+            print!("{}", dist::USAGE);
+            ExitCode::SUCCESS
+        }
+        ["dist", ref rest @ ..] => dist::run(&root(), rest),
         ["tidy"] => tidy::run(&root()),
         ["lines"] => lines::run(&root()),
         ["lines", folder] => lines::run(Path::new(folder)),

@@ -46,7 +46,7 @@ pub enum LogError {
     Damaged,
     /// An invalid entry of a recording.
     #[error("entry {number} of the recording of the disk {problem}")]
-    Entry {
+    RecordedEntry {
         /// Its number, from 0.
         number: u64,
         /// The error, as a fragment that follows the number.

@@ -10,7 +10,7 @@ pub enum Piece<'a> {
     Data {
         /// First sector.
         sector: u64,
-        /// Whole sectors.
+        /// Its bytes, of full sectors.
         bytes: &'a [u8],
     },
     /// Zeros, by a discard.
@@ -59,7 +59,7 @@ pub fn pieces<'a>(log: &'a DiskLog, state: &CrashState) -> impl Iterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cache, Contents, LogHead, LogRequest, Moment};
+    use crate::{Contents, DiskCache, LogHead, LogRequest, Moment};
 
     /// Two writes of ten sectors to one place, a flush between them, and a discard of two sectors.
     fn log() -> DiskLog {
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn without_its_flushes_nothing_of_a_log_is_durable() {
         let mut log = log();
-        assert_eq!(Moment::at(&log, 60, Cache::Volatile).pending, [2, 3]);
+        assert_eq!(Moment::at(&log, 60, DiskCache::Volatile).pending, [2, 3]);
         log.requests
             .retain(|request| request.kind != RequestKind::Flush);
-        assert_eq!(Moment::at(&log, 60, Cache::Volatile).pending, [0, 1, 2]);
+        assert_eq!(Moment::at(&log, 60, DiskCache::Volatile).pending, [0, 1, 2]);
     }
 }

@@ -1,7 +1,7 @@
 //! Joins a recording, which has the data, and the trace of the disk, which has the times.
 //!
-//! Data moves when a request is submitted, so a recording is in the order of submission; the trace is
-//! in the order of completion. A request is one record of the trace, and one entry or several that
+//! Data moves when a request is submitted, so a recording is in the order of submission; the trace
+//! is in the order of completion. A request is one record of the trace, and one entry or several that
 //! continue each other.
 
 use std::collections::VecDeque;
@@ -10,8 +10,8 @@ use std::io::Read;
 use fslab_disk::trace::{Flags, Op, Reader, Record};
 
 use crate::{
-    BLOCK_BYTES, BlockId, Contents, DiskLog, Entry, EntryKind, LogError, LogHead, LogRequest,
-    Recording, RequestKind,
+    BLOCK_BYTES, BlockId, Contents, DiskLog, LogError, LogHead, LogRequest, RecordedEntry,
+    RecordedKind, Recording, RequestKind,
 };
 
 /// The log of a disk, of its recording and its trace.
@@ -78,7 +78,7 @@ impl<R: Read> Joiner<R> {
             let is_of = |record: &&Record| {
                 let is_write = record.op == Op::Write;
                 record.sector == entry.sector
-                    && is_write == matches!(entry.kind, EntryKind::Write(_))
+                    && is_write == matches!(entry.kind, RecordedKind::Write(_))
                     && u64::from(record.sectors) >= entry.sectors
             };
             let place = waiting.iter().position(is_of);
@@ -96,7 +96,7 @@ impl<R: Read> Joiner<R> {
     }
 
     /// The data of a request whose first entry is `first`, with the entries that continue it.
-    fn kind_of(&mut self, record: &Record, first: Entry) -> Result<RequestKind, LogError> {
+    fn kind_of(&mut self, record: &Record, first: RecordedEntry) -> Result<RequestKind, LogError> {
         let unlike = || {
             let text = format!(
                 "the data of the request at sector {} ends early",
@@ -105,7 +105,7 @@ impl<R: Read> Joiner<R> {
             LogError::Unlike(text)
         };
         let mut covered = first.sectors;
-        let EntryKind::Write(mut data) = first.kind else {
+        let RecordedKind::Write(mut data) = first.kind else {
             return match covered == u64::from(record.sectors) {
                 true => Ok(RequestKind::Discard),
                 false => Err(unlike()),
@@ -113,7 +113,7 @@ impl<R: Read> Joiner<R> {
         };
         while covered < u64::from(record.sectors) {
             let next = self.recording.next_entry()?.ok_or_else(unlike)?;
-            let EntryKind::Write(more) = next.kind else {
+            let RecordedKind::Write(more) = next.kind else {
                 return Err(unlike());
             };
             if next.sector != record.sector + covered {

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A log has every write of a trial with its data, every flush and discard, each with the virtual
-//! times of its submission and completion. A state is a time at which power fails, and which of the
-//! writes that the disk need not keep at that time it kept.
+//! times of its submission and completion. A state is a time at which power fails, and which of
+//! the writes that the disk need not keep at that time it kept.
 //!
 //! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it takes.
 
@@ -26,7 +26,7 @@ pub use file::{LogLimits, read_log, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;
 pub use log::{DiskLog, LogHead, LogRequest, PhaseWindow, RequestKind};
-pub use recording::{Entry, EntryKind, Recording};
+pub use recording::{RecordedEntry, RecordedKind, Recording};
 pub use states::{
-    Budget, Cache, CrashState, KindCount, Loss, Moment, StateKind, States, enumerate, moments,
+    Budget, CrashState, DiskCache, KindCount, Loss, Moment, StateKind, States, enumerate, moments,
 };

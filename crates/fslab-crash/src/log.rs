@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BLOCK_BYTES, BlockId, Contents, LogError};
 
-/// Bytes of a sector, the unit that a disk writes as a whole.
+/// Bytes of a sector, which a disk writes entirely or not at all.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// What a log says of its trial and its disk.
@@ -126,7 +126,7 @@ impl DiskLog {
         Ok(())
     }
 
-    /// True if the blocks exist, are all whole but the last, and are as long as the request.
+    /// True if the blocks exist, are all full but the last, and are as long as the request.
     fn has_bytes_of(&self, request: &LogRequest, blocks: &[BlockId]) -> bool {
         let mut left = u64::from(request.sectors) * SECTOR_BYTES;
         for block in blocks {

@@ -13,7 +13,7 @@ const ENTRY_BYTES_MAX: u64 = 64 << 20;
 
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum RecordedKind {
     /// Writes data.
     Write(Vec<u8>),
     /// Makes a range read as zeros.
@@ -22,9 +22,9 @@ pub enum EntryKind {
 
 /// An entry: a write or a part of one, or a hole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct RecordedEntry {
     /// What it does.
-    pub kind: EntryKind,
+    pub kind: RecordedKind,
     /// First sector.
     pub sector: u64,
     /// Number of sectors.
@@ -46,8 +46,8 @@ impl<R: Read> Recording<R> {
     /// The next entry; `None` at the end.
     ///
     /// # Errors
-    /// `Entry` for one that is none, or ends early; `Io`.
-    pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
+    /// `RecordedEntry` for one that is none, or ends early; `Io`.
+    pub fn next_entry(&mut self) -> Result<Option<RecordedEntry>, LogError> {
         let mut head = [0; HEAD_BYTES];
         let mut got = 0;
         while got < HEAD_BYTES {
@@ -65,10 +65,10 @@ impl<R: Read> Recording<R> {
         };
         let (offset, bytes) = (number(8), number(16));
         if offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0 || bytes == 0 {
-            return Err(self.fault("is not of whole sectors"));
+            return Err(self.fault("is not of full sectors"));
         }
         let kind = match &head[..4] {
-            b"HOLE" => EntryKind::Hole,
+            b"HOLE" => RecordedKind::Hole,
             b"WRIT" if bytes > ENTRY_BYTES_MAX => return Err(self.fault("is too long")),
             b"WRIT" => {
                 let mut data = Vec::new();
@@ -76,12 +76,12 @@ impl<R: Read> Recording<R> {
                 if taken.map_err(LogError::reading)? as u64 != bytes {
                     return Err(self.fault("ends within its data"));
                 }
-                EntryKind::Write(data)
+                RecordedKind::Write(data)
             }
             _ => return Err(self.fault("is of an unknown kind")),
         };
         self.number += 1;
-        Ok(Some(Entry {
+        Ok(Some(RecordedEntry {
             kind,
             sector: offset / SECTOR_BYTES,
             sectors: bytes / SECTOR_BYTES,
@@ -89,7 +89,7 @@ impl<R: Read> Recording<R> {
     }
 
     fn fault(&self, problem: &'static str) -> LogError {
-        LogError::Entry {
+        LogError::RecordedEntry {
             number: self.number,
             problem,
         }
@@ -114,14 +114,14 @@ mod tests {
         let mut text = entry(b"WRIT", 1024, 512, &[7; 512]);
         text.extend(entry(b"HOLE", 0, 4096, &[]));
         let mut recording = Recording::new(&text[..]);
-        let write = Entry {
-            kind: EntryKind::Write(vec![7; 512]),
+        let write = RecordedEntry {
+            kind: RecordedKind::Write(vec![7; 512]),
             sector: 2,
             sectors: 1,
         };
         assert_eq!(recording.next_entry().expect("read"), Some(write));
         let hole = recording.next_entry().expect("read").expect("an entry");
-        assert_eq!((hole.kind, hole.sectors), (EntryKind::Hole, 8));
+        assert_eq!((hole.kind, hole.sectors), (RecordedKind::Hole, 8));
         assert_eq!(recording.next_entry().expect("read"), None);
     }
 
@@ -129,8 +129,8 @@ mod tests {
     fn what_is_no_entry_is_refused() {
         let cases = [
             (entry(b"XXXX", 0, 512, &[0; 512]), "is of an unknown kind"),
-            (entry(b"WRIT", 1, 512, &[0; 512]), "is not of whole sectors"),
-            (entry(b"WRIT", 0, 0, &[]), "is not of whole sectors"),
+            (entry(b"WRIT", 1, 512, &[0; 512]), "is not of full sectors"),
+            (entry(b"WRIT", 0, 0, &[]), "is not of full sectors"),
             (entry(b"WRIT", 0, 1 << 40, &[]), "is too long"),
             (entry(b"WRIT", 0, 1024, &[0; 512]), "ends within its data"),
             (b"WRIT".to_vec(), "ends within its head"),

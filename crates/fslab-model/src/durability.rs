@@ -1,7 +1,7 @@
 //! Whether a phase that asked for durable data made the simulated disk keep it.
 //!
-//! A disk with a volatile cache may lose what it has completed until it is flushed, or until a write
-//! goes past the cache (FUA). So a sync that writes and causes neither is no promise to keep.
+//! A disk with a volatile cache may lose what it has completed until it is flushed, or until a
+//! write goes past the cache (FUA). So a sync that writes and causes neither is no promise to keep.
 
 use crate::{DeviceInsight, PhaseKind, PhaseRecord};
 
@@ -68,7 +68,7 @@ impl PhaseRecord {
     }
 }
 
-/// True if the disk was flushed, or told to keep a write.
+/// True if the disk was flushed, or asked to keep a write.
 fn keeps(insight: &DeviceInsight) -> bool {
     insight.flushes.all.requests > 0 || insight.fua_writes.requests > 0
 }

@@ -1,8 +1,8 @@
 //! The program that runs the trials of guests.
 //!
 //! Its mappings, and with them the memory of a guest, depend on how it is linked. So a release,
-//! whose `bin/fslab` is linked statically, has beside it `lib/fslab/fslab`, linked as in a build from
-//! source: both give the same records.
+//! whose `bin/fslab` is linked statically, has beside it `lib/fslab/fslab`, linked as in a build
+//! from source: both give the same records.
 
 use std::path::{Path, PathBuf};
 

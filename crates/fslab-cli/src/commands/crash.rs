@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_crash::{
-    Budget, Cache, CrashState, DiskLog, KindCount, LogLimits, Moment, Piece, RequestKind, States,
-    enumerate, moments, pieces, read_log,
+    Budget, CrashState, DiskCache, DiskLog, KindCount, LogLimits, Moment, Piece, RequestKind,
+    States, enumerate, moments, pieces, read_log,
 };
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_report::{Column, Table, TableCell};
@@ -87,10 +87,10 @@ impl CrashArgs {
             } => {
                 let log = load(log)?;
                 let cache = match cache {
-                    Some(CacheName::Volatile) => Cache::Volatile,
-                    Some(CacheName::Durable) => Cache::Durable,
-                    None if log.head.volatile_cache => Cache::Volatile,
-                    None => Cache::Durable,
+                    Some(CacheName::Volatile) => DiskCache::Volatile,
+                    Some(CacheName::Durable) => DiskCache::Durable,
+                    None if log.head.volatile_cache => DiskCache::Volatile,
+                    None => DiskCache::Durable,
                 };
                 let moments = moments(&log, window(&log, phase.as_deref())?, &[], cache);
                 let budget = Budget {
@@ -157,7 +157,7 @@ struct Document<'a> {
     subject: &'a str,
     disk: &'a str,
     lab: &'a str,
-    cache: Cache,
+    cache: DiskCache,
     kinds: Vec<KindDocument>,
     states: Vec<StateDocument>,
 }
@@ -176,7 +176,7 @@ struct StateDocument {
 }
 
 impl<'a> Document<'a> {
-    fn of(log: &'a DiskLog, cache: Cache, states: &States) -> Self {
+    fn of(log: &'a DiskLog, cache: DiskCache, states: &States) -> Self {
         let kinds = states.counts.iter();
         let chosen = states.chosen.iter();
         Self {

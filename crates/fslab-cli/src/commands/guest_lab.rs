@@ -3,26 +3,67 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fslab_disk::Machine;
 use fslab_fs::{GuestKernel, SearchPath};
-use fslab_lab::{BaseRoot, Lab};
+use fslab_lab::{BaseRoot, Cache, Lab, LabError};
 use fslab_model::{Failure, FailureKind, LabPlan, Plan};
 use fslab_sys::TrustedFolder;
 use fslab_venue::{Emulator, GuestSettings, PcSettings};
 
 use super::layers;
-use crate::defaults;
+use crate::{defaults, screen};
 
 /// The name of the default lab.
 const DEFAULT: &str = "default";
 /// The name of the default lab of a machine whose processor takes time.
 pub(crate) const DEFAULT_PC: &str = "debian-6.1";
 
-/// The lab with this name, or the default.
+/// The lab of a package, from the folder of the program.
+const PACKAGED: &str = "../share/fslab/lab.tar";
+
+/// The lab with this name, or the default. A user without a default lab gets that of the package.
 pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
-    Ok(defaults::cache()?.find_lab(name.unwrap_or(DEFAULT))?)
+    let (cache, name) = (defaults::cache()?, name.unwrap_or(DEFAULT));
+    match cache.find_lab(name) {
+        Err(LabError::NotBuilt { .. }) if name == DEFAULT => match packaged() {
+            Some(file) => take_packaged(&cache, &file),
+            None => Ok(cache.find_lab(name)?),
+        },
+        found => Ok(found?),
+    }
+}
+
+/// The package's lab, if there is a package.
+fn packaged() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let file = program.parent()?.join(PACKAGED);
+    std::fs::canonicalize(file).ok()
+}
+
+/// Imports the package's lab, which is trusted as the program beside it.
+fn take_packaged(cache: &Cache, file: &Path) -> Result<Lab, Failure> {
+    ensure_trusted(file)?;
+    let name = DEFAULT.parse().map_err(Failure::from)?;
+    let lab = fslab_lab::import_lab(cache, file, &name).map_err(not_taken)?;
+    let (digest, place) = (&lab.digest, cache.folder().display());
+    screen::notice(&format!(
+        "the lab {digest} of the package is in {place} from now on"
+    ));
+    Ok(lab)
+}
+
+/// The failure to import the package's lab; by default, the user's folder is the cause.
+fn not_taken(error: LabError) -> Failure {
+    let failure = Failure::from(error);
+    match failure.hint {
+        Some(_) => failure,
+        None => failure.hint(
+            "the lab of the package is unpacked below XDG_CACHE_HOME, or ~/.cache without it; \
+             set it to a folder that you can write to",
+        ),
+    }
 }
 
 /// The lab with this name, or the default; an error if this fslab cannot run in it.

@@ -15,8 +15,9 @@ impl PhaseCell<'_> {
 }
 
 impl PhaseAnalysis<'_> {
-    /// True if the subject made data durable in this phase, in any repeat or at any point of a sweep,
-    /// without a flush of the disk, whose cache is volatile: a power loss may take what was durable.
+    /// True if the subject made data durable in this phase, in any repeat or at any point of a
+    /// sweep, without a flush of the disk, whose cache is volatile: a power loss may take what was
+    /// durable.
     #[must_use]
     pub fn does_not_flush(&self, subject: usize) -> bool {
         let points = self.points().iter();
@@ -30,7 +31,7 @@ impl PhaseAnalysis<'_> {
     }
 }
 
-/// True if the run's disk is simulated and loses at a power loss what it was not told to keep.
+/// True if the run's disk is simulated and loses at a power loss what it was not asked to keep.
 pub(super) fn has_volatile_cache(run: &RunRecord) -> bool {
     match &run.header.plan.venue {
         VenuePlan::Sim { disk, .. } => disk.queue.write_cache,

@@ -163,7 +163,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{Cache, moments};
+    use super::super::{DiskCache, moments};
     use super::*;
     use crate::{Contents, LogHead, LogRequest, RequestKind};
 
@@ -216,12 +216,12 @@ mod tests {
     fn a_flush_keeps_what_was_done_when_it_was_submitted() {
         let log = log(vec![write(1, 10, 20), write(1, 11, 31), flush(30, 40)]);
         let pending = |at_ns, cache| Moment::at(&log, at_ns, cache).pending;
-        assert_eq!(pending(9, Cache::Volatile), [0; 0]);
-        assert_eq!(pending(10, Cache::Volatile), [0]);
-        assert_eq!(pending(39, Cache::Volatile), [0, 1]);
-        assert_eq!(pending(40, Cache::Volatile), [1]);
-        assert_eq!(pending(20, Cache::Durable), [1]);
-        assert_eq!(pending(31, Cache::Durable), [0; 0]);
+        assert_eq!(pending(9, DiskCache::Volatile), [0; 0]);
+        assert_eq!(pending(10, DiskCache::Volatile), [0]);
+        assert_eq!(pending(39, DiskCache::Volatile), [0, 1]);
+        assert_eq!(pending(40, DiskCache::Volatile), [1]);
+        assert_eq!(pending(20, DiskCache::Durable), [1]);
+        assert_eq!(pending(31, DiskCache::Durable), [0; 0]);
     }
 
     #[test]
@@ -229,15 +229,15 @@ mod tests {
         let mut past = write(1, 10, 20);
         past.fua = true;
         let log = log(vec![write(1, 5, 6), past]);
-        assert_eq!(Moment::at(&log, 19, Cache::Volatile).pending, [0, 1]);
-        assert_eq!(Moment::at(&log, 20, Cache::Volatile).pending, [0]);
+        assert_eq!(Moment::at(&log, 19, DiskCache::Volatile).pending, [0, 1]);
+        assert_eq!(Moment::at(&log, 20, DiskCache::Volatile).pending, [0]);
     }
 
     /// By hand: a log that is cut at its only flush and at its ends.
     #[test]
     fn the_states_of_a_short_log_are_those_found_by_hand() {
         let log = log(vec![write(1, 10, 20), write(2, 11, 21), flush(30, 40)]);
-        let moments = moments(&log, (0, 50), &[], Cache::Volatile);
+        let moments = moments(&log, (0, 50), &[], DiskCache::Volatile);
         let times: Vec<u64> = moments.iter().map(|it| it.at_ns).collect();
         assert_eq!(times, [0, 30, 40, 50]);
         let found = enumerate(&log, &moments, ALL);
@@ -254,7 +254,7 @@ mod tests {
     fn a_border_between_two_equal_disks_makes_two_states() {
         let log = log(vec![write(1, 10, 20), flush(30, 40)]);
         let states = |borders: &[u64]| {
-            let moments = moments(&log, (40, 50), borders, Cache::Volatile);
+            let moments = moments(&log, (40, 50), borders, DiskCache::Volatile);
             texts(&enumerate(&log, &moments, ALL))
         };
         assert_eq!(states(&[]), ["40"]);
@@ -265,7 +265,7 @@ mod tests {
     fn a_budget_is_kept_and_prefixes_come_first() {
         let writes = (0..40).map(|it| write(8, it, it + 1)).collect();
         let log = log(writes);
-        let moments = moments(&log, (0, 100), &[10, 20, 30], Cache::Volatile);
+        let moments = moments(&log, (0, 100), &[10, 20, 30], DiskCache::Volatile);
         let budget = |states| Budget { states, seed: 7 };
         let all = enumerate(&log, &moments, budget(100_000));
         let some = enumerate(&log, &moments, budget(60));
@@ -287,7 +287,7 @@ mod tests {
         #[test]
         fn few_pending_writes_give_every_subset_once(count in 0_u32..5) {
             let log = log((0..u64::from(count)).map(|it| write(1, it, it + 1)).collect());
-            let moments = moments(&log, (10, 10), &[], Cache::Volatile);
+            let moments = moments(&log, (10, 10), &[], DiskCache::Volatile);
             let found = texts(&enumerate(&log, &moments, ALL));
             let distinct: BTreeSet<&String> = found.iter().collect();
             prop_assert_eq!(distinct.len(), found.len());

@@ -7,7 +7,7 @@ use crate::{DiskLog, RequestKind};
 /// Whether the disk loses what its cache holds when power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cache {
+pub enum DiskCache {
     /// It does.
     Volatile,
     /// It does not: what has completed is durable.
@@ -30,7 +30,7 @@ pub struct Moment {
 impl Moment {
     /// The moment of `log` at a time.
     #[must_use]
-    pub fn at(log: &DiskLog, at_ns: u64, cache: Cache) -> Self {
+    pub fn at(log: &DiskLog, at_ns: u64, cache: DiskCache) -> Self {
         let submitted = log.requests.partition_point(|it| it.submit_ns <= at_ns);
         let requests = &log.requests[..submitted];
         let flushes = requests
@@ -41,8 +41,8 @@ impl Moment {
             let is_done = request.done_ns <= at_ns;
             let is_flushed = flushed_ns.is_some_and(|ns| request.done_ns <= ns);
             let is_kept = match cache {
-                Cache::Volatile => is_flushed || request.fua && is_done,
-                Cache::Durable => is_done,
+                DiskCache::Volatile => is_flushed || request.fua && is_done,
+                DiskCache::Durable => is_done,
             };
             request.changes() && !is_kept
         };
@@ -65,18 +65,18 @@ pub fn moments(
     log: &DiskLog,
     (begin_ns, end_ns): (u64, u64),
     borders: &[u64],
-    cache: Cache,
+    cache: DiskCache,
 ) -> Vec<Moment> {
     let mut times = vec![begin_ns, end_ns];
     times.extend(borders);
     for request in &log.requests {
         match (&request.kind, cache) {
-            (RequestKind::Flush, Cache::Volatile) => {
+            (RequestKind::Flush, DiskCache::Volatile) => {
                 times.extend([request.submit_ns, request.done_ns]);
             }
-            (_, Cache::Volatile) if request.fua => times.push(request.done_ns),
-            (_, Cache::Volatile) | (RequestKind::Flush, Cache::Durable) => {}
-            (_, Cache::Durable) => {
+            (_, DiskCache::Volatile) if request.fua => times.push(request.done_ns),
+            (_, DiskCache::Volatile) | (RequestKind::Flush, DiskCache::Durable) => {}
+            (_, DiskCache::Durable) => {
                 times.extend([request.done_ns.saturating_sub(1), request.done_ns]);
             }
         }

@@ -1,0 +1,118 @@
+//! The binary: one static file without symbols, which are kept aside; and the program of the trials
+//! of guests, linked as in a build from source.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::program::{make, read, run, text};
+use super::targets::Build;
+
+/// The most bytes of the binary.
+const BYTES_MAX: u64 = 30_000_000;
+/// What separates the words of `CARGO_ENCODED_RUSTFLAGS`.
+const SEPARATOR: &str = "\u{1f}";
+
+/// Builds fslab for a target and writes it to `to`, its symbols to `symbols`; returns its bytes.
+///
+/// # Errors
+/// A build that fails; a binary that needs a library, or is too large.
+pub(super) fn build(root: &Path, build: &Build, to: &Path, symbols: &Path) -> Result<u64, String> {
+    let built = compile(root, build, Linked::Statically)?;
+    let objcopy = format!("{}objcopy", build.tools);
+    for path in [to, symbols] {
+        make(path.parent().unwrap_or(root))?;
+    }
+    let mut keep = Command::new(&objcopy);
+    run(keep.arg("--only-keep-debug").args([&built, symbols]))?;
+    let mut link = std::ffi::OsString::from("--add-gnu-debuglink=");
+    link.push(symbols);
+    let mut strip = Command::new(&objcopy);
+    run(strip.arg("--strip-all").arg(link).args([&built, to]))?;
+    ensure_static(build, to)?;
+    let bytes = read(to)?.len() as u64;
+    if bytes > BYTES_MAX {
+        return Err(format!(
+            "the binary has {bytes} bytes; at most {BYTES_MAX} are allowed"
+        ));
+    }
+    Ok(bytes)
+}
+
+/// How a program is linked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Linked {
+    Statically,
+    /// With the libraries of the lab, as a build from source: a guest has the same memory then.
+    Dynamically,
+}
+
+/// Builds the program of the trials of guests and writes it to `to`.
+///
+/// # Errors
+/// A build that fails.
+pub(super) fn build_for_guests(root: &Path, build: &Build, to: &Path) -> Result<(), String> {
+    let built = compile(root, build, Linked::Dynamically)?;
+    make(to.parent().unwrap_or(root))?;
+    let mut strip = Command::new(format!("{}objcopy", build.tools));
+    run(strip.arg("--strip-all").args([built.as_path(), to]))
+}
+
+fn compile(root: &Path, build: &Build, linked: Linked) -> Result<PathBuf, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let home = text(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let registry = std::env::var("CARGO_HOME")
+        .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))
+        .unwrap_or_default();
+    // Messages of errors have paths of sources: without those of this machine.
+    let linking = match linked {
+        Linked::Statically => "+crt-static",
+        Linked::Dynamically => "-crt-static",
+    };
+    let flags = [
+        format!("-Ctarget-feature={linking}"),
+        format!("--remap-path-prefix={}=fslab", root.display()),
+        format!("--remap-path-prefix={registry}=cargo"),
+        format!("--remap-path-prefix={home}=rust"),
+    ];
+    let target = std::env::var_os("CARGO_TARGET_DIR");
+    let mut target = target.map_or_else(|| root.join("target"), PathBuf::from);
+    if linked == Linked::Dynamically {
+        // With other flags, cargo would replace what is there.
+        target.push("for-guests");
+    }
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", &target)
+        .args([
+            "build",
+            "--profile",
+            "dist",
+            "--locked",
+            "--package",
+            "fslab-cli",
+        ])
+        .args(["--target", build.triple])
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join(SEPARATOR));
+    if !build.tools.is_empty() {
+        let variable = build.triple.to_ascii_uppercase().replace('-', "_");
+        let linker = format!("{}gcc", build.tools);
+        command
+            .env(format!("CARGO_TARGET_{variable}_LINKER"), &linker)
+            .env(format!("CC_{}", build.triple.replace('-', "_")), &linker);
+    }
+    run(&mut command)?;
+    Ok(target.join(build.triple).join("dist/fslab"))
+}
+
+/// Refuses a binary that the kernel cannot start without another file.
+fn ensure_static(build: &Build, binary: &Path) -> Result<(), String> {
+    let mut readelf = Command::new(format!("{}readelf", build.tools));
+    let headers = text(readelf.args(["-lW", "-d"]).arg(binary).env("LC_ALL", "C"))?;
+    for sign in ["INTERP", "(NEEDED)"] {
+        if headers.contains(sign) {
+            return Err(format!("{} is not static: it has {sign}", binary.display()));
+        }
+    }
+    Ok(())
+}

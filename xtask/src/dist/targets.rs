@@ -1,0 +1,114 @@
+//! The targets of a release, what each needs on this machine, and why some are not made.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::program::text;
+
+/// One target.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// Its name in the names of files.
+    pub(super) name: &'static str,
+    pub(super) state: State,
+}
+
+/// Whether a target is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// It is.
+    Made(Build),
+    /// It is not, for this reason.
+    NotYet(&'static str),
+}
+
+/// How a target is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Build {
+    /// The compiler's name of it.
+    pub(super) triple: &'static str,
+    /// Debian's name of the architecture.
+    pub(super) debian: &'static str,
+    /// Begin of the names of its compiler, linker and binutils; empty for the machine's own.
+    pub(super) tools: &'static str,
+    /// What runs its binary on this machine, to write the manual; `None` if the machine does.
+    pub(super) emulator: Option<&'static str>,
+    /// Whether guests run on it: User-Mode Linux is for x86 alone.
+    pub(super) has_guest: bool,
+}
+
+impl Build {
+    /// The command that starts the target's `binary` on this machine.
+    pub(super) fn start(&self, binary: &Path) -> Command {
+        match self.emulator {
+            None => Command::new(binary),
+            Some(emulator) => {
+                let mut command = Command::new(emulator);
+                command.arg(binary);
+                command
+            }
+        }
+    }
+
+    /// Refuses a target for which this machine lacks a program or Rust's standard library, before
+    /// anything is built.
+    ///
+    /// # Errors
+    /// What is missing, and the command that installs it.
+    pub(super) fn ensure_possible(&self, name: &str) -> Result<(), String> {
+        let tools = ["gcc", "objcopy", "readelf"].map(|tool| format!("{}{tool}", self.tools));
+        let emulator = self.emulator.map(str::to_owned);
+        for program in tools.into_iter().chain(emulator) {
+            let mut version = Command::new(&program);
+            text(version.arg("--version")).map_err(|error| {
+                format!("{name} needs {program}: {error}; scripts/setup dist installs it")
+            })?;
+        }
+        let mut ask = Command::new("rustc");
+        let libraries = text(ask.args(["--print", "target-libdir", "--target", self.triple]))?;
+        if Path::new(&libraries).exists() {
+            return Ok(());
+        }
+        Err(format!(
+            "{name} needs Rust's standard library for {triple}, and {libraries} does not exist; \
+             rustup target add {triple}",
+            triple = self.triple
+        ))
+    }
+}
+
+pub(super) const TARGETS: [Target; 6] = [
+    Target {
+        name: "x86_64-linux",
+        state: State::Made(Build {
+            triple: "x86_64-unknown-linux-gnu",
+            debian: "amd64",
+            tools: "",
+            emulator: None,
+            has_guest: true,
+        }),
+    },
+    Target {
+        name: "aarch64-linux",
+        state: State::Made(Build {
+            triple: "aarch64-unknown-linux-gnu",
+            debian: "arm64",
+            tools: "aarch64-linux-gnu-",
+            emulator: Some("qemu-aarch64"),
+            has_guest: false,
+        }),
+    },
+    not_yet("x86_64-windows", PORTS),
+    not_yet("x86_64-macos", PORTS),
+    not_yet("aarch64-macos", PORTS),
+    not_yet("x86_64-freebsd", PORTS),
+];
+
+const PORTS: &str = "not supported: fslab-sys has system calls of Linux alone";
+
+const fn not_yet(name: &'static str, reason: &'static str) -> Target {
+    Target {
+        name,
+        state: State::NotYet(reason),
+    }
+}
