@@ -4,13 +4,14 @@ FSLAB := target/release/fslab
 PATH  := $(PATH):$(HOME)/.cargo/bin
 export PATH
 
-.PHONY: help setup build lab demo test docs bench clean
+.PHONY: help setup build lab demo test docs bench mpi clean
 
 help:
 	@echo "make demo     compare six file systems in virtual time; ends with a table and a report"
 	@echo "make test     run every check and test"
 	@echo "make lab      build the guest kernel that has every file system: 5 minutes, once"
 	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C"
+	@echo "make mpi      build fslab-mpi, which runs trials on the ranks of an MPI job"
 	@echo "make docs     build the book: book/index.html"
 	@echo "make build    build the command: $(FSLAB)"
 	@echo "make clean    remove what was built, and what a killed run left"
@@ -50,6 +51,12 @@ bench: build
 	@scripts/setup bench
 	cargo build --release --locked --package fslab-bench
 	PATH="$$PATH:/usr/sbin:/sbin" target/release/fslab-bench $(BENCH)
+
+# With an MPI library, which the rest does not need; FSLAB beside it, since every rank starts that.
+mpi: build
+	@scripts/setup mpi
+	cd crates/fslab-mpi && cargo build --release --locked --target-dir ../../target/mpi
+	cp $(FSLAB) target/mpi/release/fslab
 
 clean:
 	-test ! -x $(FSLAB) || $(FSLAB) clean

@@ -78,7 +78,7 @@ impl Side<'_> {
             &socket,
             self.peers.len(),
         )?;
-        // A process group of its own: its end does not depend on that of this rank.
+        // In a separate process group: what ends this rank by force does not end it.
         let mut child = Command::new(hello::program())
             .args(arguments)
             .stdin(Stdio::null())

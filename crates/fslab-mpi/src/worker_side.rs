@@ -29,7 +29,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// In a process group of its own: what ends the rank by force leaves it the time to clean up.
+    /// In a separate process group: what ends the rank by force leaves it the time to clean up.
     fn start(output: &SyncSender<Part>) -> std::io::Result<Self> {
         let mut child = Command::new(hello::program())
             .arg("worker")
