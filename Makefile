@@ -4,7 +4,7 @@ FSLAB := target/release/fslab
 PATH  := $(PATH):$(HOME)/.cargo/bin
 export PATH
 
-.PHONY: help setup build lab demo test dist docs bench clean
+.PHONY: help setup build lab demo test dist docs bench mpi clean
 
 help:
 	@echo "make demo     a first table, then six file systems in virtual time, with a report"
@@ -12,6 +12,7 @@ help:
 	@echo "make dist     what is published: dist/"
 	@echo "make lab      build the guest kernel that has every file system: 5 minutes, once"
 	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C"
+	@echo "make mpi      build fslab-mpi, which runs trials on the ranks of an MPI job"
 	@echo "make docs     build the book: book/index.html"
 	@echo "make build    build the command: $(FSLAB)"
 	@echo "make clean    remove what was built, and what a killed run left"
@@ -58,6 +59,12 @@ bench: build
 	@scripts/setup bench
 	cargo build --release --locked --package fslab-bench
 	PATH="$$PATH:/usr/sbin:/sbin" target/release/fslab-bench $(BENCH)
+
+# With an MPI library, which the rest does not need; FSLAB beside it, since every rank starts that.
+mpi: build
+	@scripts/setup mpi
+	cd crates/fslab-mpi && cargo build --release --locked --target-dir ../../target/mpi
+	cp $(FSLAB) target/mpi/release/fslab
 
 clean:
 	-test ! -x $(FSLAB) || $(FSLAB) clean

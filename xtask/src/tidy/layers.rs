@@ -32,6 +32,12 @@ pub(crate) struct Crate {
     pub(crate) ships: BTreeSet<String>,
 }
 
+/// The files that cargo compiles of crates outside of the workspace.
+const ROOTS_OUTSIDE: [&str; 2] = [
+    "crates/fslab-mpi/src/main.rs",
+    "crates/fslab-mpi/tests/mpi.rs",
+];
+
 /// What cargo knows.
 pub(crate) struct Workspace {
     /// Our crates.
@@ -54,7 +60,7 @@ impl Workspace {
         };
         let mut workspace = Self {
             crates: Vec::new(),
-            roots: Vec::new(),
+            roots: ROOTS_OUTSIDE.map(str::to_owned).into(),
         };
         for package in &metadata.packages {
             let used = package.dependencies.iter();
