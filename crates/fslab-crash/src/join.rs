@@ -1,8 +1,8 @@
 //! Joins a recording, which has the data, and the trace of the disk, which has the times.
 //!
 //! Data moves when a request is submitted, so a recording is in the order of submission; the trace
-//! is in the order of completion. A request is one record of the trace, and one entry or several that
-//! continue each other.
+//! is in the order of completion. A request is one record of the trace, and one entry or several
+//! that continue each other.
 
 use std::collections::VecDeque;
 use std::io::Read;

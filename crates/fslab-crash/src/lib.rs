@@ -9,7 +9,8 @@
 //! times of its submission and completion. A state is a time at which power fails, and which of
 //! the writes that the disk need not keep at that time it kept.
 //!
-//! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it takes.
+//! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it
+//! takes.
 
 mod contents;
 mod error;

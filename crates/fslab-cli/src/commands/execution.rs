@@ -109,7 +109,12 @@ impl ExecutionArgs {
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         clean_up();
-        let venue = open_venue(&plan, jobs, self.record_disk.clone())?;
+        // Workers have separate venues: here no trial needs room.
+        let here = match self.workers {
+            Some(_) => NonZeroUsize::MIN,
+            None => jobs,
+        };
+        let venue = open_venue(&plan, here, self.record_disk.clone())?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
