@@ -42,10 +42,10 @@ enum CrashCommand {
         cache: Option<CacheName>,
         /// The most states
         #[arg(long, default_value_t = 1000)]
-        budget: usize,
-        /// Chooses among more states than the budget
+        max_states: usize,
+        /// Chooses among more states than that
         #[arg(long, default_value_t = 1)]
-        seed: u64,
+        sample_seed: u64,
         /// List the states, one a line, as `fslab crash replay` takes them
         #[arg(long)]
         list: bool,
@@ -80,8 +80,8 @@ impl CrashArgs {
                 log,
                 phase,
                 cache,
-                budget,
-                seed,
+                max_states,
+                sample_seed,
                 list,
                 json,
             } => {
@@ -94,8 +94,8 @@ impl CrashArgs {
                 };
                 let moments = moments(&log, window(&log, phase.as_deref())?, &[], cache);
                 let budget = Budget {
-                    states: *budget,
-                    seed: *seed,
+                    states: *max_states,
+                    seed: *sample_seed,
                 };
                 let states = enumerate(&log, &moments, budget);
                 match (json, list) {
