@@ -5,15 +5,17 @@
 
 use crate::{DeviceInsight, PhaseKind, PhaseRecord};
 
-/// Calls that make data durable, by the name of their latencies. sync_file_range(2) is none: it
-/// flushes no device.
-const DURABLE_CALLS: &[&str] = &[
+/// Operations that make data durable, by the name of their latencies. sync_file_range(2) is none:
+/// it flushes no device.
+const DURABLE_OPERATIONS: &[&str] = &[
     "fsync",
+    "fsync-file",
     "fdatasync",
     "msync",
     "sync",
     "syncfs",
     "fsync-directory",
+    "commit",
 ];
 
 /// The parameter of files that are opened with O_SYNC or O_DSYNC, and its value for neither.
@@ -22,7 +24,7 @@ const OPEN_SYNC: (&str, &str) = ("open_sync", "none");
 /// What asked for durable data in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
-    /// Calls within the phase, or files opened with O_SYNC or O_DSYNC.
+    /// Operations of the phase, or files opened with O_SYNC or O_DSYNC.
     Within,
     /// The sync right after the phase.
     Settling,
@@ -55,13 +57,18 @@ impl PhaseRecord {
         has_changed && !seen.into_iter().any(keeps)
     }
 
-    fn asked(&self) -> Option<Asked> {
-        let is_durable = |name: &str| DURABLE_CALLS.contains(&name);
+    /// True if operations of the phase made data durable.
+    #[must_use]
+    pub fn has_synced(&self) -> bool {
+        let is_durable = |name: &str| DURABLE_OPERATIONS.contains(&name);
         let mut kinds = self.latencies.iter();
-        let calls = kinds.any(|it| is_durable(&it.operation) && it.histogram.count() > 0);
+        kinds.any(|it| is_durable(&it.operation) && it.histogram.count() > 0)
+    }
+
+    fn asked(&self) -> Option<Asked> {
         let (name, off) = OPEN_SYNC;
         let opened = self.parameters.get(name).and_then(|value| value.as_str());
-        if calls || opened.is_some_and(|value| value != off) {
+        if self.has_synced() || opened.is_some_and(|value| value != off) {
             return Some(Asked::Within);
         }
         self.settled.is_some().then_some(Asked::Settling)
@@ -108,7 +115,10 @@ mod tests {
 
     #[test]
     fn an_fsync_that_writes_and_does_not_flush_is_marked() {
-        assert!(with_call(record(PhaseKind::Write, ONE), "fsync").is_unflushed());
+        for operation in ["fsync", "fsync-file", "commit"] {
+            let synced = with_call(record(PhaseKind::Write, ONE), operation);
+            assert!(synced.is_unflushed(), "{operation}");
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Side<'_> {
         let (to_ranks, parts) = mpsc::sync_channel(PARTS_MAX);
         let (to_main, connections) = mpsc::channel();
         accept(listener, self.peers.len(), to_ranks, to_main);
-        let mut told = Instant::now();
+        let mut last_sent = Instant::now();
         loop {
             for (rank, stream) in connections.try_iter() {
                 self.connect(rank, stream);
@@ -96,9 +96,9 @@ impl Side<'_> {
             self.send_parts(&parts);
             self.receive();
             (0..stops.take()).for_each(|_| forward_stop(&child));
-            if told.elapsed() > ALIVE_INTERVAL {
+            if last_sent.elapsed() > ALIVE_INTERVAL {
                 self.tell_all(Kind::Alive, &[]);
-                told = Instant::now();
+                last_sent = Instant::now();
             }
             self.give_up_silent();
             if let Some(status) = child.try_wait().map_err(failed("wait for fslab"))? {

@@ -82,7 +82,7 @@ pub(crate) fn relay(link: &Link) -> Ended {
         worker: None,
         output,
     };
-    let (mut heard, mut told) = (Instant::now(), Instant::now());
+    let (mut heard, mut last_sent) = (Instant::now(), Instant::now());
     loop {
         while let Some((_, kind, payload)) = link.receive() {
             heard = Instant::now();
@@ -102,9 +102,9 @@ pub(crate) fn relay(link: &Link) -> Ended {
             side.end();
             link.send(0, Kind::Close, &[]);
         }
-        if told.elapsed() > ALIVE_INTERVAL {
+        if last_sent.elapsed() > ALIVE_INTERVAL {
             link.send(0, Kind::Alive, &[]);
-            told = Instant::now();
+            last_sent = Instant::now();
         }
         if heard.elapsed() > SILENCE_MAX {
             eprintln!(

@@ -275,14 +275,14 @@ pub(crate) fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use fslab_model::{Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome};
     use fslab_model::{PhaseSpec, RecordBuilder, Round, TrialId, TrialRun, VenuePlan};
 
     use super::*;
     use crate::{Request, VenueChoice, resolve};
 
-    fn plan() -> Plan {
+    pub(crate) fn plan() -> Plan {
         let study = crate::load_study("quick").expect("built in").0;
         let venue = VenueChoice::Named(VenuePlan::Fake);
         let request = Request::new(study, &["fake"], venue, 7);

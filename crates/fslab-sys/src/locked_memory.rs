@@ -103,11 +103,6 @@ fn fill_up_to_border() -> io::Result<()> {
 /// The lowest mapping above the largest hole, in the text of /proc/PID/maps: the kernel places the
 /// next one below it.
 fn lowest_mapping(maps: &str) -> Option<usize> {
-    let ends = |line: &str| {
-        let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-        let address = |text| usize::from_str_radix(text, 16).ok();
-        Some((address(start)?, address(end)?))
-    };
     let mappings: Vec<_> = maps.lines().filter_map(ends).collect();
     let holes = mappings.windows(2).filter(|pair| {
         // The mapping of vsyscall is of the kernel.
@@ -116,6 +111,13 @@ fn lowest_mapping(maps: &str) -> Option<usize> {
     holes
         .max_by_key(|pair| pair[1].0 - pair[0].1)
         .map(|pair| pair[1].0)
+}
+
+/// The first address and the one after the last of a line of /proc/PID/maps.
+fn ends(line: &str) -> Option<(usize, usize)> {
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    Some((address(start)?, address(end)?))
 }
 
 /// Reserves addresses that have no memory; returns the first.
@@ -169,16 +171,8 @@ mod tests {
     fn the_zeros_of_the_program_have_a_mapping_without_a_file() {
         let maps = read_text_file(Path::new("/proc/self/maps"), 1 << 20).expect("read");
         let last = ZEROS.as_ptr().addr() + size_of_val(&ZEROS) - 1;
-        let mapping = maps.lines().find(|line| {
-            let range = line
-                .split_whitespace()
-                .next()
-                .and_then(|it| it.split_once('-'));
-            range.is_some_and(|(start, end)| {
-                let address = |text| usize::from_str_radix(text, 16).expect("an address");
-                (address(start)..address(end)).contains(&last)
-            })
-        });
+        let has_last = |line: &&str| ends(line).is_some_and(|it| (it.0..it.1).contains(&last));
+        let mapping = maps.lines().find(has_last);
         let mapping = mapping.expect("is mapped");
         assert_eq!(mapping.split_whitespace().nth(4), Some("0"), "{mapping}");
     }

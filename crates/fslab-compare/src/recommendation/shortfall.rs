@@ -4,17 +4,6 @@ use fslab_model::{PhaseRecord, TrialOutcome};
 
 use crate::{Analysis, Ground, PhaseAnalysis};
 
-/// Operations that make data durable.
-const SYNCS: [&str; 7] = [
-    "fsync",
-    "fsync-file",
-    "fdatasync",
-    "msync",
-    "syncfs",
-    "fsync-directory",
-    "commit",
-];
-
 /// Why a subject is not recommended, whatever its figures are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shortfall {
@@ -103,7 +92,7 @@ fn is_without_flush(phase: &PhaseAnalysis, subject: usize) -> bool {
     let flushes = |subject: usize| {
         let points = phase.points().iter();
         let cells = points.filter_map(|point| point.cells.get(subject));
-        let synced = cells.flat_map(|cell| cell.records().filter(|record| has_synced(record)));
+        let synced = cells.flat_map(|cell| cell.records().filter(|record| record.has_synced()));
         synced.map(durable_requests).collect::<Option<Vec<u64>>>()
     };
     let is_none = |subject: usize| {
@@ -115,11 +104,6 @@ fn is_without_flush(phase: &PhaseAnalysis, subject: usize) -> bool {
         flushes.is_some_and(|it| it.iter().any(|count| *count > 0))
     };
     is_none(subject) && (0..phase.cells.len()).any(has_any)
-}
-
-fn has_synced(record: &PhaseRecord) -> bool {
-    let mut kinds = record.latencies.iter();
-    kinds.any(|kind| SYNCS.contains(&kind.operation.as_str()) && kind.histogram.count() > 0)
 }
 
 /// Flushes, and writes past the disk's cache; `None` if they were not counted.

@@ -110,17 +110,8 @@ fn ensure_same_version(own: &str, assignment: &Assignment) -> Result<(), Failure
 
 #[cfg(test)]
 mod tests {
-    use fslab_model::VenuePlan;
-
     use super::*;
-    use crate::{Request, VenueChoice, resolve};
-
-    fn plan() -> Plan {
-        let study = crate::load_study("quick").expect("built in").0;
-        let venue = VenueChoice::Named(VenuePlan::Fake);
-        let request = Request::new(study, &["fake"], venue, 7);
-        resolve(&request).expect("resolves").plan
-    }
+    use crate::precision::tests::plan;
 
     /// What a worker of version `own` says to these lines.
     fn answer(own: &str, lines: &str) -> (io::Result<()>, String) {
