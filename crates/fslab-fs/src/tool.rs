@@ -1,7 +1,7 @@
 //! Programs for making and checking file systems: packages, versions and paths.
 
+use fslab_sys::os::PermissionsExt;
 use std::env;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

@@ -367,8 +367,8 @@ impl Held<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fslab_sys::os::PermissionsExt;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     use fslab_sys::WorkFolder;
 
@@ -550,7 +550,7 @@ mod tests {
         expect_refused(&leases, "refusing to touch");
         // A symbolic link of the right name to another folder.
         fs::remove_dir_all(&named).expect("removed");
-        std::os::unix::fs::symlink(&scratch, &named).expect("a link");
+        fslab_sys::os::symlink(&scratch, &named).expect("a link");
         expect_refused(&leases, "cannot open the folder");
         assert!(precious.join("file").exists() && scratch.join("file").exists());
     }
@@ -580,7 +580,7 @@ mod tests {
         expect_refused(&leases, "more than one name");
         fs::rename(&path, folder.path().join("elsewhere")).expect("moved");
         fs::remove_file(&twin).expect("removed");
-        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).expect("a link");
+        fslab_sys::os::symlink(folder.path().join("elsewhere"), &path).expect("a link");
         expect_refused(&leases, "symbolic link");
         assert!(scratch.join("file").exists());
     }

@@ -1,8 +1,8 @@
 //! The side of the conductor.
 
+use fslab_sys::os::UnixStream;
 use std::io::BufReader;
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,0 +1,135 @@
+//! Work in other processes, of which Windows has no forks: what needs one is done here, without its
+//! limit, or refused.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A counter that workers take from.
+pub struct SharedCounter {
+    taken: AtomicU64,
+    limit: u64,
+}
+
+impl SharedCounter {
+    /// Counts to `limit`.
+    ///
+    /// # Errors
+    /// None.
+    pub fn new(limit: u64) -> io::Result<Self> {
+        Ok(Self {
+            taken: AtomicU64::new(0),
+            limit,
+        })
+    }
+
+    /// Takes one; false if none is left.
+    #[must_use]
+    pub fn take(&self) -> bool {
+        self.taken.fetch_add(1, Ordering::Relaxed) < self.limit
+    }
+
+    /// True if some are left.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) < self.limit
+    }
+}
+
+/// The limits of some work, of which Windows keeps none but its cancellation: a call that hangs in
+/// a driver is waited for.
+#[derive(Clone, Copy)]
+pub struct TimeLimit<'a> {
+    /// Longest time without progress.
+    pub idle: Duration,
+    /// A file that stays open in the work's process.
+    pub keeps: Option<&'a File>,
+    /// False once the work is cancelled.
+    pub go_on: &'a dyn Fn() -> bool,
+    /// A number that changes while there is progress.
+    pub activity: &'a dyn Fn() -> u64,
+}
+
+impl TimeLimit<'_> {
+    /// Names a limit.
+    #[must_use]
+    pub fn of(idle: Duration) -> Self {
+        Self {
+            idle,
+            keeps: None,
+            go_on: &|| true,
+            activity: &|| 0,
+        }
+    }
+
+    /// Runs `work` in this process and returns its result.
+    ///
+    /// # Errors
+    /// `Interrupted` if it is cancelled before it starts.
+    pub fn run(&self, work: impl FnOnce(&dyn Fn()) -> Vec<u8>) -> io::Result<Vec<u8>> {
+        if !(self.go_on)() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(work(&|| {}))
+    }
+}
+
+/// A worker that is a process: refused.
+#[derive(Debug)]
+pub struct WorkerProcess(());
+
+/// The worker's side.
+#[derive(Debug)]
+pub struct WorkerSide(());
+
+impl WorkerSide {
+    /// Never called.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn ready_and_wait(&mut self) -> io::Result<()> {
+        Err(crate::lacking::lacks("fork"))
+    }
+}
+
+impl WorkerProcess {
+    /// Refused.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn fork(_work: impl FnOnce(&mut WorkerSide) -> Vec<u8>) -> io::Result<Self> {
+        Err(crate::lacking::lacks("workers that are processes (fork)"))
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn wait_until_ready(&mut self, _gives_up: impl Fn() -> bool) -> io::Result<bool> {
+        Err(crate::lacking::lacks("fork"))
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn begin(&mut self) -> io::Result<()> {
+        Err(crate::lacking::lacks("fork"))
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn collect(self, _gives_up: impl Fn() -> bool) -> io::Result<Vec<u8>> {
+        Err(crate::lacking::lacks("fork"))
+    }
+}
+
+/// The running program.
+#[must_use]
+pub fn guest_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_default()
+}
