@@ -279,6 +279,40 @@ pub const fn capabilities() -> &'static [CapabilityRow] {
     &TABLE
 }
 
+/// The clock that measures.
+pub const CLOCK_NAME: &str = if cfg!(windows) {
+    "QueryPerformanceCounter"
+} else {
+    "CLOCK_MONOTONIC"
+};
+
+/// What a record says of the platform: its name, and which calls stand for the states of caches and
+/// the strengths of a sync. Empty on Linux, whose words those are.
+#[must_use]
+pub fn platform_facts() -> Vec<(String, String)> {
+    let platform = Platform::here();
+    if platform == Platform::Linux {
+        return Vec::new();
+    }
+    let calls = [
+        Capability::Unbuffered,
+        Capability::WriteThrough,
+        Capability::FullSync,
+        Capability::DataSync,
+    ];
+    let rows = TABLE.iter().filter(|row| calls.contains(&row.capability));
+    let mut facts: Vec<_> = rows
+        .filter_map(|row| {
+            Some((
+                format!("calls.{}", row.name),
+                row.on(platform).ok()?.to_owned(),
+            ))
+        })
+        .collect();
+    facts.push(("platform".to_owned(), platform.name().to_owned()));
+    facts
+}
+
 impl Capability {
     /// Refuses what this platform lacks.
     ///

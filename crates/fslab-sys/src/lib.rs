@@ -26,6 +26,7 @@ mod names_reached;
 mod page_buffer;
 mod processes;
 mod ring_options;
+mod user_folders;
 
 pub mod os;
 
@@ -43,7 +44,9 @@ pub use linux::*;
 pub use windows::*;
 
 pub use calendar::unix_seconds;
-pub use capabilities::{Capability, CapabilityRow, Platform, capabilities};
+pub use capabilities::{
+    CLOCK_NAME, Capability, CapabilityRow, Platform, capabilities, platform_facts,
+};
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};
 pub use devices::{BlockCounters, DeviceNumber, Extent, ExtentFlags, FileSystemRoom, InUse, Mount};
 pub use extended_state::extended_state_bytes;
@@ -57,3 +60,4 @@ pub use processes::{
     ResourceUse, Signal, StorageUse,
 };
 pub use ring_options::{RingCompletion, RingOptions, RingSync, RingTransfer};
+pub use user_folders::{USER_FOLDER_VARIABLE, own_program, user_folder};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{
     ColdMethod, DeviceSpec, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
 };
-use fslab_sys::KernelLog;
+use fslab_sys::{Capability, KernelLog};
 use fslab_workload::Workload;
 
 use crate::confined::Fence;
@@ -136,6 +136,9 @@ impl Target {
                 }
             }
             (_, ColdMethod::Evict) => {
+                if let Err(reason) = Capability::Eviction.demand() {
+                    return Ok(CacheDropResult::Impossible(reason));
+                }
                 let Some(files) = files else {
                     let reason = "names and attributes cannot be evicted from memory without root";
                     return Ok(CacheDropResult::Impossible(reason.into()));
