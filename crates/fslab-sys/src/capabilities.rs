@@ -286,6 +286,12 @@ pub const CLOCK_NAME: &str = if cfg!(windows) {
     "CLOCK_MONOTONIC"
 };
 
+/// The queueing engine's name.
+pub const QUEUE_ENGINE: &str = if cfg!(windows) { "iocp" } else { "uring" };
+
+/// Whether the queueing engine registers buffers and files by default.
+pub const QUEUE_REGISTERS: bool = cfg!(target_os = "linux");
+
 /// What a record says of the platform: its name, and which calls stand for the states of caches and
 /// the strengths of a sync. Empty on Linux, whose words those are.
 #[must_use]

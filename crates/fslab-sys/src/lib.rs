@@ -45,7 +45,8 @@ pub use windows::*;
 
 pub use calendar::unix_seconds;
 pub use capabilities::{
-    CLOCK_NAME, Capability, CapabilityRow, Platform, capabilities, platform_facts,
+    CLOCK_NAME, Capability, CapabilityRow, Platform, QUEUE_ENGINE, QUEUE_REGISTERS, capabilities,
+    platform_facts,
 };
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};
 pub use devices::{BlockCounters, DeviceNumber, Extent, ExtentFlags, FileSystemRoom, InUse, Mount};

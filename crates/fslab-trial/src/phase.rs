@@ -234,7 +234,10 @@ impl Phase<'_> {
                 let root = &self.context.root;
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
-                match target.make_cold(self.cold, files.as_deref(), self.fence, steps)? {
+                let job = self.workload.job_parameters(&self.spec.parameters)?;
+                let is_unbuffered = job.get("direct").and_then(|it| it.as_bool()) == Some(true);
+                let files = (files.as_deref(), is_unbuffered);
+                match target.make_cold(self.cold, files, self.fence, steps)? {
                     CacheDropResult::Cold => {
                         self.host_forgets.map_or(Ok(()), drop_host_cache)?;
                         if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {

@@ -112,11 +112,11 @@ impl Target {
     }
 
     /// Drops all caches that the phase could use. `files` are the phase's files by absolute path,
-    /// if evicting them is sufficient.
+    /// if evicting them is sufficient. Where a platform evicts nothing, `is_unbuffered` data is cold.
     pub(crate) fn make_cold(
         &mut self,
         method: ColdMethod,
-        files: Option<&[PathBuf]>,
+        (files, is_unbuffered): (Option<&[PathBuf]>, bool),
         fence: &Fence,
         steps: &mut Steps,
     ) -> Result<CacheDropResult, Failure> {
@@ -137,7 +137,12 @@ impl Target {
             }
             (_, ColdMethod::Evict) => {
                 if let Err(reason) = Capability::Eviction.demand() {
-                    return Ok(CacheDropResult::Impossible(reason));
+                    let unbuffered = fslab_sys::cold_without_buffering();
+                    return Ok(match (is_unbuffered, unbuffered) {
+                        (false, _) => CacheDropResult::Impossible(reason),
+                        (true, Err(reason)) => CacheDropResult::Impossible(reason.into()),
+                        (true, Ok(())) => CacheDropResult::Cold,
+                    });
                 }
                 let Some(files) = files else {
                     let reason = "names and attributes cannot be evicted from memory without root";

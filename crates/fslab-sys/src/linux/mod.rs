@@ -86,7 +86,7 @@ pub use process_identity::{boot_ticks, signal_if};
 pub use random::{random_bytes, random_name};
 pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use remove_tree::remove_tree;
-pub use residency::{page_bytes, resident_pages};
+pub use residency::{cold_without_buffering, page_bytes, resident_pages};
 pub use ring::Ring;
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;

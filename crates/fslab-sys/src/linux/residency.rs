@@ -29,6 +29,14 @@ pub fn resident_pages(file: &File) -> io::Result<u64> {
     Ok(resident)
 }
 
+/// Files are evicted instead, which is seen.
+///
+/// # Errors
+/// Always.
+pub fn cold_without_buffering() -> Result<(), &'static str> {
+    Err("files are evicted on Linux")
+}
+
 /// The page size in bytes.
 ///
 /// # Panics

@@ -32,9 +32,9 @@ pub use files::{
 pub use mapping::Mapping;
 pub use names::{NameDirectory, truncate_path};
 pub use process::{
-    PLAIN_PATH, boot_ticks, effective_user, host_name, is_superuser, kernel_release,
-    kill_with_parent, let_child_inherit, let_children_inherit, processes, processors, random_bytes,
-    random_name, signal_if, signal_name, terminate_with_parent,
+    PLAIN_PATH, boot_ticks, cold_without_buffering, effective_user, host_name, is_superuser,
+    kernel_release, kill_with_parent, let_child_inherit, let_children_inherit, processes,
+    processors, random_bytes, random_name, signal_if, signal_name, terminate_with_parent,
 };
 pub use process_group::ProcessGroup;
 pub use ring::Ring;

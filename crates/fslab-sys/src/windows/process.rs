@@ -59,6 +59,17 @@ fn wine_version() -> Option<String> {
     Some(version.to_string_lossy().into_owned())
 }
 
+/// Unbuffered reads are cold on Windows, which writes a file's cached pages back before them.
+///
+/// # Errors
+/// Under Wine, whose files are those of another system.
+pub fn cold_without_buffering() -> Result<(), &'static str> {
+    match wine_version() {
+        None => Ok(()),
+        Some(_) => Err("unbuffered reads are not cold under Wine: the system below it caches"),
+    }
+}
+
 /// The machine's name.
 #[must_use]
 pub fn host_name() -> String {
