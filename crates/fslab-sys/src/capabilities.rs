@@ -149,7 +149,12 @@ const TABLE: [CapabilityRow; 17] = [
     row(
         Capability::Forks,
         "workers as processes",
-        [Ok("fork"), Err("no fork"), Ok("fork"), Ok("fork")],
+        [
+            Ok("fork"),
+            Err("no fork"),
+            Err("examined on Linux alone"),
+            Err("examined on Linux alone"),
+        ],
     ),
     row(
         Capability::Inodes,
@@ -227,8 +232,8 @@ const TABLE: [CapabilityRow; 17] = [
         [
             Ok("a process that is abandoned"),
             Err("no fork: a call that hangs is waited for"),
-            Ok("a process that is abandoned"),
-            Ok("a process that is abandoned"),
+            Err("a call that hangs is waited for"),
+            Err("a call that hangs is waited for"),
         ],
     ),
 ];

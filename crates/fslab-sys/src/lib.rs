@@ -6,6 +6,7 @@
 //!     linux/    everything
 //!     windows/  what the venue `dir` needs, with overlapped I/O as the queue
 //!     unix/     the same for macOS and FreeBSD
+//!     portable/ what the standard library does, for those without a module of their own
 //!     lacking/  what only Linux has: the same names, which refuse and say why
 //! ```
 //! [`capabilities`] is the table of what each platform has.
@@ -35,11 +36,17 @@ mod linux;
 
 #[cfg(not(target_os = "linux"))]
 mod lacking;
+#[cfg(not(target_os = "linux"))]
+mod portable;
+#[cfg(all(unix, not(target_os = "linux")))]
+mod unix;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(target_os = "linux")]
 pub use linux::*;
+#[cfg(all(unix, not(target_os = "linux")))]
+pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
 

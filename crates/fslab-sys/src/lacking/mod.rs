@@ -3,9 +3,13 @@
 //! Types that cannot be made here are empty enums: their methods are never called.
 
 mod mount_flags;
+#[cfg(unix)]
+mod ring;
 mod values;
 
 pub use mount_flags::MountFlags;
+#[cfg(unix)]
+pub use ring::Ring;
 pub use values::{
     ChildGroup, Confinement, Descriptors, HostRoot, KernelLog, LoopDevice, WriteLimits,
 };

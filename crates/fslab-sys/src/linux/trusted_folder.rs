@@ -209,7 +209,11 @@ fn denied(path: &Path, reason: &str) -> io::Error {
 
 fn check(folder: &OwnedFd, path: &Path, is_parent: bool) -> io::Result<()> {
     let stat = rustix::fs::fstat(folder)?;
-    let mode = stat.st_mode;
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::useless_conversion, reason = "other systems have fewer bits")
+    )]
+    let mode = u32::from(stat.st_mode);
     let is_unknown = is_parent && is_unknown_user(stat.st_uid);
     let uid = if is_unknown { 0 } else { stat.st_uid };
     let is_sticky = is_parent && mode & STICKY != 0;

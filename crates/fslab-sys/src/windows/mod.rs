@@ -4,13 +4,11 @@
 //! `direct` has FILE_FLAG_NO_BUFFERING, one opened with O_DSYNC FILE_FLAG_WRITE_THROUGH, and every
 //! sync is FlushFileBuffers, which includes the device's cache.
 
-mod atomic_file;
 mod clock;
 mod data_file;
 pub(crate) mod extensions;
 mod files;
 mod mapping;
-mod names;
 mod process;
 mod process_group;
 mod ring;
@@ -19,10 +17,9 @@ pub(crate) mod sockets;
 mod stop;
 mod stream;
 mod text;
-mod work;
 
 pub use crate::lacking::*;
-pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
+pub use crate::portable::*;
 pub use clock::{monotonic_ns, sleep_to_second, sleep_until_ns};
 pub use data_file::DataFile;
 pub use files::{
@@ -30,17 +27,13 @@ pub use files::{
     read_regular_file, read_text_file, remove_tree,
 };
 pub use mapping::Mapping;
-pub use names::{NameDirectory, truncate_path};
 pub use process::{
     PLAIN_PATH, boot_ticks, cold_without_buffering, effective_user, host_name, is_superuser,
-    kernel_release, kill_with_parent, let_child_inherit, let_children_inherit, processes,
-    processors, random_bytes, random_name, signal_if, signal_name, terminate_with_parent,
+    kernel_release, kill_with_parent, let_child_inherit, let_children_inherit, processors,
+    random_bytes, random_name, signal_if, signal_name, terminate_with_parent,
 };
 pub use process_group::ProcessGroup;
 pub use ring::Ring;
-pub use room::{
-    WriteBackWatch, available_bytes, device_of, is_in_memory, mounts, page_bytes, sync_file_system,
-};
+pub use room::{available_bytes, device_of, is_in_memory, mounts, page_bytes};
 pub use stop::{catch_file_size_limit, on_stop_signal, raise_on_stop_signals};
 pub use stream::Stream;
-pub use work::{SharedCounter, TimeLimit, WorkerProcess, WorkerSide, guest_program};

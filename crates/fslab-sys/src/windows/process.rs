@@ -17,7 +17,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::text::{check, narrow};
-use crate::{ProcessIdentity, ProcessStat, ProcessorTimes, ResourceUse, Signal, StorageUse};
+use crate::{ProcessIdentity, ResourceUse, Signal};
 
 /// The search path of a trial's process.
 pub const PLAIN_PATH: &str = "C:\\Windows\\System32;C:\\Windows";
@@ -165,49 +165,6 @@ pub fn signal_name(number: i32) -> String {
 pub fn boot_ticks() -> u64 {
     // SAFETY: the call takes nothing.
     unsafe { GetTickCount64() }
-}
-
-/// None: the table of processes is not read.
-pub fn processes() -> impl Iterator<Item = ProcessStat> {
-    std::iter::empty()
-}
-
-impl ProcessStat {
-    /// `None`: the table of processes is not read.
-    #[must_use]
-    pub fn of(_pid: u32) -> Option<Self> {
-        None
-    }
-
-    /// False.
-    #[must_use]
-    pub fn is_kernel(&self) -> bool {
-        false
-    }
-
-    /// False.
-    #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        false
-    }
-}
-
-impl ProcessorTimes {
-    /// `None`: they are not read.
-    #[must_use]
-    pub fn now() -> Option<Self> {
-        None
-    }
-}
-
-impl StorageUse {
-    /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
-    pub fn of(_pid: u32) -> io::Result<Self> {
-        Err(crate::lacking::lacks("/proc/PID/io"))
-    }
 }
 
 /// A process that may be asked.

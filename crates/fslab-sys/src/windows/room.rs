@@ -1,6 +1,6 @@
 //! Volumes: their room, their file systems, and writing back.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -153,58 +153,6 @@ pub fn is_in_memory(_path: &Path) -> io::Result<bool> {
 /// That of GetVolumeInformation.
 pub fn device_of(path: &Path) -> io::Result<u64> {
     Ok(volume(&root_of(&folder(path)?))?.serial.into())
-}
-
-/// FlushFileBuffers of every file below the folder `path`, which needs no privilege; one of the
-/// volume would.
-///
-/// # Errors
-/// Those of reading folders, CreateFile and FlushFileBuffers.
-pub fn sync_file_system(path: &Path) -> io::Result<()> {
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file() && !entry.metadata()?.permissions().readonly() {
-                File::options().write(true).open(entry.path())?.sync_all()?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The folder of a trial, written back by [`sync_file_system`].
-#[derive(Debug)]
-pub struct WriteBackWatch(PathBuf);
-
-impl WriteBackWatch {
-    /// Watches the folder `path`.
-    ///
-    /// # Errors
-    /// If it does not exist.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(fs::canonicalize(path)?))
-    }
-
-    /// Writes back all dirty data of files in the folder. An error that another handle has seen is
-    /// not reported again.
-    ///
-    /// # Errors
-    /// That of [`sync_file_system`].
-    pub fn sync(&self) -> io::Result<()> {
-        sync_file_system(&self.0)
-    }
-
-    /// The serial number of the volume.
-    ///
-    /// # Errors
-    /// That of [`device_of`].
-    pub fn device(&self) -> io::Result<u64> {
-        device_of(&self.0)
-    }
 }
 
 /// The page size in bytes.

@@ -1,7 +1,7 @@
 //! A directory and operations on names in it.
 //!
-//! Windows resolves each name by its full path: there are no calls relative to an open directory
-//! for programs. The path is built for every call, within its measured time.
+//! Each name is resolved by its full path: Windows has no calls relative to an open directory for
+//! programs. The path is built for every call, within its measured time.
 
 use std::ffi::{CStr, CString};
 use std::fs::{self, File, FileTimes};
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::text::path_of;
+use super::path::path_of;
 use crate::lacking::lacks;
 use crate::{DataFile, NameEntry};
 
@@ -50,7 +50,7 @@ impl NameDirectory {
         Ok(Self(path))
     }
 
-    /// CreateDirectory.
+    /// mkdir(2) or CreateDirectory.
     ///
     /// # Errors
     /// That of CreateDirectory.
@@ -101,7 +101,7 @@ impl NameDirectory {
         Ok(fs::symlink_metadata(path_of(&self.0, name)?)?.is_dir())
     }
 
-    /// MoveFileEx, which replaces.
+    /// rename(2) or MoveFileEx, which replaces.
     ///
     /// # Errors
     /// That of MoveFileEx.
@@ -109,7 +109,7 @@ impl NameDirectory {
         fs::rename(path_of(&self.0, name)?, path_of(&self.0, new)?)
     }
 
-    /// CreateHardLink.
+    /// link(2) or CreateHardLink.
     ///
     /// # Errors
     /// That of CreateHardLink.
@@ -133,12 +133,15 @@ impl NameDirectory {
         Ok(fs::read_link(path_of(&self.0, name)?)?.as_os_str().len())
     }
 
-    /// Refused: access is not by modes.
+    /// chmod(2); refused on Windows, where access is not by modes.
     ///
     /// # Errors
-    /// `Unsupported`.
-    pub fn change_mode(&self, _name: &CStr, _mode: u32) -> io::Result<()> {
-        Err(lacks("chmod"))
+    /// That of chmod(2); `Unsupported`.
+    pub fn change_mode(&self, name: &CStr, mode: u32) -> io::Result<()> {
+        match cfg!(windows) {
+            true => Err(lacks("chmod")),
+            false => crate::os::set_mode(path_of(&self.0, name)?, mode),
+        }
     }
 
     /// Refused.
@@ -159,7 +162,7 @@ impl NameDirectory {
         file.set_times(FileTimes::new().set_accessed(now).set_modified(now))
     }
 
-    /// DeleteFile.
+    /// unlink(2) or DeleteFile.
     ///
     /// # Errors
     /// That of DeleteFile.
@@ -167,7 +170,7 @@ impl NameDirectory {
         fs::remove_file(path_of(&self.0, name)?)
     }
 
-    /// RemoveDirectory.
+    /// rmdir(2) or RemoveDirectory.
     ///
     /// # Errors
     /// That of RemoveDirectory.
@@ -197,12 +200,15 @@ impl NameDirectory {
         Ok(())
     }
 
-    /// Refused: Windows has no sync of a directory.
+    /// fsync(2) of the directory; refused on Windows, which has no such sync.
     ///
     /// # Errors
-    /// `Unsupported`.
+    /// That of fsync(2); `Unsupported`.
     pub fn fsync(&self) -> io::Result<()> {
-        Err(lacks("fsync of a directory"))
+        match cfg!(windows) {
+            true => Err(lacks("fsync of a directory")),
+            false => File::open(&self.0)?.sync_all(),
+        }
     }
 
     /// FlushFileBuffers of every file below.

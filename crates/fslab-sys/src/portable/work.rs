@@ -1,5 +1,5 @@
-//! Work in other processes, of which Windows has no forks: what needs one is done here, without its
-//! limit, or refused.
+//! Work in other processes, where there are no forks of this process: what needs one is done here,
+//! without its limit, or refused.
 
 use std::fs::File;
 use std::io;
@@ -38,7 +38,7 @@ impl SharedCounter {
     }
 }
 
-/// The limits of some work, of which Windows keeps none but its cancellation: a call that hangs in
+/// The limits of some work, of which none is kept but its cancellation: a call that hangs in
 /// a driver is waited for.
 #[derive(Clone, Copy)]
 pub struct TimeLimit<'a> {
