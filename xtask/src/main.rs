@@ -18,7 +18,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
-  cross   fslab for another platform, in target/cross/: x86_64-windows [--release]
+  cross   fslab for another platform, in target/cross/: TARGET [--release]
   dist    what is published, in dist/: [--target NAME] [--no-guest]
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
   lines   lines of Rust outside tests, by crate; of another checkout: [FOLDER]

@@ -9,14 +9,14 @@
 //!     portable/ what the standard library does, for those without a module of their own
 //!     lacking/  what only Linux has: the same names, which refuse and say why
 //! ```
-//! [`capabilities`] is the table of what each platform has.
+//! [`abilities`] is the table of what each platform has.
 #![expect(
     unsafe_code,
     reason = "every system call that needs it stands here and nowhere else"
 )]
 
+mod abilities;
 mod calendar;
-mod capabilities;
 mod data_options;
 mod devices;
 mod extended_state;
@@ -50,11 +50,11 @@ pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
 
-pub use calendar::unix_seconds;
-pub use capabilities::{
-    CLOCK_NAME, Capability, CapabilityRow, Platform, QUEUE_ENGINE, QUEUE_REGISTERS, capabilities,
-    platform_facts,
+pub use abilities::{
+    Ability, AbilityRow, CLOCK_NAME, COUNTS_SWITCHES, Platform, QUEUE_ENGINE, QUEUE_REGISTERS,
+    abilities, platform_facts,
 };
+pub use calendar::unix_seconds;
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};
 pub use devices::{BlockCounters, DeviceNumber, Extent, ExtentFlags, FileSystemRoom, InUse, Mount};
 pub use extended_state::extended_state_bytes;

@@ -3,7 +3,7 @@
 //!
 //! On Windows they mean: bytes of a name are its UTF-8; the mode of a file is its read-only
 //! attribute. The standard library does not tell a file's number, owner, links and blocks there: they
-//! are 0, and what asks for them is refused first, by [`crate::Capability::Inodes`].
+//! are 0, and what asks for them is refused first, by [`crate::Ability::Inodes`].
 
 #[cfg(unix)]
 pub use std::os::fd::{AsFd, BorrowedFd};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{
     ColdMethod, DeviceSpec, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
 };
-use fslab_sys::{Capability, KernelLog};
+use fslab_sys::{Ability, KernelLog};
 use fslab_workload::Workload;
 
 use crate::confined::Fence;
@@ -136,7 +136,7 @@ impl Target {
                 }
             }
             (_, ColdMethod::Evict) => {
-                if let Err(reason) = Capability::Eviction.demand() {
+                if let Err(reason) = Ability::Eviction.demand() {
                     let unbuffered = fslab_sys::cold_without_buffering();
                     return Ok(match (is_unbuffered, unbuffered) {
                         (false, _) => CacheDropResult::Impossible(reason),

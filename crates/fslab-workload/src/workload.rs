@@ -174,8 +174,8 @@ impl Workload {
     /// Why no phase of it can run on this platform; `None` if it can.
     #[must_use]
     pub fn refused_here(&self) -> Option<String> {
-        let capability = catalogue::demanded_by(self.job)?;
-        capability.demand().err()
+        let ability = catalogue::demanded_by(self.job)?;
+        ability.demand().err()
     }
 
     /// One-line description.

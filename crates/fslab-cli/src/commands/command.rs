@@ -1,7 +1,7 @@
 //! The table of subcommands; a new one is a file, and a line in each list here.
 
 use clap::Subcommand;
-use fslab_sys::Capability;
+use fslab_sys::Ability;
 
 use super::{
     bundle, clean, compare, completions, config, crash, delete, diff, disk, export, fs, gate,
@@ -83,19 +83,19 @@ impl Command {
     }
 
     /// What the command needs of the platform, if not every one has it.
-    fn demands(&self) -> Option<Capability> {
+    fn demands(&self) -> Option<Ability> {
         match self {
             Self::Lab(_) | Self::Bundle(_) | Self::GuestInit(_) | Self::Worker(_) => {
-                Some(Capability::Guests)
+                Some(Ability::Guests)
             }
-            Self::Mkfs(_) => Some(Capability::Volumes),
+            Self::Mkfs(_) => Some(Ability::Volumes),
             _ => None,
         }
     }
 
     pub(crate) fn exec(self) -> CommandResult {
-        if let Some(capability) = self.demands() {
-            platform::demand(capability)?;
+        if let Some(ability) = self.demands() {
+            platform::demand(ability)?;
         }
         match self {
             Self::Compare(args) => args.exec(),

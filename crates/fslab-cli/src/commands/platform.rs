@@ -3,7 +3,7 @@
 use clap::Args;
 use fslab_model::{Failure, FailureKind};
 use fslab_report::{Column, Table, TableCell};
-use fslab_sys::{Capability, Platform, capabilities};
+use fslab_sys::{Ability, Platform, abilities};
 use serde_json::{Value, json};
 
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -18,8 +18,8 @@ pub(crate) struct PlatformArgs {
 }
 
 /// Refuses what this platform lacks.
-pub(super) fn demand(capability: Capability) -> Result<(), CommandError> {
-    capability.demand().map_err(|reason| {
+pub(super) fn demand(ability: Ability) -> Result<(), CommandError> {
+    ability.demand().map_err(|reason| {
         let hint = "`fslab platform` shows what each platform can do";
         Failure::new(FailureKind::Unsupported, reason)
             .hint(hint)
@@ -38,7 +38,7 @@ impl PlatformArgs {
 }
 
 fn document() -> Value {
-    let rows = capabilities().iter().map(|row| {
+    let rows = abilities().iter().map(|row| {
         let on = Platform::ALL.map(|platform| {
             let value = match row.on(platform) {
                 Ok(way) => json!({"has": true, "how": way}),
@@ -48,11 +48,11 @@ fn document() -> Value {
         });
         json!({"name": row.name, "on": Value::Object(on.into_iter().collect())})
     });
-    json!({"here": Platform::here().name(), "capabilities": rows.collect::<Vec<_>>()})
+    json!({"here": Platform::here().name(), "abilities": rows.collect::<Vec<_>>()})
 }
 
 fn table() -> Table {
-    let rows = capabilities().iter().map(|row| {
+    let rows = abilities().iter().map(|row| {
         let cell = |platform| match row.on(platform) {
             Ok(way) => TableCell::new(way),
             Err(reason) => TableCell::new(format!("no: {reason}")),

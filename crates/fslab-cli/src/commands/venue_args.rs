@@ -10,7 +10,7 @@ use fslab_fs::{GuestKernel, Host};
 use fslab_lab::{BundleVenue, Lab, TakenBundle};
 use fslab_model::{Bytes, Failure, FailureKind, LabPlan, Plan, VenueKind, VenuePlan};
 use fslab_run::{GuestChoice, Hardware, NamedKernels, VenueChoice};
-use fslab_sys::Capability;
+use fslab_sys::Ability;
 
 use super::plan_args::parse_size;
 use super::{guest_lab, platform};
@@ -82,10 +82,10 @@ pub(crate) enum VenueName {
 
 impl VenueName {
     /// What it needs of the platform, if not every one has it.
-    fn demands(self) -> Option<Capability> {
+    fn demands(self) -> Option<Ability> {
         match self {
-            Self::Loop | Self::Block => Some(Capability::Volumes),
-            Self::Guest | Self::Sim => Some(Capability::Guests),
+            Self::Loop | Self::Block => Some(Ability::Volumes),
+            Self::Guest | Self::Sim => Some(Ability::Guests),
             Self::Dir => None,
         }
     }
@@ -136,8 +136,8 @@ impl VenueArgs {
                     .transpose()?,
             });
         };
-        if let Some(capability) = venue.demands() {
-            platform::demand(capability)?;
+        if let Some(ability) = venue.demands() {
+            platform::demand(ability)?;
         }
         Ok(VenueChoice::Named(match venue {
             VenueName::Guest => {

@@ -2,7 +2,7 @@
 
 /// Something that not every platform has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capability {
+pub enum Ability {
     /// The venue `dir`: data and metadata workloads in a directory.
     Directories,
     /// Reads and writes without the page cache.
@@ -54,35 +54,31 @@ pub enum Platform {
 
 /// A row of the table: how each platform does it, or why it does not.
 #[derive(Clone, Copy, Debug)]
-pub struct CapabilityRow {
+pub struct AbilityRow {
     /// What it is.
-    pub capability: Capability,
+    pub ability: Ability,
     /// Its name.
     pub name: &'static str,
     on: [Result<&'static str, &'static str>; 4],
 }
 
 const fn row(
-    capability: Capability,
+    ability: Ability,
     name: &'static str,
     on: [Result<&'static str, &'static str>; 4],
-) -> CapabilityRow {
-    CapabilityRow {
-        capability,
-        name,
-        on,
-    }
+) -> AbilityRow {
+    AbilityRow { ability, name, on }
 }
 
 /// Linux, Windows, macOS, FreeBSD: `Ok` with the way, `Err` with the reason.
-const TABLE: [CapabilityRow; 17] = [
+const TABLE: [AbilityRow; 17] = [
     row(
-        Capability::Directories,
+        Ability::Directories,
         "venue dir",
         [Ok("yes"), Ok("yes"), Ok("yes"), Ok("yes")],
     ),
     row(
-        Capability::Unbuffered,
+        Ability::Unbuffered,
         "unbuffered",
         [
             Ok("O_DIRECT"),
@@ -92,7 +88,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::WriteThrough,
+        Ability::WriteThrough,
         "write-through",
         [
             Ok("O_DSYNC, O_SYNC"),
@@ -102,7 +98,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Queue,
+        Ability::Queue,
         "queueing engine",
         [
             Ok("io_uring"),
@@ -112,12 +108,12 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::MappingsAndStreams,
+        Ability::MappingsAndStreams,
         "engines mmap, stdio",
         [Ok("yes"), Ok("yes"), Ok("yes"), Ok("yes")],
     ),
     row(
-        Capability::FullSync,
+        Ability::FullSync,
         "fsync",
         [
             Ok("fsync: full"),
@@ -127,7 +123,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::DataSync,
+        Ability::DataSync,
         "fdatasync",
         [
             Ok("fdatasync"),
@@ -137,7 +133,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Eviction,
+        Ability::Eviction,
         "cold reads by eviction",
         [
             Ok("posix_fadvise, seen by mincore"),
@@ -147,7 +143,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Forks,
+        Ability::Forks,
         "workers as processes",
         [
             Ok("fork"),
@@ -157,7 +153,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Inodes,
+        Ability::Inodes,
         "conformance, survey, probes",
         [
             Ok("yes"),
@@ -167,7 +163,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Attributes,
+        Ability::Attributes,
         "setxattr, getxattr",
         [
             Ok("user attributes"),
@@ -177,7 +173,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Programs,
+        Ability::Programs,
         "programs, replay",
         [
             Ok("yes"),
@@ -187,7 +183,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Confinement,
+        Ability::Confinement,
         "a separate root for phases",
         [
             Ok("chroot of a thread"),
@@ -197,7 +193,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Disturbances,
+        Ability::Disturbances,
         "device counters, kernel log",
         [
             Ok("sysfs, /dev/kmsg, /proc"),
@@ -207,7 +203,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Volumes,
+        Ability::Volumes,
         "venues loop, block; mkfs",
         [
             Ok("yes"),
@@ -217,7 +213,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::Guests,
+        Ability::Guests,
         "venues guest, sim; labs",
         [
             Ok("User-Mode Linux, QEMU"),
@@ -227,7 +223,7 @@ const TABLE: [CapabilityRow; 17] = [
         ],
     ),
     row(
-        Capability::HangLimits,
+        Ability::HangLimits,
         "limits for hanging calls",
         [
             Ok("a process that is abandoned"),
@@ -268,7 +264,7 @@ impl Platform {
     }
 }
 
-impl CapabilityRow {
+impl AbilityRow {
     /// How `platform` does it.
     ///
     /// # Errors
@@ -280,7 +276,7 @@ impl CapabilityRow {
 
 /// The table.
 #[must_use]
-pub const fn capabilities() -> &'static [CapabilityRow] {
+pub const fn abilities() -> &'static [AbilityRow] {
     &TABLE
 }
 
@@ -290,6 +286,9 @@ pub const CLOCK_NAME: &str = if cfg!(windows) {
 } else {
     "CLOCK_MONOTONIC"
 };
+
+/// Whether the platform counts a thread's context switches.
+pub const COUNTS_SWITCHES: bool = cfg!(target_os = "linux");
 
 /// The queueing engine's name.
 pub const QUEUE_ENGINE: &str = if cfg!(windows) { "iocp" } else { "uring" };
@@ -306,12 +305,12 @@ pub fn platform_facts() -> Vec<(String, String)> {
         return Vec::new();
     }
     let calls = [
-        Capability::Unbuffered,
-        Capability::WriteThrough,
-        Capability::FullSync,
-        Capability::DataSync,
+        Ability::Unbuffered,
+        Ability::WriteThrough,
+        Ability::FullSync,
+        Ability::DataSync,
     ];
-    let rows = TABLE.iter().filter(|row| calls.contains(&row.capability));
+    let rows = TABLE.iter().filter(|row| calls.contains(&row.ability));
     let mut facts: Vec<_> = rows
         .filter_map(|row| {
             Some((
@@ -324,13 +323,13 @@ pub fn platform_facts() -> Vec<(String, String)> {
     facts
 }
 
-impl Capability {
+impl Ability {
     /// Refuses what this platform lacks.
     ///
     /// # Errors
     /// What it is, where it is, and why not here.
     pub fn demand(self) -> Result<(), String> {
-        let row = TABLE.iter().find(|row| row.capability == self);
+        let row = TABLE.iter().find(|row| row.ability == self);
         let Some((row, Err(reason))) = row.map(|row| (row, row.on(Platform::here()))) else {
             return Ok(());
         };
@@ -350,9 +349,9 @@ mod tests {
     #[test]
     fn each_capability_has_one_row_and_linux_has_all() {
         for (place, row) in TABLE.iter().enumerate() {
-            let is_same = |other: &&CapabilityRow| other.capability == row.capability;
+            let is_same = |other: &&AbilityRow| other.ability == row.ability;
             assert_eq!(TABLE.iter().filter(is_same).count(), 1, "{}", row.name);
-            assert_eq!(row.capability as usize, place, "{}", row.name);
+            assert_eq!(row.ability as usize, place, "{}", row.name);
             assert!(row.on(Platform::Linux).is_ok(), "{}", row.name);
         }
     }
@@ -360,7 +359,7 @@ mod tests {
     #[test]
     fn a_platform_refuses_what_its_row_lacks() {
         for row in &TABLE {
-            let refused = row.capability.demand();
+            let refused = row.ability.demand();
             assert_eq!(refused.is_ok(), row.on(Platform::here()).is_ok());
         }
     }
