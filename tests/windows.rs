@@ -10,7 +10,7 @@ use crate::harness::{skip, turn};
 const WINE: &str = "/usr/lib/wine/wine64";
 const PROGRAM: &str = "target/cross/x86_64-pc-windows-gnu/debug/fslab.exe";
 
-/// A Windows of its own, with the program.
+/// A separate Windows, with the program.
 struct Windows {
     folder: tempfile::TempDir,
 }

@@ -137,7 +137,7 @@ const TABLE: [AbilityRow; 17] = [
         "cold reads by eviction",
         [
             Ok("posix_fadvise, seen by mincore"),
-            Err("what is cached is not told; unbuffered reads are cold"),
+            Err("what is cached is not known; unbuffered reads are cold"),
             Err("what is cached is not dropped by file; unbuffered reads are cold"),
             Err("what is cached is not examined; unbuffered reads are cold"),
         ],
@@ -188,8 +188,8 @@ const TABLE: [AbilityRow; 17] = [
         [
             Ok("chroot of a thread"),
             Err("threads have no root"),
-            Err("a root is of the whole process"),
-            Err("a root is of the whole process"),
+            Err("all threads have one root"),
+            Err("all threads have one root"),
         ],
     ),
     row(

@@ -1,4 +1,5 @@
-//! System calls and probes; the only crate with unsafe code, and the only one that knows the platform.
+//! System calls and probes; the only crate with unsafe code, and the only one that knows the
+//! platform.
 //!
 //! Independent of fslab's other crates: parameters and results are paths, numbers and I/O errors.
 //!
@@ -6,7 +7,7 @@
 //!     linux/    everything
 //!     windows/  what the venue `dir` needs, with overlapped I/O as the queue
 //!     unix/     the same for macOS and FreeBSD
-//!     portable/ what the standard library does, for those without a module of their own
+//!     portable/ what the standard library does, for those without such modules
 //!     lacking/  what only Linux has: the same names, which refuse and say why
 //! ```
 //! [`abilities`] is the table of what each platform has.

@@ -2,8 +2,8 @@
 //! Unix, for every platform.
 //!
 //! On Windows they mean: bytes of a name are its UTF-8; the mode of a file is its read-only
-//! attribute. The standard library does not tell a file's number, owner, links and blocks there: they
-//! are 0, and what asks for them is refused first, by [`crate::Ability::Inodes`].
+//! attribute. The standard library does not give a file's number, owner, links and blocks there:
+//! they are 0, and what asks for them is refused first, by [`crate::Ability::Inodes`].
 
 #[cfg(unix)]
 pub use std::os::fd::{AsFd, BorrowedFd};
@@ -44,4 +44,13 @@ pub fn set_mode(path: impl AsRef<std::path::Path>, mode: u32) -> std::io::Result
     let mut permissions = std::fs::metadata(&path)?.permissions();
     permissions.set_mode(mode);
     std::fs::set_permissions(path, permissions)
+}
+
+/// True if reading failed since another process holds a lock on the file: locks of Windows keep
+/// others from reading.
+#[must_use]
+pub fn is_locked_elsewhere(error: &std::io::Error) -> bool {
+    /// `ERROR_LOCK_VIOLATION`.
+    const LOCK_VIOLATION: i32 = 33;
+    cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
 }

@@ -112,7 +112,8 @@ impl Target {
     }
 
     /// Drops all caches that the phase could use. `files` are the phase's files by absolute path,
-    /// if evicting them is sufficient. Where a platform evicts nothing, `is_unbuffered` data is cold.
+    /// if evicting them is sufficient; where a platform evicts nothing, `is_unbuffered` data may be
+    /// cold.
     pub(crate) fn make_cold(
         &mut self,
         method: ColdMethod,

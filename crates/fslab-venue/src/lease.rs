@@ -242,7 +242,10 @@ impl Lease {
             file => file.map_err(unreadable)?,
         };
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(unreadable)?;
+        match file.read_to_string(&mut text) {
+            Err(error) if fslab_sys::os::is_locked_elsewhere(&error) => return Ok(None),
+            read => drop(read.map_err(unreadable)?),
+        }
         let mut lines = text.lines();
         let record = read_record(lines.next().unwrap_or_default(), &path)?;
         // An incomplete second line was cut off by a kill while the process was starting.

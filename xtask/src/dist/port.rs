@@ -1,5 +1,5 @@
-//! Targets of other systems: the program, licences and a bill of materials, as a .zip for Windows and
-//! a tarball for the others. No manual: it is of Linux, and their programs do not run here.
+//! Targets of other systems: the program, licences and a bill of materials, as a .zip for Windows
+//! and a tarball for the others. No manual: it is of Linux, and their programs do not run here.
 
 use std::path::Path;
 use std::process::Command;

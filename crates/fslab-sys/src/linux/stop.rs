@@ -36,7 +36,7 @@ pub fn catch_file_size_limit() {
     let _ = signal_hook::flag::register(SIGXFSZ, caught);
 }
 
-/// From now on, each SIGINT, SIGTERM or SIGHUP calls `call`, in a thread of its own.
+/// From now on, each SIGINT, SIGTERM or SIGHUP calls `call`, in a separate thread.
 ///
 /// # Errors
 /// That of sigaction(2) or of starting a thread.

@@ -184,9 +184,9 @@ impl TrustedFolder {
     /// # Errors
     /// That of fstatat(2); false if the name does not exist.
     pub fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
-        let ours = file.metadata()?;
+        let ours = rustix::fs::fstat(file)?;
         match rustix::fs::statat(&self.folder, plain(name)?, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(there) => Ok((there.st_dev, there.st_ino) == (ours.dev(), ours.ino())),
+            Ok(there) => Ok((there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)),
             Err(rustix::io::Errno::NOENT) => Ok(false),
             Err(errno) => Err(errno.into()),
         }

@@ -1,4 +1,4 @@
-//! What the standard library alone does, for the platforms without modules of their own for it.
+//! What the standard library alone does, for the platforms without such modules.
 
 mod atomic_file;
 mod names;

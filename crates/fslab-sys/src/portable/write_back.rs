@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::device_of;
 
-/// Syncs every file below the folder `path`; a sync of the whole volume would need a privilege on
-/// Windows.
+/// Syncs every file below the folder `path`; that of a volume would need a privilege on Windows.
 ///
 /// # Errors
 /// Those of reading folders, opening and syncing.

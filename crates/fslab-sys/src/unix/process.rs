@@ -39,7 +39,7 @@ pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Without effect: only Linux tells a child that its parent has died. What a killed run leaves is
+/// Without effect: only Linux signals a child when its parent dies. What a killed run leaves is
 /// removed by the next one.
 pub fn terminate_with_parent(_command: &mut Command) {}
 

@@ -183,7 +183,7 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::windows::fs::symlink_file(target, link)
 }
 
-/// What the metadata of a file tell; those that Windows does not tell here are 0.
+/// What the metadata of a file say; what they do not say on Windows is 0.
 pub trait MetadataExt {
     /// 0o444 or 0o666, as [`PermissionsExt`]; 0o777 for a folder.
     fn mode(&self) -> u32;
@@ -204,32 +204,32 @@ pub trait MetadataExt {
         self.mtime_nsec()
     }
 
-    /// Not told.
+    /// Not known.
     fn dev(&self) -> u64 {
         0
     }
 
-    /// Not told.
+    /// Not known.
     fn ino(&self) -> u64 {
         0
     }
 
-    /// Not told.
+    /// Not known.
     fn nlink(&self) -> u64 {
         0
     }
 
-    /// Not told.
+    /// Not known.
     fn uid(&self) -> u32 {
         0
     }
 
-    /// Not told.
+    /// Not known.
     fn gid(&self) -> u32 {
         0
     }
 
-    /// Not told.
+    /// Not known.
     fn blocks(&self) -> u64 {
         0
     }

@@ -53,6 +53,7 @@ fn wine_version() -> Option<String> {
     }?;
     // SAFETY: Wine's function takes nothing and returns a static C string.
     let version = unsafe {
+        // SAFETY: the pointer is of a function with this signature.
         let ask: unsafe extern "C" fn() -> *const std::ffi::c_char = std::mem::transmute(ask);
         std::ffi::CStr::from_ptr(ask())
     };

@@ -295,6 +295,7 @@ impl Ring {
 /// The error code of a status.
 fn code_of(status: u32) -> i32 {
     #[link(name = "ntdll")]
+    // SAFETY: the function of ntdll has this signature.
     unsafe extern "system" {
         fn RtlNtStatusToDosError(status: i32) -> u32;
     }

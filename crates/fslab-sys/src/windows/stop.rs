@@ -13,7 +13,7 @@ type Call = Box<dyn Fn() + Send>;
 /// What a request calls.
 static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
-unsafe extern "system" fn handle(_kind: u32) -> i32 {
+extern "system" fn handle(_kind: u32) -> i32 {
     let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     calls.iter().for_each(|call| call());
     1

@@ -15,6 +15,7 @@ const BINARY: i32 = 0x8000;
 #[repr(C)]
 struct CFile([u8; 0]);
 
+// SAFETY: the functions of the C library have these signatures.
 unsafe extern "C" {
     fn _open_osfhandle(handle: isize, flags: i32) -> i32;
     fn _fdopen(descriptor: i32, mode: *const i8) -> *mut CFile;
