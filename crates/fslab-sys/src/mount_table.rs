@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_root_is_mounted() {
-        let mounts = mounts().expect("mountinfo is readable");
+        let mounts = crate::mounts().expect("mountinfo is readable");
         assert!(
             mounts
                 .iter()
