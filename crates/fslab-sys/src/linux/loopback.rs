@@ -24,7 +24,7 @@ pub fn bring_up_loopback() -> io::Result<()> {
     // SAFETY: ifreq consists of integers and a union of such, for which zero is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (into, byte) in request.ifr_name.iter_mut().zip(NAME) {
-        *into = (*byte).cast_signed();
+        *into = libc::c_char::from_ne_bytes([*byte]);
     }
     // SAFETY: the request names an interface and outlives the call, which writes its flags.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) };
