@@ -184,14 +184,23 @@ fn a_directory_is_measured_on_windows_by_every_engine_and_its_run_is_read_here()
         let said = phase["reason"].as_str().expect("a reason");
         assert!(said.contains(reason), "{said}");
     }
-    for command in [
-        &["report", "--format", "html", "-o", "report.html"][..],
-        &["diff", "last", "last"],
-        &["export", "--format", "csv"],
-        &["list"],
-    ] {
-        windows.expect(0, &[command, &store].concat());
-    }
+    windows.expect(0, &[&["report", "--out", "web"][..], &store].concat());
+    let pages = fs::read_dir(windows.path("web"))
+        .expect("a folder")
+        .flatten();
+    assert!(
+        pages
+            .map(|it| it.path())
+            .any(|it| it.extension().is_some_and(|it| it == "html"))
+    );
+    windows.expect(
+        0,
+        &[&["import", "run.json"][..], &["--store", "other.db"]].concat(),
+    );
+    let (listed, _) = windows.expect(0, &["list", "--store", "other.db"]);
+    assert!(listed.contains("2/2"), "{listed}");
+    let (csv, _) = windows.expect(0, &[&["export", "--format", "csv"][..], &store].concat());
+    assert!(csv.lines().count() > 20, "{csv}");
 }
 
 #[test]

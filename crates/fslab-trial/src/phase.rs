@@ -235,7 +235,8 @@ impl Phase<'_> {
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
                 let job = self.workload.job_parameters(&self.spec.parameters)?;
-                let is_unbuffered = job.get("direct").and_then(|it| it.as_bool()) == Some(true);
+                let is_unbuffered =
+                    job.get("direct").and_then(serde_json::Value::as_bool) == Some(true);
                 let files = (files.as_deref(), is_unbuffered);
                 match target.make_cold(self.cold, files, self.fence, steps)? {
                     CacheDropResult::Cold => {
