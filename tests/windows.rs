@@ -147,6 +147,28 @@ fn a_directory_is_measured_on_windows_by_every_engine_and_its_run_is_read_here()
     windows.expect(0, &[&export[..], &store].concat());
     let run = fs::read(windows.path("run.json")).expect("exported");
     let run: serde_json::Value = serde_json::from_slice(&run).expect("JSON");
+    assert_phases_of_windows(&run);
+    windows.expect(0, &[&["report", "--out", "web"][..], &store].concat());
+    let pages = fs::read_dir(windows.path("web"))
+        .expect("a folder")
+        .flatten();
+    assert!(
+        pages
+            .map(|it| it.path())
+            .any(|it| it.extension().is_some_and(|it| it == "html"))
+    );
+    windows.expect(
+        0,
+        &[&["import", "run.json"][..], &["--store", "other.db"]].concat(),
+    );
+    let (listed, _) = windows.expect(0, &["list", "--store", "other.db"]);
+    assert!(listed.contains("2/2"), "{listed}");
+    let (csv, _) = windows.expect(0, &[&["export", "--format", "csv"][..], &store].concat());
+    assert!(csv.lines().count() > 20, "{csv}");
+}
+
+/// What was measured, what was skipped with a reason, and the calls that stand behind it.
+fn assert_phases_of_windows(run: &serde_json::Value) {
     let facts = &run["trials"][0]["facts"];
     assert_eq!(facts["platform"], "Windows");
     assert_eq!(facts["clock"], "QueryPerformanceCounter");
@@ -184,23 +206,6 @@ fn a_directory_is_measured_on_windows_by_every_engine_and_its_run_is_read_here()
         let said = phase["reason"].as_str().expect("a reason");
         assert!(said.contains(reason), "{said}");
     }
-    windows.expect(0, &[&["report", "--out", "web"][..], &store].concat());
-    let pages = fs::read_dir(windows.path("web"))
-        .expect("a folder")
-        .flatten();
-    assert!(
-        pages
-            .map(|it| it.path())
-            .any(|it| it.extension().is_some_and(|it| it == "html"))
-    );
-    windows.expect(
-        0,
-        &[&["import", "run.json"][..], &["--store", "other.db"]].concat(),
-    );
-    let (listed, _) = windows.expect(0, &["list", "--store", "other.db"]);
-    assert!(listed.contains("2/2"), "{listed}");
-    let (csv, _) = windows.expect(0, &[&["export", "--format", "csv"][..], &store].concat());
-    assert!(csv.lines().count() > 20, "{csv}");
 }
 
 #[test]
