@@ -90,10 +90,12 @@ impl Side<'_> {
         accept(listener, self.peers.len(), to_ranks, to_main);
         let mut last_sent = Instant::now();
         loop {
+            self.send_parts(&parts);
+            // Before `receive`, which drops what has no connection: an answer to a part just sent
+            // may already be there.
             for (rank, stream) in connections.try_iter() {
                 self.connect(rank, stream);
             }
-            self.send_parts(&parts);
             self.receive();
             (0..stops.take()).for_each(|_| forward_stop(&child));
             if last_sent.elapsed() > ALIVE_INTERVAL {
