@@ -2,8 +2,8 @@
 //! trials: `clusters/scale` installs it as `fslab` beside fslab-mpi.
 //!
 //! As `fslab worker` it lets the real program run the first trial. For each further trial it sleeps
-//! for `STAND_IN_TRIAL_MS` and answers with that trial's lines, under the ID of the further one. With
-//! other arguments it runs the real program, and prints the processor time and memory of that.
+//! for `STAND_IN_TRIAL_MS` and answers with that trial's lines, under the ID of the further one.
+//! With other arguments it runs the real program, and prints its processor time and memory.
 
 use std::env;
 use std::fs;

@@ -59,7 +59,6 @@ fn main() -> ExitCode {
         }
         _ => worker_side::relay(&link),
     };
-    drop(link);
     if !ended.all_alive {
         // MPI's own end would wait for the dead rank.
         std::process::exit(ended.code.into());

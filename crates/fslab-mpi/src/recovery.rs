@@ -5,11 +5,11 @@ use std::fs;
 
 use rustix::process::{Signal, getppid, kill_process};
 
-/// The names of Open MPI's launchers: the parent of a rank is mpirun on its machine, or a daemon.
+/// The names of Open MPI's launchers: a rank's parent is mpirun on its machine, or a daemon.
 const LAUNCHERS: [&str; 4] = ["mpirun", "mpiexec", "orterun", "orted"];
 
-/// Lets mpirun exit with an error if it would hide that of rank 0: asks it to end the job. Called by
-/// rank 0, after all others have ended their trials.
+/// Lets mpirun exit with an error if it would hide that of rank 0: asks it to end the job. Called
+/// by rank 0, after all others have ended their trials.
 pub(crate) fn fail_job() {
     let is_set = |value: String| !matches!(value.as_str(), "" | "0" | "false");
     if !std::env::var("OMPI_MCA_orte_enable_recovery").is_ok_and(is_set) {
