@@ -1,7 +1,7 @@
 //! macOS and FreeBSD: what the venue `dir` needs. The modules of Linux that are of POSIX alone are
 //! taken from there.
 //!
-//! Compiled and linked, and not yet run on either.
+//! For FreeBSD compiled and linked, for macOS compiled in part; not run on either.
 
 mod cpu_use;
 mod data_file;
