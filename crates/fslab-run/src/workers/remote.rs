@@ -71,8 +71,7 @@ impl TrialWorkers {
         })
     }
 
-    /// Starts, once, a thread that sends each new request of `control` to all links. One thread for
-    /// all: if each link checked by itself, the checks would cost most of the conductor's time.
+    /// Starts, once, a thread that sends each new request of `control` to all links.
     fn watch(&self, control: &Control) {
         self.watch.get_or_init(|| {
             let (sender, dropped) = mpsc::channel();
