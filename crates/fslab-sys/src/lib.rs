@@ -7,6 +7,7 @@
 //!     linux/    everything
 //!     windows/  what the venue `dir` needs, with overlapped I/O as the queue
 //!     unix/     the same for macOS and FreeBSD
+//!     every_platform/ methods that are the same for each platform's type of that name
 //!     portable/ what the standard library does, for those without such modules
 //!     lacking/  what only Linux has: the same names, which refuse and say why
 //! ```
@@ -20,6 +21,7 @@ mod abilities;
 mod calendar;
 mod data_options;
 mod devices;
+mod every_platform;
 mod extended_state;
 mod loading;
 mod mount_table;
@@ -58,6 +60,7 @@ pub use abilities::{
 pub use calendar::unix_seconds;
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};
 pub use devices::{BlockCounters, DeviceNumber, Extent, ExtentFlags, FileSystemRoom, InUse, Mount};
+pub use every_platform::{TimeLimit, read_named_text, read_regular_file, read_text_file};
 pub use extended_state::extended_state_bytes;
 pub use loading::{inherited_loading, load_uniformly};
 pub use mount_table::parse_mount_table;

@@ -24,6 +24,27 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
+/// Opens a file whose path comes from untrusted input for reading: a regular file alone.
+///
+/// # Errors
+/// Those of open(2); `InvalidInput` if it is no regular file.
+pub(crate) fn open_untrusted(path: &Path) -> io::Result<File> {
+    // Without O_NONBLOCK, opening a pipe without a writer blocks.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::from_raw_os_error(libc::EISDIR));
+    }
+    if !metadata.is_file() {
+        let why = "it is a device, a pipe or a socket, not a file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    Ok(file)
+}
+
 /// Device and inode of the file or folder at `path`: two paths with the same lead to the same one.
 ///
 /// # Errors

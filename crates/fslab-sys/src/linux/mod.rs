@@ -2,6 +2,7 @@
 
 mod atomic_file;
 mod backing;
+mod beneath;
 mod block_device;
 mod call_names;
 mod child_group;
@@ -17,6 +18,7 @@ mod file_name;
 mod file_system;
 mod group_keeper;
 mod guest_program;
+mod ignored_signals;
 mod kernel_log;
 mod landlock;
 mod locked_memory;
@@ -30,10 +32,10 @@ mod process;
 mod process_group;
 mod process_identity;
 mod random;
-mod read_file;
 mod remove_tree;
 mod residency;
 mod ring;
+mod room;
 mod send_file;
 mod shared_counter;
 mod space;
@@ -59,6 +61,7 @@ pub use descriptors::Descriptors;
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::image_in_use;
 pub use extents::{block_address, extents, extents_by_block, map_block_bytes};
+pub(crate) use file_name::open_untrusted;
 pub use file_name::{file_identity, is_named, open_regular};
 pub use file_system::{
     is_in_memory, named_attribute, remove_named_attribute, set_named_attribute, share_blocks,
@@ -84,16 +87,15 @@ pub use process::{
 pub use process_group::ProcessGroup;
 pub use process_identity::{boot_ticks, signal_if};
 pub use random::{random_bytes, random_name};
-pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use remove_tree::remove_tree;
 pub use residency::{cold_without_buffering, page_bytes, resident_pages};
 pub use ring::Ring;
+pub use room::available_bytes;
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
-pub use space::{available_bytes, create_written, zero_range};
+pub use space::{create_written, zero_range};
 pub use stop::{catch_file_size_limit, on_stop_signal, raise_on_stop_signals};
 pub use stream::Stream;
-pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;
 pub use work_folder::WorkFolder;
 pub use worker_process::{WorkerProcess, WorkerSide};

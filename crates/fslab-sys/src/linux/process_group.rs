@@ -6,14 +6,10 @@
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, kill_process_group};
 
 use crate::{ProcessIdentity, ResourceUse, Signal};
-
-/// Poll interval while a group ends.
-const TICK: Duration = Duration::from_millis(10);
 
 /// A process group and its leader, a child of this process.
 #[derive(Debug)]
@@ -25,7 +21,7 @@ pub struct ProcessGroup {
     /// The leader's standard error, if it is a pipe.
     pub stderr: Option<ChildStderr>,
     leader: Pid,
-    is_reaped: bool,
+    pub(crate) is_reaped: bool,
 }
 
 impl ProcessGroup {
@@ -108,32 +104,6 @@ impl ProcessGroup {
         self.is_reaped = true;
         reaped
     }
-
-    /// Sends SIGTERM to the group, kills it if the leader has not ended within `grace`, and reaps.
-    ///
-    /// # Errors
-    /// As [`ProcessGroup::reap`].
-    pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
-        self.signal(Signal::Terminate)?;
-        let began = Instant::now();
-        while began.elapsed() < grace && !self.has_ended()? {
-            std::thread::sleep(TICK);
-        }
-        self.reap().map(|(status, _)| status)
-    }
-
-    /// Abandons a leader that SIGKILL does not end: it is not reaped.
-    pub fn abandon(mut self) {
-        self.is_reaped = true;
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        if !self.is_reaped {
-            let _ = self.reap();
-        }
-    }
 }
 
 /// wait4(2) for a process, or for any process of the group `-target`.
@@ -168,6 +138,7 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
 mod tests {
     use std::io::Read;
     use std::process::Stdio;
+    use std::time::Duration;
 
     use super::*;
 

@@ -14,7 +14,7 @@ use crate::{DataFile, PageBuffer, RingCompletion, RingOptions, RingSync, RingTra
 /// An io_uring with its file and buffers.
 pub struct Ring {
     ring: IoUring,
-    options: RingOptions,
+    pub(crate) options: RingOptions,
     /// `None` only after closing.
     file: Option<DataFile>,
     /// The file, or its index in the ring's table.
@@ -22,9 +22,9 @@ pub struct Ring {
     /// The flag that selects which of the two.
     flags: squeue::Flags,
     /// Leaked if the kernel might still write to them.
-    buffers: ManuallyDrop<PageBuffer>,
-    stride: usize,
-    busy: Box<[bool]>,
+    pub(crate) buffers: ManuallyDrop<PageBuffer>,
+    pub(crate) stride: usize,
+    pub(crate) busy: Box<[bool]>,
     in_flight: u32,
     /// Slot and result of the completions taken last.
     taken: Vec<(u32, i32)>,
@@ -85,35 +85,6 @@ impl Ring {
             in_flight: 0,
             taken: Vec::with_capacity(2 * options.depth as usize),
         })
-    }
-
-    /// The buffer of `slot`.
-    ///
-    /// # Panics
-    /// If an operation in flight uses it.
-    #[inline]
-    #[must_use]
-    pub fn buffer(&self, slot: u32) -> &[u8] {
-        let start = self.start_of(slot);
-        &self.buffers[start..][..self.options.buffer_bytes]
-    }
-
-    /// The buffer of `slot`, for writing.
-    ///
-    /// # Panics
-    /// If an operation in flight uses it.
-    #[inline]
-    pub fn buffer_mut(&mut self, slot: u32) -> &mut [u8] {
-        let start = self.start_of(slot);
-        &mut self.buffers[start..][..self.options.buffer_bytes]
-    }
-
-    /// Offset of the buffer of `slot`; panics if the kernel uses it.
-    #[inline(always)]
-    fn start_of(&self, slot: u32) -> usize {
-        let slot = slot as usize;
-        assert!(!self.busy[slot], "a buffer in flight was asked for");
-        slot * self.stride
     }
 
     /// Queues a read or write for the next submission.

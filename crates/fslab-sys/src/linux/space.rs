@@ -15,14 +15,6 @@ const FILL_BYTES: usize = 4 << 20;
 /// Any number except 0.
 const FILL_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Bytes that an unprivileged process may still write to the file system of `path`.
-///
-/// # Errors
-/// That of statvfs(3).
-pub fn available_bytes(path: &Path) -> io::Result<u64> {
-    crate::FileSystemRoom::of(path).map(|room| room.available_bytes)
-}
-
 /// Creates `path` with `bytes` of space, every block allocated and written.
 ///
 /// On most file systems extents from fallocate(2) are "unwritten": the first write to each costs a

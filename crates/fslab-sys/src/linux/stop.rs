@@ -6,24 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
+use super::ignored_signals::is_ignored;
+
 /// The signals that request a stop. SIGHUP does not if it is ignored, as under `nohup`.
 fn stop_signals() -> Vec<i32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut signals = vec![SIGINT, SIGTERM];
-    if !ignores(&status, SIGHUP) {
+    if !is_ignored(SIGHUP) {
         signals.push(SIGHUP);
     }
     signals
-}
-
-/// Whether a process with this /proc/PID/status ignores `signal`: SigIgn is a mask of 64 bits in
-/// hexadecimal, the lowest for signal 1.
-fn ignores(status: &str, signal: i32) -> bool {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// From now on, a write beyond the file size limit (`ulimit -f`) fails with EFBIG and does not end
@@ -55,17 +46,4 @@ pub fn raise_on_stop_signals(flag: &Arc<AtomicBool>) -> io::Result<()> {
         signal_hook::flag::register(signal, Arc::clone(flag))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mask_of_ignored_signals_is_read_bit_by_bit() {
-        let status = "SigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\n";
-        assert!(ignores(status, SIGHUP));
-        assert!(!ignores(status, SIGINT) && !ignores(status, SIGTERM));
-        assert!(!ignores("Name:\tx\n", SIGHUP));
-    }
 }

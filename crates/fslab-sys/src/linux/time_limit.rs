@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::ProcessStat;
+use crate::{ProcessStat, TimeLimit};
 
 /// Interval at which the parent checks for progress.
 const TICK: Duration = Duration::from_millis(100);
@@ -26,32 +26,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 const REPORT: u8 = 1;
 const ALIVE: u8 = 0;
 
-/// The limits of some work.
-#[derive(Clone, Copy)]
-pub struct TimeLimit<'a> {
-    /// Longest time without progress.
-    pub idle: Duration,
-    /// A file that stays open in the work's process; all others are closed.
-    pub keeps: Option<&'a File>,
-    /// False once the work is cancelled.
-    pub go_on: &'a dyn Fn() -> bool,
-    /// A number that changes while there is progress besides the work's use of a processor, such as
-    /// a device's counters.
-    pub activity: &'a dyn Fn() -> u64,
-}
-
 impl TimeLimit<'_> {
-    /// Limits the time without progress to `idle`.
-    #[must_use]
-    pub fn of(idle: Duration) -> Self {
-        Self {
-            idle,
-            keeps: None,
-            go_on: &|| true,
-            activity: &|| 0,
-        }
-    }
-
     /// Runs `work` in a fork of this process and returns its result. The work signals progress by
     /// calling its argument; it must neither print nor wait for another thread.
     ///

@@ -10,14 +10,15 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::beneath;
 use super::remove_tree::names_in;
 
 /// File name of the mark.
@@ -25,7 +26,7 @@ const MARK: &CStr = c".fslab-mark";
 /// Longest mark.
 const MARK_BYTES_MAX: u64 = 256;
 /// Write permission of the group and of others.
-const OTHERS_WRITE: u32 = 0o022;
+const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
@@ -73,7 +74,7 @@ impl WorkFolder {
         if stat.st_uid != rustix::process::geteuid().as_raw() {
             return Err(denied(format!("it belongs to the user {}", stat.st_uid)));
         }
-        if stat.st_mode & OTHERS_WRITE != 0 {
+        if Mode::from_raw_mode(stat.st_mode).intersects(OTHERS_WRITE) {
             return Err(denied("other users may write to it".to_owned()));
         }
         Ok(Self {
@@ -108,7 +109,7 @@ impl WorkFolder {
     pub fn admit_others(&self, name: &str) -> io::Result<bool> {
         let inner = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_folder = FileType::from_raw_mode(inner.st_mode) == FileType::Directory;
-        let is_safe = is_folder && inner.st_mode & OTHERS_WRITE == 0;
+        let is_safe = is_folder && !Mode::from_raw_mode(inner.st_mode).intersects(OTHERS_WRITE);
         let others = if is_safe {
             Mode::XGRP | Mode::XOTH
         } else {
@@ -141,7 +142,7 @@ impl WorkFolder {
     /// Mounts at and below the folder, by relative path.
     ///
     /// # Errors
-    /// That of reading /proc/self/mountinfo.
+    /// That of reading the mount table.
     pub fn mounts(&self) -> io::Result<Vec<PathBuf>> {
         let all = crate::mounts()?.into_iter();
         let below = all.filter_map(|mount| {
@@ -156,9 +157,7 @@ impl WorkFolder {
     /// # Errors
     /// That of umount2(2).
     pub fn unmount(&self, name: &str) -> io::Result<()> {
-        // By the open folder, independent of what its path resolves to.
-        let place = format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd());
-        crate::unmount_lazily(Path::new(&place))
+        beneath::unmount(&self.folder, name)
     }
 
     /// Removes `name` with its contents, and calls `alive` to signal progress. False if it does not
@@ -238,20 +237,16 @@ fn open_parent(path: &Path) -> io::Result<(OwnedFd, CString, PathBuf)> {
 
 /// Opens the folder `name` in `folder`, if it is on the same mount.
 fn open_within(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
-    let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
-    match rustix::fs::openat2(folder, name, FOLDER, Mode::empty(), within) {
-        // Before Linux 5.6, or forbidden by a container: another mount of the same file system is
-        // then only found by the mount table.
-        Err(Errno::NOSYS | Errno::PERM) => {
-            let opened = rustix::fs::openat(folder, name, FOLDER, Mode::empty())?;
-            let device = |of: &OwnedFd| Ok::<_, io::Error>(rustix::fs::fstat(of)?.st_dev);
-            if device(folder)? != device(&opened)? {
-                return Err(Errno::XDEV.into());
-            }
-            Ok(opened)
-        }
-        opened => Ok(opened?),
+    if let Some(opened) = beneath::open(folder, name, FOLDER)? {
+        return Ok(opened);
     }
+    // Another mount of the same file system is then only found by the mount table.
+    let opened = rustix::fs::openat(folder, name, FOLDER, Mode::empty())?;
+    let device = |of: &OwnedFd| Ok::<_, io::Error>(rustix::fs::fstat(of)?.st_dev);
+    if device(folder)? != device(&opened)? {
+        return Err(Errno::XDEV.into());
+    }
+    Ok(opened)
 }
 
 /// Removes `name` from `folder`; false if it does not exist.

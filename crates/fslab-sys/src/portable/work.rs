@@ -1,11 +1,11 @@
 //! Work in other processes, where there are no forks of this process: what needs one is done here,
 //! without its limit, or refused.
 
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+
+use crate::TimeLimit;
 
 /// A counter that workers take from.
 pub struct SharedCounter {
@@ -38,33 +38,9 @@ impl SharedCounter {
     }
 }
 
-/// The limits of some work, of which none is kept but its cancellation: a call that hangs in
-/// a driver is waited for.
-#[derive(Clone, Copy)]
-pub struct TimeLimit<'a> {
-    /// Longest time without progress.
-    pub idle: Duration,
-    /// A file that stays open in the work's process.
-    pub keeps: Option<&'a File>,
-    /// False once the work is cancelled.
-    pub go_on: &'a dyn Fn() -> bool,
-    /// A number that changes while there is progress.
-    pub activity: &'a dyn Fn() -> u64,
-}
-
 impl TimeLimit<'_> {
-    /// Names a limit.
-    #[must_use]
-    pub fn of(idle: Duration) -> Self {
-        Self {
-            idle,
-            keeps: None,
-            go_on: &|| true,
-            activity: &|| 0,
-        }
-    }
-
-    /// Runs `work` in this process and returns its result.
+    /// Runs `work` in this process and returns its result; no limit is kept but its cancellation: a
+    /// call that hangs in a driver is waited for.
     ///
     /// # Errors
     /// `Interrupted` if it is cancelled before it starts.

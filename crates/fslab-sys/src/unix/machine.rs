@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::os::OsStringExt;
-use crate::{FileSystemRoom, MachineMemory, Mount};
+use crate::{MachineMemory, Mount};
 
 /// Nanoseconds of a clock.
 pub(super) fn clock_ns(clock: libc::clockid_t) -> u64 {
@@ -62,33 +62,6 @@ pub fn cold_without_buffering() -> Result<(), &'static str> {
 #[must_use]
 pub fn page_bytes() -> usize {
     rustix::param::page_size()
-}
-
-impl FileSystemRoom {
-    /// Space of the file system of `path`.
-    ///
-    /// # Errors
-    /// That of statvfs(3).
-    pub fn of(path: &Path) -> io::Result<Self> {
-        let stat = rustix::fs::statvfs(path)?;
-        let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
-        Ok(Self {
-            block_bytes: stat.f_frsize,
-            total_bytes: bytes(stat.f_blocks),
-            free_bytes: bytes(stat.f_bfree),
-            available_bytes: bytes(stat.f_bavail),
-            free_files: (stat.f_files > 0).then_some(stat.f_ffree),
-            name_bytes_max: stat.f_namemax,
-        })
-    }
-}
-
-/// Bytes that an unprivileged process may still write to the file system of `path`.
-///
-/// # Errors
-/// That of statvfs(3).
-pub fn available_bytes(path: &Path) -> io::Result<u64> {
-    FileSystemRoom::of(path).map(|room| room.available_bytes)
 }
 
 /// True if the file system of `path` is in memory alone: tmpfs.

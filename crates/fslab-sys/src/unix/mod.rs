@@ -3,12 +3,12 @@
 //!
 //! For FreeBSD compiled and linked, for macOS compiled in part; not run on either.
 
+mod beneath;
 mod cpu_use;
 mod data_file;
+mod ignored_signals;
 mod machine;
 mod process;
-mod stop;
-mod work_folder;
 
 #[path = "../linux/file_name.rs"]
 mod file_name;
@@ -18,24 +18,29 @@ mod mapping;
 mod process_group;
 #[path = "../linux/random.rs"]
 mod random;
-#[path = "../linux/read_file.rs"]
-mod read_file;
 #[path = "../linux/remove_tree.rs"]
 mod remove_tree;
+#[path = "../linux/room.rs"]
+mod room;
 #[path = "../linux/status.rs"]
 mod status;
+#[path = "../linux/stop.rs"]
+mod stop;
 #[path = "../linux/stream.rs"]
 mod stream;
 #[path = "../linux/trusted_folder.rs"]
 mod trusted_folder;
+#[path = "../linux/work_folder.rs"]
+mod work_folder;
 
 pub use crate::lacking::*;
 pub use crate::portable::*;
 pub use data_file::DataFile;
+pub(crate) use file_name::open_untrusted;
 pub use file_name::{file_identity, is_named, open_regular};
 pub use machine::{
-    available_bytes, cold_without_buffering, device_of, is_in_memory, monotonic_ns, mounts,
-    page_bytes, sleep_to_second, sleep_until_ns,
+    cold_without_buffering, device_of, is_in_memory, monotonic_ns, mounts, page_bytes,
+    sleep_to_second, sleep_until_ns,
 };
 pub use mapping::Mapping;
 pub use process::{
@@ -45,8 +50,8 @@ pub use process::{
 };
 pub use process_group::ProcessGroup;
 pub use random::{random_bytes, random_name};
-pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use remove_tree::remove_tree;
+pub use room::available_bytes;
 pub use stop::{catch_file_size_limit, on_stop_signal, raise_on_stop_signals};
 pub use stream::Stream;
 pub use trusted_folder::TrustedFolder;

@@ -73,11 +73,11 @@ pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The contents of the regular file at `path`, at most `bytes_max` bytes.
+/// Opens a file whose path comes from untrusted input for reading: a regular file alone.
 ///
 /// # Errors
-/// Those of CreateFile and ReadFile; `InvalidInput` if it is no regular file, and `FileTooLarge`.
-pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+/// Those of CreateFile; `InvalidInput` if it is no regular file.
+pub(crate) fn open_untrusted(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
@@ -86,39 +86,7 @@ pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         let why = "it is a device or a pipe, not a file";
         return Err(io::Error::new(ErrorKind::InvalidInput, why));
     }
-    read_at_most(file, bytes_max)
-}
-
-fn read_at_most(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    file.take(bytes_max.saturating_add(1))
-        .read_to_end(&mut content)?;
-    if content.len() as u64 > bytes_max {
-        let why = format!("it has more than {bytes_max} bytes");
-        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
-    }
-    Ok(content)
-}
-
-/// The contents as text.
-///
-/// # Errors
-/// As [`read_regular_file`]; `InvalidData` if it is not UTF-8.
-pub fn read_text_file(path: &Path, bytes_max: u64) -> io::Result<String> {
-    text(read_regular_file(path, bytes_max)?)
-}
-
-/// The text of a file named by the user, which may be a pipe.
-///
-/// # Errors
-/// As [`read_text_file`], except for the kind of file.
-pub fn read_named_text(path: &Path, bytes_max: u64) -> io::Result<String> {
-    text(read_at_most(File::open(path)?, bytes_max)?)
-}
-
-fn text(content: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(content)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
+    Ok(file)
 }
 
 /// Removes the folder `path` with its contents, without following links.

@@ -22,10 +22,8 @@ pub use crate::lacking::*;
 pub use crate::portable::*;
 pub use clock::{monotonic_ns, sleep_to_second, sleep_until_ns};
 pub use data_file::DataFile;
-pub use files::{
-    TrustedFolder, WorkFolder, file_identity, is_named, open_regular, read_named_text,
-    read_regular_file, read_text_file, remove_tree,
-};
+pub(crate) use files::open_untrusted;
+pub use files::{TrustedFolder, WorkFolder, file_identity, is_named, open_regular, remove_tree};
 pub use mapping::Mapping;
 pub use process::{
     PLAIN_PATH, boot_ticks, cold_without_buffering, effective_user, host_name, is_superuser,

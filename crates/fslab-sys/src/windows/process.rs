@@ -270,9 +270,9 @@ impl ResourceUse {
         let mut times = [FILETIME::default(); 4];
         let [created, exited, kernel, user] = &mut times;
         // SAFETY: the handle is of the calling thread, and the variables outlive the call.
-        let told = unsafe { GetThreadTimes(GetCurrentThread(), created, exited, kernel, user) };
+        let status = unsafe { GetThreadTimes(GetCurrentThread(), created, exited, kernel, user) };
         let found = [units(times[0]), units(times[2]), units(times[3])];
-        Self::from_times((told != 0).then_some(found))
+        Self::from_times((status != 0).then_some(found))
     }
 
     pub(super) fn from_times(times: Option<[u64; 3]>) -> Self {

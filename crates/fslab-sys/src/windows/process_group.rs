@@ -4,7 +4,6 @@
 use std::io;
 use std::os::windows::io::AsRawHandle;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
-use std::time::{Duration, Instant};
 
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE, WAIT_OBJECT_0};
 use windows_sys::Win32::System::JobObjects::{
@@ -18,9 +17,6 @@ use super::process::ENDED;
 use super::text::check;
 use crate::os::CommandExt;
 use crate::{ProcessIdentity, ResourceUse, Signal};
-
-/// Poll interval while a group ends.
-const TICK: Duration = Duration::from_millis(10);
 
 /// A job object. The system ends its processes when the last handle is closed.
 #[derive(Debug)]
@@ -72,7 +68,7 @@ pub struct ProcessGroup {
     pub stderr: Option<ChildStderr>,
     leader: Child,
     job: Job,
-    is_reaped: bool,
+    pub(crate) is_reaped: bool,
 }
 
 impl ProcessGroup {
@@ -164,31 +160,5 @@ impl ProcessGroup {
         self.is_reaped = true;
         let status = self.leader.wait()?;
         Ok((status, ResourceUse::of_handle(self.leader.as_raw_handle())))
-    }
-
-    /// Ends the group and reaps.
-    ///
-    /// # Errors
-    /// As [`ProcessGroup::reap`].
-    pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
-        self.signal(Signal::Terminate)?;
-        let began = Instant::now();
-        while began.elapsed() < grace && !self.has_ended()? {
-            std::thread::sleep(TICK);
-        }
-        self.reap().map(|(status, _)| status)
-    }
-
-    /// Abandons a leader that does not end.
-    pub fn abandon(mut self) {
-        self.is_reaped = true;
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        if !self.is_reaped {
-            let _ = self.reap();
-        }
     }
 }

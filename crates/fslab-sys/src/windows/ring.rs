@@ -35,12 +35,12 @@ pub struct Ring {
     port: HANDLE,
     /// `None` only after closing.
     file: Option<File>,
-    options: RingOptions,
+    pub(crate) options: RingOptions,
     /// Leaked, as the operations, if the system might still write to them.
-    buffers: ManuallyDrop<PageBuffer>,
+    pub(crate) buffers: ManuallyDrop<PageBuffer>,
     operations: ManuallyDrop<Box<[Operation]>>,
-    stride: usize,
-    busy: Box<[bool]>,
+    pub(crate) stride: usize,
+    pub(crate) busy: Box<[bool]>,
     in_flight: u32,
     /// Results that are complete and not yet taken.
     complete: Vec<(u32, Result<u32, i32>)>,
@@ -95,34 +95,6 @@ impl Ring {
             taken: Vec::with_capacity(2 * depth),
             entries: vec![OVERLAPPED_ENTRY::default(); depth],
         })
-    }
-
-    fn start_of(&self, slot: u32) -> usize {
-        assert!(
-            !self.busy[slot as usize],
-            "a buffer in flight was asked for"
-        );
-        slot as usize * self.stride
-    }
-
-    /// The buffer of `slot`.
-    ///
-    /// # Panics
-    /// If an operation in flight uses it.
-    #[must_use]
-    pub fn buffer(&self, slot: u32) -> &[u8] {
-        let start = self.start_of(slot);
-        &self.buffers[start..][..self.options.buffer_bytes]
-    }
-
-    /// The buffer of `slot`, for writing.
-    ///
-    /// # Panics
-    /// If an operation in flight uses it.
-    #[must_use]
-    pub fn buffer_mut(&mut self, slot: u32) -> &mut [u8] {
-        let start = self.start_of(slot);
-        &mut self.buffers[start..][..self.options.buffer_bytes]
     }
 
     /// Starts a read or write.

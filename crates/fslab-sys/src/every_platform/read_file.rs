@@ -1,30 +1,18 @@
 //! Reads files whose paths come from untrusted input, so that they can neither hang nor exhaust
 //! memory: pipes, terminals and /dev/zero are refused.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use crate::open_untrusted;
 
 /// The contents of the regular file at `path`, at most `bytes_max` bytes.
 ///
 /// # Errors
 /// Those of open(2) and read(2); `InvalidInput` if it is no regular file, and `FileTooLarge`.
 pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    // Without O_NONBLOCK, opening a pipe without a writer blocks.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::from_raw_os_error(libc::EISDIR));
-    }
-    if !metadata.is_file() {
-        let why = "it is a device, a pipe or a socket, not a file";
-        return Err(io::Error::new(ErrorKind::InvalidInput, why));
-    }
-    read_at_most(file, bytes_max)
+    read_at_most(open_untrusted(path)?, bytes_max)
 }
 
 /// Reads a file or pipe until its end, at most `bytes_max` bytes. The file's length is not used:
@@ -61,7 +49,7 @@ fn text(content: Vec<u8>) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
