@@ -384,11 +384,23 @@ impl<'a> Repeat<'a> {
         found.map(|found| found.value)
     }
 
+    /// Why it was not measured in full, in one line; `None` if it was, or the reason is unknown.
+    pub(crate) fn shortfall(&self) -> Option<String> {
+        match self.state {
+            RepeatState::Points { done, planned } if done == planned && self.has_metrics() => None,
+            _ => self.state.reason(),
+        }
+    }
+
+    fn has_metrics(&self) -> bool {
+        !self.metrics.is_empty()
+    }
+
     /// True if the phase completed; of a sweep, at all points or at enough of them.
     fn has_figure(&self) -> bool {
         match self.state {
             RepeatState::Done(_) => true,
-            RepeatState::Points { done, planned } => done == planned || !self.metrics.is_empty(),
+            RepeatState::Points { done, planned } => done == planned || self.has_metrics(),
             _ => false,
         }
     }

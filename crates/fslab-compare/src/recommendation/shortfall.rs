@@ -2,7 +2,7 @@
 
 use fslab_model::{PhaseRecord, TrialOutcome};
 
-use crate::{Analysis, Ground, PhaseAnalysis};
+use crate::{Analysis, Ground, PhaseAnalysis, Repeat};
 
 /// Why a subject is not recommended, whatever its figures are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn not_measured(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Opti
     let mut missing = grounds.iter().filter_map(|ground| {
         let phase = &analysis.phases[ground.phase];
         let cell = phase.cells.get(subject)?;
-        let reason = cell.repeats.iter().find_map(|it| it.state.reason());
+        let reason = cell.repeats.iter().find_map(Repeat::shortfall);
         let reason = reason.or_else(|| cell.absence())?;
         Some((ground.phase, reason))
     });

@@ -2,13 +2,14 @@
 
 use fslab_compare::{Analysis, Choice, GroundFigure, Recommendation, Shortfall, WhyNone};
 use fslab_model::{
-    LatencyHistogram, OperationLatency, PhaseRecord, Reservation, ReservationKind, RunRecord,
-    StudyQuestion,
+    LatencyHistogram, OperationLatency, PhaseOutcome, PhaseRecord, Reservation, ReservationKind,
+    RunRecord, StudyQuestion,
 };
 use fslab_report::{Answer, Reservations, answer};
 
 use crate::exact::several;
-use crate::fixture::{fail_trial, run_of, skip_phase, usual};
+use crate::fixture::{fail_trial, run_of, skip_phase, trial_mut, usual};
+use crate::sweep_story::swept;
 
 fn reservations() -> Reservations {
     let stated = |text, source| vec![Reservation::stated(ReservationKind::Limit, text, source)];
@@ -301,4 +302,32 @@ fn a_study_without_an_answer_recommends_nothing_and_the_page_has_no_such_part() 
     ask(&mut run, &[]);
     assert_eq!(answer(&Analysis::of(&run), &reservations()), None);
     assert!(!page(&run).contains(">Recommendation</h2>"));
+}
+
+#[test]
+fn the_subjects_of_a_sweep_are_candidates_where_all_its_points_were_run() {
+    let mut run = swept(&["ext2", "ext3"], (3, 2), 3);
+    let analysis = Analysis::of(&run);
+    let recommendation = Recommendation::of(&analysis).expect("a recommendation");
+    assert_eq!(recommendation.passed_over, []);
+    assert_ne!(recommendation.choice, Choice::None(WhyNone::NoCandidate));
+
+    let phases = &mut trial_mut(&mut run, 1, 0).phases;
+    let point = phases
+        .iter_mut()
+        .find(|phase| phase.study_phase() == "write");
+    point.expect("a point").outcome = PhaseOutcome::Skipped {
+        reason: "no room".into(),
+    };
+    let analysis = Analysis::of(&run);
+    let recommendation = Recommendation::of(&analysis).expect("a recommendation");
+    let passed_over: Vec<_> = recommendation.passed_over.iter().collect();
+    assert_eq!(passed_over.len(), 1);
+    assert_eq!(passed_over[0].subject, 1);
+    let expected = Shortfall::NotMeasured {
+        phase: 0,
+        phases: 1,
+        reason: "few points: 5 of 6 were run to the end".into(),
+    };
+    assert_eq!(passed_over[0].shortfalls, [expected]);
 }
