@@ -238,6 +238,7 @@ mod tests {
                 sectors: 64,
                 volatile_cache: true,
                 phases: Vec::new(),
+                scripts: Vec::new(),
             },
             requests: vec![
                 request(RequestKind::Write(vec![first, second]), 0, 9, 1),

@@ -201,6 +201,7 @@ mod tests {
                 sectors: 1 << 40,
                 volatile_cache: true,
                 phases: Vec::new(),
+                scripts: Vec::new(),
             },
             requests,
             contents: Contents::default(),

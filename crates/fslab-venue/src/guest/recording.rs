@@ -63,6 +63,7 @@ impl Recorded<'_> {
             sectors: self.size.0 / 512,
             volatile_cache: self.disk.queue.write_cache,
             phases: windows.collect(),
+            scripts: Vec::new(),
         };
         let trace = Reader::open(&self.share.trace())?;
         join(head, Recording::new(BufReader::new(writes)), trace)
