@@ -40,4 +40,5 @@ mod studies;
 mod terminal;
 mod trace;
 mod verification;
+mod windows;
 mod workers;

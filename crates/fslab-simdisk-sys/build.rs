@@ -13,7 +13,13 @@ fn main() {
         .collect();
     // Directory order depends on the file system.
     sources.sort();
-    cc::Build::new()
+    let mut build = cc::Build::new();
+    // The library of macOS declares functions of POSIX also where C alone is included, among them
+    // one with a name of the model's.
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos") {
+        build.define("_ANSI_SOURCE", None);
+    }
+    build
         .files(sources)
         .std("gnu11")
         .opt_level(2)

@@ -3,6 +3,7 @@
 //! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts
 //! that differ; `cargo xtask dist` makes what is published.
 
+mod cross;
 mod dist;
 mod exact;
 mod gate;
@@ -17,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
+  cross   fslab for another platform, in target/cross/: TARGET [--release]
   dist    what is published, in dist/: [--target NAME] [--no-guest]
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
   lines   lines of Rust outside tests, by crate; of another checkout: [FOLDER]
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["exact", ref rest @ ..] => exact::run(&root(), rest),
+        ["cross", ref rest @ ..] => cross::run(&root(), rest),
         ["dist", "--help" | "-h"] => {
             print!("{}", dist::USAGE);
             ExitCode::SUCCESS

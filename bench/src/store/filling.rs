@@ -183,8 +183,8 @@ impl Model {
         record.cpu = Some(CpuUse {
             user_ns: 1_000_000,
             system_ns: elapsed_ns / 10,
-            voluntary_switches: 260,
-            involuntary_switches: 3,
+            voluntary_switches: Some(260),
+            involuntary_switches: Some(3),
         });
         record.device = Some(DeviceUse {
             reads: 5,

@@ -9,8 +9,22 @@ use crate::memory::memory_of;
 use crate::missing::MissingReason;
 use crate::{Claim, Claims};
 
-/// The platform of what fslab measured itself.
-const OWN: &str = "linux";
+/// The platform of what fslab measured itself, unless the record names another.
+const LINUX: &str = "linux";
+/// The fact of a trial that names its platform.
+const PLATFORM_FACT: &str = "platform";
+
+/// The platform on which fslab measured a run, by the names in claims; `None` of an import.
+fn platform_of(run: &RunRecord) -> Option<String> {
+    if run.header.plan.venue.kind() == VenueKind::Imported {
+        return None;
+    }
+    let named = run
+        .trials
+        .iter()
+        .find_map(|trial| trial.facts.get(PLATFORM_FACT));
+    Some(named.map_or_else(|| LINUX.to_owned(), |name| name.to_lowercase()))
+}
 
 /// A further run beside the one that is checked, for claims about other platforms or disks.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +62,8 @@ impl Platforms {
             platform: None,
         };
         for added in std::iter::once(&checked).chain(further) {
-            let own = (added.run.header.plan.venue.kind() != VenueKind::Imported).then_some(OWN);
-            let Some(platform) = added.platform.or(own) else {
+            let own = platform_of(added.run);
+            let Some(platform) = added.platform.or(own.as_deref()) else {
                 continue;
             };
             match difference(claims, run, added.run) {

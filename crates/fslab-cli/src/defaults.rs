@@ -41,12 +41,11 @@ fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
     if let Some(folder) = absolute(variable) {
         return Ok(folder);
     }
-    absolute("HOME")
-        .map(|home| home.join(below_home))
-        .ok_or_else(|| {
-            Failure::new(FailureKind::BadInput, "cannot find your home directory")
-                .hint(format!("set HOME or {variable}"))
-        })
+    fslab_sys::user_folder(below_home).ok_or_else(|| {
+        let home = fslab_sys::USER_FOLDER_VARIABLE;
+        Failure::new(FailureKind::BadInput, "cannot find your home directory")
+            .hint(format!("set {home} or {variable}"))
+    })
 }
 
 fn absolute(variable: &str) -> Option<PathBuf> {

@@ -23,7 +23,7 @@ pub(crate) use command_line::Cli;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    signals::catch_file_size_limit();
+    fslab_sys::catch_file_size_limit();
     let cli = match Cli::of_process() {
         Ok(cli) => cli,
         Err(exit) => return exit.into(),

@@ -1,71 +1,11 @@
-//! Signals that request a run or a trial to stop, and one that must not end it.
+//! Requests of the system to stop a run or a trial.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use fslab_venue::Control;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-/// The signals that request a stop. SIGHUP does not if it is ignored, as under `nohup`.
-fn stop_signals() -> Vec<i32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mut signals = vec![SIGINT, SIGTERM];
-    if !ignores(&status, SIGHUP) {
-        signals.push(SIGHUP);
-    }
-    signals
-}
-
-/// Whether a process with this /proc/PID/status ignores `signal`: SigIgn is a mask of 64 bits in
-/// hexadecimal, the lowest for signal 1.
-fn ignores(status: &str, signal: i32) -> bool {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
-}
-
-/// From now on, a write beyond the file size limit (`ulimit -f`) fails with EFBIG and does not end
-/// the process.
-///
-/// SIGXFSZ is caught, not ignored: child programs get the default back, as in execve(2).
-pub(crate) fn catch_file_size_limit() {
-    let caught = Arc::new(AtomicBool::new(false));
-    // If this fails, the signal keeps its default action.
-    let _ = signal_hook::flag::register(SIGXFSZ, caught);
-}
-
-/// From now on, each SIGINT, SIGTERM or SIGHUP is a stop request to `control`.
+/// From now on, each request of the system to stop is one to `control`.
 pub(crate) fn stop_on_signals(control: &Control) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new(stop_signals())?;
     let control = control.clone();
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            control.request_stop();
-        }
-    });
-    Ok(())
-}
-
-/// From now on, SIGINT, SIGTERM and SIGHUP set `flag`.
-pub(crate) fn raise_on_signals(flag: &Arc<AtomicBool>) -> io::Result<()> {
-    for signal in stop_signals() {
-        signal_hook::flag::register(signal, Arc::clone(flag))?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mask_of_ignored_signals_is_read_bit_by_bit() {
-        let status = "SigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\n";
-        assert!(ignores(status, SIGHUP));
-        assert!(!ignores(status, SIGINT) && !ignores(status, SIGTERM));
-        assert!(!ignores("Name:\tx\n", SIGHUP));
-    }
+    fslab_sys::on_stop_signal(move || control.request_stop())
 }

@@ -1,9 +1,9 @@
 //! Compares the file system with the expected tree: names, kinds, contents, sizes, metadata and
 //! links, and that there are no other names.
 
+use fslab_sys::os::MetadataExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fslab_model::CaseRule;

@@ -7,7 +7,6 @@
 use std::ffi::CStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -107,7 +106,7 @@ impl<'a> Executor<'a> {
 
     pub(crate) fn symlink(&mut self, target: &Path, path: &Path) -> Result<(), ConformanceFailure> {
         self.perform("make the symbolic link", path, |at| {
-            std::os::unix::fs::symlink(target, at)
+            fslab_sys::os::symlink(target, at)
         })?;
         self.tree.add_symlink(path, target);
         Ok(())
@@ -115,7 +114,7 @@ impl<'a> Executor<'a> {
 
     pub(crate) fn set_mode(&mut self, path: &Path, mode: u32) -> Result<(), ConformanceFailure> {
         self.perform("change the mode of", path, |at| {
-            fs::set_permissions(at, fs::Permissions::from_mode(mode))
+            fslab_sys::os::set_mode(at, mode)
         })?;
         self.tree.metadata_mut(path).mode = Some(mode);
         Ok(())
@@ -127,7 +126,7 @@ impl<'a> Executor<'a> {
         owner: Owner,
     ) -> Result<(), ConformanceFailure> {
         self.perform("change the owner of", path, |at| {
-            std::os::unix::fs::chown(at, Some(owner.user), Some(owner.group))
+            fslab_sys::os::chown(at, Some(owner.user), Some(owner.group))
         })?;
         self.tree.metadata_mut(path).owner = Some(owner);
         Ok(())

@@ -209,8 +209,8 @@ pub(crate) fn synthetic_suite(seed: u64, parameters: &TreeParameters) -> Finishe
 
 #[cfg(test)]
 mod tests {
+    use fslab_sys::os::PermissionsExt;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
     use fslab_job::Job;

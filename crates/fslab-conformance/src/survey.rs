@@ -3,10 +3,10 @@
 //! Each capability is tried: a refusal means no, success that can be read back means yes, and a
 //! wrong result is a failure. Each answer is compared with the catalogue entry.
 
+use fslab_sys::os::MetadataExt;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use fslab_model::Capabilities;
@@ -101,7 +101,7 @@ impl<'a> Survey<'a> {
     fn symlinks(&mut self) -> Result<Answer, ConformanceFailure> {
         let path = self.folder.join("symlink");
         let target = Path::new("some/target");
-        let made = std::os::unix::fs::symlink(target, &path);
+        let made = fslab_sys::os::symlink(target, &path);
         let answer = self.checker.may("make a symbolic link", &path, made)?;
         if answer.is_ok() {
             let read = self.checker.must("read", &path, fs::read_link(&path))?;
@@ -118,7 +118,7 @@ impl<'a> Survey<'a> {
     /// correctly.
     fn keeps_text(&mut self, path: &Path) -> Result<bool, ConformanceFailure> {
         let target = Path::new("../other");
-        let made = std::os::unix::fs::symlink(target, path);
+        let made = fslab_sys::os::symlink(target, path);
         self.checker.must("make a symbolic link", path, made)?;
         let read = self.checker.must("read", path, fs::read_link(path))?;
         self.remove(path)?;
@@ -207,7 +207,7 @@ impl<'a> Survey<'a> {
         let path = self.make("permissions", b"x")?;
         let mut answer = Ok(());
         for mode in [0o640, 0o751, 0o444, 0o600] {
-            let wish = fs::set_permissions(&path, fs::Permissions::from_mode(mode));
+            let wish = fslab_sys::os::set_mode(&path, mode);
             answer = self.checker.may("change permissions", &path, wish)?;
             if answer.is_ok() {
                 let meta = self.checker.must("stat", &path, fs::metadata(&path))?;
@@ -221,7 +221,7 @@ impl<'a> Survey<'a> {
             }
         }
         if answer.is_ok() && is_superuser() {
-            let wish = std::os::unix::fs::chown(&path, Some(1_234), Some(4_321));
+            let wish = fslab_sys::os::chown(&path, Some(1_234), Some(4_321));
             answer = self.checker.may("change the owner", &path, wish)?;
             let meta = self.checker.must("stat", &path, fs::metadata(&path))?;
             if answer.is_ok() && (meta.uid(), meta.gid()) != (1_234, 4_321) {

@@ -1,8 +1,8 @@
 //! The part of the survey on names: their case, their length, and their characters.
 
+use fslab_sys::os::OsStringExt;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
 
 use fslab_model::CaseRule;
 

@@ -29,7 +29,7 @@ fn evict_one(path: &Path) -> Result<(), EngineError> {
     let again = file
         .try_clone()
         .map_err(|e| EngineError::io("open", path, e))?;
-    let advised = DataFile::from(std::os::fd::OwnedFd::from(again));
+    let advised = DataFile::from(again);
     let mut resident = 0;
     for _ in 0..ATTEMPTS {
         advised

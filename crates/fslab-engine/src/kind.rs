@@ -10,7 +10,8 @@ use fslab_model::{nearest_name, suggestion};
 pub enum EngineKind {
     /// One system call at a time: pread, pwrite, open, unlink and others.
     Psync,
-    /// io_uring: many reads or writes in flight.
+    /// Many reads or writes in flight: io_uring, or overlapped I/O with a completion port, by whose
+    /// name it goes.
     Uring,
     /// Memory mapping of the file.
     Mmap,
@@ -23,12 +24,16 @@ pub enum EngineKind {
 /// An unknown engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no engine '{name}'; known are psync, uring, mmap, stdio, null{}",
-    suggestion(*.nearest)
+    "there is no engine '{name}'; known are {}{}", known(), suggestion(*.nearest)
 )]
 pub struct ParseEngineError {
     name: String,
     nearest: Option<&'static str>,
+}
+
+fn known() -> String {
+    let names: Vec<_> = EngineKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    names.join(", ")
 }
 
 impl EngineKind {
@@ -46,7 +51,7 @@ impl EngineKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Psync => "psync",
-            Self::Uring => "uring",
+            Self::Uring => fslab_sys::QUEUE_ENGINE,
             Self::Mmap => "mmap",
             Self::Stdio => "stdio",
             Self::Null => "null",

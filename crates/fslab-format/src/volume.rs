@@ -1,8 +1,8 @@
 //! The target of a formatter: an image file or a block device of known size.
 
+use fslab_sys::os::FileExt;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fslab_model::Bytes;

@@ -1,7 +1,7 @@
 //! Programs for making and checking file systems: packages, versions and paths.
 
+use fslab_sys::os::PermissionsExt;
 use std::env;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,10 +16,6 @@ const PACKAGE_QUERY: &str = "/usr/bin/dpkg-query";
 
 /// The versions of packages in a guest, whose root has no dpkg: a line `NAME VERSION` each.
 const GUEST_PACKAGES: &str = "/fslab/packages";
-
-/// The running program, by a path that works even if its folder is removed or hidden, as in a
-/// guest.
-const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The stream on which a program prints its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +68,7 @@ impl Tool {
     /// [`CatalogueError::MissingTool`].
     pub fn locate(self, search: &SearchPath) -> Result<PathBuf, CatalogueError> {
         match self.version {
-            VersionSource::Fslab => Some(PathBuf::from(OWN_PROGRAM)),
+            VersionSource::Fslab => Some(fslab_sys::own_program()),
             VersionSource::Asked { .. } | VersionSource::Package => search.find(self.program),
         }
         .ok_or(CatalogueError::MissingTool(self))

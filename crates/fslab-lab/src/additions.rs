@@ -273,7 +273,7 @@ mod tests {
         fs::write(&original, "a\nobj-y := stdio_console.o fd.o\n").expect("written");
         fs::create_dir_all(tree.join("arch/um/drivers")).expect("made");
         let link = tree.join("arch/um/drivers/Makefile");
-        std::os::unix::fs::symlink(&original, &link).expect("linked");
+        fslab_sys::os::symlink(&original, &link).expect("linked");
         let missing = install(&tree, DRIVERS, EDITS).expect("installed");
         assert!(!missing.contains(&"the simulated disk".to_owned()));
         assert!(missing.contains(&"random numbers from the seed".to_owned()));

@@ -197,7 +197,7 @@ fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use fslab_sys::os::PermissionsExt;
     use std::path::PathBuf;
 
     use super::*;

@@ -1,9 +1,9 @@
 //! A running build: its temporary folder, its log, the programs it runs, and its stop flag.
 
+use fslab_sys::os::ExitStatusExt;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -393,7 +393,7 @@ mod tests {
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
         let outside = place.path().join("outside");
         fs::write(&outside, "kept").expect("written");
-        std::os::unix::fs::symlink(&outside, &log).expect("linked");
+        fslab_sys::os::symlink(&outside, &log).expect("linked");
         let stop = AtomicBool::new(false);
         let mut listener = |_| {};
         drop(BuildDir::open(&folder, &log, &stop, &mut listener).expect("opened"));

@@ -15,9 +15,9 @@
 //! Folders in `kernels`, `roots` and `labs` appear complete, by a rename. A lab without a name is
 //! kept: results refer to it by its digest.
 
+use fslab_sys::os::symlink;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::lab::{IMAGE, LabFacts};

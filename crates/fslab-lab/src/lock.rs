@@ -73,7 +73,7 @@ mod tests {
     fn a_lock_that_is_a_link_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let outside = folder.path().join("outside");
-        std::os::unix::fs::symlink(&outside, folder.path().join("build.lock")).expect("linked");
+        fslab_sys::os::symlink(&outside, folder.path().join("build.lock")).expect("linked");
         let refused = BuildLock::take(folder.path());
         assert!(matches!(refused, Err(LabError::Io { .. })), "{refused:?}");
         assert!(!outside.exists());

@@ -4,9 +4,8 @@
 //! written itself, so that links, devices, other names, owners and sizes beyond the limit have no
 //! way in.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::LabError;
@@ -93,9 +92,7 @@ impl<'a> Member<'a> {
         if copied != bytes {
             return Err(failed(io::ErrorKind::UnexpectedEof.into()));
         }
-        let mode = fs::Permissions::from_mode(self.mode);
-        out.set_permissions(mode)
-            .map_err(LabError::io("write", to))?;
+        fslab_sys::os::set_mode(to, self.mode).map_err(LabError::io("write", to))?;
         out.sync_all().map_err(LabError::io("write", to))?;
         let mut rest = [0; RECORD];
         file.read_exact(&mut rest[..padding(bytes)]).map_err(failed)

@@ -1,8 +1,8 @@
 //! Queries Debian's package database: owner of a file, dependencies and files of a package.
 
+use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,9 +1,9 @@
 //! The programs that a build needs, and the requirements of guests.
 
+use fslab_sys::os::PermissionsExt;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;

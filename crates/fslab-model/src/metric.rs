@@ -274,8 +274,8 @@ fn cpu_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     present([
         count(&d::CPU_USER, Some(cpu.user_ns)),
         count(&d::CPU_SYSTEM, Some(cpu.system_ns)),
-        count(&d::SWITCHES_VOLUNTARY, Some(cpu.voluntary_switches)),
-        count(&d::SWITCHES_INVOLUNTARY, Some(cpu.involuntary_switches)),
+        count(&d::SWITCHES_VOLUNTARY, cpu.voluntary_switches),
+        count(&d::SWITCHES_INVOLUNTARY, cpu.involuntary_switches),
         metric(
             &d::CPU_SHARE,
             elapsed_ns.map(|ns| (cpu.user_ns + cpu.system_ns) as f64 / ns as f64),

@@ -113,10 +113,10 @@ pub struct CpuUse {
     pub user_ns: u64,
     /// Time in the kernel on behalf of the process, without kernel threads.
     pub system_ns: u64,
-    /// Context switches while waiting.
-    pub voluntary_switches: u64,
+    /// Context switches while waiting; `None` where the platform does not count them.
+    pub voluntary_switches: Option<u64>,
     /// Context switches by preemption.
-    pub involuntary_switches: u64,
+    pub involuntary_switches: Option<u64>,
 }
 
 /// The work of one of several threads or processes of a phase.

@@ -32,7 +32,7 @@ const COMMANDS: [&str; 2] = ["run", "compare"];
 /// What rank 0 knows of another rank.
 struct Peer {
     host: String,
-    heard: Instant,
+    last_message: Instant,
     alive: bool,
     /// The connection of the conductor with its worker.
     connection: Option<(UnixStream, Sender<Vec<u8>>)>,
@@ -48,7 +48,7 @@ struct Side<'a> {
 pub(crate) fn relay(link: &Link) -> Ended {
     let new = || Peer {
         host: String::new(),
-        heard: Instant::now(),
+        last_message: Instant::now(),
         alive: true,
         connection: None,
     };
@@ -90,14 +90,16 @@ impl Side<'_> {
         accept(listener, self.peers.len(), to_ranks, to_main);
         let mut last_sent = Instant::now();
         loop {
+            self.send_parts(&parts);
+            // Before `receive`, which drops what has no connection: an answer to a part just sent
+            // may already be there.
             for (rank, stream) in connections.try_iter() {
                 self.connect(rank, stream);
             }
-            self.send_parts(&parts);
             self.receive();
             (0..stops.take()).for_each(|_| forward_stop(&child));
             if last_sent.elapsed() > ALIVE_INTERVAL {
-                self.tell_all(Kind::Alive, &[]);
+                self.send_all(Kind::Alive, &[]);
                 last_sent = Instant::now();
             }
             self.give_up_silent();
@@ -130,7 +132,7 @@ impl Side<'_> {
                     format!("{why}\n  hint: install one build of fslab on every machine")
                 })?;
                 self.peer(rank).host = hello.host;
-                self.peer(rank).heard = Instant::now();
+                self.peer(rank).last_message = Instant::now();
                 silent.retain(|other| *other != rank);
             }
         }
@@ -176,7 +178,7 @@ impl Side<'_> {
     fn receive(&mut self) {
         while let Some((rank, kind, payload)) = self.link.receive() {
             let peer = self.peer(rank);
-            peer.heard = Instant::now();
+            peer.last_message = Instant::now();
             match (kind, &peer.connection) {
                 (Kind::Data, Some((_, connection))) => {
                     let _ = connection.send(payload);
@@ -190,7 +192,7 @@ impl Side<'_> {
     /// Closes the connections of ranks that give no sign of life: the conductor goes on without.
     fn give_up_silent(&mut self) {
         for (index, peer) in self.peers.iter_mut().enumerate() {
-            if peer.alive && peer.heard.elapsed() > SILENCE_MAX {
+            if peer.alive && peer.last_message.elapsed() > SILENCE_MAX {
                 let (rank, host, limit) = (index + 1, &peer.host, SILENCE_MAX.as_secs());
                 eprintln!("warning: rank {rank} on {host} is silent for {limit} s: given up");
                 peer.alive = false;
@@ -201,7 +203,7 @@ impl Side<'_> {
         }
     }
 
-    fn tell_all(&mut self, kind: Kind, payload: &[u8]) {
+    fn send_all(&mut self, kind: Kind, payload: &[u8]) {
         for (rank, peer) in (1..).zip(&self.peers) {
             if peer.alive {
                 self.link.send(rank, kind, payload);
@@ -213,9 +215,9 @@ impl Side<'_> {
     fn end(&mut self) -> bool {
         let all_alive = self.peers.iter().all(|peer| {
             // A rank that died lately is not known to be dead.
-            peer.alive && peer.heard.elapsed() < 2 * ALIVE_INTERVAL + ALIVE_INTERVAL / 2
+            peer.alive && peer.last_message.elapsed() < 2 * ALIVE_INTERVAL + ALIVE_INTERVAL / 2
         });
-        self.tell_all(Kind::End, &[u8::from(all_alive)]);
+        self.send_all(Kind::End, &[u8::from(all_alive)]);
         let until = Instant::now() + BYE_MAX;
         let mut left: Vec<_> = (1..)
             .zip(&self.peers)

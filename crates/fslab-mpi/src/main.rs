@@ -13,6 +13,7 @@ mod conductor_side;
 mod frame;
 mod hello;
 mod link;
+mod recovery;
 mod stop;
 mod streams;
 mod worker_side;
@@ -49,10 +50,15 @@ fn main() -> ExitCode {
                 all_alive: true,
             }
         }
-        (0, _) => conductor_side::relay(&link),
+        (0, _) => {
+            let ended = conductor_side::relay(&link);
+            if ended.code != 0 {
+                recovery::fail_job();
+            }
+            ended
+        }
         _ => worker_side::relay(&link),
     };
-    drop(link);
     if !ended.all_alive {
         // MPI's own end would wait for the dead rank.
         std::process::exit(ended.code.into());

@@ -82,10 +82,10 @@ pub(crate) fn relay(link: &Link) -> Ended {
         worker: None,
         output,
     };
-    let (mut heard, mut last_sent) = (Instant::now(), Instant::now());
+    let (mut last_message, mut last_sent) = (Instant::now(), Instant::now());
     loop {
         while let Some((_, kind, payload)) = link.receive() {
-            heard = Instant::now();
+            last_message = Instant::now();
             if kind == Kind::End {
                 side.end();
                 link.send(0, Kind::Bye, &[]);
@@ -106,7 +106,7 @@ pub(crate) fn relay(link: &Link) -> Ended {
             link.send(0, Kind::Alive, &[]);
             last_sent = Instant::now();
         }
-        if heard.elapsed() > SILENCE_MAX {
+        if last_message.elapsed() > SILENCE_MAX {
             eprintln!(
                 "error: rank {}: rank 0 is silent: the job ends here",
                 link.rank()

@@ -71,7 +71,7 @@ fn refused(link: &Path) -> ProgramError {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use fslab_sys::os::symlink;
 
     use fslab_engine::EngineKind;
 

@@ -1,6 +1,6 @@
 //! Locates programs.
 
-use std::os::unix::fs::PermissionsExt;
+use fslab_sys::os::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The program `name` in the system's folders of programs.

@@ -1,9 +1,10 @@
 //! The folder of a server: configuration, log, socket. It is not on the measured file system, and
 //! is removed when the server ends.
 
+use fslab_sys::os::DirBuilderExt;
+use fslab_sys::os::MetadataExt;
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use fslab_sys::{ProcessIdentity, Signal};
@@ -104,7 +105,7 @@ fn terminate_processes_using(folder: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use fslab_sys::os::PermissionsExt;
 
     use super::*;
 
@@ -123,7 +124,7 @@ mod tests {
         fs::create_dir(&open).expect("made");
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("ours");
         let link = parent.path().join(format!("{PREFIX}{}-2", u32::MAX));
-        std::os::unix::fs::symlink(&foreign, &link).expect("a link");
+        fslab_sys::os::symlink(&foreign, &link).expect("a link");
         let log = fs::File::create(stale.join("log")).expect("made");
         let mut left = std::process::Command::new("sleep")
             .arg("600")

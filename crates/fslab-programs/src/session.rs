@@ -1,8 +1,8 @@
 //! Runs and times programs on the file system, one after the other.
 
+use fslab_sys::os::CommandExt;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Creates the initial files of a trace, with their lengths, links and permissions. Content comes
 //! from the seed.
 
+use fslab_sys::os::OsStrExt;
+use fslab_sys::os::symlink;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use fslab_engine::{EngineError, Filler, Measured, RunContext, ThreadRecorder};
@@ -117,7 +117,7 @@ impl Maker<'_> {
             return Ok(());
         }
         let at = self.base.join(entry.path.as_path());
-        match fs::set_permissions(&at, fs::Permissions::from_mode(entry.mode)) {
+        match fslab_sys::os::set_mode(&at, entry.mode) {
             Ok(()) => Ok(()),
             // The file system has no permissions.
             Err(error) if is_refusal(&error) => {

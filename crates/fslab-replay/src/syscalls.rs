@@ -1,8 +1,8 @@
 //! Issues one operation of a replay.
 
+use fslab_sys::os::OsStrExt;
 use std::ffi::CString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use fslab_engine::Filler;

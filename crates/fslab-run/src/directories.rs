@@ -1,7 +1,5 @@
 //! The subjects of the venue `dir`: what is mounted at the user's directories.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fslab_fs::{CatalogueError, Recognised, recognise};
@@ -149,11 +147,10 @@ fn joined(words: impl IntoIterator<Item = impl ToString>) -> String {
 /// Refuses a directory that is known already, also if it is mounted a second time.
 fn ensure_distinct(first: &Directory, other: &Directory) -> Result<(), DirectoryError> {
     let number = |dir: &Directory| {
-        let metadata = fs::metadata(dir.path).map_err(|source| CatalogueError::Read {
+        fslab_sys::file_identity(dir.path).map_err(|source| CatalogueError::Read {
             path: dir.path.to_owned(),
             source,
-        })?;
-        Ok::<_, CatalogueError>((metadata.dev(), metadata.ino()))
+        })
     };
     if first.path != other.path && number(first)? != number(other)? {
         return Ok(());
@@ -187,6 +184,8 @@ fn shared(first: &Directory, other: &Directory) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// Directories on this machine: two on the disk, one of them below the other, and one in

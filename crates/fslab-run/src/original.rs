@@ -85,10 +85,15 @@ pub fn differences(study: &Study, plan: &Plan) -> Vec<String> {
 }
 
 /// Estimate of the time that the trials of `plan` take in virtual time, `jobs` at a time; `None`
-/// in real time, and if the study has no measured time of a trial.
+/// if the study has no measured time of such a trial: in real time, with a processor that takes
+/// time, with aged subjects.
 #[must_use]
 pub fn expected_time(study: &Study, plan: &Plan, jobs: usize) -> Option<Duration> {
-    if !plan.venue.kind().is_virtual() {
+    let mut subjects = plan.subjects.iter().map(|it| &it.subject);
+    if !plan.venue.kind().is_virtual()
+        || plan.venue.counted_machine().is_some()
+        || subjects.any(|subject| !subject.stages().is_empty())
+    {
         return None;
     }
     let of_trial = f64::from(study.scale.sim_trial_s?);
@@ -105,17 +110,28 @@ mod tests {
     use fslab_model::{PlanHash, Scale};
 
     use super::*;
-    use crate::{GuestChoice, Request, VenueChoice, load_study, resolve};
+    use crate::{GuestChoice, Hardware, Request, VenueChoice, load_study, resolve};
 
-    fn sim(memory: Option<Bytes>) -> VenueChoice {
-        let guest = GuestChoice {
+    fn guest(memory: Option<Bytes>) -> GuestChoice {
+        GuestChoice {
             folder: "/tmp".into(),
             kernel: "k@1".into(),
             lab: "1".into(),
             named: Default::default(),
             memory,
-        };
-        VenueChoice::Sim(guest, crate::Hardware::default())
+        }
+    }
+
+    fn sim(memory: Option<Bytes>) -> VenueChoice {
+        VenueChoice::Sim(guest(memory), Hardware::default())
+    }
+
+    fn counted() -> Hardware {
+        let machine = fslab_disk::machine::find("pc-2010").expect("a machine");
+        Hardware {
+            machine: Some(machine),
+            ..Hardware::default()
+        }
     }
 
     fn planned(name: &str, scale: Option<&str>, memory: Option<Bytes>) -> (Study, Plan) {
@@ -198,6 +214,15 @@ mod tests {
                 .as_secs()
         };
         assert_eq!((of(1), of(2), of(5)), (3600, 1800, 750));
+        let mut aged = plan.clone();
+        aged.subjects[0].subject = "ext4:age=churn".parse().expect("a subject");
+        assert_eq!(expected_time(&study, &aged, 1), None);
+        let request = Request {
+            venue: VenueChoice::Sim(guest(None), counted()),
+            ..Request::new(study.clone(), &["ext4"], sim(None), 1)
+        };
+        let counted = resolve(&request).expect("a plan").plan;
+        assert_eq!(expected_time(&study, &counted, 1), None);
         study.scale.sim_trial_s = None;
         assert_eq!(expected_time(&study, &plan, 1), None);
     }

@@ -149,7 +149,7 @@ mod tests {
         fs::write(runs.join("notes"), "").expect("a file");
         let outside = folder.path().join("outside");
         fs::write(&outside, "").expect("a file");
-        std::os::unix::fs::symlink(&outside, runs.join("a.lock")).expect("a link");
+        fslab_sys::os::symlink(&outside, runs.join("a.lock")).expect("a link");
         let removed = RunLock::remove_unheld(folder.path()).expect("listed");
         assert_eq!(removed, [runs.join("20261121-143205-dead.lock")]);
         assert!(outside.exists() && runs.join("notes").exists());
@@ -163,7 +163,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("runs")).expect("a folder");
         let outside = folder.path().join("outside");
-        std::os::unix::fs::symlink(&outside, folder.path().join("runs/a.lock")).expect("a link");
+        fslab_sys::os::symlink(&outside, folder.path().join("runs/a.lock")).expect("a link");
         let run = "a".parse().expect("a run");
         RunLock::take(folder.path(), &run).expect_err("a link");
         assert!(!outside.exists());

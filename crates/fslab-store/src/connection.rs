@@ -1,8 +1,8 @@
 //! Opening the file: ownership, permissions, durability.
 
+use fslab_sys::os::OsStrExt;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,38 +1,10 @@
 //! The mount table, /proc/self/mountinfo, as in proc_pid_mountinfo(5).
 
 use std::ffi::OsString;
-use std::io;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// A mount.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
-    /// Its ID.
-    pub id: u64,
-    /// ID of the parent mount.
-    pub parent: u64,
-    /// `major:minor` of the files' device.
-    pub device_number: String,
-    /// The folder or subvolume of the file system that is mounted.
-    pub root: PathBuf,
-    /// Mount point.
-    pub mount_point: PathBuf,
-    /// The driver's name, such as `ext4`, `fuseblk` or `overlay`.
-    pub fs_type: String,
-    /// A device, or another name of the source by the driver.
-    pub source: String,
-    /// Options of the mount, then those of the file system, without duplicates.
-    pub options: Vec<String>,
-}
-
-/// All mounts visible to this process, in mount order.
-///
-/// # Errors
-/// That of reading /proc/self/mountinfo.
-pub fn mounts() -> io::Result<Vec<Mount>> {
-    Ok(parse_mount_table(&std::fs::read("/proc/self/mountinfo")?))
-}
+use crate::Mount;
+use crate::os::OsStringExt;
 
 /// Parses a mountinfo table; malformed lines are skipped.
 #[must_use]
@@ -126,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_root_is_mounted() {
-        let mounts = mounts().expect("mountinfo is readable");
+        let mounts = crate::mounts().expect("mountinfo is readable");
         assert!(
             mounts
                 .iter()

@@ -1,9 +1,9 @@
 //! Listing of a folder's tree: paths, kinds, lengths, links.
 
+use fslab_sys::os::MetadataExt;
+use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -251,7 +251,7 @@ mod tests {
         fs::write(at("real/deep/file"), b"12345").expect("writes");
         fs::write(at("real/other"), b"1").expect("writes");
         fs::hard_link(at("real/other"), at("second")).expect("links");
-        std::os::unix::fs::symlink("real", at("link")).expect("links");
+        fslab_sys::os::symlink("real", at("link")).expect("links");
         let listing = FolderListing::read(folder.path()).expect("lists");
         assert_eq!(listing.entries.len(), 6);
         let touched = BTreeSet::from([TracePath::of("link/deep/file"), TracePath::of("gone")]);

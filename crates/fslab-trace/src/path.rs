@@ -1,8 +1,8 @@
 //! Paths below the traced folder, of any bytes.
 
+use fslab_sys::os::OsStrExt;
 use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

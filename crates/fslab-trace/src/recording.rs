@@ -137,6 +137,6 @@ fn canonical(path: &Path) -> Result<PathBuf, TraceError> {
 }
 
 fn below(root: &Path, path: &Path) -> Option<TracePath> {
-    use std::os::unix::ffi::OsStrExt;
+    use fslab_sys::os::OsStrExt;
     TracePath::below(root.as_os_str().as_bytes(), path.as_os_str().as_bytes())
 }

@@ -3,8 +3,8 @@
 //!
 //! A call on the folder that has no event is counted in `unseen`.
 
+use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::call_context::CallContext;

@@ -3,9 +3,9 @@
 //! Everything follows from the seed and the errors of the file system, and nothing from the clock
 //! or the machine.
 
+use fslab_sys::os::FileExt;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fslab_engine::StopFlag;

@@ -7,9 +7,9 @@
 //!       Pool                 an imported pool
 //! ```
 
+use fslab_sys::os::MetadataExt;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

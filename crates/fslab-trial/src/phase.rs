@@ -10,6 +10,7 @@ use fslab_model::{
     PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject,
     ThreadRecord, Window,
 };
+use fslab_sys::Platform;
 use fslab_workload::{Finished, RunError, Workload};
 
 use crate::cache_warmer::CacheWarmer;
@@ -191,7 +192,16 @@ impl Phase<'_> {
             let context = inside.context(self.context);
             match self.workload.run(&self.spec.parameters, &context) {
                 Err(RunError::Impossible(reason)) => Ok(Err(reason)),
-                Err(error) => Err(inside.failure(error)),
+                Err(error) => {
+                    let failure = inside.failure(error);
+                    // What a platform lacks stays a reason to go without the phase; on Linux, which
+                    // lacks nothing, it is a file system that refuses.
+                    let is_lack = failure.kind == FailureKind::Unsupported;
+                    match is_lack && Platform::here() != Platform::Linux {
+                        true => Ok(Err(failure.to_string())),
+                        false => Err(failure),
+                    }
+                }
                 Ok(finished) => Ok(Ok(finished)),
             }
         })?
@@ -224,7 +234,11 @@ impl Phase<'_> {
                 let root = &self.context.root;
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
-                match target.make_cold(self.cold, files.as_deref(), self.fence, steps)? {
+                let job = self.workload.job_parameters(&self.spec.parameters)?;
+                let is_unbuffered =
+                    job.get("direct").and_then(serde_json::Value::as_bool) == Some(true);
+                let files = (files.as_deref(), is_unbuffered);
+                match target.make_cold(self.cold, files, self.fence, steps)? {
                     CacheDropResult::Cold => {
                         self.host_forgets.map_or(Ok(()), drop_host_cache)?;
                         if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {
@@ -260,6 +274,9 @@ impl Phase<'_> {
 
     /// The first requirement of the workload that the file system lacks, as a sentence.
     fn lack(&self, target: &Target) -> Result<Option<String>, Failure> {
+        if let Some(reason) = self.workload.refused_here() {
+            return Ok(Some(reason));
+        }
         let Some(entry) = entry_of(target) else {
             return Ok(None);
         };

@@ -3,9 +3,9 @@
 //! Invariant: a daemon started here has ended when the pool is dropped; other daemons are never
 //! used, since their pools are not the trial's.
 
+use fslab_sys::os::symlink;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};

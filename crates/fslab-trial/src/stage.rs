@@ -44,7 +44,7 @@ pub(crate) fn run<W: Write>(
         })??;
         let elapsed_ns = elapsed_ns(began);
         let mut steps = Steps::new();
-        let cold = target.make_cold(ColdMethod::Remount, None, fence, &mut steps);
+        let cold = target.make_cold(ColdMethod::Remount, (None, false), fence, &mut steps);
         if cold.is_ok() {
             add_fullness(stage, target.root(), &mut done)?;
         }

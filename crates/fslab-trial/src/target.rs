@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{
     ColdMethod, DeviceSpec, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
 };
-use fslab_sys::KernelLog;
+use fslab_sys::{Ability, KernelLog};
 use fslab_workload::Workload;
 
 use crate::confined::Fence;
@@ -112,11 +112,12 @@ impl Target {
     }
 
     /// Drops all caches that the phase could use. `files` are the phase's files by absolute path,
-    /// if evicting them is sufficient.
+    /// if evicting them is sufficient; where a platform evicts nothing, `is_unbuffered` data may be
+    /// cold.
     pub(crate) fn make_cold(
         &mut self,
         method: ColdMethod,
-        files: Option<&[PathBuf]>,
+        (files, is_unbuffered): (Option<&[PathBuf]>, bool),
         fence: &Fence,
         steps: &mut Steps,
     ) -> Result<CacheDropResult, Failure> {
@@ -136,6 +137,14 @@ impl Target {
                 }
             }
             (_, ColdMethod::Evict) => {
+                if let Err(reason) = Ability::Eviction.demand() {
+                    let unbuffered = fslab_sys::cold_without_buffering();
+                    return Ok(match (is_unbuffered, unbuffered) {
+                        (false, _) => CacheDropResult::Impossible(reason),
+                        (true, Err(reason)) => CacheDropResult::Impossible(reason.into()),
+                        (true, Ok(())) => CacheDropResult::Cold,
+                    });
+                }
                 let Some(files) = files else {
                     let reason = "names and attributes cannot be evicted from memory without root";
                     return Ok(CacheDropResult::Impossible(reason.into()));

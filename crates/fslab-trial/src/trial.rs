@@ -143,10 +143,11 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
             "virtual: it moves while the disk or the processor works".to_owned()
         }
         None if spec.virtual_time => "virtual: it moves while the disk works".to_owned(),
-        None => "CLOCK_MONOTONIC".to_owned(),
+        None => fslab_sys::CLOCK_NAME.to_owned(),
     };
     facts.insert("clock".into(), clock);
     facts.insert("kernel".into(), fslab_sys::kernel_release());
+    facts.extend(fslab_sys::platform_facts());
     if let Some(meter) = target.meter() {
         facts.extend(meter.facts());
     }

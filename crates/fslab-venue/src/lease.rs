@@ -242,7 +242,10 @@ impl Lease {
             file => file.map_err(unreadable)?,
         };
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(unreadable)?;
+        match file.read_to_string(&mut text) {
+            Err(error) if fslab_sys::os::is_locked_elsewhere(&error) => return Ok(None),
+            read => drop(read.map_err(unreadable)?),
+        }
         let mut lines = text.lines();
         let record = read_record(lines.next().unwrap_or_default(), &path)?;
         // An incomplete second line was cut off by a kill while the process was starting.
@@ -367,8 +370,8 @@ impl Held<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fslab_sys::os::PermissionsExt;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     use fslab_sys::WorkFolder;
 
@@ -550,7 +553,7 @@ mod tests {
         expect_refused(&leases, "refusing to touch");
         // A symbolic link of the right name to another folder.
         fs::remove_dir_all(&named).expect("removed");
-        std::os::unix::fs::symlink(&scratch, &named).expect("a link");
+        fslab_sys::os::symlink(&scratch, &named).expect("a link");
         expect_refused(&leases, "cannot open the folder");
         assert!(precious.join("file").exists() && scratch.join("file").exists());
     }
@@ -580,7 +583,7 @@ mod tests {
         expect_refused(&leases, "more than one name");
         fs::rename(&path, folder.path().join("elsewhere")).expect("moved");
         fs::remove_file(&twin).expect("removed");
-        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).expect("a link");
+        fslab_sys::os::symlink(folder.path().join("elsewhere"), &path).expect("a link");
         expect_refused(&leases, "symbolic link");
         assert!(scratch.join("file").exists());
     }

@@ -4,8 +4,8 @@
 //! Invariant: a process is killed only if it holds the trial's lease open, inherited from the
 //! trial, and runs as this user. A PID in a file proves nothing.
 
+use fslab_sys::os::MetadataExt;
 use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
 
 use fslab_sys::{ProcessIdentity, ProcessStat, Signal};
 
@@ -59,7 +59,7 @@ fn has_open(pid: u32, file: &File) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::CommandExt;
+    use fslab_sys::os::CommandExt;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
 

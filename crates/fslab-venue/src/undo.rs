@@ -75,7 +75,7 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
         return Err("its mark is malformed".into());
     }
     let not_made = |path: &Path| format!("{} was not made for it", path.display());
-    let is_plain = |part: Component| matches!(part, Component::RootDir | Component::Normal(_));
+    let is_plain = |part: Component| !matches!(part, Component::CurDir | Component::ParentDir);
     // `components` drops dots and doubled slashes: the text must not contain them.
     let rebuilt: PathBuf = folder.components().collect();
     let is_direct = folder.is_absolute()

@@ -8,6 +8,7 @@ use fslab_job::{ENGINE_JOBS, JobKind};
 use fslab_model::{WorkloadDefinition, nearest_name, suggestion};
 use fslab_programs::PROGRAM_JOBS;
 use fslab_replay::REPLAY_JOBS;
+use fslab_sys::Ability;
 use schemars::Schema;
 use serde_json::Value;
 
@@ -15,6 +16,18 @@ use crate::workload::{ParameterInfo, Workload, WorkloadError};
 
 /// The kinds of jobs, by crate.
 const JOBS: [&[JobKind]; 4] = [ENGINE_JOBS, PROGRAM_JOBS, CONFORMANCE_JOBS, REPLAY_JOBS];
+
+/// What a job needs of the platform, if not every one has it.
+pub(crate) fn demanded_by(job: &JobKind) -> Option<Ability> {
+    let is_among = |jobs: &[JobKind]| jobs.iter().any(|it| it.name == job.name);
+    if is_among(CONFORMANCE_JOBS) {
+        Some(Ability::Inodes)
+    } else if is_among(REPLAY_JOBS) {
+        Some(Ability::Programs)
+    } else {
+        None
+    }
+}
 
 fn jobs() -> impl Iterator<Item = &'static JobKind> {
     JOBS.into_iter().flatten()

@@ -171,6 +171,13 @@ impl Workload {
         &self.definition.name
     }
 
+    /// Why no phase of it can run on this platform; `None` if it can.
+    #[must_use]
+    pub fn refused_here(&self) -> Option<String> {
+        let ability = catalogue::demanded_by(self.job)?;
+        ability.demand().err()
+    }
+
     /// One-line description.
     #[must_use]
     pub fn title(&self) -> &str {

@@ -17,6 +17,7 @@ mod documents;
 mod guest;
 mod notices;
 mod package;
+mod port;
 mod program;
 mod release;
 mod sbom;

@@ -1,8 +1,9 @@
-//! The targets of a release, what each needs on this machine, and why some are not made.
+//! The targets of a release, and what each needs on this machine.
 
 use std::path::Path;
 use std::process::Command;
 
+use super::port::Port;
 use super::program::text;
 
 /// One target.
@@ -13,13 +14,13 @@ pub(super) struct Target {
     pub(super) state: State,
 }
 
-/// Whether a target is made.
+/// How a target is made.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     /// It is.
     Made(Build),
-    /// It is not, for this reason.
-    NotYet(&'static str),
+    /// It is, with another compiler: for a system that is not Linux.
+    Ported(Port),
 }
 
 /// How a target is made.
@@ -98,17 +99,15 @@ pub(super) const TARGETS: [Target; 6] = [
             has_guest: false,
         }),
     },
-    not_yet("x86_64-windows", PORTS),
-    not_yet("x86_64-macos", PORTS),
-    not_yet("aarch64-macos", PORTS),
-    not_yet("x86_64-freebsd", PORTS),
+    port("x86_64-windows", "x86_64-pc-windows-gnu", true),
+    port("x86_64-macos", "x86_64-apple-darwin", false),
+    port("aarch64-macos", "aarch64-apple-darwin", false),
+    port("x86_64-freebsd", "x86_64-unknown-freebsd", false),
 ];
 
-const PORTS: &str = "not supported: fslab-sys has system calls of Linux alone";
-
-const fn not_yet(name: &'static str, reason: &'static str) -> Target {
+const fn port(name: &'static str, triple: &'static str, is_windows: bool) -> Target {
     Target {
         name,
-        state: State::NotYet(reason),
+        state: State::Ported(Port { triple, is_windows }),
     }
 }

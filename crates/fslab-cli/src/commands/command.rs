@@ -1,11 +1,12 @@
 //! The table of subcommands; a new one is a file, and a line in each list here.
 
 use clap::Subcommand;
+use fslab_sys::Ability;
 
 use super::{
     bundle, clean, compare, completions, config, crash, delete, diff, disk, export, fs, gate,
-    guest_init, import, lab, list, machine, man, mkfs, report, run, schema, show, store, study,
-    trace, trial, worker, workload,
+    guest_init, import, lab, list, machine, man, mkfs, platform, report, run, schema, show, store,
+    study, trace, trial, worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Disk(disk::DiskArgs),
     /// List and show the machines of the venue sim: processor, memory and disk
     Machine(machine::MachineArgs),
+    /// Show what fslab can do on each platform, and why not the rest
+    Platform(platform::PlatformArgs),
     /// List and show the workloads and their parameters
     Workload(workload::WorkloadArgs),
     /// Build, list, export and import labs: guest kernels with their root images
@@ -79,7 +82,21 @@ impl Command {
         matches!(self, Self::Trial(_) | Self::GuestInit(_) | Self::Worker(_))
     }
 
+    /// What the command needs of the platform, if not every one has it.
+    fn demands(&self) -> Option<Ability> {
+        match self {
+            Self::Lab(_) | Self::Bundle(_) | Self::GuestInit(_) | Self::Worker(_) => {
+                Some(Ability::Guests)
+            }
+            Self::Mkfs(_) => Some(Ability::Volumes),
+            _ => None,
+        }
+    }
+
     pub(crate) fn exec(self) -> CommandResult {
+        if let Some(ability) = self.demands() {
+            platform::demand(ability)?;
+        }
         match self {
             Self::Compare(args) => args.exec(),
             Self::Run(args) => args.exec(),
@@ -88,6 +105,7 @@ impl Command {
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
             Self::Machine(args) => args.exec(),
+            Self::Platform(args) => args.exec(),
             Self::Workload(args) => args.exec(),
             Self::Lab(args) => args.exec(),
             Self::Schema(args) => args.exec(),

@@ -409,7 +409,7 @@ pub(super) fn open_venue(
 ) -> Result<Venue, CommandError> {
     let settings = VenueSettings {
         // Starts the running binary even if its file was replaced.
-        program: "/proc/self/exe".into(),
+        program: fslab_sys::own_program(),
         leases: defaults::leases()?,
         mount_folder: canonical_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,

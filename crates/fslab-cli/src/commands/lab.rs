@@ -15,7 +15,7 @@ use super::lab_progress::BuildProgress;
 use super::{guest_lab, lab_status};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::minutes;
-use crate::{defaults, screen, signals};
+use crate::{defaults, screen};
 
 /// Arguments of `fslab lab`.
 #[derive(Debug, Args)]
@@ -199,7 +199,7 @@ impl BuildArgs {
     fn build(&self, cache: &Cache) -> Result<(), CommandError> {
         let request = self.request()?;
         let stop = Arc::new(AtomicBool::new(false));
-        signals::raise_on_signals(&stop)
+        fslab_sys::raise_on_stop_signals(&stop)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut progress = BuildProgress::new();
         let built = fslab_lab::build_lab(cache, &request, &stop, &mut |at| progress.show(at));

@@ -1,6 +1,6 @@
 //! `fslab mkfs`: formats a device or an image with fslab's own formatters.
 
-use std::os::unix::fs::FileTypeExt;
+use fslab_sys::os::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;

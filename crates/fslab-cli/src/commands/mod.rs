@@ -39,6 +39,7 @@ mod pdf;
 mod phase_activities;
 mod plan_args;
 mod plan_text;
+mod platform;
 mod precision_text;
 mod renderer;
 mod report;

@@ -7,7 +7,6 @@ use fslab_engine::StopFlag;
 use fslab_model::TrialSpec;
 
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::signals;
 
 /// Arguments of `fslab trial`: none, since the specification has everything.
 #[derive(Debug, Args)]
@@ -20,7 +19,7 @@ pub(crate) struct TrialArgs {}
 impl TrialArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let stop = StopFlag::new();
-        signals::raise_on_signals(&stop.arc())
+        fslab_sys::raise_on_stop_signals(&stop.arc())
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut text = String::new();
         std::io::stdin()

@@ -10,9 +10,10 @@ use fslab_fs::{GuestKernel, Host};
 use fslab_lab::{BundleVenue, Lab, TakenBundle};
 use fslab_model::{Bytes, Failure, FailureKind, LabPlan, Plan, VenueKind, VenuePlan};
 use fslab_run::{GuestChoice, Hardware, NamedKernels, VenueChoice};
+use fslab_sys::Ability;
 
-use super::guest_lab;
 use super::plan_args::parse_size;
+use super::{guest_lab, platform};
 use crate::defaults::{self, absolute_path, canonical_path};
 use crate::exit::CommandError;
 
@@ -79,6 +80,17 @@ pub(crate) enum VenueName {
     Dir,
 }
 
+impl VenueName {
+    /// What it needs of the platform, if not every one has it.
+    fn demands(self) -> Option<Ability> {
+        match self {
+            Self::Loop | Self::Block => Some(Ability::Volumes),
+            Self::Guest | Self::Sim => Some(Ability::Guests),
+            Self::Dir => None,
+        }
+    }
+}
+
 impl VenueArgs {
     /// The same with the venue sim, unless an option names another.
     pub(super) fn or_sim(&self) -> Self {
@@ -124,6 +136,9 @@ impl VenueArgs {
                     .transpose()?,
             });
         };
+        if let Some(ability) = venue.demands() {
+            platform::demand(ability)?;
+        }
         Ok(VenueChoice::Named(match venue {
             VenueName::Guest => {
                 let guest = self.guests(kernels, guest_lab::find_bootable)?;

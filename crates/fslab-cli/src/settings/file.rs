@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_has_no_settings_and_one_that_others_may_write_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
+        use fslab_sys::os::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config.toml");
         let options = Options::of(&crate::Cli::command());

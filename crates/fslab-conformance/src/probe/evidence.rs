@@ -4,9 +4,9 @@
 //! A kind of evidence is reliable if it finds blocks in a file that must have some, and has an
 //! answer for each file tried.
 
+use fslab_sys::os::MetadataExt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
 use fslab_sys::{block_address, extents};
 

@@ -1,8 +1,8 @@
 //! The kernel's readahead: a cold file is read block by block; after each read the newly resident
 //! pages are counted.
 
+use fslab_sys::os::FileExt;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

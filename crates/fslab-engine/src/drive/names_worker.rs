@@ -1,9 +1,9 @@
 //! State of a thread of a metadata job: its part of the tree, paths, recorder.
 
+use fslab_sys::os::OsStrExt;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::paths::{Naming, PathWriter};

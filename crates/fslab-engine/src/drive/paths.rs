@@ -1,8 +1,8 @@
 //! Writes the paths of a tree's files and directories into a buffer.
 
+use fslab_sys::os::OsStrExt;
 use std::ffi::{CStr, OsStr};
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use fslab_sys::NameBuffer;

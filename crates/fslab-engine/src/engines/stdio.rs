@@ -1,7 +1,6 @@
 //! The engine that uses buffered streams of the C library.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::path::Path;
 
 use fslab_sys::{DataFile, Stream, StreamUse};
@@ -62,7 +61,7 @@ impl StreamFile {
         };
         let failed = |e| EngineError::io("open a stream on", path, e);
         let stream = Stream::new(file, used, job.stdio.buffer_bytes).map_err(failed)?;
-        let file = stream.as_fd().try_clone_to_owned().map_err(failed)?.into();
+        let file = stream.same_file().map_err(failed)?;
         Ok(Self {
             stream,
             file,

@@ -38,14 +38,16 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_msync(job)?;
     refuse_moving(job, EngineKind::Uring)?;
     if job.updates() {
-        return Err(EngineError::unsupported(
-            "the engine uring cannot update records; the engine psync can",
-        ));
+        return Err(EngineError::unsupported(format!(
+            "the engine {} cannot update records; the engine psync can",
+            EngineKind::Uring
+        )));
     }
     if job.segment_bytes.is_some() {
-        return Err(EngineError::unsupported(
-            "the engine uring cannot use segmented files; the engine psync can",
-        ));
+        return Err(EngineError::unsupported(format!(
+            "the engine {} cannot use segmented files; the engine psync can",
+            EngineKind::Uring
+        )));
     }
     validate(job)
 }

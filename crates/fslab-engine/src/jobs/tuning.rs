@@ -42,8 +42,8 @@ impl Default for UringTuning {
         Self {
             queue_depth: 32,
             batch: 16,
-            registered_buffers: true,
-            registered_file: true,
+            registered_buffers: fslab_sys::QUEUE_REGISTERS,
+            registered_file: fslab_sys::QUEUE_REGISTERS,
             submission_poll_ms: None,
             completion_poll: false,
         }

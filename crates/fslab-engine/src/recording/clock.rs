@@ -85,8 +85,8 @@ pub fn cpu_use(used: ResourceUse) -> CpuUse {
     CpuUse {
         user_ns: used.user_ns,
         system_ns: used.system_ns,
-        voluntary_switches: used.voluntary_switches,
-        involuntary_switches: used.involuntary_switches,
+        voluntary_switches: fslab_sys::COUNTS_SWITCHES.then_some(used.voluntary_switches),
+        involuntary_switches: fslab_sys::COUNTS_SWITCHES.then_some(used.involuntary_switches),
     }
 }
 

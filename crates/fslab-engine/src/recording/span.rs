@@ -111,16 +111,22 @@ pub(crate) fn combine(
 }
 
 fn sum_of_threads(threads: &[ThreadMeasured]) -> Option<CpuUse> {
+    let none = CpuUse {
+        voluntary_switches: Some(0),
+        involuntary_switches: Some(0),
+        ..CpuUse::default()
+    };
     threads
         .iter()
         .map(|thread| thread.cpu)
-        .try_fold(CpuUse::default(), |sum, cpu| {
+        .try_fold(none, |sum, cpu| {
             let cpu = cpu?;
+            let both = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
             Some(CpuUse {
                 user_ns: sum.user_ns + cpu.user_ns,
                 system_ns: sum.system_ns + cpu.system_ns,
-                voluntary_switches: sum.voluntary_switches + cpu.voluntary_switches,
-                involuntary_switches: sum.involuntary_switches + cpu.involuntary_switches,
+                voluntary_switches: both(sum.voluntary_switches, cpu.voluntary_switches),
+                involuntary_switches: both(sum.involuntary_switches, cpu.involuntary_switches),
             })
         })
 }

@@ -5,7 +5,8 @@
 
 use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER};
 use fslab_model::{
-    MetricDefinition, Parameters, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord, VenuePlan,
+    CpuUse, MetricDefinition, Parameters, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord,
+    VenuePlan,
 };
 use serde_json::{Map, Value, json};
 
@@ -168,8 +169,8 @@ fn processor(job: &mut Map<String, Value>, phase: &PhaseRecord, runtime_ms: u64)
         job.insert("usr_cpu".into(), user.into());
         job.insert("sys_cpu".into(), system.into());
     }
-    if let Some(cpu) = phase.cpu {
-        let switches = cpu.voluntary_switches + cpu.involuntary_switches;
+    let switches = |cpu: CpuUse| Some(cpu.voluntary_switches? + cpu.involuntary_switches?);
+    if let Some(switches) = phase.cpu.and_then(switches) {
         job.insert("ctx".into(), switches.into());
     }
 }

@@ -1,8 +1,8 @@
 //! For tests: a formatted image, read back little-endian, and the output of other programs on it.
 
+use fslab_sys::os::FileExt;
 use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,8 +1,9 @@
 //! The tree of a layer: files of this machine as nodes at their guest paths.
 
+use fslab_sys::os::MetadataExt;
+use fslab_sys::os::PermissionsExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use fslab_model::Bytes;
@@ -249,7 +250,7 @@ fn stamp(path: &Path, found: &Metadata) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use fslab_sys::os::symlink;
 
     use super::*;
     use crate::layers::samples::visible_folder;

@@ -1,11 +1,11 @@
 //! Finds the files that a program needs: those of its package and the packages it depends on; for a
 //! program of no package, the file, its libraries and its interpreter.
 
+use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fslab_model::ProgramNeed;
@@ -98,7 +98,7 @@ fn locate_all(
 
 /// The program of that name in PATH, or at that absolute path.
 fn locate(name: &str) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
+    use fslab_sys::os::PermissionsExt;
     let is_program = |path: &PathBuf| {
         let found = path.metadata();
         found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -231,14 +231,14 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("d")).expect("made");
         std::fs::write(at("program"), "").expect("written");
-        std::os::unix::fs::symlink("../program", at("d/second")).expect("linked");
-        std::os::unix::fs::symlink("d/second", at("first")).expect("linked");
+        fslab_sys::os::symlink("../program", at("d/second")).expect("linked");
+        fslab_sys::os::symlink("d/second", at("first")).expect("linked");
         assert_eq!(
             chain(&at("first")),
             [at("first"), at("d/second"), at("program")]
         );
         // A cycle of links ends, too.
-        std::os::unix::fs::symlink("circle", at("circle")).expect("linked");
+        fslab_sys::os::symlink("circle", at("circle")).expect("linked");
         assert!(chain(&at("circle")).len() <= LINKS_MAX + 1);
     }
 

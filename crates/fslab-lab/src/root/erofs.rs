@@ -10,10 +10,10 @@
 //! Every time is [`BUILD_UNIX_S`], every owner is root, and the volume has no UUID. The format is
 //! defined in the kernel's `fs/erofs/erofs_fs.h`.
 
+use fslab_sys::os::OsStrExt;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;

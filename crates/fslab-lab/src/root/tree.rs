@@ -3,9 +3,9 @@
 //! Holds contents, not positions in an image. Names are unique and sorted by bytes, independent of
 //! the order of insertion.
 
+use fslab_sys::os::OsStrExt;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::LabError;

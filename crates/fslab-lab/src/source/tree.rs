@@ -1,10 +1,10 @@
 //! A user's kernel tree: validity, cleanliness, and identity.
 
+use fslab_sys::os::MetadataExt;
+use fslab_sys::os::OsStrExt;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -68,7 +68,7 @@ fn link_folder(original: &Path, copy: &Path) -> io::Result<()> {
                 link_folder(&path, &copy.join(name))?;
             }
         } else {
-            std::os::unix::fs::symlink(path, copy.join(name))?;
+            fslab_sys::os::symlink(path, copy.join(name))?;
         }
     }
     Ok(())

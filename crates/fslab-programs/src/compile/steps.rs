@@ -257,11 +257,10 @@ struct Copy(PathBuf);
 
 impl Copy {
     fn of(program: &[u8]) -> io::Result<Self> {
-        use std::os::unix::fs::PermissionsExt;
         let name = format!("fslab-built-{}", std::process::id());
         let copy = Self(std::env::temp_dir().join(name));
         write_new(&copy.0, program)?;
-        fs::set_permissions(&copy.0, fs::Permissions::from_mode(0o700))?;
+        fslab_sys::os::set_mode(&copy.0, 0o700)?;
         Ok(copy)
     }
 }

@@ -1,9 +1,9 @@
 //! The socket between client and server: Unix or TCP.
 
+use fslab_sys::os::{AsFd, BorrowedFd};
+use fslab_sys::os::{UnixListener, UnixStream};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn apache_serves_the_published_files_if_it_has_access() {
-        use std::os::unix::fs::PermissionsExt;
+        use fslab_sys::os::PermissionsExt;
         if !super::super::server::is_apache_here() {
             eprintln!("skipped: apache2 is not installed (package apache2-bin)");
             return;

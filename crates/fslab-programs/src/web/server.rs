@@ -1,7 +1,7 @@
 //! Starts and stops a server: nginx, the Apache HTTP server, or the embedded one.
 
+use fslab_sys::os::PermissionsExt;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -301,7 +301,7 @@ mod tests {
             std::fs::write(base.join("secret"), "secret").expect("written");
             std::fs::write(root.join("d/f"), "public").expect("written");
             std::fs::write(root.join(".htaccess"), "Options FollowSymLinks").expect("written");
-            let link = |to: &Path, name: PathBuf| std::os::unix::fs::symlink(to, name);
+            let link = |to: &Path, name: PathBuf| fslab_sys::os::symlink(to, name);
             link(&site.folder.path().join("secret"), root.join("link")).expect("a link");
             link(site.folder.path(), root.join("up")).expect("a link");
             link(&root, base.join("other-web")).expect("a link");

@@ -392,8 +392,8 @@ fn phase(scene: &Scene, cell: u32, chance: &mut Chance) -> PhaseRecord {
     record.cpu = Some(CpuUse {
         user_ns: (seconds * 0.04e9) as u64,
         system_ns: (seconds * 0.31e9 * chance.around_one(0.1)) as u64,
-        voluntary_switches: scene.operations / 3,
-        involuntary_switches: 41,
+        voluntary_switches: Some(scene.operations / 3),
+        involuntary_switches: Some(41),
     });
     let moved = (bytes as f64 * scene.device_share) as u64;
     let writes = scene.kind != PhaseKind::Read;

@@ -97,7 +97,12 @@ prop_compose! {
 prop_compose! {
     fn cpu()(counters in [counter(), counter(), counter(), counter()]) -> CpuUse {
         let [user_ns, system_ns, voluntary_switches, involuntary_switches] = counters;
-        CpuUse { user_ns, system_ns, voluntary_switches, involuntary_switches }
+        CpuUse {
+            user_ns,
+            system_ns,
+            voluntary_switches: Some(voluntary_switches),
+            involuntary_switches: Some(involuntary_switches),
+        }
     }
 }
 

@@ -159,8 +159,8 @@ pub(crate) fn full_phase() -> PhaseRecord {
     phase.cpu = Some(CpuUse {
         user_ns: 1,
         system_ns: 2,
-        voluntary_switches: 3,
-        involuntary_switches: 0,
+        voluntary_switches: Some(3),
+        involuntary_switches: Some(0),
     });
     phase.device = Some(DeviceUse {
         reads: 1,

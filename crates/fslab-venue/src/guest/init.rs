@@ -4,9 +4,9 @@
 //! Invariant: it never returns and never panics, since the kernel would panic; errors go to the
 //! console.
 
+use fslab_sys::os::ExitStatusExt;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;

@@ -1,8 +1,8 @@
 //! The files of a PC's guest: what the table names, and the options of its driver.
 
+use fslab_sys::os::symlink;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use fslab_lab::{PROGRAM_BYTES, padded, padded_bytes};

@@ -20,10 +20,10 @@
 //! has taken over its kernel can create anything there. The host opens regular files only, follows
 //! no links, and limits what it reads.
 
+use fslab_sys::os::ExitStatusExt;
+use fslab_sys::os::symlink;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::symlink;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 

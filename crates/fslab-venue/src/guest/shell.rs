@@ -85,7 +85,7 @@ fn run_in(
     guest
         .provide(&share, None)
         .and_then(|()| match &request.disk {
-            Some(disk) => std::os::unix::fs::symlink(disk, share.image()),
+            Some(disk) => fslab_sys::os::symlink(disk, share.image()),
             None => Ok(()),
         })
         .map_err(failed("cannot prepare a guest's folder"))?;

@@ -77,7 +77,7 @@ pub(crate) fn make_marked_folder(path: &Path, resources: &LeasedResources) -> Re
 
 /// Makes a folder inside one that was made for a trial.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::DirBuilderExt;
+    use fslab_sys::os::DirBuilderExt;
     std::fs::DirBuilder::new()
         .mode(0o700)
         .create(path)

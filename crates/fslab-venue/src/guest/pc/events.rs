@@ -1,8 +1,8 @@
 //! The events of a PC's guest: a file that is mapped as memory and as long as the table says.
 
+use fslab_sys::os::FileExt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 
 use super::table::{Table, TableFile};
 

@@ -8,9 +8,9 @@
 //!
 //! Invariant: the guest can write the exchange. What it says about lengths is limited by the files.
 
+use fslab_sys::os::FileExt;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fslab_lab::padded_bytes;

@@ -1,0 +1,216 @@
+//! Functions of what only Linux has.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::MountFlags;
+use crate::{BlockCounters, DataFile, DeviceNumber, Extent, InUse};
+
+/// The refusal of what only Linux has.
+pub(crate) fn lacks(what: &str) -> io::Error {
+    let text = format!("needs Linux: {what}");
+    io::Error::new(io::ErrorKind::Unsupported, text)
+}
+
+/// The kernel parameter of guests, which are of Linux.
+pub const MEASURED_MEMORY: &str = "needs Linux: a guest's measured memory";
+
+/// Defines functions that refuse.
+macro_rules! refused {
+    ($($name:ident($($argument:ty),*) -> $returned:ty: $what:literal;)*) => {$(
+        #[doc = concat!("Refused: needs Linux, for ", $what, ".")]
+        ///
+        /// # Errors
+        /// `Unsupported`.
+        pub fn $name($(_: $argument),*) -> io::Result<$returned> {
+            Err(lacks($what))
+        }
+    )*};
+}
+
+refused! {
+    bring_up_loopback() -> (): "a guest's network";
+    block_address(&File, u32) -> Option<u32>: "FIBMAP";
+    create_written(&Path, u64, &dyn Fn() -> bool) -> (): "images for loop devices";
+    detach_loop_of(&Path) -> Vec<PathBuf>: "loop devices";
+    device_identity(&File) -> Vec<(&'static str, String)>: "block devices by sysfs";
+    drop_caches() -> (): "/proc/sys/vm/drop_caches";
+    extents(&File) -> Vec<Extent>: "FIEMAP";
+    extents_by_block(&File) -> Vec<Extent>: "FIBMAP";
+    get_attribute(&std::ffi::CStr, &mut [u8]) -> usize: "extended attributes";
+    image_in_use(&Path) -> Option<InUse>: "users of images by /proc";
+    lock_memory() -> (): "a guest's locked memory";
+    map_block_bytes(&File) -> u64: "FIGETBSZ";
+    mount(&Path, &Path, &str, MountFlags, &str) -> (): "mount(2)";
+    move_mount(&Path, &Path) -> (): "mount(2)";
+    named_attribute(&Path, &std::ffi::CStr) -> Option<Vec<u8>>: "extended attributes";
+    open_block_device(&Path) -> File: "block devices by sysfs";
+    power_off() -> (): "a guest's init";
+    read_ahead_kib(&Path) -> u64: "readahead by sysfs";
+    read_clock_of_page(&Path) -> (): "virtual time";
+    read_held_clock(&Path) -> (): "virtual time";
+    remove_named_attribute(&Path, &std::ffi::CStr) -> (): "extended attributes";
+    resident_pages(&File) -> u64: "pages in the page cache by mincore(2)";
+    set_attribute(&std::ffi::CStr, &[u8]) -> (): "extended attributes";
+    set_named_attribute(&Path, &std::ffi::CStr, &[u8]) -> (): "extended attributes";
+    share_blocks(&DataFile, &DataFile) -> (): "shared blocks (FICLONE)";
+    switch_root(&Path) -> (): "a guest's init";
+    unmount(&Path) -> Duration: "umount(2)";
+    unmount_lazily(&Path) -> (): "umount(2)";
+    unshare_descriptors() -> (): "unshare(2)";
+    wait_for_any_child() -> (u32, i32): "a guest's init";
+    zero_range(&File, u64, u64) -> (): "fallocate(2) of holes";
+}
+
+/// Refused: needs Linux, for sendfile(2).
+///
+/// # Errors
+/// `Unsupported`.
+pub fn send_file<S, F>(_socket: S, _file: F, _offset: u64, _count: usize) -> io::Result<usize> {
+    Err(lacks("sendfile(2)"))
+}
+
+/// Refused: needs Linux, for openat2(2).
+///
+/// # Errors
+/// `Unsupported`.
+pub fn open_to_send<F>(_folder: F, _path: &Path) -> io::Result<File> {
+    Err(lacks("openat2(2)"))
+}
+
+/// False: memory is locked in guests alone.
+#[must_use]
+pub fn is_memory_locked() -> bool {
+    false
+}
+
+/// False: virtual time is a guest's.
+#[must_use]
+pub fn is_time_virtual() -> bool {
+    false
+}
+
+/// `None`: the counter replaces the clock in guests alone.
+#[must_use]
+pub fn counter_frequency() -> Option<u64> {
+    None
+}
+
+/// Without effect: it is for guests.
+pub fn read_clock_by_counter(_frequency: u64) {}
+
+/// Without effect: it is for guests.
+pub fn run_on_processor(_command: &mut Command, _number: usize) {}
+
+/// Without effect: it is for guests.
+pub fn without_address_randomisation(_command: &mut Command) {}
+
+/// Lets `command` start in `path`.
+pub fn work_in(command: &mut Command, _directory: File, path: &Path) {
+    command.current_dir(path);
+}
+
+/// `None`: the kernel does not tell.
+#[must_use]
+pub fn out_of_memory_kills() -> Option<u64> {
+    None
+}
+
+/// None: the kernel does not count them.
+#[must_use]
+pub fn run_delays(_threads_max: usize) -> Vec<(u32, u64)> {
+    Vec::new()
+}
+
+/// None: the table of processes is not read.
+#[must_use]
+pub fn children() -> Vec<u32> {
+    Vec::new()
+}
+
+/// None: the table of processes is not read.
+#[must_use]
+pub fn children_of(_pid: u32) -> Vec<u32> {
+    Vec::new()
+}
+
+/// `None`: devices are not known by numbers.
+#[must_use]
+pub fn device_below(_path: &Path) -> Option<DeviceNumber> {
+    None
+}
+
+/// `None`: devices are not known by numbers.
+#[must_use]
+pub fn requests_in_flight(_device: DeviceNumber) -> Option<u64> {
+    None
+}
+
+/// The number as text: traces of system calls are Linux's.
+#[must_use]
+pub fn errno_name(number: i32) -> String {
+    format!("errno {number}")
+}
+
+/// `None`: traces of system calls are Linux's.
+#[must_use]
+pub fn errno_number(_name: &str) -> Option<i32> {
+    None
+}
+
+/// `None`: traces of system calls are Linux's.
+#[must_use]
+pub fn flag_bits(_words: &str) -> Option<i32> {
+    None
+}
+
+impl DeviceNumber {
+    /// Refused: needs Linux, for block devices by sysfs.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn of(_path: &Path) -> io::Result<Self> {
+        Err(lacks("block devices by sysfs"))
+    }
+
+    /// Refused: needs Linux, for block devices by sysfs.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn holding(_path: &Path) -> io::Result<Self> {
+        Err(lacks("block devices by sysfs"))
+    }
+
+    /// `None`.
+    #[must_use]
+    pub fn kernel_name(self) -> Option<String> {
+        None
+    }
+
+    /// Refused: needs Linux, for block devices by sysfs.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn size_bytes(self) -> io::Result<u64> {
+        Err(lacks("block devices by sysfs"))
+    }
+
+    /// Refused: needs Linux, for block devices by sysfs.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn counters(self) -> io::Result<BlockCounters> {
+        Err(lacks("block devices by sysfs"))
+    }
+
+    /// Refused: needs Linux, for block devices by sysfs.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn in_use(self, _path: &Path) -> io::Result<Option<InUse>> {
+        Err(lacks("users of devices by /proc"))
+    }
+}

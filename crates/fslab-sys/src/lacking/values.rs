@@ -1,0 +1,284 @@
+//! Types of what only Linux has.
+
+use std::ffi::CStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::lacks;
+use crate::{At, ConfinedBy, GroupEnd, KernelLine, Reached};
+
+/// A loop device: never made.
+#[derive(Debug)]
+pub enum LoopDevice {}
+
+impl LoopDevice {
+    /// Refused.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn attach(_image: &Path, _block_bytes: u32) -> io::Result<Self> {
+        Err(lacks("loop devices"))
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match *self {}
+    }
+}
+
+/// The kernel's log, which cannot be read.
+#[derive(Debug)]
+pub struct KernelLog(io::Error);
+
+impl KernelLog {
+    /// The refusal.
+    #[must_use]
+    pub fn mark() -> Self {
+        Self(lacks("the kernel's log by /dev/kmsg"))
+    }
+
+    /// The refusal.
+    #[must_use]
+    pub fn from_start() -> Self {
+        Self::mark()
+    }
+
+    /// Why the log cannot be read.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&io::Error> {
+        Some(&self.0)
+    }
+
+    /// False.
+    #[must_use]
+    pub fn has_gaps(&self) -> bool {
+        false
+    }
+
+    /// None.
+    #[must_use]
+    pub fn since(&mut self) -> Vec<KernelLine> {
+        Vec::new()
+    }
+}
+
+/// Limits of writing by Landlock: never made.
+#[derive(Debug)]
+pub enum WriteLimits {}
+
+impl WriteLimits {
+    /// `None`.
+    ///
+    /// # Errors
+    /// None.
+    pub fn abi() -> io::Result<Option<u32>> {
+        Ok(None)
+    }
+
+    /// `None`.
+    ///
+    /// # Errors
+    /// None.
+    pub fn new() -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn allow_below(&self, _folder: &Path) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn allow_writing(&self, _path: &Path) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn apply(self, _command: &mut Command) {
+        match self {}
+    }
+}
+
+/// A separate root for threads: never made.
+#[derive(Clone, Debug)]
+pub enum HostRoot {}
+
+impl HostRoot {
+    /// Refused.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn find() -> io::Result<Self> {
+        Err(lacks("a separate root for threads"))
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn confined_by(&self) -> ConfinedBy {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn confine<T>(&self, _: &Path, _: impl FnOnce(&Confinement) -> T) -> io::Result<T> {
+        match *self {}
+    }
+}
+
+/// A tree that is the root of threads: never made.
+#[derive(Clone, Debug)]
+pub enum Confinement {}
+
+impl Confinement {
+    /// Never called.
+    #[must_use]
+    pub fn outer_path(&self, _inside: &Path) -> PathBuf {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn inside<T>(&self, _work: impl FnOnce() -> T) -> io::Result<T> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn outside<T>(&self, _work: impl FnOnce() -> T) -> T {
+        match *self {}
+    }
+}
+
+/// A measured process and its children: never made.
+#[derive(Debug)]
+pub enum ChildGroup {}
+
+impl ChildGroup {
+    /// Refused.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub fn start(_command: Command, _kept_bytes: usize) -> io::Result<Self> {
+        Err(lacks("measured programs, whose children are reaped"))
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn start_ns(&self) -> u64 {
+        match *self {}
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn wait_for_leader(&mut self, _gives_up: impl FnMut() -> bool) -> io::Result<bool> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn poll_output(&mut self, _timeout: Duration) -> io::Result<bool> {
+        match *self {}
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn output(&self) -> String {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn terminate(&self) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn reap(self) -> io::Result<GroupEnd> {
+        match self {}
+    }
+}
+
+/// Numbered descriptors of a replayed trace: never made.
+#[derive(Debug)]
+pub enum Descriptors {}
+
+/// Defines methods that are never called.
+macro_rules! never {
+    ($($name:ident($($argument:ty),*);)*) => {
+        impl Descriptors {
+            /// Refused.
+            ///
+            /// # Errors
+            /// `Unsupported`.
+            pub fn below(_root: &Path, _count: usize) -> io::Result<Self> {
+                Err(lacks("replayed system calls"))
+            }
+
+            $(
+                /// Never called.
+                ///
+                /// # Errors
+                /// None.
+                pub fn $name(&self $(, _: $argument)*) -> io::Result<u64> {
+                    match *self {}
+                }
+            )*
+        }
+    };
+}
+
+never! {
+    open(Option<u32>, &CStr, i32, u32);
+    close(u32);
+    duplicate(u32, u32);
+    read(u32, &mut [u8], At);
+    write(u32, &[u8], At);
+    seek(u32, i64, i32);
+    send(u32, At, u32, u64);
+    copy(u32, At, u32, At, u64);
+    fsync(u32);
+    fdatasync(u32);
+    sync_file_system(u32);
+    set_length(u32, u64);
+    allocate(u32, i32, u64, u64);
+    list(u32, &mut [u8]);
+    stat(Reached<'_>);
+    access(&CStr, i32);
+    change_mode(Reached<'_>, u32);
+    change_owner(Reached<'_>, Option<u32>, Option<u32>);
+    touch(Reached<'_>);
+    truncate(&CStr, u64);
+    read_link(&CStr);
+    make_directory(&CStr, u32);
+    unlink(&CStr, bool);
+    rename(&CStr, &CStr, i32);
+    link(&CStr, &CStr);
+    symlink(&CStr, &CStr);
+}

@@ -1,0 +1,300 @@
+//! A directory and operations on names in it, each one system call.
+//!
+//! Names are C strings, so that callers can build them in place without allocation.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, Timespec, Timestamps, UTIME_NOW,
+    XattrFlags,
+};
+
+use super::status::check;
+use crate::{DataFile, NameEntry};
+
+/// Name of the extended attribute.
+const ATTRIBUTE: &CStr = c"user.fslab";
+
+/// An open directory; names are relative to it unless absolute.
+#[derive(Debug)]
+pub struct NameDirectory(OwnedFd);
+
+impl NameDirectory {
+    /// Opens the directory at `path`.
+    ///
+    /// # Errors
+    /// That of open(2).
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(
+            path,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?))
+    }
+
+    /// Opens the directory `name` in this one.
+    ///
+    /// # Errors
+    /// That of openat(2).
+    #[inline]
+    pub fn open_directory(&self, name: &CStr) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
+        Ok(Self(directory))
+    }
+
+    /// Opens the directory `name` in this one, if it is on the same file system and reached without
+    /// symbolic links.
+    ///
+    /// # Errors
+    /// That of openat2(2): EXDEV for another file system, ELOOP for a symbolic link.
+    pub fn open_directory_within(&self, name: &CStr) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+        let directory = rustix::fs::openat2(&self.0, name, flags, Mode::empty(), within)?;
+        Ok(Self(directory))
+    }
+
+    /// mkdirat(2).
+    ///
+    /// # Errors
+    /// That of mkdirat(2).
+    #[inline]
+    pub fn make_directory(&self, name: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(&self.0, name, Mode::RWXU)?)
+    }
+
+    /// Creates a file for writing with openat(2); the name must not exist.
+    ///
+    /// # Errors
+    /// That of openat(2).
+    #[inline]
+    pub fn create_file(&self, name: &CStr) -> io::Result<DataFile> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(file.into())
+    }
+
+    /// Opens an existing file with openat(2).
+    ///
+    /// # Errors
+    /// That of openat(2).
+    #[inline]
+    pub fn open_file(&self, name: &CStr, write: bool) -> io::Result<DataFile> {
+        let access = if write {
+            OFlags::WRONLY
+        } else {
+            OFlags::RDONLY
+        };
+        let file = rustix::fs::openat(&self.0, name, access | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(file.into())
+    }
+
+    /// fstatat(2) of the name or of a link's target; returns the length in bytes.
+    ///
+    /// # Errors
+    /// That of fstatat(2).
+    #[inline]
+    pub fn stat(&self, name: &CStr, follows_links: bool) -> io::Result<u64> {
+        let flags = if follows_links {
+            AtFlags::empty()
+        } else {
+            AtFlags::SYMLINK_NOFOLLOW
+        };
+        let stat = rustix::fs::statat(&self.0, name, flags)?;
+        Ok(stat.st_size.cast_unsigned())
+    }
+
+    /// True if `name` is a directory, and no symbolic link to one; for listings without types.
+    ///
+    /// # Errors
+    /// That of fstatat(2).
+    pub fn is_directory(&self, name: &CStr) -> io::Result<bool> {
+        let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+    }
+
+    /// renameat(2).
+    ///
+    /// # Errors
+    /// That of renameat(2).
+    #[inline]
+    pub fn rename(&self, name: &CStr, new: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, name, &self.0, new)?)
+    }
+
+    /// linkat(2): `new` becomes another name of the file `name`.
+    ///
+    /// # Errors
+    /// That of linkat(2).
+    #[inline]
+    pub fn link(&self, name: &CStr, new: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::linkat(
+            &self.0,
+            name,
+            &self.0,
+            new,
+            AtFlags::empty(),
+        )?)
+    }
+
+    /// symlinkat(2): `new` becomes a link to `target`.
+    ///
+    /// # Errors
+    /// That of symlinkat(2).
+    #[inline]
+    pub fn symlink(&self, target: &CStr, new: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &self.0, new)?)
+    }
+
+    /// readlinkat(2); returns the length of the target.
+    ///
+    /// # Errors
+    /// That of readlinkat(2).
+    #[inline]
+    pub fn read_link(&self, name: &CStr) -> io::Result<usize> {
+        let mut text = [MaybeUninit::uninit(); 4096];
+        let (text, _) = rustix::fs::readlinkat_raw(&self.0, name, &mut text)?;
+        Ok(text.len())
+    }
+
+    /// fchmodat(2).
+    ///
+    /// # Errors
+    /// That of fchmodat(2).
+    #[inline]
+    pub fn change_mode(&self, name: &CStr, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode);
+        Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::empty())?)
+    }
+
+    /// fchownat(2) to the caller's user and group.
+    ///
+    /// # Errors
+    /// That of fchownat(2).
+    #[inline]
+    pub fn change_owner(&self, name: &CStr) -> io::Result<()> {
+        let user = Some(rustix::process::geteuid());
+        let group = Some(rustix::process::getegid());
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        Ok(rustix::fs::chownat(&self.0, name, user, group, flags)?)
+    }
+
+    /// utimensat(2): sets both times to now.
+    ///
+    /// # Errors
+    /// That of utimensat(2).
+    #[inline]
+    pub fn touch(&self, name: &CStr) -> io::Result<()> {
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_NOW,
+        };
+        let times = Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        Ok(rustix::fs::utimensat(
+            &self.0,
+            name,
+            &times,
+            AtFlags::SYMLINK_NOFOLLOW,
+        )?)
+    }
+
+    /// unlinkat(2) of a file.
+    ///
+    /// # Errors
+    /// That of unlinkat(2).
+    #[inline]
+    pub fn unlink(&self, name: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// unlinkat(2) of an empty directory.
+    ///
+    /// # Errors
+    /// That of unlinkat(2).
+    #[inline]
+    pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Lists this newly opened directory through `buffer`, with one getdents64(2) per filling;
+    /// without `.` and `..`. Stops at an error of `visit`.
+    ///
+    /// # Errors
+    /// That of getdents64(2) or of `visit`.
+    pub fn list(
+        &self,
+        buffer: &mut [MaybeUninit<u8>],
+        visit: &mut dyn FnMut(NameEntry<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut entries = RawDir::new(&self.0, buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == c"." || name == c".." {
+                continue;
+            }
+            let is_directory = match entry.file_type() {
+                FileType::Unknown => None,
+                kind => Some(kind == FileType::Directory),
+            };
+            visit(NameEntry { name, is_directory })?;
+        }
+        Ok(())
+    }
+
+    /// fsync(2) of the directory.
+    ///
+    /// # Errors
+    /// That of fsync(2).
+    pub fn fsync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.0)?)
+    }
+
+    /// syncfs(2) of the file system that holds the directory.
+    ///
+    /// # Errors
+    /// That of syncfs(2), which reports failed write-back.
+    pub fn sync_file_system(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(&self.0)?)
+    }
+}
+
+/// setxattr(2) of `user.fslab` on an absolute path.
+///
+/// # Errors
+/// That of setxattr(2): EOPNOTSUPP if the file system has no user attributes.
+pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::setxattr(
+        path,
+        ATTRIBUTE,
+        value,
+        XattrFlags::empty(),
+    )?)
+}
+
+/// getxattr(2) of `user.fslab` on an absolute path; returns the length of the value.
+///
+/// # Errors
+/// That of getxattr(2): ENODATA if it was never set.
+pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
+    Ok(rustix::fs::getxattr(path, ATTRIBUTE, value)?)
+}
+
+/// truncate(2) of an absolute path.
+///
+/// # Errors
+/// That of truncate(2).
+pub fn truncate_path(path: &CStr, length: u64) -> io::Result<()> {
+    let length = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: `path` is a C string that outlives the call.
+    let status = unsafe { libc::truncate(path.as_ptr(), length) };
+    check(status)
+}
