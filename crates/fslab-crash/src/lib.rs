@@ -10,7 +10,7 @@
 //! the writes that the disk need not keep at that time it kept.
 //!
 //! The log of a script of operations says what each was and when, so an [`Oracle`] tells what must be
-//! there in a state: `LogScript` and `Observed` --judge--> `Finding`.
+//! there in a state: `LogScript` and `StateReport` --[`Judge`]--> `JudgedState` --> [`Survival`].
 //!
 //! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it
 //! takes.
@@ -21,6 +21,7 @@ mod error;
 mod file;
 mod image;
 mod join;
+mod judged;
 mod log;
 mod minimise;
 mod observed;
@@ -30,7 +31,11 @@ mod properties;
 mod recording;
 mod script;
 mod script_log;
+mod script_set;
+mod sequences;
+mod state_report;
 mod states;
+mod survival;
 mod view;
 
 pub use contents::{BLOCK_BYTES, BlockId, Contents};
@@ -39,6 +44,7 @@ pub use error::LogError;
 pub use file::{LogLimits, read_log, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;
+pub use judged::{BrokenProperty, Judge, JudgedRepair, JudgedState};
 pub use log::{DiskLog, LogHead, LogRequest, PhaseWindow, RequestKind};
 pub use minimise::minimise;
 pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
@@ -50,7 +56,12 @@ pub use script::{
     script_number,
 };
 pub use script_log::{LogOperation, LogScript, Property};
+pub use script_set::{SCRIPT_TIMES, Script, ScriptSet};
+pub use state_report::{
+    RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport, StateTask,
+};
 pub use states::{
     Budget, CrashState, DiskCache, KindCount, Loss, Moment, StateKind, States, enumerate, moments,
 };
+pub use survival::{FaultCount, PromisedBy, PropertyCount, Survival};
 pub use view::{SectorRange, StateView};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::log::SECTOR_BYTES;
-use crate::{CrashState, DiskLog, Piece, pieces};
+use crate::{BlockId, CrashState, DiskLog, RequestKind};
 
 /// Consecutive sectors with their new bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,46 +17,78 @@ pub struct SectorRange {
 /// The image of a disk that has shown states of a log. At first it is all zeros.
 pub struct StateView<'a> {
     log: &'a DiskLog,
-    /// What the image holds by the states shown, without zeros.
-    shown: BTreeMap<u64, &'a [u8]>,
+    /// Of each sector that the log writes, its versions in order, by request.
+    versions: BTreeMap<u64, Vec<(usize, &'a [u8])>>,
+    /// The discards, by request.
+    discards: Vec<usize>,
+    /// The state that the image shows; `None` if it is all zeros.
+    shown: Option<CrashState>,
 }
 
 impl<'a> StateView<'a> {
     /// An image of zeros.
     #[must_use]
     pub fn new(log: &'a DiskLog) -> Self {
-        let shown = BTreeMap::new();
-        Self { log, shown }
+        let mut versions: BTreeMap<u64, Vec<(usize, &'a [u8])>> = BTreeMap::new();
+        let mut discards = Vec::new();
+        for (number, request) in log.requests.iter().enumerate() {
+            let blocks: &[BlockId] = match &request.kind {
+                RequestKind::Write(blocks) => blocks,
+                RequestKind::Discard => {
+                    discards.push(number);
+                    continue;
+                }
+                RequestKind::Flush => continue,
+            };
+            let blocks = blocks.iter().filter_map(|it| log.contents.get(*it));
+            let sectors = blocks.flat_map(|bytes| bytes.chunks(SECTOR_BYTES as usize));
+            for (sector, bytes) in (request.sector..request.end()).zip(sectors) {
+                versions.entry(sector).or_default().push((number, bytes));
+            }
+        }
+        Self {
+            log,
+            versions,
+            discards,
+            shown: None,
+        }
     }
 
     /// What must be written into the image so that it holds `state` and nothing else. `touched` are
     /// the ranges, as first sector and sector after the last, that others have written since the
     /// last call; those beyond the disk are left out.
     pub fn show(&mut self, state: &CrashState, touched: &[(u64, u64)]) -> Vec<SectorRange> {
-        let mut next: BTreeMap<u64, &'a [u8]> = BTreeMap::new();
-        for piece in pieces(self.log, state) {
-            match piece {
-                Piece::Data { sector, bytes } => {
-                    next.extend((sector..).zip(bytes.chunks(SECTOR_BYTES as usize)));
-                }
-                Piece::Zeros { sector, sectors } => {
-                    let mut rest = next.split_off(&sector);
-                    next.append(&mut rest.split_off(&(sector + sectors)));
-                }
-            }
-        }
         let mut changed: BTreeSet<u64> = BTreeSet::new();
         for (begin, end) in touched {
             changed.extend(*begin..(*end).min(self.log.head.sectors));
         }
-        let is_new = |(sector, bytes): &(&u64, &&[u8])| self.shown.get(sector) != Some(bytes);
-        changed.extend(next.iter().filter(is_new).map(|(sector, _)| *sector));
-        let gone = self.shown.keys().filter(|it| !next.contains_key(it));
-        changed.extend(gone);
-        self.shown = next;
+        // Only requests that one of both states has, or has a part of, make a difference.
+        let submitted = self.submitted(state);
+        let before = self.shown.as_ref().map_or(0, |it| self.submitted(it));
+        let between = submitted.min(before)..submitted.max(before);
+        let losses = self.shown.iter().chain([state]).flat_map(|it| &it.lost);
+        for number in between.chain(losses.map(|it| it.request)) {
+            if let Some(request) = self.log.requests.get(number) {
+                let sectors = self.versions.range(request.sector..request.end());
+                changed.extend(sectors.map(|(sector, _)| *sector));
+            }
+        }
+        let next = Shown {
+            view: self,
+            submitted,
+            lost: state
+                .lost
+                .iter()
+                .map(|it| (it.request, it.kept_sectors))
+                .collect(),
+        };
+        let is_zeros = self.shown.is_none();
         let mut ranges: Vec<SectorRange> = Vec::new();
         for sector in changed {
-            let bytes = self.shown.get(&sector).copied();
+            let bytes = next.bytes(sector);
+            if is_zeros && bytes.is_none() {
+                continue;
+            }
             let bytes = bytes.unwrap_or(&[0; SECTOR_BYTES as usize]);
             match ranges.last_mut() {
                 Some(last) if last.sector + last.bytes.len() as u64 / SECTOR_BYTES == sector => {
@@ -68,7 +100,49 @@ impl<'a> StateView<'a> {
                 }),
             }
         }
+        self.shown = Some(state.clone());
         ranges
+    }
+
+    fn submitted(&self, state: &CrashState) -> usize {
+        let requests = &self.log.requests;
+        requests.partition_point(|it| it.submit_ns <= state.at_ns)
+    }
+}
+
+/// A state that is to be shown.
+struct Shown<'a, 'b> {
+    view: &'b StateView<'a>,
+    submitted: usize,
+    /// The sectors that were kept of each lost request.
+    lost: BTreeMap<usize, u32>,
+}
+
+impl<'a> Shown<'a, '_> {
+    /// The bytes of a sector; `None` for zeros.
+    fn bytes(&self, sector: u64) -> Option<&'a [u8]> {
+        let versions = self.view.versions.get(&sector)?;
+        let mut versions = versions.iter().rev();
+        let (number, bytes) = *versions.find(|(number, _)| self.keeps(*number, sector))?;
+        let mut discards = self
+            .view
+            .discards
+            .iter()
+            .rev()
+            .take_while(|it| **it > number);
+        let is_gone = discards.any(|it| self.keeps(*it, sector));
+        (!is_gone && bytes.iter().any(|byte| *byte != 0)).then_some(bytes)
+    }
+
+    /// True if the state keeps the part of a request that is about a sector.
+    fn keeps(&self, number: usize, sector: u64) -> bool {
+        let request = &self.view.log.requests[number];
+        let kept = match self.lost.get(&number) {
+            Some(kept) => (*kept).min(request.sectors),
+            None => request.sectors,
+        };
+        let sectors = request.sector..request.sector + u64::from(kept);
+        number < self.submitted && sectors.contains(&sector)
     }
 }
 
@@ -77,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Contents, LogHead, LogRequest, Loss, RequestKind};
+    use crate::{Contents, LogHead, LogRequest, Loss, Piece, pieces};
 
     const SECTORS: u64 = 24;
 
@@ -138,7 +212,7 @@ mod tests {
         #[test]
         fn an_image_holds_each_state_and_nothing_of_those_before(
             requests in proptest::collection::vec(
-                (0_u64..12, 1_u32..13, proptest::option::of(1_u8..4)), 1..8),
+                (0_u64..12, 1_u32..13, proptest::option::of(0_u8..4)), 1..8),
             states in proptest::collection::vec(
                 (0_u64..8, proptest::collection::btree_map(0_usize..8, 0_u32..13, 0..5),
                  proptest::collection::vec((0_u64..SECTORS, 1_u64..9), 0..4)), 1..6),
@@ -176,11 +250,10 @@ mod tests {
             each.collect::<Vec<_>>()
         };
         assert_eq!(written(view.show(&state("1"), &[])), [(0, 4), (8, 1)]);
-        assert_eq!(written(view.show(&state("1-0/3"), &[])), [(3, 1)]);
-        assert_eq!(written(view.show(&state("1-0/3"), &[])), []);
-        assert_eq!(
-            written(view.show(&state("1-0/3"), &[(20, 1 << 60)])),
-            [(20, 4)]
-        );
+        // Of the request that one of both states has lost in part.
+        assert_eq!(written(view.show(&state("1-0/3"), &[])), [(0, 4)]);
+        assert_eq!(written(view.show(&state("1"), &[])), [(0, 4)]);
+        assert_eq!(written(view.show(&state("1"), &[])), []);
+        assert_eq!(written(view.show(&state("1"), &[(20, 1 << 60)])), [(20, 4)]);
     }
 }
