@@ -7,8 +7,9 @@ use crate::{CrashState, DiskLog, LogRequest, Loss, RequestKind};
 /// Which flushes of a log do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DroppedFlushes {
-    /// All of them, and no write goes past the cache: as a disk, or a file system, that drops them.
-    All,
+    /// All that were submitted at this time or later, and no write goes past the cache since then: as
+    /// a disk, or a file system, that begins to drop them.
+    Since(u64),
     /// The one with this number among the flushes, from 0.
     One(usize),
 }
@@ -23,7 +24,7 @@ impl DroppedFlushes {
             }
             flushes += 1;
             match self {
-                Self::All => false,
+                Self::Since(begin_ns) => request.submit_ns < begin_ns,
                 Self::One(one) => one != flushes - 1,
             }
         }
@@ -36,8 +37,12 @@ impl DiskLog {
     #[must_use]
     pub fn without_flushes(mut self, dropped: DroppedFlushes) -> Self {
         self.requests.retain(dropped.leaves());
-        if dropped == DroppedFlushes::All {
-            self.requests.iter_mut().for_each(|it| it.fua = false);
+        if let DroppedFlushes::Since(begin_ns) = dropped {
+            let since = self
+                .requests
+                .iter_mut()
+                .filter(|it| it.submit_ns >= begin_ns);
+            since.for_each(|it| it.fua = false);
         }
         self
     }
@@ -107,7 +112,11 @@ mod tests {
     #[test]
     fn what_a_dropped_flush_covered_stays_pending() {
         assert_eq!(pending(&log()), [0; 0]);
-        assert_eq!(pending(&log().without_flushes(DroppedFlushes::All)), [0, 1]);
+        let all = log().without_flushes(DroppedFlushes::Since(0));
+        assert_eq!(pending(&all), [0, 1]);
+        // The first flush had ended before.
+        let later = log().without_flushes(DroppedFlushes::Since(21));
+        assert_eq!(pending(&later), [1]);
         // The flush after it covers the first write, too.
         let one = log().without_flushes(DroppedFlushes::One(0));
         assert_eq!(pending(&one), [0; 0]);
@@ -117,7 +126,7 @@ mod tests {
     #[test]
     fn a_state_of_the_mutant_is_translated_to_the_log() {
         let state: CrashState = "100-0..1".parse().expect("a state");
-        let found = original_state(&log(), DroppedFlushes::All, &state);
+        let found = original_state(&log(), DroppedFlushes::Since(0), &state);
         assert_eq!(found.to_string(), "100-0,2");
         assert!(found.ensure_of(&log()).is_ok());
     }

@@ -125,7 +125,8 @@ impl<'a> Judge<'a> {
             judged.recovery_ns = Some(report.mount_ns);
             judged.findings = self.findings(at_ns, tree);
             judged.unreadable = self.others_unreadable(tree, &judged.findings);
-            for oracle in self.begun(at_ns) {
+            // What a later script syncs is durable in an earlier one, too.
+            for oracle in self.begun(at_ns).filter(|it| at_ns <= it.script.end_ns) {
                 let loss = oracle.unsynced_loss(at_ns, tree);
                 judged.unsynced.bytes += loss.bytes;
                 judged.unsynced.age_ns = judged.unsynced.age_ns.max(loss.age_ns);
