@@ -12,6 +12,7 @@ mod claims;
 mod configuration;
 mod confinement;
 mod counted_machine;
+mod crash;
 mod directory_venue;
 mod disk;
 mod disturbances;

@@ -5,6 +5,7 @@
 //!     exercise = survey --> script (data, names) on the disk --> semantics --> audit
 //!     verify   = survey --> the same script without a disk   ---------------> audit
 //!     fill     = files until ENOSPC, space freed and used again
+//!     script   = operations with their times, for judging what a power loss leaves
 //! ```
 //!
 //! The script is a function of the seed, the parameters and the survey: no state is kept between
@@ -22,6 +23,7 @@ mod name_script;
 mod parameters;
 mod probe;
 mod scale;
+mod script;
 mod semantics;
 mod space_wait;
 mod suite;

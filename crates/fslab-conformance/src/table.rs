@@ -4,6 +4,7 @@ use fslab_job::JobKind;
 
 use crate::parameters::{FillParameters, TreeParameters};
 use crate::probe::{InlineParameters, PrefetchParameters};
+use crate::script::ScriptParameters;
 
 /// The kinds of jobs that test what a file system does.
 pub const CONFORMANCE_JOBS: &[JobKind] = &[
@@ -11,4 +12,5 @@ pub const CONFORMANCE_JOBS: &[JobKind] = &[
     JobKind::of::<FillParameters>(),
     JobKind::of::<InlineParameters>(),
     JobKind::of::<PrefetchParameters>(),
+    JobKind::of::<ScriptParameters>(),
 ];

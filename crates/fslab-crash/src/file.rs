@@ -37,10 +37,10 @@ pub struct LogLimits {
 }
 
 impl Default for LogLimits {
-    /// A head of 1 MiB, 4 Mi requests, and 4 GiB of data.
+    /// A head of 16 MiB, 4 Mi requests, and 4 GiB of data.
     fn default() -> Self {
         Self {
-            head_bytes: 1 << 20,
+            head_bytes: 16 << 20,
             requests: 4 << 20,
             blocks: 1 << 20,
         }
@@ -238,6 +238,7 @@ mod tests {
                 sectors: 64,
                 volatile_cache: true,
                 phases: Vec::new(),
+                scripts: Vec::new(),
             },
             requests: vec![
                 request(RequestKind::Write(vec![first, second]), 0, 9, 1),

@@ -93,6 +93,7 @@ mod tests {
                 sectors: 20,
                 volatile_cache: true,
                 phases: Vec::new(),
+                scripts: Vec::new(),
             },
             requests: vec![
                 first,

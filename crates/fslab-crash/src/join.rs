@@ -163,6 +163,7 @@ mod tests {
             sectors: 1000,
             volatile_cache: true,
             phases: Vec::new(),
+            scripts: Vec::new(),
         }
     }
 

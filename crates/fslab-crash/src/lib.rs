@@ -9,25 +9,59 @@
 //! times of its submission and completion. A state is a time at which power fails, and which of
 //! the writes that the disk need not keep at that time it kept.
 //!
+//! The log of a script of operations says what each was and when, so an [`Oracle`] tells what must be
+//! there in a state: `LogScript` and `StateReport` --[`Judge`]--> `JudgedState` --> [`Survival`].
+//!
 //! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it
 //! takes.
 
 mod contents;
+mod drop_flushes;
 mod error;
 mod file;
 mod image;
 mod join;
+mod judged;
 mod log;
+mod minimise;
+mod observed;
+mod oracle;
+mod promises;
+mod properties;
 mod recording;
+mod script;
+mod script_log;
+mod script_set;
+mod sequences;
+mod state_report;
 mod states;
+mod survival;
+mod view;
 
 pub use contents::{BLOCK_BYTES, BlockId, Contents};
+pub use drop_flushes::{DroppedFlushes, original_state};
 pub use error::LogError;
 pub use file::{LogLimits, read_log, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;
+pub use judged::{BrokenProperty, Judge, JudgedRepair, JudgedState};
 pub use log::{DiskLog, LogHead, LogRequest, PhaseWindow, RequestKind};
+pub use minimise::minimise;
+pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
+pub use oracle::{Fault, Finding, Oracle, PromiseId, UnsyncedLoss};
+pub use promises::{Promise, Promises};
 pub use recording::{RecordedEntry, RecordedKind, Recording};
+pub use script::{
+    DataChange, ParseStepError, ScriptPlan, SectorContent, SectorOrigin, Step, StepName, plan_of,
+    script_number,
+};
+pub use script_log::{LogOperation, LogScript, Property};
+pub use script_set::{SCRIPT_TIMES, Script, ScriptSet};
+pub use state_report::{
+    RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport, StateTask,
+};
 pub use states::{
     Budget, CrashState, DiskCache, KindCount, Loss, Moment, StateKind, States, enumerate, moments,
 };
+pub use survival::{FaultCount, PromisedBy, PropertyCount, Survival};
+pub use view::{SectorRange, StateView};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BLOCK_BYTES, BlockId, Contents, LogError};
+use crate::{BLOCK_BYTES, BlockId, Contents, LogError, LogScript};
 
 /// Bytes of a sector, which a disk writes entirely or not at all.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -23,6 +23,9 @@ pub struct LogHead {
     pub volatile_cache: bool,
     /// The phases with their windows, in order.
     pub phases: Vec<PhaseWindow>,
+    /// The scripts of operations among them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<LogScript>,
 }
 
 /// The window of a phase.

@@ -29,6 +29,7 @@ mod option_rule;
 mod probe;
 mod recognise;
 mod registry;
+mod repair;
 mod reservations;
 mod signature;
 mod tool;

@@ -29,10 +29,11 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 15] = [
+static BUILT_IN: [BuiltIn; 17] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
+    study!("crash-properties"),
     study!("database"),
     study!("git"),
     study!("home-usb"),
@@ -44,6 +45,7 @@ static BUILT_IN: [BuiltIn; 15] = [
     study!("quick"),
     study!("replay"),
     study!("small-files"),
+    study!("survival"),
     study!("usb-stick"),
 ];
 

@@ -15,6 +15,7 @@ mod cache_warmer;
 mod command;
 mod confined;
 mod counters;
+mod crash_state;
 mod disturbances;
 mod drive_buffer;
 mod events;
@@ -35,5 +36,6 @@ mod virtual_time;
 mod volume;
 mod write_back;
 
+pub use crash_state::{ensure_judgeable, judge_states};
 pub use events::EventWriter;
 pub use trial::run_trial;

@@ -93,7 +93,7 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
     Ok(())
 }
 
-/// `RUN-cCELLrREPEAT-PID` for a trial, or `shell-PID`.
+/// `RUN-cCELLrREPEAT-PID` for a trial, `shell-PID`, or `states-SLOT-PID`.
 fn is_lease_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some((what, pid)) = name.rsplit_once('-') else {
@@ -107,6 +107,7 @@ fn is_lease_name(name: &str) -> bool {
         numbers.is_some_and(|(cell, repeat)| is_number(cell) && is_number(repeat))
     };
     what == "shell"
+        || what.strip_prefix("states-").is_some_and(is_number)
         || what.rsplit_once('-').is_some_and(|(run, trial)| {
             is_trial(trial) && run.parse::<RunId>().is_ok() && !run.contains('/')
         })

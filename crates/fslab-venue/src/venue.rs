@@ -294,6 +294,7 @@ impl Venue {
             disk,
             lab: guest.lab(),
             size: spec.size_bytes,
+            seed: spec.seed,
         };
         let name = format!("{}-{}.disklog", request.run, request.task.trial);
         keep_log(&recorded, &folder.join(name), record);
@@ -446,7 +447,7 @@ fn release(holder: Option<LoopDevice>) {
 
 /// Runs parallel trials on separate processors; several runs start at different ones. In virtual
 /// time this only affects speed: failures are ignored.
-fn pin_to_processor(command: &mut Command, slot: usize) {
+pub(crate) fn pin_to_processor(command: &mut Command, slot: usize) {
     let Ok(processors) = fslab_sys::processors() else {
         return;
     };

@@ -355,6 +355,7 @@ mod tests {
         "hash",
         "fifo",
         "clear",
+        "script",
     ];
 
     #[test]

@@ -5,8 +5,8 @@ use fslab_sys::Ability;
 
 use super::{
     bundle, clean, compare, completions, config, crash, delete, diff, disk, export, fs, gate,
-    guest_init, import, lab, list, machine, man, mkfs, platform, report, run, schema, show, store,
-    study, trace, trial, worker, workload,
+    guest_init, import, judge_states, lab, list, machine, man, mkfs, platform, report, run, schema,
+    show, store, study, trace, trial, worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -67,6 +67,9 @@ pub(crate) enum Command {
     /// Be the first process of a guest kernel
     #[command(hide = true)]
     GuestInit(guest_init::GuestInitArgs),
+    /// Judge states of the disk in a guest
+    #[command(hide = true)]
+    JudgeStates(judge_states::JudgeStatesArgs),
     /// Run trials that a conductor sends: `fslab-mpi` starts it on each machine
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
@@ -79,7 +82,10 @@ pub(crate) enum Command {
 impl Command {
     /// True for a command that another fslab starts: it has no settings of the user.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self, Self::Trial(_) | Self::GuestInit(_) | Self::Worker(_))
+        matches!(
+            self,
+            Self::Trial(_) | Self::GuestInit(_) | Self::JudgeStates(_) | Self::Worker(_)
+        )
     }
 
     /// What the command needs of the platform, if not every one has it.
@@ -125,6 +131,7 @@ impl Command {
             Self::Completions(args) => args.exec(),
             Self::Man(args) => args.exec(),
             Self::GuestInit(args) => args.exec(),
+            Self::JudgeStates(args) => args.exec(),
             Self::Worker(args) => args.exec(),
             Self::Trace(args) => args.exec(),
             Self::Trial(args) => args.exec(),

@@ -1,25 +1,22 @@
 //! `fslab crash`: what a power loss may leave of a recorded disk.
 
 use std::fs::File;
-use std::io::{self, BufReader, Seek, SeekFrom, Write};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_crash::{
-    Budget, CrashState, DiskCache, DiskLog, KindCount, LogLimits, Moment, Piece, RequestKind,
-    States, enumerate, moments, pieces, read_log,
+    Budget, DiskCache, DiskLog, KindCount, LogLimits, Moment, RequestKind, States, enumerate,
+    moments, read_log,
 };
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Failure, FailureKind};
 use fslab_report::{Column, Table, TableCell};
 use serde::Serialize;
 
+use super::crash_judge::JudgeArgs;
+use super::crash_replay::{MinimiseArgs, ReplayArgs};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
-
-/// Bytes of a sector.
-const SECTOR_BYTES: u64 = 512;
-/// Lost writes that are listed; more are counted.
-const LISTED_MAX: usize = 20;
 
 /// Arguments of `fslab crash`.
 #[derive(Debug, Args)]
@@ -53,20 +50,18 @@ enum CrashCommand {
         #[arg(long, conflicts_with = "list")]
         json: bool,
     },
-    /// Write what the disk holds in a state as an image, and print what was lost
-    Replay {
-        /// The log of a disk, from --record-disk
-        log: PathBuf,
-        /// The state, as `fslab crash states --list` prints it
-        state: String,
-        /// The new file of the image
-        #[arg(long, value_name = "FILE")]
-        image: PathBuf,
-    },
+    /// Judge the states of logs in guest kernels: mount, read, write, check, repair, and compare with
+    /// the operations
+    Judge(JudgeArgs),
+    /// Print what a power loss interrupted and lost, write the state as an image, judge it, or look at
+    /// it in a guest's shell
+    Replay(ReplayArgs),
+    /// Find the smallest set of lost writes of a state that still breaks the same promise
+    Minimise(MinimiseArgs),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum CacheName {
+pub(crate) enum CacheName {
     /// It does
     Volatile,
     /// It does not
@@ -86,12 +81,7 @@ impl CrashArgs {
                 json,
             } => {
                 let log = load(log)?;
-                let cache = match cache {
-                    Some(CacheName::Volatile) => DiskCache::Volatile,
-                    Some(CacheName::Durable) => DiskCache::Durable,
-                    None if log.head.volatile_cache => DiskCache::Volatile,
-                    None => DiskCache::Durable,
-                };
+                let cache = cache_of(*cache, &log);
                 let moments = moments(&log, window(&log, phase.as_deref())?, &[], cache);
                 let budget = Budget {
                     states: *max_states,
@@ -106,26 +96,25 @@ impl CrashArgs {
                     }
                 }
             }
-            CrashCommand::Replay { log, state, image } => {
-                let log = load(log)?;
-                let state: CrashState = state
-                    .parse()
-                    .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
-                state.ensure_of(&log).map_err(CommandError::bad_input)?;
-                write_image(&log, &state, image).map_err(|error| {
-                    CommandError::io(
-                        format!("cannot write the image {}", image.display()),
-                        &error,
-                    )
-                })?;
-                screen::print(&loss_text(&log, &state))?;
-            }
+            CrashCommand::Judge(args) => return args.exec(),
+            CrashCommand::Replay(args) => return args.exec(),
+            CrashCommand::Minimise(args) => return args.exec(),
         }
         Ok(Exit::Done)
     }
 }
 
-fn load(path: &Path) -> Result<DiskLog, CommandError> {
+/// The cache of the disk: as asked, or as the recorded disk.
+pub(crate) fn cache_of(name: Option<CacheName>, log: &DiskLog) -> DiskCache {
+    match name {
+        Some(CacheName::Volatile) => DiskCache::Volatile,
+        Some(CacheName::Durable) => DiskCache::Durable,
+        None if log.head.volatile_cache => DiskCache::Volatile,
+        None => DiskCache::Durable,
+    }
+}
+
+pub(crate) fn load(path: &Path) -> Result<DiskLog, CommandError> {
     let what = || format!("cannot open {}", path.display());
     let file = File::open(path).map_err(|error| CommandError::io(what(), &error))?;
     let log = read_log(BufReader::new(file), LogLimits::default());
@@ -137,7 +126,7 @@ fn load(path: &Path) -> Result<DiskLog, CommandError> {
 }
 
 /// From the begin to the end of the phase, or of everything.
-fn window(log: &DiskLog, phase: Option<&str>) -> Result<(u64, u64), CommandError> {
+pub(crate) fn window(log: &DiskLog, phase: Option<&str>) -> Result<(u64, u64), CommandError> {
     let Some(name) = phase else {
         let end = log.requests.iter().map(|it| it.done_ns).max();
         return Ok((0, end.unwrap_or(0)));
@@ -249,66 +238,4 @@ fn table(log: &DiskLog, moments: &[Moment], states: &States) -> Table {
             screen::counted(flushes, "flush").replace("flushs", "flushes"),
         )],
     }
-}
-
-/// Writes the image as a sparse file.
-fn write_image(log: &DiskLog, state: &CrashState, path: &Path) -> io::Result<()> {
-    let mut image = File::create_new(path)?;
-    image.set_len(log.head.sectors * SECTOR_BYTES)?;
-    let mut written: Vec<(u64, u64)> = Vec::new();
-    for piece in pieces(log, state) {
-        match piece {
-            Piece::Data { sector, bytes } => {
-                image.seek(SeekFrom::Start(sector * SECTOR_BYTES))?;
-                image.write_all(bytes)?;
-                written.push((sector, sector + bytes.len() as u64 / SECTOR_BYTES));
-            }
-            // Only what was written must become zeros: the rest is a hole.
-            Piece::Zeros { sector, sectors } => {
-                let zeroed = (sector, sector + sectors);
-                for (begin, end) in &written {
-                    let (begin, end) = ((*begin).max(zeroed.0), (*end).min(zeroed.1));
-                    if begin < end {
-                        image.seek(SeekFrom::Start(begin * SECTOR_BYTES))?;
-                        let bytes = (end - begin) * SECTOR_BYTES;
-                        io::copy(&mut io::Read::take(io::repeat(0), bytes), &mut image)?;
-                    }
-                }
-            }
-        }
-    }
-    image.sync_all()
-}
-
-/// When power failed, in which phase, and which writes were lost.
-fn loss_text(log: &DiskLog, state: &CrashState) -> String {
-    let phase = log
-        .head
-        .phases
-        .iter()
-        .find(|phase| (phase.begin_ns..=phase.end_ns).contains(&state.at_ns));
-    let place = phase.map_or("outside of the phases".to_owned(), |it| {
-        format!("in {}", it.name)
-    });
-    let lost = screen::counted(state.lost.len(), "write");
-    let mut text = format!("power fails at {} ns, {place}; lost: {lost}\n", state.at_ns);
-    for loss in state.lost.iter().take(LISTED_MAX) {
-        let request = &log.requests[loss.request];
-        let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
-        let kept = match loss.kept_sectors {
-            0 => String::new(),
-            kept => format!(
-                ", of which {} are kept",
-                Bytes(u64::from(kept) * SECTOR_BYTES)
-            ),
-        };
-        text += &format!(
-            "  request {}: {bytes} at sector {}, submitted at {} ns, done at {} ns{kept}\n",
-            loss.request, request.sector, request.submit_ns, request.done_ns
-        );
-    }
-    if state.lost.len() > LISTED_MAX {
-        text += &format!("  and {} more\n", state.lost.len() - LISTED_MAX);
-    }
-    text
 }

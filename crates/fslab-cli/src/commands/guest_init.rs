@@ -19,6 +19,8 @@ enum TaskName {
     Trial,
     /// A shell on the console
     Shell,
+    /// States of the disk after a power loss
+    States,
 }
 
 impl GuestInitArgs {
@@ -26,6 +28,7 @@ impl GuestInitArgs {
         let task = match self.task {
             TaskName::Trial => GuestTask::Trial,
             TaskName::Shell => GuestTask::Shell,
+            TaskName::States => GuestTask::States,
         };
         fslab_venue::run_as_init(task)
             .map_err(|error| CommandError::io("cannot run as a guest's first process", &error))?;

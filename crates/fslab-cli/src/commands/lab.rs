@@ -69,6 +69,20 @@ struct ShellArgs {
     disk: Option<PathBuf>,
 }
 
+/// Runs a shell in a guest of the lab, with `disk` as its disk.
+pub(super) fn shell_of(
+    disk: &Path,
+    kernel: Option<&str>,
+    memory: Bytes,
+) -> Result<(), CommandError> {
+    let args = ShellArgs {
+        kernel: kernel.map(str::to_owned),
+        memory,
+        disk: Some(disk.to_owned()),
+    };
+    args.run()
+}
+
 impl ShellArgs {
     fn run(&self) -> Result<(), CommandError> {
         let disk = self

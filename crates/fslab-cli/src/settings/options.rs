@@ -10,7 +10,7 @@ const PERMISSIONS: [&str; 5] = ["allow-commands", "allow-guest", "destroy", "for
 /// Options that are no settings.
 const NO_SETTINGS: [&str; 3] = ["help", "version", "no-config"];
 /// Commands that another program starts, whose result follows from their input alone.
-const CLOSED: [&str; 2] = ["guest-init", "trial"];
+const CLOSED: [&str; 3] = ["guest-init", "judge-states", "trial"];
 
 /// How an option takes values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

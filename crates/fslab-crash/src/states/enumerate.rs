@@ -8,10 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::{CrashState, Moment, StateKind, candidates};
 use crate::DiskLog;
 
-/// Most states of a kind that are looked at; beyond, they are drawn from the moments in turn.
-const LISTED_MAX: u64 = 4 << 20;
-/// The purpose of the random numbers that choose states.
+/// Most losses of the states of a kind that are listed; of more, chance draws.
+const LISTED_MAX: u64 = 16 << 20;
+/// The share of the budget that the states of a border kind may take while others are left: one in
+/// so many.
+const BORDER_PART: usize = 4;
+/// The purposes of the random numbers that choose states.
 const CHOICE: u64 = 21;
+const DRAW: u64 = 22;
 
 /// How many states to try.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +29,8 @@ pub struct Budget {
 /// The states of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindCount {
-    /// Different states, of those looked at. A state that another kind has is counted there.
+    /// Different states; a state that another kind has is counted there. Where there are too many to
+    /// compare, all states, of which some may be equal.
     pub possible: u64,
     /// Those chosen.
     pub tried: u64,
@@ -48,20 +53,24 @@ pub struct States {
 pub fn enumerate(log: &DiskLog, moments: &[Moment], budget: Budget) -> States {
     let mut seen = Seen::of(log);
     let mut found = States::default();
-    let mut kinds: Vec<(StateKind, Vec<CrashState>)> = StateKind::ALL
+    let mut kinds: Vec<(StateKind, Vec<CrashState>, u64)> = StateKind::ALL
         .into_iter()
-        .map(|kind| (kind, distinct(log, moments, kind, budget.seed, &mut seen)))
+        .map(|kind| {
+            let (states, possible) = distinct(log, moments, kind, budget, &mut seen);
+            (kind, states, possible)
+        })
         .collect();
     // Borders first: they are few, and every other state is a variation of one. The others share
     // what is left, and what a small kind leaves of its share goes to the larger ones.
     let is_border = |kind: StateKind| kind <= StateKind::NothingPending;
-    kinds.sort_by_key(|(kind, states)| (!is_border(*kind), states.len(), *kind));
+    kinds.sort_by_key(|(kind, states, _)| (!is_border(*kind), states.len(), *kind));
+    let all: usize = kinds.iter().map(|(_, states, _)| states.len()).sum();
     let mut left = budget.states;
-    let mut kinds_left = kinds.iter().filter(|(kind, _)| !is_border(*kind)).count();
-    for (kind, mut states) in kinds {
-        let possible = states.len() as u64;
+    let mut kinds_left = kinds.iter().filter(|it| !is_border(it.0)).count();
+    for (kind, mut states, possible) in kinds {
         let share = match is_border(kind) {
-            true => left,
+            _ if all <= budget.states => states.len(),
+            true => left.min(budget.states.div_ceil(BORDER_PART)),
             false => left / kinds_left.max(1),
         };
         kinds_left -= usize::from(!is_border(kind));
@@ -80,26 +89,72 @@ pub fn enumerate(log: &DiskLog, moments: &[Moment], budget: Budget) -> States {
     found
 }
 
-/// The states of a kind that none before has.
+/// The states of a kind that none before has, and how many there are.
 fn distinct(
     log: &DiskLog,
     moments: &[Moment],
     kind: StateKind,
-    seed: u64,
+    budget: Budget,
     seen: &mut Seen,
-) -> Vec<CrashState> {
+) -> (Vec<CrashState>, u64) {
+    let counts = moments.iter().map(|it| candidates::count(log, it, kind));
+    let counts: Vec<u64> = counts.collect();
+    let costs = moments.iter().zip(&counts);
+    let costs = costs.map(|(moment, count)| count.saturating_mul(cost(moment, kind)));
+    if costs.fold(0, u64::saturating_add) > LISTED_MAX {
+        let total = counts
+            .iter()
+            .fold(0, |sum: u64, it| sum.saturating_add(*it));
+        return (draw(log, moments, kind, &counts, budget, seen), total);
+    }
     let mut states = Vec::new();
-    let mut listed = 0;
-    for moment in moments {
-        for number in 0..candidates::count(log, moment, kind) {
-            listed += 1;
-            if listed > LISTED_MAX {
-                return states;
-            }
-            let state = candidates::state(log, moment, kind, number, seed);
+    for (moment, count) in moments.iter().zip(counts) {
+        for number in 0..count {
+            let state = candidates::state(log, moment, kind, number, budget.seed);
             if seen.insert(moment, &state, log) {
                 states.push(state);
             }
+        }
+    }
+    let possible = states.len() as u64;
+    (states, possible)
+}
+
+/// What making a state costs: about as many steps as it has losses.
+fn cost(moment: &Moment, kind: StateKind) -> u64 {
+    match kind {
+        StateKind::Prefix | StateKind::OneLost => 1,
+        _ => 1 + moment.pending.len() as u64,
+    }
+}
+
+/// Draws states of a kind, as many as the budget has or can be made.
+fn draw(
+    log: &DiskLog,
+    moments: &[Moment],
+    kind: StateKind,
+    counts: &[u64],
+    budget: Budget,
+    seen: &mut Seen,
+) -> Vec<CrashState> {
+    let mut ends = Vec::with_capacity(counts.len());
+    let mut total = 0_u64;
+    for count in counts {
+        total = total.saturating_add(*count);
+        ends.push(total);
+    }
+    let mut random = Random::new(budget.seed ^ ((kind as u64) << 32), DRAW);
+    let mut states = Vec::new();
+    let mut listed = 0;
+    while states.len() < budget.states && listed < LISTED_MAX {
+        let place = random.below(total);
+        let index = ends.partition_point(|end| *end <= place);
+        let moment = &moments[index];
+        listed += cost(moment, kind);
+        let number = place - (ends[index] - counts[index]);
+        let state = candidates::state(log, moment, kind, number, budget.seed);
+        if seen.insert(moment, &state, log) {
+            states.push(state);
         }
     }
     states
@@ -201,6 +256,7 @@ mod tests {
                 sectors: 1 << 40,
                 volatile_cache: true,
                 phases: Vec::new(),
+                scripts: Vec::new(),
             },
             requests,
             contents: Contents::default(),
@@ -259,6 +315,26 @@ mod tests {
         };
         assert_eq!(states(&[]), ["40"]);
         assert_eq!(states(&[45]), ["40", "45"]);
+    }
+
+    /// A disk that is never flushed has more states than can be listed.
+    #[test]
+    fn of_too_many_states_chance_draws_from_all_moments() {
+        let writes: Vec<LogRequest> = (0..3000).map(|it| write(8, it, it + 1)).collect();
+        let log = log(writes);
+        let borders: Vec<u64> = (2900..3000).collect();
+        let moments = moments(&log, (2900, 3000), &borders, DiskCache::Volatile);
+        let budget = Budget {
+            states: 400,
+            seed: 3,
+        };
+        let found = enumerate(&log, &moments, budget);
+        assert_eq!(found.chosen.len(), 400);
+        let kept = found.counts[&StateKind::OneKept];
+        assert!(kept.possible > 200_000 && kept.tried > 20, "{kept:?}");
+        let times: BTreeSet<u64> = found.chosen.iter().map(|it| it.1.at_ns).collect();
+        assert!(times.len() > 80, "{}", times.len());
+        assert_eq!(found.chosen, enumerate(&log, &moments, budget).chosen);
     }
 
     #[test]

@@ -43,6 +43,7 @@ refused! {
     get_attribute(&std::ffi::CStr, &mut [u8]) -> usize: "extended attributes";
     image_in_use(&Path) -> Option<InUse>: "users of images by /proc";
     lock_memory() -> (): "a guest's locked memory";
+    make_fifo(&Path) -> (): "named pipes";
     map_block_bytes(&File) -> u64: "FIGETBSZ";
     mount(&Path, &Path, &str, MountFlags, &str) -> (): "mount(2)";
     move_mount(&Path, &Path) -> (): "mount(2)";
@@ -53,8 +54,10 @@ refused! {
     read_clock_of_page(&Path) -> (): "virtual time";
     read_held_clock(&Path) -> (): "virtual time";
     remove_named_attribute(&Path, &std::ffi::CStr) -> (): "extended attributes";
+    reopen_for_writing(&File) -> File: "files by /proc";
     resident_pages(&File) -> u64: "pages in the page cache by mincore(2)";
     set_attribute(&std::ffi::CStr, &[u8]) -> (): "extended attributes";
+    set_pipe_bytes(&File, usize) -> (): "sizes of pipes";
     set_named_attribute(&Path, &std::ffi::CStr, &[u8]) -> (): "extended attributes";
     share_blocks(&DataFile, &DataFile) -> (): "shared blocks (FICLONE)";
     switch_root(&Path) -> (): "a guest's init";

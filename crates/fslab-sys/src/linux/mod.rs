@@ -14,6 +14,7 @@ mod descriptors;
 mod device_identity;
 mod device_users;
 mod extents;
+mod fifo;
 mod file_name;
 mod file_system;
 mod group_keeper;
@@ -61,6 +62,7 @@ pub use descriptors::Descriptors;
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::image_in_use;
 pub use extents::{block_address, extents, extents_by_block, map_block_bytes};
+pub use fifo::{make_fifo, reopen_for_writing, set_pipe_bytes};
 pub(crate) use file_name::open_untrusted;
 pub use file_name::{file_identity, is_named, open_regular};
 pub use file_system::{

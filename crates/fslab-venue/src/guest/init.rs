@@ -29,7 +29,7 @@ const CONSOLE: &str = "/dev/tty0";
 /// by files of the host.
 const SPEC: &str = "/dev/fslab-spec";
 const EVENTS: &str = "/dev/fslab-events";
-const STATUS: &str = "/dev/fslab-status";
+pub(super) const STATUS: &str = "/dev/fslab-status";
 /// Stack of the worker thread: allocated at once, so that it does not grow later.
 const STACK_BYTES: usize = 1 << 20;
 /// Seconds of blocked I/O after which the kernel reports a hung task.
@@ -42,13 +42,15 @@ pub enum GuestTask {
     Trial,
     /// Runs an interactive shell.
     Shell,
+    /// Judges states of the simulated disk after a power loss.
+    States,
 }
 
 impl GuestTask {
     /// Console parameters: the host's standard output; for a shell also its standard input.
     pub(super) fn console(self) -> &'static str {
         match self {
-            Self::Trial => "con0=null,fd:1",
+            Self::Trial | Self::States => "con0=null,fd:1",
             Self::Shell => "con0=fd:0,fd:1",
         }
     }
@@ -58,6 +60,7 @@ impl GuestTask {
         match self {
             Self::Trial => ["guest-init", "trial"],
             Self::Shell => ["guest-init", "shell"],
+            Self::States => ["guest-init", "states"],
         }
         .into_iter()
     }
@@ -94,7 +97,13 @@ fn serve(task: GuestTask) -> io::Result<()> {
     let is_measured = measured_kib.is_some();
     let work = thread::Builder::new().stack_size(STACK_BYTES);
     let worker = work.spawn(move || match task {
-        GuestTask::Trial => reap_until_gone(&spawn_trial(is_measured)?).and_then(write_status),
+        GuestTask::Trial => {
+            reap_until_gone(&spawn_program("trial", is_measured)?).and_then(write_status)
+        }
+        // The host knows its end by its messages, and the device of the status is their turn.
+        GuestTask::States => {
+            reap_until_gone(&spawn_program("judge-states", is_measured)?).map(drop)
+        }
         GuestTask::Shell => reap_until_gone(&spawn_shell()?).map(drop),
     })?;
     worker
@@ -164,10 +173,11 @@ fn mount_over(fs_type: &str, target: &str, data: &str) -> io::Result<()> {
     fslab_sys::mount(Path::new(fs_type), Path::new(target), fs_type, flags, data)
 }
 
-/// Starts the trial. If memory is measured, its programs are loaded the same way on every CPU.
-fn spawn_trial(is_measured: bool) -> io::Result<Child> {
+/// Starts the trial, or what a guest does instead. If memory is measured, its programs are loaded
+/// the same way on every CPU.
+fn spawn_program(name: &str, is_measured: bool) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
-    clean(command.arg("trial"));
+    clean(command.arg(name));
     if is_measured {
         fslab_sys::load_uniformly(&mut command);
     }

@@ -12,6 +12,8 @@ mod pc_files;
 mod recording;
 mod share;
 mod shell;
+mod state_boot;
+mod state_judge;
 
 pub(crate) use boot::{Clock, Guest};
 pub use boot::{GuestSettings, PcSettings};
@@ -25,3 +27,4 @@ pub use pc::{Emulator, EmulatorError};
 pub(crate) use recording::{Recorded, keep_log};
 pub(crate) use share::{Share, TrialStatus};
 pub use shell::{ShellRequest, run_shell};
+pub use state_judge::{StateJudge, StateJudgeSettings, judge_all};

@@ -5,7 +5,10 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
-use fslab_crash::{DiskLog, LogError, LogHead, PhaseWindow, Recording, join, write_log};
+use fslab_crash::{
+    DiskLog, LogError, LogHead, LogScript, PhaseWindow, Recording, SCRIPT_TIMES, ScriptSet, join,
+    write_log,
+};
 use fslab_disk::trace::Reader;
 use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk, TrialOutcome, TrialRecord, Window};
 
@@ -16,7 +19,7 @@ pub(super) const RECORDER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rec
 /// Its file in a guest's folder.
 pub(super) const RECORDER_FILE: &str = "record.so";
 /// What it writes.
-const WRITES: &str = "disk.writes";
+pub(super) const WRITES: &str = "disk.writes";
 
 /// The guest and the disk of a recorded trial.
 pub(crate) struct Recorded<'a> {
@@ -24,6 +27,8 @@ pub(crate) struct Recorded<'a> {
     pub(crate) disk: &'a SimulatedDisk,
     pub(crate) lab: &'a str,
     pub(crate) size: Bytes,
+    /// The trial's seed, which the data of its scripts follows from.
+    pub(crate) seed: u64,
 }
 
 /// Writes the log of a trial that has ended to `path`. If that fails, so has the trial; an earlier
@@ -63,9 +68,34 @@ impl Recorded<'_> {
             sectors: self.size.0 / 512,
             volatile_cache: self.disk.queue.write_cache,
             phases: windows.collect(),
+            scripts: self.scripts(record)?,
         };
         let trace = Reader::open(&self.share.trace())?;
         join(head, Recording::new(BufReader::new(writes)), trace)
+    }
+}
+
+impl Recorded<'_> {
+    /// The scripts of the phases. Those of rounds are left out: their files are gone after a round.
+    fn scripts(&self, record: &TrialRecord) -> Result<Vec<LogScript>, LogError> {
+        let mut scripts = Vec::new();
+        for phase in record.phases.iter().filter(|it| it.round.is_none()) {
+            let Some(times) = phase.lists.iter().find(|it| it.name == SCRIPT_TIMES) else {
+                continue;
+            };
+            let parameters = serde_json::to_value(&phase.parameters)?;
+            let set: ScriptSet = serde_json::from_value(parameters)?;
+            let points = times.points.iter();
+            // Nanoseconds of a trial are far below 2^53.
+            let times = points.map(|(at, took)| (*at as u64, *at as u64 + *took as u64));
+            let done = set.done(&phase.name, self.seed, times);
+            scripts.extend(
+                done.map_err(|error| {
+                    LogError::Unlike(format!("the phase {}: {error}", phase.name))
+                })?,
+            );
+        }
+        Ok(scripts)
     }
 }
 

@@ -194,7 +194,7 @@ impl Exchange {
         self.0.join(EVENTS)
     }
 
-    fn status_file(&self) -> PathBuf {
+    pub(super) fn status_file(&self) -> PathBuf {
         self.0.join(STATUS)
     }
 

@@ -1,0 +1,332 @@
+//! The job `script`: operations one after the other, each with the time of its begin and its end.
+//!
+//! Every sector that it writes says who wrote it, so that a state of the disk after a power loss can
+//! be compared with the operations: see fslab-crash.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fslab_crash::{DataChange, Property, Script, ScriptSet, SectorOrigin, Step, plan_of};
+use fslab_engine::{EngineKind, RunContext};
+use fslab_job::{Finished, Job, RunError, ensure_inside, synthetic_application};
+use fslab_model::{Bytes, Need, ValueList};
+use fslab_sys::{DataFile, DataFileOptions, OpenedSync, monotonic_ns, sync_file_system};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
+use super::suite::timed;
+
+/// Bytes of a sector.
+const SECTOR_BYTES: usize = 512;
+/// The longest wait after a script.
+const WAIT_MS_MAX: u64 = 600_000;
+
+/// The steps of a script, or the length of those that are enumerated.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ScriptParameters {
+    /// The folder of the script's names, below the root.
+    folder: PathBuf,
+    /// The steps: create NAME, write NAME OFFSET BYTES, write-sync NAME OFFSET BYTES, append NAME
+    /// BYTES, truncate NAME BYTES, fsync NAME, fdatasync NAME, sync, rename FROM TO, link FROM TO,
+    /// unlink NAME, mkdir NAME, rmdir NAME, start (ends the set-up).
+    #[schemars(with = "Vec<String>")]
+    steps: Vec<Step>,
+    /// Instead of steps, all sequences of so many operations, each followed by each kind of sync: 1
+    /// or 2.
+    length: u32,
+    /// Milliseconds that are waited after each script, in which the file system may write.
+    wait_ms: u64,
+    /// What is asked of the script although no document promises it: `{ atomic = STEP }`,
+    /// `{ prefix = STEP }`, `{ ordered = [STEP, STEP] }`, with steps counted from 0.
+    #[schemars(with = "serde_json::Value")]
+    properties: Vec<Property>,
+}
+
+impl Default for ScriptParameters {
+    fn default() -> Self {
+        let steps = [
+            "create log",
+            "start",
+            "append log 4096",
+            "fsync log",
+            "fsync .",
+        ];
+        Self {
+            folder: "script".into(),
+            steps: steps.map(|it| it.parse().expect("a step")).to_vec(),
+            length: 0,
+            wait_ms: 100,
+            properties: Vec::new(),
+        }
+    }
+}
+
+impl ScriptParameters {
+    fn scripts(&self) -> Result<Vec<Script>, String> {
+        let folder = self.folder.to_str().ok_or("folder is not text")?;
+        let set = ScriptSet {
+            folder: folder.to_owned(),
+            steps: match self.length {
+                0 => self.steps.clone(),
+                _ => Vec::new(),
+            },
+            length: self.length,
+            properties: self.properties.clone(),
+        };
+        set.scripts()
+    }
+}
+
+impl Job for ScriptParameters {
+    const NAME: &'static str = "script";
+
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
+        ensure_inside(&self.folder)?;
+        if self.wait_ms > WAIT_MS_MAX {
+            return Err(format!("wait_ms = {}; at most {WAIT_MS_MAX}", self.wait_ms));
+        }
+        if self.length > 0 {
+            self.steps.clear();
+        }
+        self.scripts().map(drop)
+    }
+
+    fn footprint(&self) -> Bytes {
+        let scripts = self.scripts().unwrap_or_default();
+        let each = |script: &Script| {
+            let plan = plan_of(&script.steps).unwrap_or_default();
+            let changes = plan.changes.into_iter().flatten();
+            let ends = changes.map(|it| u64::from(it.end.unwrap_or(0)) * SECTOR_BYTES as u64);
+            // Each name has an inode and a place in its directory.
+            ends.sum::<u64>() + 4096 * script.steps.len() as u64
+        };
+        Bytes(scripts.iter().map(each).sum())
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let scripts = self.scripts().unwrap_or_default();
+        let is_link = |step: &Step| matches!(step, Step::Link(..));
+        match scripts.iter().any(|it| it.steps.iter().any(is_link)) {
+            true => vec![Need::HardLinks(2)],
+            false => Vec::new(),
+        }
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        let scripts = self.scripts().map_err(fslab_job::JobError::Value)?;
+        if context.engine == EngineKind::Null {
+            let steps = scripts.iter().map(|it| it.steps.len() as u64).sum();
+            return Ok(synthetic_application(context.seed, steps, 1));
+        }
+        let mut times = Vec::new();
+        let mut finished = timed(context, |checker| {
+            scripts.iter().try_for_each(|script| {
+                let player = Player {
+                    base: context.root.join(&script.folder),
+                    number: fslab_crash::script_number(&script.folder, context.seed),
+                    checker: &mut *checker,
+                };
+                player.play(script, &mut times)?;
+                std::thread::sleep(Duration::from_millis(self.wait_ms));
+                times.push((monotonic_ns(), 0));
+                Ok(())
+            })
+        })?;
+        finished.lists.push(ValueList {
+            name: fslab_crash::SCRIPT_TIMES.into(),
+            x: "begin of a step (ns)".into(),
+            y: "duration (ns)".into(),
+            points: times
+                .iter()
+                .map(|(at, took)| (*at as f64, *took as f64))
+                .collect(),
+        });
+        Ok(finished)
+    }
+}
+
+/// Does the steps of a script.
+struct Player<'a> {
+    base: PathBuf,
+    number: u32,
+    checker: &'a mut CheckContext,
+}
+
+impl Player<'_> {
+    /// Makes the folder durably, then does the steps; adds begin and duration of each to `times`.
+    fn play(self, script: &Script, times: &mut Vec<(u64, u64)>) -> Result<(), ConformanceFailure> {
+        let plan = plan_of(&script.steps).unwrap_or_default();
+        let base = self.base.clone();
+        self.checker
+            .must("create", &base, fs::create_dir_all(&base))?;
+        self.checker.must("sync", &base, sync_file_system(&base))?;
+        for (number, step) in script.steps.iter().enumerate() {
+            let change = plan.changes.get(number).copied().flatten();
+            // Its data is made before it begins.
+            let data = self.data_of(change, number);
+            self.checker.bytes += data.len() as u64;
+            let begin_ns = monotonic_ns();
+            let done = self.take(step, change, &data);
+            let end_ns = monotonic_ns();
+            self.checker.must(&format!("do '{step}' in"), &base, done)?;
+            times.push((begin_ns, end_ns - begin_ns));
+        }
+        Ok(())
+    }
+
+    fn data_of(&self, change: Option<DataChange>, step: usize) -> Vec<u8> {
+        let Some(DataChange {
+            file,
+            first,
+            end: Some(end),
+            ..
+        }) = change
+        else {
+            return Vec::new();
+        };
+        let sectors = (first..end).map(|place| SectorOrigin {
+            script: self.number,
+            file,
+            // A plan has at most 4096 steps.
+            step: step as u16,
+            place,
+        });
+        sectors.flat_map(SectorOrigin::bytes).collect()
+    }
+
+    fn take(&self, step: &Step, change: Option<DataChange>, data: &[u8]) -> io::Result<()> {
+        let first = change.map_or(0, |it| u64::from(it.first) * SECTOR_BYTES as u64);
+        match step {
+            Step::Create(name) => File::create_new(self.at(name)).map(drop),
+            Step::Write(name, ..) | Step::Append(name, _) => {
+                write(&self.at(name), OpenedSync::None, first, data)
+            }
+            Step::WriteSync(name, ..) => write(&self.at(name), OpenedSync::Full, first, data),
+            Step::Truncate(name, bytes) => {
+                let file = File::options().write(true).open(self.at(name))?;
+                file.set_len(*bytes)
+            }
+            Step::Fsync(name) => File::open(self.at(name))?.sync_all(),
+            Step::Fdatasync(name) => File::open(self.at(name))?.sync_data(),
+            Step::Sync | Step::Start => sync_file_system(&self.base),
+            Step::Rename(from, to) => fs::rename(self.at(from), self.at(to)),
+            Step::Link(from, to) => fs::hard_link(self.at(from), self.at(to)),
+            Step::Unlink(name) => fs::remove_file(self.at(name)),
+            Step::Mkdir(name) => fs::create_dir(self.at(name)),
+            Step::Rmdir(name) => fs::remove_dir(self.at(name)),
+        }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        match name {
+            "." => self.base.clone(),
+            name => self.base.join(name),
+        }
+    }
+}
+
+fn write(path: &Path, sync: OpenedSync, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
+    let options = DataFileOptions {
+        write: true,
+        sync,
+        ..DataFileOptions::default()
+    };
+    let file = DataFile::open(path, options)?;
+    while !data.is_empty() {
+        let done = file.write_at(data, offset)?;
+        if done == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        offset += done as u64;
+        data = &data[done..];
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_crash::{ObservedFile, SectorContent};
+
+    use super::*;
+
+    fn run(steps: &[&str]) -> (tempfile::TempDir, Result<Finished, RunError>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut parameters = ScriptParameters {
+            steps: steps.iter().map(|it| it.parse().expect("a step")).collect(),
+            wait_ms: 1,
+            ..ScriptParameters::default()
+        };
+        parameters.resolve(Bytes::mib(64)).expect("can be done");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let finished = parameters.run(&context);
+        (folder, finished)
+    }
+
+    #[test]
+    fn every_step_is_done_with_its_data_and_its_times() {
+        let (folder, finished) = run(&[
+            "create a",
+            "append a 1024",
+            "write a 512 512",
+            "fsync a",
+            "mkdir d",
+            "link a d/b",
+            "rename a c",
+            "fdatasync c",
+            "truncate c 512",
+            "write-sync c 512 512",
+            "mkdir e",
+            "rmdir e",
+            "fsync .",
+            "create x",
+            "unlink x",
+            "sync",
+        ]);
+        let finished = finished.expect("done");
+        assert_eq!(finished.lists[0].points.len(), 17);
+        let base = folder.path().join("script");
+        let file = File::open(base.join("d/b")).expect("linked");
+        let found = ObservedFile::read(file, u64::MAX).expect("read");
+        let steps: Vec<u16> = found
+            .sectors()
+            .map(|it| match it {
+                SectorContent::Written(origin) => origin.step,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(steps, [1, 9]);
+        assert!(!base.join("a").exists() && !base.join("x").exists());
+    }
+
+    #[test]
+    fn enumerated_scripts_can_all_be_done() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut parameters = ScriptParameters {
+            length: 1,
+            wait_ms: 0,
+            ..ScriptParameters::default()
+        };
+        parameters.resolve(Bytes::mib(64)).expect("can be done");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let finished = parameters.run(&context).expect("done");
+        assert!(finished.lists[0].points.len() > 200);
+    }
+
+    #[test]
+    fn a_step_that_fails_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(folder.path().join("script/a")).expect("in the way");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let parameters = ScriptParameters {
+            steps: vec!["create a".parse().expect("a step")],
+            ..ScriptParameters::default()
+        };
+        let failure = parameters.run(&context).expect_err("must fail").to_string();
+        assert!(failure.contains("do 'create a' in"), "{failure}");
+    }
+}

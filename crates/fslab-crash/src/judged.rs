@@ -1,0 +1,190 @@
+//! A state as it was judged: what a guest found, compared with the operations.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::{
+    CrashState, Finding, LogScript, Observed, ObservedEntry, Oracle, StateCheck, StateKind,
+    StateOutcome, StateReport, UnsyncedLoss,
+};
+
+/// The scripts of a log, to compare states with.
+pub struct Judge<'a> {
+    oracles: Vec<Oracle<'a>>,
+}
+
+/// What a repair did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JudgedRepair {
+    /// Why it does not mount after that.
+    pub mount_error: Option<String>,
+    /// What is wrong after it and was not before; all that is wrong, if it did not mount before.
+    pub lost: Vec<Finding>,
+}
+
+/// A property that a state does not have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct BrokenProperty {
+    /// The phase of the script.
+    pub phase: String,
+    /// Its place in the script's list.
+    pub number: usize,
+}
+
+/// A judged state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JudgedState {
+    /// How it was made.
+    pub kind: StateKind,
+    /// The state, as text.
+    pub state: String,
+    /// What is wrong with its files, whether a document promises otherwise or not. Names are below
+    /// the root.
+    pub findings: Vec<Finding>,
+    /// Why it does not mount: the error, or how the kernel ended.
+    pub unmountable: Option<String>,
+    /// Names that cannot be read and are of no script.
+    pub unreadable: Vec<String>,
+    /// Why no file could be written.
+    pub write_error: Option<String>,
+    /// Why it could not be unmounted.
+    pub unmount_error: Option<String>,
+    /// What the checker says; `None` without one.
+    pub check: Option<StateCheck>,
+    /// The end of the checker's words, if it found something.
+    pub check_output: String,
+    /// The repair; `None` if none was needed.
+    pub repair: Option<JudgedRepair>,
+    /// How long recovery took; `None` if it did not mount.
+    pub recovery_ns: Option<u64>,
+    /// What was not synced and is gone.
+    pub unsynced: UnsyncedLoss,
+    /// What the scripts ask and it does not have.
+    pub broken: Vec<BrokenProperty>,
+    /// True if it has more than a guest reads.
+    pub is_cut: bool,
+}
+
+impl<'a> Judge<'a> {
+    /// The judge of scripts.
+    ///
+    /// # Errors
+    /// Those of [`Oracle::new`].
+    pub fn new(scripts: &'a [LogScript]) -> Result<Self, String> {
+        let oracles: Result<Vec<_>, _> = scripts.iter().map(Oracle::new).collect();
+        Ok(Self { oracles: oracles? })
+    }
+
+    /// Compares what a guest found in a state with the scripts that had begun.
+    #[must_use]
+    pub fn judge(
+        &self,
+        kind: StateKind,
+        state: &CrashState,
+        name: String,
+        outcome: &StateOutcome,
+    ) -> JudgedState {
+        let mut judged = JudgedState {
+            kind,
+            state: name,
+            findings: Vec::new(),
+            unmountable: None,
+            unreadable: Vec::new(),
+            write_error: None,
+            unmount_error: None,
+            check: None,
+            check_output: String::new(),
+            repair: None,
+            recovery_ns: None,
+            unsynced: UnsyncedLoss::default(),
+            broken: Vec::new(),
+            is_cut: false,
+        };
+        match outcome {
+            StateOutcome::Judged(report) => self.take_report(&mut judged, state.at_ns, report),
+            StateOutcome::Died(part, words) => {
+                judged.unmountable =
+                    Some(format!("the kernel died in the {}: {words}", part.as_str()));
+            }
+            StateOutcome::Hung(part) => {
+                judged.unmountable = Some(format!("the kernel hangs in the {}", part.as_str()));
+            }
+        }
+        judged
+    }
+
+    fn take_report(&self, judged: &mut JudgedState, at_ns: u64, report: &StateReport) {
+        judged.unmountable.clone_from(&report.mount_error);
+        judged.write_error.clone_from(&report.write_error);
+        judged.unmount_error.clone_from(&report.unmount_error);
+        judged.check = report.check;
+        judged.check_output.clone_from(&report.check_output);
+        judged.is_cut = report.is_cut;
+        if let Some(tree) = &report.tree {
+            judged.recovery_ns = Some(report.mount_ns);
+            judged.findings = self.findings(at_ns, tree);
+            judged.unreadable = self.others_unreadable(tree, &judged.findings);
+            // What a later script syncs is durable in an earlier one, too.
+            for oracle in self.begun(at_ns).filter(|it| at_ns <= it.script.end_ns) {
+                let loss = oracle.unsynced_loss(at_ns, tree);
+                judged.unsynced.bytes += loss.bytes;
+                judged.unsynced.age_ns = judged.unsynced.age_ns.max(loss.age_ns);
+                let broken = oracle.broken_properties(tree).into_iter();
+                judged.broken.extend(broken.map(|number| BrokenProperty {
+                    phase: oracle.script.phase.clone(),
+                    number,
+                }));
+            }
+        }
+        judged.repair = report.repair.as_ref().map(|repair| {
+            let after = repair.tree.as_ref().map(|tree| self.findings(at_ns, tree));
+            let mut lost = after.unwrap_or_default();
+            lost.retain(|finding| !judged.findings.contains(finding));
+            JudgedRepair {
+                mount_error: repair.mount_error.clone(),
+                lost,
+            }
+        });
+    }
+
+    fn begun(&self, at_ns: u64) -> impl Iterator<Item = &Oracle<'a>> {
+        let has_begun = move |oracle: &&Oracle| {
+            let (begin_ns, _) = oracle.script.window(oracle.plan());
+            begin_ns <= at_ns
+        };
+        self.oracles.iter().filter(has_begun)
+    }
+
+    fn findings(&self, at_ns: u64, tree: &Observed) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for oracle in self.begun(at_ns) {
+            let found = oracle.judge(at_ns, tree).into_iter();
+            findings.extend(found.map(|finding| Finding {
+                name: format!("{}/{}", oracle.script.folder, finding.name),
+                ..finding
+            }));
+        }
+        findings
+    }
+
+    fn others_unreadable(&self, tree: &Observed, findings: &[Finding]) -> Vec<String> {
+        let told: BTreeSet<&str> = findings.iter().map(|it| it.name.as_str()).collect();
+        let others = tree.iter().filter(|(name, entry)| {
+            matches!(entry, ObservedEntry::Unreadable(_)) && !told.contains(name.as_str())
+        });
+        others.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl JudgedState {
+    /// True if no power loss should leave it so, whether a document says that or not.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        !self.findings.is_empty()
+            || self.unmountable.is_some()
+            || !self.unreadable.is_empty()
+            || self.unmount_error.is_some()
+            || self.check == Some(StateCheck::Errors)
+    }
+}

@@ -1,0 +1,156 @@
+//! The scripts of a phase: one that a study writes out, or sequences that are enumerated.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sequences::{LENGTH_MAX, sequences};
+use crate::{LogOperation, LogScript, Property, Step, plan_of, script_number};
+
+/// The name of a phase's list of times: of each step, and of the end of each script, when it began
+/// and how long it took.
+pub const SCRIPT_TIMES: &str = "script-times";
+/// Most scripts of a phase.
+const SCRIPTS_MAX: usize = 4096;
+
+/// The scripts of a phase, as its parameters say. The trial and the log of its disk get the same
+/// scripts of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptSet {
+    /// The folder of the script, below the root; of enumerated ones, the folder of their folders.
+    pub folder: String,
+    /// The steps.
+    #[serde(default)]
+    pub steps: Vec<Step>,
+    /// Length of the sequences that are enumerated instead; 0 for none.
+    #[serde(default)]
+    pub length: u32,
+    /// What is asked of the script.
+    #[serde(default)]
+    pub properties: Vec<Property>,
+}
+
+/// A script with the folder of its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// The folder, below the root.
+    pub folder: String,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What is asked of it.
+    pub properties: Vec<Property>,
+}
+
+impl ScriptSet {
+    /// The scripts, in order.
+    ///
+    /// # Errors
+    /// Both or neither of steps and a length, a length that is too large, a step that cannot be
+    /// done after those before it, in words.
+    pub fn scripts(&self) -> Result<Vec<Script>, String> {
+        match (self.steps.is_empty(), self.length) {
+            (true, 0) => Err("steps is empty, and length is 0: there is nothing to do".to_owned()),
+            (false, 0) => {
+                plan_of(&self.steps)?;
+                Ok(vec![Script {
+                    folder: self.folder.clone(),
+                    steps: self.steps.clone(),
+                    properties: self.properties.clone(),
+                }])
+            }
+            (false, _) => Err("steps and length exclude each other".to_owned()),
+            (true, length) if length > LENGTH_MAX => {
+                Err(format!("length = {length}; at most {LENGTH_MAX}"))
+            }
+            (true, _) if !self.properties.is_empty() => {
+                Err("properties are those of steps, and length enumerates others".to_owned())
+            }
+            (true, length) => {
+                let found = sequences(length);
+                debug_assert!(found.len() <= SCRIPTS_MAX);
+                let script = |(number, steps): (usize, Vec<Step>)| Script {
+                    folder: format!("{}/s{number:04}", self.folder),
+                    steps,
+                    properties: Vec::new(),
+                };
+                Ok(found.into_iter().enumerate().map(script).collect())
+            }
+        }
+    }
+
+    /// The scripts of the phase `phase` as they were done: of each its steps and its end, as
+    /// begin and end.
+    ///
+    /// # Errors
+    /// Those of [`ScriptSet::scripts`]; times of other scripts.
+    pub fn done(
+        &self,
+        phase: &str,
+        seed: u64,
+        mut times: impl Iterator<Item = (u64, u64)>,
+    ) -> Result<Vec<LogScript>, String> {
+        let mut next = || {
+            times
+                .next()
+                .ok_or("the times of some of its steps are missing")
+        };
+        let mut scripts = Vec::new();
+        for script in self.scripts()? {
+            let mut operations = Vec::new();
+            for step in script.steps {
+                let (begin_ns, end_ns) = next()?;
+                operations.push(LogOperation {
+                    step,
+                    begin_ns,
+                    end_ns,
+                });
+            }
+            let script = LogScript {
+                phase: phase.to_owned(),
+                number: script_number(&script.folder, seed),
+                folder: script.folder,
+                operations,
+                end_ns: next()?.1,
+                properties: script.properties,
+            };
+            script.plan()?;
+            scripts.push(script);
+        }
+        Ok(scripts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(steps: &[&str], length: u32) -> ScriptSet {
+        ScriptSet {
+            folder: "f".into(),
+            steps: steps.iter().map(|it| it.parse().expect("a step")).collect(),
+            length,
+            properties: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_phase_has_written_steps_or_enumerated_ones() {
+        assert!(set(&[], 0).scripts().is_err());
+        assert!(set(&["create a"], 1).scripts().is_err());
+        assert!(set(&[], 9).scripts().is_err());
+        assert!(set(&["unlink a"], 0).scripts().is_err());
+        assert_eq!(set(&["create a"], 0).scripts().expect("one").len(), 1);
+        assert!(set(&[], 1).scripts().expect("many").len() > 10);
+    }
+
+    #[test]
+    fn a_script_gets_the_times_of_its_steps() {
+        let set = set(&["create a", "sync"], 0);
+        let times = [(10, 11), (11, 20), (70, 70)];
+        let done = set.done("p", 7, times.into_iter()).expect("done");
+        assert_eq!(done[0].operations[1].end_ns, 20);
+        assert_eq!(done[0].end_ns, 70);
+        assert_eq!(done[0].number, script_number("f", 7));
+        assert!(set.done("p", 7, times[..2].iter().copied()).is_err());
+        let back = [(10, 11), (5, 20), (70, 70)];
+        assert!(set.done("p", 7, back.into_iter()).is_err());
+    }
+}

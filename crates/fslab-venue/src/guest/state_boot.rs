@@ -1,0 +1,407 @@
+//! One boot of a guest that judges states.
+//!
+//! ```text
+//!     share/events   a pipe: the guest's messages
+//!     share/status   a pipe of one page, which is full: a page that the guest writes blocks the
+//!                    guest kernel until the host has read another
+//!     disk.writes    what the guest has written: the host undoes it, and empties the file
+//! ```
+//!
+//! Invariant: the image is written only before the boot and while the guest waits with nothing
+//! mounted.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use fslab_crash::{
+    CrashState, DiskLog, LogError, Recording, SectorRange, StateMessage, StateOutcome, StateTask,
+    StateView,
+};
+use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_sys::{ProcessGroup, Signal};
+
+use super::boot::Guest;
+use super::init::GuestTask;
+use super::kernel_errors::kernel_errors;
+use super::recording::WRITES;
+use super::share::Share;
+use crate::lease::{Lease, LeasedResources, Leases};
+use crate::places::make_marked_folder;
+use crate::trial_output::console_of;
+use crate::undo::folder_of;
+use crate::venue::pin_to_processor;
+
+/// Bytes of a page of the guest, and of the pipe of turns.
+const PAGE_BYTES: usize = 4096;
+/// Longest message: of a tree with as many sectors as a guest reads, each a run of its own.
+const MESSAGE_BYTES_MAX: u64 = 256 << 20;
+/// Most sectors that a guest may write in a state: 8 GiB.
+const TOUCHED_MAX: u64 = 1 << 24;
+/// Interval at which the guest's end is checked.
+const TICK: Duration = Duration::from_millis(20);
+/// Timeout for the pipes of a guest that has ended.
+const PIPE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Time for booting, besides the limit of a state.
+const BOOT_TIME: Duration = Duration::from_secs(60);
+/// The seed of the guest: all boots are alike.
+const SEED: u64 = 1;
+
+/// What a boot needs.
+pub(super) struct Started<'a> {
+    pub(super) guest: &'a Guest,
+    pub(super) folder: &'a Path,
+    pub(super) leases: &'a Leases,
+    pub(super) slot: usize,
+}
+
+/// A running guest with its lease.
+pub(super) struct Boot<'a> {
+    lease: Lease,
+    running: Running<'a>,
+}
+
+struct Running<'a> {
+    share: Share,
+    group: ProcessGroup,
+    messages: Receiver<Result<StateMessage, String>>,
+    /// The host's own end of the pipe of messages, which end when it is closed.
+    holder: Option<File>,
+    console: Receiver<String>,
+    turn: File,
+    image: File,
+    view: StateView<'a>,
+    trace: File,
+    writes: Option<Writes>,
+    /// States that the guest takes.
+    left: u64,
+    /// True until the first state was judged.
+    is_booting: bool,
+    /// True if the guest has written since the last state was shown, by its own account.
+    has_written: bool,
+}
+
+/// The host's ends of the pipes.
+struct Pipes {
+    reader: File,
+    holder: File,
+    turn: File,
+}
+
+fn failed(what: &'static str) -> impl Fn(io::Error) -> Failure {
+    move |error| Failure::new(FailureKind::Device, what).because(&error)
+}
+
+impl<'a> Boot<'a> {
+    /// Boots a guest whose disk is in `state`.
+    pub(super) fn start(
+        started: &Started,
+        log: &'a DiskLog,
+        task: &StateTask,
+        state: &CrashState,
+    ) -> Result<Self, Failure> {
+        let name = format!("states-{}-{}", started.slot, std::process::id());
+        let resources = LeasedResources {
+            scratch: Some(folder_of(&name, started.folder)),
+            ..LeasedResources::default()
+        };
+        let mut lease = started.leases.take(&name, resources)?;
+        match Running::start(started, log, task, state, &mut lease) {
+            Ok(running) => Ok(Self { lease, running }),
+            Err(failure) => {
+                // Its own failure says more.
+                let _ = lease.undo();
+                Err(failure)
+            }
+        }
+    }
+
+    /// Brings the disk from the last state to `state`, and lets the guest go on; does nothing for
+    /// the state of the boot.
+    pub(super) fn show(&mut self, state: &CrashState) -> Result<(), Failure> {
+        self.running.show(state)
+    }
+
+    /// What the guest finds in the state that its disk shows.
+    pub(super) fn outcome(&mut self, limit: Duration) -> Result<StateOutcome, Failure> {
+        self.running.outcome(limit)
+    }
+
+    /// True if the guest takes another state.
+    pub(super) fn has_more(&self) -> bool {
+        self.running.left > 0
+    }
+
+    /// Kills the guest and removes its folder.
+    pub(super) fn end(mut self) -> Result<(), Failure> {
+        self.running.kill();
+        self.running.share.remove_exchange();
+        self.lease.undo().map(drop)
+    }
+}
+
+impl<'a> Running<'a> {
+    fn start(
+        started: &Started,
+        log: &'a DiskLog,
+        task: &StateTask,
+        state: &CrashState,
+        lease: &mut Lease,
+    ) -> Result<Self, Failure> {
+        let preparing = failed("cannot prepare a guest's folder");
+        let starting = failed("cannot start the guest kernel");
+        let folder = lease.resources().scratch.clone().unwrap_or_default();
+        make_marked_folder(&folder, lease.resources())?;
+        let size = Bytes(log.head.sectors * 512);
+        let mut share = started.guest.share(&folder, size).map_err(&preparing)?;
+        started
+            .guest
+            .provide(&share, Some(size))
+            .map_err(&preparing)?;
+        let pipes = make_pipes(&share).map_err(&preparing)?;
+        let text = serde_json::to_vec(task).map_err(io::Error::from);
+        text.and_then(|text| share.write_spec(&text))
+            .map_err(&preparing)?;
+        let image = File::options().read(true).write(true).open(share.image());
+        let mut image = image.map_err(&preparing)?;
+        let trace = File::create_new(share.trace()).map_err(&preparing)?;
+        let mut view = StateView::new(log);
+        write_ranges(&mut image, &view.show(state, &[])).map_err(&preparing)?;
+        let subject = task.subject.split([':', '@']).next();
+        let mut command = started
+            .guest
+            .command(&share, GuestTask::States, subject, SEED)?;
+        pin_to_processor(&mut command, started.slot);
+        lease.share_with(&mut command);
+        let (reader, writer) = io::pipe().map_err(&starting)?;
+        command
+            .stdout(writer.try_clone().map_err(&starting)?)
+            .stderr(writer);
+        let group = ProcessGroup::spawn(command).map_err(&starting)?;
+        let mut running = Self {
+            share,
+            group,
+            messages: messages_of(pipes.reader),
+            holder: Some(pipes.holder),
+            console: console_of(reader),
+            turn: pipes.turn,
+            image,
+            view,
+            trace,
+            writes: None,
+            left: task.states,
+            is_booting: true,
+            has_written: false,
+        };
+        if let Err(error) = lease.set_trial(running.group.identity()) {
+            running.kill();
+            return Err(starting(error));
+        }
+        Ok(running)
+    }
+
+    /// Shows a state; the first is shown by the boot.
+    fn show(&mut self, state: &CrashState) -> Result<(), Failure> {
+        if self.is_booting {
+            return Ok(());
+        }
+        let showing = failed("cannot write a state into the image of a guest");
+        let touched = self.take_written().map_err(|error| {
+            let text = "cannot read what a guest wrote";
+            Failure::new(FailureKind::Device, text).because(&error)
+        })?;
+        if self.has_written && touched.is_empty() {
+            // Else a state would show what another has left.
+            let text = "what a guest writes is not recorded any more";
+            return Err(Failure::new(FailureKind::Device, text)
+                .hint("make room in the folder of the guests: --folder names another"));
+        }
+        write_ranges(&mut self.image, &self.view.show(state, &touched)).map_err(&showing)?;
+        self.turn.read_exact(&mut [0; PAGE_BYTES]).map_err(&showing)
+    }
+
+    /// The sectors that the guest has written, and forgets them.
+    fn take_written(&mut self) -> Result<Vec<(u64, u64)>, LogError> {
+        let reading = |source| LogError::Io {
+            doing: "read",
+            source,
+        };
+        // The trace of the disk is of no use here, and would grow.
+        self.trace.set_len(0).map_err(reading)?;
+        if self.writes.is_none() {
+            let path = self.share.folder().join(WRITES);
+            self.writes = match fslab_sys::open_regular(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                file => Some(file.and_then(Writes::of).map_err(reading)?),
+            };
+        }
+        let mut written = Vec::new();
+        if let Some(writes) = &mut self.writes {
+            writes.reader.rewind().map_err(reading)?;
+            let mut recording = Recording::new(BufReader::new(&writes.reader));
+            let mut sectors = 0_u64;
+            while let Some(entry) = recording.next_entry()? {
+                sectors = sectors.saturating_add(entry.sectors);
+                if sectors > TOUCHED_MAX {
+                    return Err(LogError::TooLarge {
+                        what: "more sectors written in a state",
+                        limit: TOUCHED_MAX,
+                    });
+                }
+                written.push((entry.sector, entry.sector.saturating_add(entry.sectors)));
+            }
+            writes.emptier.set_len(0).map_err(reading)?;
+        }
+        Ok(written)
+    }
+
+    fn outcome(&mut self, limit: Duration) -> Result<StateOutcome, Failure> {
+        let limit = match self.is_booting {
+            true => limit + BOOT_TIME,
+            false => limit,
+        };
+        let began = Instant::now();
+        let mut part = None;
+        let mut has_ended = false;
+        self.left = self.left.saturating_sub(1);
+        loop {
+            // Before the wait: what it wrote at last is received then.
+            has_ended = has_ended || self.group.has_ended().unwrap_or(true);
+            if has_ended {
+                self.holder = None;
+            }
+            match self.messages.recv_timeout(TICK) {
+                Ok(Ok(StateMessage::Begin(begun))) => part = Some(begun),
+                Ok(Ok(StateMessage::Done(report))) => {
+                    if let Err(text) = report.ensure_sound() {
+                        return Err(Failure::new(FailureKind::Protocol, text));
+                    }
+                    self.is_booting = false;
+                    self.has_written = report.mount_error.is_none() && report.write_error.is_none();
+                    return Ok(StateOutcome::Judged(report));
+                }
+                Ok(Ok(StateMessage::Failed(text))) => {
+                    return Err(Failure::new(FailureKind::Protocol, text));
+                }
+                Ok(Err(text)) => {
+                    let what = "a message of a guest is none";
+                    let mut failure = Failure::new(FailureKind::Protocol, what);
+                    failure.causes.push(text);
+                    return Err(failure);
+                }
+                Err(RecvTimeoutError::Timeout) if began.elapsed() > limit => {
+                    return match part {
+                        Some(part) => Ok(StateOutcome::Hung(part)),
+                        None => Err(self.not_booted("did not boot in time")),
+                    };
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return match part {
+                        Some(part) => Ok(StateOutcome::Died(part, self.last_words())),
+                        None => Err(self.not_booted("ended before it judged a state")),
+                    };
+                }
+            }
+        }
+    }
+
+    fn not_booted(&mut self, how: &str) -> Failure {
+        let words = self.last_words();
+        let mut failure = Failure::new(FailureKind::Crash, format!("the guest kernel {how}"));
+        failure.causes.extend((!words.is_empty()).then_some(words));
+        failure
+    }
+
+    /// Ends the guest; gives the errors of its kernel, or the end of its console.
+    fn last_words(&mut self) -> String {
+        self.kill();
+        let console = self.console.recv_timeout(PIPE_TIMEOUT).unwrap_or_default();
+        match kernel_errors(&console) {
+            errors if errors.is_empty() => {
+                let lines: Vec<&str> = console.lines().collect();
+                lines[lines.len().saturating_sub(2)..].join("; ")
+            }
+            errors => errors.join("; "),
+        }
+    }
+
+    fn kill(&mut self) {
+        self.holder = None;
+        let _ = self.group.signal(Signal::Kill);
+        // Fails if it was reaped before.
+        let _ = self.group.reap();
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Replaces the files of events and status by pipes.
+fn make_pipes(share: &Share) -> io::Result<Pipes> {
+    let exchange = share.exchange();
+    let (events, status) = (exchange.events(), exchange.status_file());
+    std::fs::remove_file(&events)?;
+    fslab_sys::make_fifo(&events)?;
+    fslab_sys::make_fifo(&status)?;
+    let both = |path: &Path| File::options().read(true).write(true).open(path);
+    let holder = both(&events)?;
+    let reader = File::open(&events)?;
+    let mut turn = both(&status)?;
+    fslab_sys::set_pipe_bytes(&turn, PAGE_BYTES)?;
+    turn.write_all(&[0; PAGE_BYTES])?;
+    Ok(Pipes {
+        reader,
+        holder,
+        turn,
+    })
+}
+
+fn messages_of(pipe: File) -> Receiver<Result<StateMessage, String>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(pipe);
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut reader)
+                .take(MESSAGE_BYTES_MAX)
+                .read_until(b'\n', &mut line);
+            if !matches!(read, Ok(1..)) {
+                return;
+            }
+            let message = serde_json::from_slice(&line).map_err(|error| error.to_string());
+            let is_last = message.is_err();
+            if sender.send(message).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn write_ranges(image: &mut File, ranges: &[SectorRange]) -> io::Result<()> {
+    for range in ranges {
+        image.seek(SeekFrom::Start(range.sector * 512))?;
+        image.write_all(&range.bytes)?;
+    }
+    Ok(())
+}
+
+/// The recording of what a guest writes.
+struct Writes {
+    reader: File,
+    /// The same file: its name could be another's by now.
+    emptier: File,
+}
+
+impl Writes {
+    fn of(reader: File) -> io::Result<Self> {
+        let emptier = fslab_sys::reopen_for_writing(&reader)?;
+        Ok(Self { reader, emptier })
+    }
+}

@@ -1,0 +1,200 @@
+//! Judges states of a disk after a power loss, many in one boot of a guest kernel.
+//!
+//! A state leaves no trace for the next: the host records which sectors the guest writes, and writes
+//! into the image what differs between what it holds and the next state.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use fslab_crash::{CrashState, DiskLog, LogRequest, RequestKind, StateOutcome, StateTask};
+use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk};
+
+use super::boot::{Clock, Guest, GuestSettings};
+use super::init::{MOUNT_POINT, SIMULATED_DISK, STATUS};
+use super::state_boot::{Boot, Started};
+use crate::lease::Leases;
+
+/// States of a boot: bounds what a guest kernel gathers, and makes what is found in a state
+/// independent of how many are judged in parallel.
+const STATES_PER_BOOT: usize = 200;
+
+/// Most sectors that the writes of a log have, each of which is in memory: 8 GiB.
+const SECTORS_MAX: u64 = 1 << 24;
+
+/// Settings of a judge.
+#[derive(Clone, Debug)]
+pub struct StateJudgeSettings {
+    /// The guest kernel.
+    pub guest: GuestSettings,
+    /// The guest's memory.
+    pub memory: Bytes,
+    /// The disk of the states, for the time that recovery takes.
+    pub disk: SimulatedDisk,
+    /// The subject, as text; its mount options are those of recovery.
+    pub subject: String,
+    /// Parent of the guest's folder.
+    pub folder: PathBuf,
+    /// The folder of leases.
+    pub leases: Leases,
+    /// The time for one state, after which it hangs.
+    pub limit: Duration,
+    /// Number among the judges that work in parallel.
+    pub slot: usize,
+}
+
+/// A guest that judges states of a log.
+pub struct StateJudge<'a> {
+    log: &'a DiskLog,
+    settings: StateJudgeSettings,
+    guest: Guest,
+    boot: Option<Boot<'a>>,
+}
+
+impl<'a> StateJudge<'a> {
+    /// A judge of states of `log`; boots with its first state.
+    ///
+    /// # Errors
+    /// A [`Failure`] if the guest cannot have this memory, or is no User-Mode Linux.
+    pub fn new(log: &'a DiskLog, settings: StateJudgeSettings) -> Result<Self, Failure> {
+        if settings.guest.pc.is_some() {
+            let text = "states are judged in User-Mode Linux alone, and the lab is of a PC";
+            return Err(Failure::new(FailureKind::BadInput, text));
+        }
+        let holds_data = |it: &&LogRequest| matches!(it.kind, RequestKind::Write(_));
+        let data = log.requests.iter().filter(holds_data);
+        let sectors = data.map(|it| u64::from(it.sectors)).sum::<u64>();
+        if sectors > SECTORS_MAX {
+            let text = format!(
+                "the log has {} of writes, and states of up to {} can be judged",
+                Bytes(sectors * 512),
+                Bytes(SECTORS_MAX * 512)
+            );
+            return Err(Failure::new(FailureKind::BadInput, text));
+        }
+        let clock = Clock::Virtual {
+            disk: settings.disk.clone(),
+            machine: None,
+        };
+        let guest = Guest::new(&settings.guest, settings.memory, clock)?.recorded(true);
+        Ok(Self {
+            log,
+            settings,
+            guest,
+            boot: None,
+        })
+    }
+
+    /// Judges a state. If the guest kernel dies of it or hangs, the next state has a new guest.
+    ///
+    /// # Errors
+    /// A [`Failure`] if no guest can be booted, or if it cannot judge states of this file system.
+    pub fn judge(&mut self, state: &CrashState) -> Result<StateOutcome, Failure> {
+        let mut boot = match self.boot.take() {
+            Some(boot) => boot,
+            None => self.boot(state)?,
+        };
+        let found = boot
+            .show(state)
+            .and_then(|()| boot.outcome(self.settings.limit));
+        let outcome = match found {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                // Its own failure says more.
+                let _ = boot.end();
+                return Err(failure);
+            }
+        };
+        let goes_on = match &outcome {
+            StateOutcome::Judged(report) => report.unmount_error.is_none() && boot.has_more(),
+            StateOutcome::Died(..) | StateOutcome::Hung(_) => false,
+        };
+        match goes_on {
+            true => self.boot = Some(boot),
+            false => boot.end()?,
+        }
+        Ok(outcome)
+    }
+
+    /// Ends the guest and removes its folder.
+    ///
+    /// # Errors
+    /// A [`Failure`] if something is left.
+    pub fn end(mut self) -> Result<(), Failure> {
+        self.boot.take().map_or(Ok(()), Boot::end)
+    }
+
+    fn boot(&self, state: &CrashState) -> Result<Boot<'a>, Failure> {
+        let folders = self.log.head.scripts.iter().map(|it| top_of(&it.folder));
+        let mut folders: Vec<String> = folders.collect();
+        folders.sort_unstable();
+        folders.dedup();
+        let task = StateTask {
+            subject: self.settings.subject.clone(),
+            device: SIMULATED_DISK.into(),
+            mount_point: MOUNT_POINT.into(),
+            bytes: self.log.head.sectors * 512,
+            folders,
+            turn: STATUS.into(),
+            states: STATES_PER_BOOT as u64,
+        };
+        let started = Started {
+            guest: &self.guest,
+            folder: &self.settings.folder,
+            leases: &self.settings.leases,
+            slot: self.settings.slot,
+        };
+        Boot::start(&started, self.log, &task, state)
+    }
+}
+
+/// Judges states with one guest for each of `settings`, and hands each outcome to `take` with the
+/// number of its state. Ends early once `is_stopped` is true.
+///
+/// # Errors
+/// The first failure of a judge.
+pub fn judge_all(
+    log: &DiskLog,
+    states: &[CrashState],
+    settings: &[StateJudgeSettings],
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    take: &(dyn Fn(usize, StateOutcome) + Sync),
+) -> Result<(), Failure> {
+    let next = AtomicUsize::new(0);
+    let failure: Mutex<Option<Failure>> = Mutex::new(None);
+    let has_failed = || failure.lock().is_ok_and(|it| it.is_some());
+    let work = |settings: &StateJudgeSettings| -> Result<(), Failure> {
+        loop {
+            let group = next.fetch_add(1, Ordering::Relaxed);
+            let numbers = group * STATES_PER_BOOT..states.len().min((group + 1) * STATES_PER_BOOT);
+            if numbers.is_empty() {
+                return Ok(());
+            }
+            let mut judge = StateJudge::new(log, settings.clone())?;
+            for number in numbers {
+                if is_stopped() || has_failed() {
+                    return judge.end();
+                }
+                take(number, judge.judge(&states[number])?);
+            }
+            judge.end()?;
+        }
+    };
+    std::thread::scope(|scope| {
+        for settings in settings {
+            scope.spawn(|| {
+                if let (Err(error), Ok(mut kept)) = (work(settings), failure.lock()) {
+                    kept.get_or_insert(error);
+                }
+            });
+        }
+    });
+    failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
+}
+
+/// The first component of a folder.
+fn top_of(folder: &str) -> String {
+    let first = folder.split('/').next();
+    first.unwrap_or_default().to_owned()
+}
