@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
 use crate::harness::{skip, turn};
+use crate::interruption::wait_for_first_trial;
 
 const WINE: &str = "/usr/lib/wine/wine64";
 const PROGRAM: &str = "target/cross/x86_64-pc-windows-gnu/debug/fslab.exe";
@@ -44,7 +45,10 @@ impl Windows {
             .or_else(|_| fs::copy(&program, at("fslab.exe")).map(drop))
             .expect("the program");
         fs::create_dir(at("data")).expect("a folder");
-        fs::copy(root.join("tests/windows/study.toml"), at("study.toml")).expect("the study");
+        for study in ["study.toml", "long.toml"] {
+            let from = root.join("tests/windows").join(study);
+            fs::copy(from, at(study)).expect("the study");
+        }
         // Wine 8 lacks one library of Windows 10.
         let compiled = Command::new("x86_64-w64-mingw32-gcc")
             .args(["-O2", "-shared", "-o"])
@@ -59,16 +63,27 @@ impl Windows {
         Some(Self { folder })
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(WINE)
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(WINE);
+        command
             .arg("fslab.exe")
             .args(arguments)
             .current_dir(self.folder.path())
             .env("WINEPREFIX", self.folder.path().join("prefix"))
             .env("WINEDEBUG", "-all")
-            .env_remove("DISPLAY")
-            .output()
-            .expect("Wine starts")
+            .env_remove("DISPLAY");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("Wine starts")
+    }
+
+    /// Demands that no trial has left anything in the measured folder.
+    fn expect_nothing_left(&self) {
+        let left = fs::read_dir(self.path("data")).expect("listed").flatten();
+        let left: Vec<_> = left.map(|entry| entry.path()).collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
     }
 
     /// The output of a command that ends with `code`.
@@ -132,17 +147,13 @@ fn a_directory_is_measured_on_windows_by_every_engine_and_its_run_is_read_here()
                 "--dir",
                 "data",
             ][..],
-            &["--repeats", "2", "--out", "out"],
+            &["--repeats", "2", "--out", "out", "--allow-commands"],
             &store,
         ]
         .concat(),
     );
     assert!(out.contains("All 2 trials ran to the end."), "{out}");
-    assert_eq!(
-        fs::read_dir(windows.path("data")).expect("listed").count(),
-        0,
-        "the trials' folders are removed"
-    );
+    windows.expect_nothing_left();
     let export = ["export", "--format", "json", "-o", "run.json"];
     windows.expect(0, &[&export[..], &store].concat());
     let run = fs::read(windows.path("run.json")).expect("exported");
@@ -163,6 +174,11 @@ fn a_directory_is_measured_on_windows_by_every_engine_and_its_run_is_read_here()
     );
     let (listed, _) = windows.expect(0, &["list", "--store", "other.db"]);
     assert!(listed.contains("2/2"), "{listed}");
+    // A run against itself: no difference, and a gate that passes.
+    let (diff, _) = windows.expect(0, &[&["diff", "last", "last"][..], &store].concat());
+    assert!(diff.contains("Stream"), "{diff}");
+    windows.expect(0, &[&["gate", "last", "last"][..], &store].concat());
+    windows.expect(0, &[&["gate", "last", "run.json"][..], &store].concat());
     let (csv, _) = windows.expect(0, &[&["export", "--format", "csv"][..], &store].concat());
     assert!(csv.lines().count() > 20, "{csv}");
 }
@@ -188,6 +204,8 @@ fn assert_phases_of_windows(run: &serde_json::Value) {
         "write-through",
         "mapped",
         "stream",
+        "threads",
+        "program",
         "create",
         "stat",
         "unlink",
@@ -200,7 +218,15 @@ fn assert_phases_of_windows(run: &serde_json::Value) {
             .find(|phase| phase["name"] == name)
             .expect("it")
     };
-    for (name, reason) in [("chmod", "chmod"), ("cold", "cold")] {
+    assert_eq!(
+        phase("threads")["threads"].as_array().map(Vec::len),
+        Some(4)
+    );
+    for (name, reason) in [
+        ("chmod", "chmod"),
+        ("cold", "cold"),
+        ("barrier", "needs macOS: barrier"),
+    ] {
         let phase = phase(name);
         assert_eq!(phase["outcome"], "skipped", "{phase}");
         let said = phase["reason"].as_str().expect("a reason");
@@ -223,4 +249,67 @@ fn what_windows_lacks_is_refused_by_name() {
     }
     let (out, _) = windows.expect(0, &["platform"]);
     assert!(out.contains("here is Windows"), "{out}");
+}
+
+const LONG: [&str; 11] = [
+    "compare",
+    "--study",
+    "long.toml",
+    "--venue",
+    "dir",
+    "--dir",
+    "data",
+    "--out",
+    "out",
+    "--store",
+    "store.db",
+];
+
+#[test]
+fn a_trial_ends_at_its_limit_and_ctrl_c_keeps_what_is_done_on_windows() {
+    let test = "a_trial_ends_at_its_limit_and_ctrl_c_keeps_what_is_done_on_windows";
+    let _turn = turn();
+    let Some(windows) = Windows::find(test) else {
+        return;
+    };
+    let mut study = fs::read_to_string(windows.path("long.toml")).expect("the study");
+    study = study.replace("400000", "4000000000");
+    fs::write(windows.path("endless.toml"), study).expect("written");
+    let endless = LONG.map(|word| match word {
+        "long.toml" => "endless.toml",
+        other => other,
+    });
+    let limited = [&endless[..], &["--repeats", "1", "--trial-limit", "3s"]].concat();
+    let (out, err) = windows.expect(3, &limited);
+    assert!(
+        out.contains("limit of 3 s") || err.contains("limit of 3 s"),
+        "{out}\n{err}"
+    );
+    windows.expect_nothing_left();
+
+    let mut child = windows
+        .command(&LONG)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("Wine starts");
+    wait_for_first_trial(&mut child);
+    // Wine makes Ctrl-C of it.
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is there");
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    windows.expect_nothing_left();
+    let show = ["show", "last", "--json", "--store", "store.db"];
+    let stored = || {
+        let (run, _) = windows.expect(0, &show);
+        let run: serde_json::Value = serde_json::from_str(&run).expect("JSON");
+        run["trials"].as_array().map_or(0, Vec::len)
+    };
+    let before = stored();
+    assert!((1..4).contains(&before), "{before} trials");
+    let (_, err) = windows.expect(0, &[&LONG[..], &["--resume"]].concat());
+    let said = format!("{before} of 4 trials are done already");
+    assert!(err.contains(&said), "{err}");
+    assert_eq!(stored(), 4);
+    windows.expect_nothing_left();
 }

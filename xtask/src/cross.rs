@@ -4,18 +4,17 @@
 //! (`rustc-web`, `rust-web-src`): no toolchain is fetched. For Windows Debian has a C compiler, for
 //! the others zig is one, with what their systems declare. What is made stays in `target/cross/`.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+use crate::zig;
 
 /// Debian's compiler, which is beside the sources of its library.
 const COMPILER: &str = "/usr/bin/rustc";
 /// A file of those sources.
 const LIBRARY: &str = "/usr/lib/rustlib/src/rust/library/std/src/lib.rs";
-/// Libraries of FreeBSD that Rust's library names, and of which fslab uses nothing.
-const FREEBSD_LIBRARIES: [&str; 7] = [
-    "devstat", "execinfo", "kvm", "memstat", "procstat", "rt", "util",
-];
+/// What separates the words of `CARGO_ENCODED_RUSTFLAGS`.
+const SEPARATOR: &str = "\u{1f}";
 
 /// A platform.
 struct Target {
@@ -83,7 +82,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> ExitCode {
 }
 
 /// What this machine lacks to build for the target `name`; `None` if nothing.
-pub(crate) fn missing(name: &str) -> Option<String> {
+pub(crate) fn missing(root: &Path, name: &str) -> Option<String> {
     let target = TARGETS.iter().find(|it| it.name == name)?;
     let file = [COMPILER, LIBRARY]
         .into_iter()
@@ -95,17 +94,15 @@ pub(crate) fn missing(name: &str) -> Option<String> {
     }
     let ask = match target.linker {
         Linker::Named(name) => format!("{name} --version"),
-        Linker::Zig(_) => format!("{} version", zig()),
+        Linker::Zig(_) => format!("{} version", zig::command(root)),
     };
     let asked = Command::new("sh").arg("-c").arg(&ask).output();
     (!asked.is_ok_and(|it| it.status.success())).then(|| match target.linker {
         Linker::Named(name) => format!("{name} is missing; scripts/setup cross installs it"),
-        Linker::Zig(_) => "zig is missing: `pip install ziglang`, or ZIG=PROGRAM".to_owned(),
+        Linker::Zig(_) => {
+            "zig is missing: scripts/setup cross installs it; or ZIG=PROGRAM".to_owned()
+        }
     })
-}
-
-fn zig() -> String {
-    std::env::var("ZIG").unwrap_or_else(|_| "python3 -m ziglang".to_owned())
 }
 
 /// Builds fslab for the target `name`; returns the program's path.
@@ -118,18 +115,10 @@ pub(crate) fn build(root: &Path, name: &str, is_release: bool) -> Result<PathBuf
             known.join(", ")
         )
     })?;
-    for file in [COMPILER, LIBRARY] {
-        if !Path::new(file).exists() {
-            return Err(format!(
-                "{file} is missing; scripts/setup cross installs it"
-            ));
-        }
+    if let Some(reason) = missing(root, name) {
+        return Err(reason);
     }
     let folder = root.join("target/cross");
-    let linker = match target.linker {
-        Linker::Named(name) => PathBuf::from(name),
-        Linker::Zig(platform) => zig_compiler(&folder, platform)?,
-    };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let variable = target.triple.replace('-', "_");
     let mut command = Command::new(cargo);
@@ -138,18 +127,34 @@ pub(crate) fn build(root: &Path, name: &str, is_release: bool) -> Result<PathBuf
         .env("RUSTC", COMPILER)
         // The library is built as its own toolchain would.
         .env("RUSTC_BOOTSTRAP", "1")
-        .env(format!("CC_{variable}"), &linker)
-        .env(
-            format!("CARGO_TARGET_{}_LINKER", variable.to_ascii_uppercase()),
-            &linker,
-        )
         .env("CARGO_TARGET_DIR", &folder)
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_PROFILE_DEV_STRIP", "debuginfo")
         .args(["build", "--locked", "--package", "fslab-cli"])
         .args(["-Zbuild-std=std,panic_abort", "--target", target.triple]);
+    let compiler = match target.linker {
+        Linker::Named(name) => PathBuf::from(name),
+        Linker::Zig(platform) => {
+            let tools = zig::tools(root, &folder, platform)?;
+            command
+                .env(format!("AR_{variable}"), tools.archiver)
+                // Else they ask a program of macOS for it.
+                .env("SDKROOT", tools.libraries);
+            tools.compiler
+        }
+    };
+    let linker = format!("CARGO_TARGET_{}_LINKER", variable.to_ascii_uppercase());
+    command
+        .env(format!("CC_{variable}"), &compiler)
+        .env(linker, &compiler);
     if is_release {
-        command.args(["--profile", "dist"]);
+        command
+            .args(["--profile", "dist"])
+            .env("CARGO_PROFILE_DIST_DEBUG", "0")
+            .env(
+                "CARGO_ENCODED_RUSTFLAGS",
+                release_flags(root).join(SEPARATOR),
+            );
     }
     run_to_end(&mut command)?;
     let profile = if is_release { "dist" } else { "debug" };
@@ -159,44 +164,19 @@ pub(crate) fn build(root: &Path, name: &str, is_release: bool) -> Result<PathBuf
         .join(target.program))
 }
 
-/// Writes a program that is a C compiler for `platform`, by zig; returns its path.
-fn zig_compiler(folder: &Path, platform: &str) -> Result<PathBuf, String> {
-    let zig = zig();
-    let libraries = folder.join(format!("libraries-{platform}"));
-    let program = folder.join(format!("cc-{platform}"));
-    let failed = |error: std::io::Error| format!("cannot write {}: {error}", program.display());
-    std::fs::create_dir_all(&libraries).map_err(failed)?;
-    // Other compilers name the platform by Rust's words, which zig does not know.
-    let script = format!(
-        "#!/bin/sh\n\
-         left=$#\n\
-         while [ $left -gt 0 ]; do\n    \
-             word=$1; shift; left=$((left - 1))\n    \
-             case \"$word\" in\n    \
-             --target=*) ;;\n    \
-             *) set -- \"$@\" \"$word\" ;;\n    \
-             esac\n\
-         done\n\
-         exec {zig} cc -target {platform} -L'{}' \"$@\"\n",
-        libraries.display()
-    );
-    std::fs::write(&program, script).map_err(failed)?;
-    let runs = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&program, runs).map_err(failed)?;
-    if platform.ends_with("freebsd") {
-        let nothing = libraries.join("nothing.c");
-        std::fs::write(&nothing, "\n").map_err(failed)?;
-        for library in FREEBSD_LIBRARIES {
-            let to = libraries.join(format!("lib{library}.so"));
-            run_to_end(
-                Command::new(&program)
-                    .arg("-shared")
-                    .arg("-o")
-                    .args([&to, &nothing]),
-            )?;
-        }
-    }
-    Ok(program)
+/// Without symbols, and without paths of this machine in the messages of errors.
+fn release_flags(root: &Path) -> Vec<String> {
+    let registry = std::env::var("CARGO_HOME")
+        .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))
+        .unwrap_or_default();
+    let sources = LIBRARY.split_once("/library/").map_or("", |(root, _)| root);
+    vec![
+        format!("--remap-path-prefix={}=fslab", root.display()),
+        format!("--remap-path-prefix={registry}=cargo"),
+        format!("--remap-path-prefix={sources}=rust"),
+        // The linker does it: what rustc would start for it is not in Debian's.
+        "-Clink-arg=-s".to_owned(),
+    ]
 }
 
 fn run_to_end(command: &mut Command) -> Result<(), String> {

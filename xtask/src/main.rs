@@ -10,6 +10,7 @@ mod gate;
 mod lines;
 mod tally;
 mod tidy;
+mod zig;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,5 +1,7 @@
 //! Evaluates claims for a run.
 
+use std::collections::BTreeSet;
+
 use fslab_model::RunRecord;
 
 use crate::evidence::{Basis, Evidence, Member, Ranges};
@@ -65,6 +67,10 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) ->
     let others: Vec<Evidence<'_>> = others.collect();
     let todays = Evidence::of(claims, run, Basis::Run).with_todays_defaults();
     let verdicts = claims.claims.iter().map(|claim| {
+        if let Some(across) = platforms_of(claim, &checked, &by_platform) {
+            let judgement = judge(claim, &by_platform, &others);
+            return verdict(claim, &by_platform, judgement, &across);
+        }
         if claim.platforms.is_empty() {
             let mut judgement = judge(claim, &checked, &others);
             let with_todays = has_both_defaults(claim, &checked)
@@ -77,14 +83,14 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) ->
             }
             return ClaimVerdict {
                 with_todays_defaults: with_todays,
-                ..verdict(claim, &checked, judgement)
+                ..verdict(claim, &checked, judgement, &[])
             };
         }
         let judgement = match platforms.ensure_all(claim) {
             Ok(()) => judge(claim, &by_platform, &others),
             Err(gap) => Judgement::missing(gap),
         };
-        verdict(claim, &by_platform, judgement)
+        verdict(claim, &by_platform, judgement, &claim.platforms)
     });
     Scorecard {
         study: claims.study.clone(),
@@ -104,12 +110,43 @@ pub fn evaluate_original(original: &Original) -> Scorecard {
         study: original.claims.study.clone(),
         run: printed.record.header.run.to_string(),
         verdicts: claims
-            .map(|claim| verdict(claim, &evidence, judge(claim, &evidence, &[])))
+            .map(|claim| {
+                let judgement = judge(claim, &evidence, &[]);
+                verdict(claim, &evidence, judgement, &claim.platforms)
+            })
             .collect(),
     }
 }
 
-fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> ClaimVerdict {
+/// The platforms whose runs together decide a claim that names none: the checked run lacks one of
+/// its subjects and a stand-in for it, and `joined` has all of them. `None` if the checked run
+/// decides it.
+fn platforms_of(
+    claim: &Claim,
+    checked: &Evidence<'_>,
+    joined: &Evidence<'_>,
+) -> Option<Vec<String>> {
+    let known = &checked.claims.platforms;
+    let kind = &claim.holds.kind;
+    let mut names: BTreeSet<&str> = kind.subjects().into_iter().collect();
+    if kind.compares_all() {
+        names.extend(known.keys().map(String::as_str));
+    }
+    let is_across = claim.platforms.is_empty()
+        && names.iter().any(|name| checked.member(name).is_err())
+        && names.iter().all(|name| joined.member(name).is_ok());
+    let platforms = names.iter().filter_map(|name| known.get(*name));
+    let platforms: BTreeSet<&String> = platforms.collect();
+    is_across.then(|| platforms.into_iter().cloned().collect())
+}
+
+/// The verdict; `platforms` are those whose runs decided it, if it is about several.
+fn verdict(
+    claim: &Claim,
+    evidence: &Evidence<'_>,
+    mut judgement: Judgement,
+    platforms: &[String],
+) -> ClaimVerdict {
     let is_deviation = matches!(
         claim.holds.score,
         Score::Deviation(_) | Score::RelativeDeviation(_)
@@ -124,9 +161,9 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> 
         let label = format!("over {runs} perturbed runs in virtual time");
         judgement.remarks.push(label);
     }
-    if is_measured && !claim.platforms.is_empty() && !evidence.is_printed() {
-        let platforms = format!("by runs on {}", claim.platforms.join(", "));
-        judgement.remarks.push(platforms);
+    if is_measured && !platforms.is_empty() && !evidence.is_printed() {
+        let remark = format!("by runs on {}", platforms.join(", "));
+        judgement.remarks.push(remark);
     }
     let stand_ins = stand_ins(claim, evidence);
     ClaimVerdict {
@@ -136,7 +173,7 @@ fn verdict(claim: &Claim, evidence: &Evidence<'_>, mut judgement: Judgement) -> 
         kind: claim.holds.kind.as_str(),
         required: claim.required,
         contradicted: claim.contradicted,
-        platforms: claim.platforms.clone(),
+        platforms: platforms.to_vec(),
         outcome: judgement.outcome,
         sentence: sentence(claim, &judgement, &stand_ins),
         stand_ins,

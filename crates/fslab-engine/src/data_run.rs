@@ -6,6 +6,7 @@
 use fslab_sys::SharedCounter;
 
 use crate::drive::{DataThread, ReadyWorker, WorkerConfig, prepare_files, run_workers};
+use crate::engines::refuse_lacking_syncs;
 use crate::jobs::{Amount, Workers};
 use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
@@ -66,6 +67,7 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
     for (kind, job) in jobs {
         job.validate()?;
         let engine = &engine(*kind).data;
+        refuse_lacking_syncs(job)?;
         (engine.check)(job)?;
         running.push(Running {
             engine,

@@ -100,6 +100,8 @@ const AUXILIARY_OPERATIONS: &[&str] = &[
     "fdatasync",
     "sync-file-range",
     "msync",
+    "barrier",
+    "sync-to-drive",
     "syncfs",
     "fsync-directory",
     "list",

@@ -1,17 +1,11 @@
 //! Locates programs.
 
-use fslab_sys::os::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The program `name` in the system's folders of programs.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let mut folders = fslab_sys::PLAIN_PATH.split(':');
-    folders.find_map(|folder| {
-        let path = Path::new(folder).join(name);
-        let metadata = path.metadata().ok()?;
-        let may_execute = metadata.permissions().mode() & 0o111 != 0;
-        (metadata.is_file() && may_execute).then_some(path)
-    })
+    let mut folders = std::env::split_paths(fslab_sys::PLAIN_PATH);
+    folders.find_map(|folder| fslab_sys::os::program_in(&folder, name))
 }
 
 /// A message on missing ones of `programs`, each a name and its package of Debian; `None` if all

@@ -3,7 +3,6 @@
 //! PostgreSQL refuses to run as root. Then its programs run in a user namespace in which the
 //! trial's user has another number (unshare(1)): it still owns what the trial made.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -263,7 +262,7 @@ impl<'a> Database<'a> {
             "postgres",
             &["-D", "data", "-c", "listen_addresses=", "-c", &sockets],
         );
-        let directory = File::open(&self.session.directory)
+        let directory = fslab_sys::os::open_folder(&self.session.directory)
             .map_err(|error| ProgramError::io("open", &self.session.directory, &error))?;
         let mut command = Command::new(&words[0]);
         command

@@ -1,6 +1,6 @@
 //! Runs and times programs on the file system, one after the other.
 
-use fslab_sys::os::CommandExt;
+use fslab_sys::os::{CommandExt, TEMPORARY, open_folder};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Session {
     /// Runs a program to its end, with any exit status. A `limit_s` of 0 is no limit besides that
     /// of the trial.
     pub(crate) fn run(&self, words: &[String], limit_s: u32) -> Result<CompletedRun, ProgramError> {
-        let directory = File::open(&self.directory)
+        let directory = open_folder(&self.directory)
             .map_err(|error| ProgramError::io("open", &self.directory, &error))?;
         self.context.outside(|| {
             let command = self.command(words, directory);
@@ -139,9 +139,12 @@ impl Session {
             .env("PATH", PLAIN_PATH)
             .env("LC_ALL", "C")
             .envs(fslab_sys::inherited_loading())
-            .env("HOME", self.context.outer_path(&self.directory))
-            .env("TMPDIR", self.context.outer_path(&self.temporary))
-            .envs(&self.environment);
+            .env("HOME", self.context.outer_path(&self.directory));
+        let temporary = self.context.outer_path(&self.temporary);
+        for name in TEMPORARY {
+            command.env(name, &temporary);
+        }
+        command.envs(&self.environment);
         fslab_sys::work_in(
             &mut command,
             directory,

@@ -17,6 +17,10 @@ pub enum Ability {
     FullSync,
     /// A sync of the data alone.
     DataSync,
+    /// A sync that orders writes and leaves them in the drive's cache.
+    Barrier,
+    /// A sync that leaves data in the drive's cache, in any order.
+    DriveSync,
     /// Evicting a file's pages, and seeing that they are gone.
     Eviction,
     /// Workers that are processes.
@@ -27,6 +31,8 @@ pub enum Ability {
     Attributes,
     /// Programs as workloads, with their children.
     Programs,
+    /// Traces that are replayed call by call.
+    Replay,
     /// Phases with another root, which no link leaves.
     Confinement,
     /// Counters of the device, the kernel's log, other processes.
@@ -71,7 +77,7 @@ const fn row(
 }
 
 /// Linux, Windows, macOS, FreeBSD: `Ok` with the way, `Err` with the reason.
-const TABLE: [AbilityRow; 17] = [
+const TABLE: [AbilityRow; 20] = [
     row(
         Ability::Directories,
         "venue dir",
@@ -133,6 +139,26 @@ const TABLE: [AbilityRow; 17] = [
         ],
     ),
     row(
+        Ability::Barrier,
+        "barrier",
+        [
+            Err("no call orders writes in the drive's cache"),
+            Err("no call orders writes in the drive's cache"),
+            Ok("F_BARRIERFSYNC: order alone"),
+            Err("no call orders writes in the drive's cache"),
+        ],
+    ),
+    row(
+        Ability::DriveSync,
+        "sync to the drive",
+        [
+            Err("fsync reaches the medium"),
+            Err("FlushFileBuffers reaches the medium"),
+            Ok("fsync: up to the drive's cache"),
+            Err("fsync reaches the medium"),
+        ],
+    ),
+    row(
         Ability::Eviction,
         "cold reads by eviction",
         [
@@ -174,12 +200,22 @@ const TABLE: [AbilityRow; 17] = [
     ),
     row(
         Ability::Programs,
-        "programs, replay",
+        "programs",
+        [
+            Ok("process groups, whose orphans are reaped"),
+            Ok("job objects"),
+            Err("children of a program are reaped by Linux's subreaper"),
+            Err("children of a program are reaped by Linux's subreaper"),
+        ],
+    ),
+    row(
+        Ability::Replay,
+        "replay",
         [
             Ok("yes"),
-            Err("children of a program are reaped by Linux's subreaper"),
-            Err("children of a program are reaped by Linux's subreaper"),
-            Err("children of a program are reaped by Linux's subreaper"),
+            Err("a trace has system calls of Linux"),
+            Err("a trace has system calls of Linux"),
+            Err("a trace has system calls of Linux"),
         ],
     ),
     row(
@@ -309,6 +345,8 @@ pub fn platform_facts() -> Vec<(String, String)> {
         Ability::WriteThrough,
         Ability::FullSync,
         Ability::DataSync,
+        Ability::Barrier,
+        Ability::DriveSync,
     ];
     let rows = TABLE.iter().filter(|row| calls.contains(&row.ability));
     let mut facts: Vec<_> = rows

@@ -46,6 +46,47 @@ pub fn set_mode(path: impl AsRef<std::path::Path>, mode: u32) -> std::io::Result
     std::fs::set_permissions(path, permissions)
 }
 
+/// Opens the folder at `path`, so that it stays where it is.
+///
+/// # Errors
+/// That of open(2).
+#[cfg(unix)]
+pub fn open_folder(path: &std::path::Path) -> std::io::Result<std::fs::File> {
+    std::fs::File::open(path)
+}
+
+/// Opens the folder at `path`, so that it stays where it is.
+///
+/// # Errors
+/// That of CreateFile.
+#[cfg(windows)]
+pub fn open_folder(path: &std::path::Path) -> std::io::Result<std::fs::File> {
+    crate::windows::open_folder(path)
+}
+
+/// Variables that name the folder of temporary files.
+pub const TEMPORARY: &[&str] = if cfg!(windows) {
+    &["TEMP", "TMP"]
+} else {
+    &["TMPDIR"]
+};
+
+/// The program `name` in `folder`; on Windows also without its `.exe`.
+#[must_use]
+pub fn program_in(folder: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
+    let path = folder.join(name);
+    if cfg!(windows) {
+        let with_end = folder.join(format!("{name}.exe"));
+        return [path, with_end].into_iter().find(|path| {
+            let is_program = path.extension().is_some_and(|it| it == "exe");
+            is_program && path.is_file()
+        });
+    }
+    let metadata = path.metadata().ok()?;
+    let may_execute = metadata.permissions().mode() & 0o111 != 0;
+    (metadata.is_file() && may_execute).then_some(path)
+}
+
 /// True if reading failed since another process holds a lock on the file: locks of Windows keep
 /// others from reading.
 #[must_use]

@@ -23,7 +23,7 @@ pub(crate) fn demanded_by(job: &JobKind) -> Option<Ability> {
     if is_among(CONFORMANCE_JOBS) {
         Some(Ability::Inodes)
     } else if is_among(REPLAY_JOBS) {
-        Some(Ability::Programs)
+        Some(Ability::Replay)
     } else {
         None
     }

@@ -15,6 +15,7 @@ mod debian;
 mod dependencies;
 mod documents;
 mod guest;
+mod needed;
 mod notices;
 mod package;
 mod port;

@@ -24,7 +24,7 @@ pub(super) const COMMON: &str = "/usr/share/common-licenses";
 /// The name of the file with the copyright of Rust's standard library.
 pub(super) const STANDARD_LIBRARY: &str = "RUST-LIBRARY-COPYRIGHT.html";
 
-/// The document.
+/// The document; `of_rust` is the name of the file beside it about Rust's standard library.
 ///
 /// # Errors
 /// A crate without a licence; a licence file that cannot be read.
@@ -32,6 +32,7 @@ pub(super) fn write(
     root: &Path,
     linked: &[Linked],
     libraries: &[DebianPackage],
+    of_rust: &str,
 ) -> Result<String, String> {
     let mut document = format!(
         "Licences of what the binary fslab contains.\n\n\
@@ -47,7 +48,7 @@ pub(super) fn write(
         document += &titled(&package.name, &String::from_utf8_lossy(&copyright));
     }
     document += "\n2. Rust's standard library, and the font\n";
-    document += &format!("\nRust's standard library: see {STANDARD_LIBRARY} beside this file.\n");
+    document += &format!("\nRust's standard library: see {of_rust} beside this file.\n");
     let font = read(&root.join("crates/fslab-cli/fonts/LICENSE-OFL"))?;
     document += &titled("Liberation Sans", &String::from_utf8_lossy(&font));
     document += "\n3. Crates\n";
@@ -72,7 +73,7 @@ pub(super) fn write(
     Ok(document)
 }
 
-fn titled(title: &str, text: &str) -> String {
+pub(super) fn titled(title: &str, text: &str) -> String {
     let line = "-".repeat(72);
     format!("\n{line}\n{title}\n{line}\n\n{}\n", text.trim_end())
 }

@@ -8,12 +8,16 @@ use super::debian::{DebianPackage, sources_table};
 use super::dependencies::linked;
 use super::package::tarball;
 use super::program::{make, read, run, text, write};
-use super::{notices, sbom};
+use super::{needed, notices, sbom};
+use crate::zig;
 
 /// Static libraries of gcc for Windows that are linked into a program.
 const MINGW_LIBRARIES: [&str; 3] = ["libmingw32.a", "libgcc.a", "libgcc_eh.a"];
 /// The copyright of the compiler's library, as Debian ships it.
 const LIBRARY_COPYRIGHT: &str = "/usr/share/doc/rustc-web/copyright";
+
+/// Its name in a package.
+const LIBRARY_NOTICE: &str = "RUST-LIBRARY-COPYRIGHT.txt";
 
 /// A system that is not Linux.
 #[derive(Clone, Copy, Debug)]
@@ -45,19 +49,28 @@ pub(super) fn make_port(packing: &Packing, target: &str, port: Port) -> Result<(
     println!("dist: {target}: {} bytes", bytes.len());
     make(&tree)?;
     let file = program.file_name().unwrap_or_default();
+    let packed = tree.join(file);
     run(Command::new("install")
         .arg("-m755")
-        .arg(&program)
-        .arg(tree.join(file)))?;
+        .args([&program, &packed]))?;
+    let loaded = needed::of_system(&packed, port.triple)?;
+    println!("dist: {target} loads {}", loaded.join(", "));
     let libraries = match port.is_windows {
         true => mingw_libraries()?,
         false => Vec::new(),
     };
     let crates = linked(root, port.triple)?;
-    let document = notices::write(root, &crates, &libraries)?;
+    let mut document = notices::write(root, &crates, &libraries, LIBRARY_NOTICE)?;
+    let zig = match port.is_windows {
+        true => None,
+        false => Some(zig::runtime(root)?),
+    };
+    for (name, licence) in zig.iter().flat_map(|it| &it.licences) {
+        document += &notices::titled(name, licence);
+    }
     write(&tree.join("THIRD-PARTY-LICENSES.txt"), document.as_bytes())?;
     let of_rust = read(Path::new(LIBRARY_COPYRIGHT))?;
-    write(&tree.join("RUST-LIBRARY-COPYRIGHT.txt"), &of_rust)?;
+    write(&tree.join(LIBRARY_NOTICE), &of_rust)?;
     for copied in [
         "LICENSE-MIT",
         "LICENSE-APACHE",
@@ -67,7 +80,10 @@ pub(super) fn make_port(packing: &Packing, target: &str, port: Port) -> Result<(
         let to = Path::new(copied).file_name().unwrap_or_default();
         write(&tree.join(to), &read(&root.join(copied))?)?;
     }
-    let document = sbom::of_binary(packing.version, &crates, &libraries);
+    let mut document = sbom::of_binary(packing.version, &crates, &libraries);
+    if let (Some(zig), Some(parts)) = (&zig, document["components"].as_array_mut()) {
+        parts.push(sbom::of_zig(&zig.version));
+    }
     let document = serde_json::to_string_pretty(&document).map_err(|it| it.to_string())? + "\n";
     write(&tree.join("fslab.cdx.json"), document.as_bytes())?;
     write(&out.join(format!("{name}.cdx.json")), document.as_bytes())?;

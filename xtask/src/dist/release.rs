@@ -106,7 +106,7 @@ fn release(root: &Path, request: &Request) -> Result<(), String> {
     for target in targets {
         match target.state {
             State::Ported(port) => {
-                let missing = crate::cross::missing(target.name);
+                let missing = crate::cross::missing(root, target.name);
                 if let Some(reason) = missing.filter(|_| request.target.is_none()) {
                     println!("dist: {} is not made: {reason}", target.name);
                     continue;
@@ -191,7 +191,7 @@ impl Release<'_> {
         let libraries = debian::static_libraries(&format!("{}gcc", build.tools))?;
         documents::add(build, fslab, tree)?;
         let at = |name: &str| tree.join("share/doc/fslab").join(name);
-        let text = notices::write(self.root, &linked, &libraries)?;
+        let text = notices::write(self.root, &linked, &libraries, notices::STANDARD_LIBRARY)?;
         write(&at("copyright"), COPYRIGHT.as_bytes())?;
         write(&at("THIRD-PARTY-LICENSES.txt"), text.as_bytes())?;
         let of_rust = notices::of_standard_library()?;

@@ -37,6 +37,17 @@ pub(super) fn of_guest(lab: &str, kernel: &str, packages: &[DebianPackage]) -> V
     )
 }
 
+/// The libraries of zig in a program that it has linked.
+pub(super) fn of_zig(version: &str) -> Value {
+    json!({
+        "type": "library",
+        "bom-ref": "zig",
+        "name": "compiler_rt and libunwind of zig",
+        "version": version,
+        "licenses": [{ "expression": "MIT AND Apache-2.0 WITH LLVM-exception" }],
+    })
+}
+
 fn document(subject: &Value, components: &[Value], dependencies: &[Value]) -> Value {
     json!({
         "bomFormat": "CycloneDX",

@@ -178,3 +178,35 @@ fn the_platforms_of_a_claim_are_those_of_its_subjects() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+#[test]
+fn runs_on_several_platforms_decide_what_the_checked_one_lacks_a_subject_of() {
+    let builder = RunBuilder::real().times("ext2", &[("w", &[1.0, 1.001, 0.999])]);
+    let linux = builder.build();
+    let both = windows().build();
+    let further: &[(&RunRecord, Option<&str>)] = &[(&both, Some("windows"))];
+    let plain = claims("", EXT2_NTFS);
+    assert_eq!(of(&plain, &linux, &[]).outcome, NotApplicable);
+    let joined = of(&plain, &linux, further);
+    assert_eq!(joined.outcome, Fails, "{}", joined.sentence);
+    assert!(
+        joined.sentence.ends_with("by runs on linux, windows."),
+        "{}",
+        joined.sentence
+    );
+    assert_eq!(joined.platforms, ["linux", "windows"]);
+    // The same from the other side.
+    let swapped: &[(&RunRecord, Option<&str>)] = &[(&linux, None)];
+    let from_windows = of(&plain, &both, swapped);
+    assert_eq!(
+        from_windows.outcome, NotApplicable,
+        "an import says nothing"
+    );
+    // What compares all needs all subjects of the original.
+    let best = claims("", "kind = 'best'\nphase = 'w'\nsubjects = ['ntfs']");
+    assert_eq!(of(&best, &linux, further).outcome, Holds);
+    let ntfs = RunBuilder::imported().times("ntfs", &[("w", &[0.5, 0.501, 0.499])]);
+    let ntfs = ntfs.build();
+    let further: &[(&RunRecord, Option<&str>)] = &[(&ntfs, Some("windows"))];
+    assert_eq!(of(&best, &linux, further).outcome, NotApplicable);
+}

@@ -276,7 +276,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
             SyncCall::Fsync => RingSync::Fsync,
             SyncCall::Fdatasync => RingSync::Fdatasync,
             SyncCall::FileRange => RingSync::Range,
-            SyncCall::Msync => {
+            SyncCall::Msync | SyncCall::Barrier | SyncCall::Drive => {
                 let refused = io::ErrorKind::Unsupported.into();
                 return Err(self.worker.failure(call.as_str(), refused));
             }

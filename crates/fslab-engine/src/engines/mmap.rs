@@ -87,7 +87,7 @@ impl DataTarget for MappedFile {
     fn sync(&mut self, call: SyncCall) -> io::Result<()> {
         match call {
             SyncCall::Msync => self.mapping.sync(),
-            SyncCall::Fsync | SyncCall::Fdatasync => {
+            SyncCall::Fsync | SyncCall::Fdatasync | SyncCall::Barrier | SyncCall::Drive => {
                 self.mapping.sync()?;
                 sync_file(&self.file, call)
             }

@@ -12,5 +12,6 @@ mod uring;
 pub(crate) use mmap::MMAP;
 pub(crate) use null::{NULL, NullTarget};
 pub(crate) use psync::PSYNC;
+pub(crate) use refusals::refuse_lacking_syncs;
 pub(crate) use stdio::STDIO;
 pub(crate) use uring::URING;

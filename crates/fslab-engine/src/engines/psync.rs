@@ -162,5 +162,7 @@ pub(super) fn sync_file(file: &DataFile, call: SyncCall) -> io::Result<()> {
         // Length 0 means up to the end of the file.
         SyncCall::FileRange => file.sync_range(0, 0),
         SyncCall::Msync => Err(io::ErrorKind::Unsupported.into()),
+        SyncCall::Barrier => file.barrier(),
+        SyncCall::Drive => file.sync_to_drive(),
     }
 }

@@ -13,6 +13,16 @@ pub(super) fn refuse_msync(job: &DataJob) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// Refuses calls that make data durable and that this platform lacks.
+pub(crate) fn refuse_lacking_syncs(job: &DataJob) -> Result<(), EngineError> {
+    for call in job.sync_calls() {
+        if let Some(ability) = call.demanded() {
+            ability.demand().map_err(EngineError::unsupported)?;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses O_DIRECT, which bypasses the memory that `engine` works with.
 pub(super) fn refuse_direct(job: &DataJob, engine: EngineKind) -> Result<(), EngineError> {
     if job.direct {

@@ -1,5 +1,6 @@
 //! Jobs that read and write file data.
 
+use fslab_sys::Ability;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -210,6 +211,11 @@ pub enum SyncCall {
     FileRange,
     /// msync(2) with MS_SYNC of the mapping; mmap only.
     Msync,
+    /// F_BARRIERFSYNC of macOS: writes before it reach the medium before those after it; it does
+    /// not wait for the medium.
+    Barrier,
+    /// fsync(2) of macOS: the data may remain in the drive's cache, and in any order.
+    Drive,
 }
 
 impl SyncCall {
@@ -221,6 +227,17 @@ impl SyncCall {
             Self::Fdatasync => "fdatasync",
             Self::FileRange => "sync-file-range",
             Self::Msync => "msync",
+            Self::Barrier => "barrier",
+            Self::Drive => "sync-to-drive",
+        }
+    }
+
+    /// What it needs of the platform, if not every one has it.
+    pub(crate) fn demanded(self) -> Option<Ability> {
+        match self {
+            Self::Barrier => Some(Ability::Barrier),
+            Self::Drive => Some(Ability::DriveSync),
+            Self::Fsync | Self::Fdatasync | Self::FileRange | Self::Msync => None,
         }
     }
 }
@@ -367,6 +384,12 @@ impl DataJob {
     pub(crate) fn syncs_by(&self, call: SyncCall) -> bool {
         let periodic = self.sync.periodic();
         self.sync.closing == Some(call) || periodic.is_some_and(|every| every.call == call)
+    }
+
+    /// The calls that make data durable.
+    pub(crate) fn sync_calls(&self) -> impl Iterator<Item = SyncCall> {
+        let periodic = self.sync.periodic().map(|every| every.call);
+        self.sync.closing.into_iter().chain(periodic)
     }
 
     pub(crate) fn reads(&self) -> bool {

@@ -73,8 +73,8 @@ pub(crate) struct IoParameters {
     #[schemars(with = "Option<serde_json::Value>")]
     advice: Option<Advice>,
     /// Calls that make data durable: { every = { operations = N, call = CALL }, updated = CALL,
-    /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync". `operations`
-    /// counts writes, not reads.
+    /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync"; on macOS also
+    /// "barrier" and "drive". `operations` counts writes, not reads.
     #[schemars(with = "serde_json::Value")]
     sync: SyncPolicy,
     /// How far the data written can be compressed and deduplicated.

@@ -6,6 +6,7 @@ mod read_file;
 // The platforms with a queue.
 #[cfg(any(target_os = "linux", windows))]
 mod ring;
+mod sync_strength;
 mod time_limit;
 
 pub use read_file::{read_named_text, read_regular_file, read_text_file};

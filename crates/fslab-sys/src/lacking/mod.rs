@@ -2,18 +2,20 @@
 //!
 //! Types that cannot be made here are empty enums: their methods are never called.
 
+#[cfg(unix)]
+mod child_group;
 mod mount_flags;
 mod refusals;
 #[cfg(unix)]
 mod ring;
 mod values;
 
+#[cfg(unix)]
+pub use child_group::ChildGroup;
 pub use mount_flags::MountFlags;
 pub use refusals::*;
 #[cfg(unix)]
 pub use ring::Ring;
-pub use values::{
-    ChildGroup, Confinement, Descriptors, HostRoot, KernelLog, LoopDevice, WriteLimits,
-};
+pub use values::{Confinement, Descriptors, HostRoot, KernelLog, LoopDevice, WriteLimits};
 
 pub(crate) use refusals::lacks;

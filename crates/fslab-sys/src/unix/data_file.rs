@@ -162,6 +162,23 @@ const O_DIRECT: i32 = libc::O_DIRECT;
 const O_DIRECT: i32 = 0;
 
 #[cfg(target_os = "macos")]
+impl DataFile {
+    /// F_BARRIERFSYNC, or fsync(2) as it is.
+    pub(crate) fn weakly_synced(&self, strength: crate::Ability) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let descriptor = self.0.as_raw_fd();
+        // SAFETY: the calls take an open descriptor.
+        let status = unsafe {
+            match strength {
+                crate::Ability::Barrier => libc::fcntl(descriptor, libc::F_BARRIERFSYNC),
+                _ => libc::fsync(descriptor),
+            }
+        };
+        super::status::check(status)
+    }
+}
+
+#[cfg(target_os = "macos")]
 fn without_cache(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     // SAFETY: the call takes an open descriptor and a number.

@@ -42,6 +42,16 @@ pub fn file_identity(path: &Path) -> io::Result<(u64, u64)> {
     identity_of(&options.open(path)?)
 }
 
+/// Opens the folder at `path`.
+///
+/// # Errors
+/// That of CreateFile.
+pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let options = options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+    options.open(path)
+}
+
 /// Opens the regular file `path` for reading; its last component must not be a link.
 ///
 /// # Errors

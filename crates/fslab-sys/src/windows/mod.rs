@@ -4,6 +4,7 @@
 //! `direct` has FILE_FLAG_NO_BUFFERING, one opened with O_DSYNC FILE_FLAG_WRITE_THROUGH, and every
 //! sync is FlushFileBuffers, which includes the device's cache.
 
+mod child_group;
 mod clock;
 mod data_file;
 pub(crate) mod extensions;
@@ -20,10 +21,11 @@ mod text;
 
 pub use crate::lacking::*;
 pub use crate::portable::*;
+pub use child_group::ChildGroup;
 pub use clock::{monotonic_ns, sleep_to_second, sleep_until_ns};
 pub use data_file::DataFile;
-pub(crate) use files::open_untrusted;
 pub use files::{TrustedFolder, WorkFolder, file_identity, is_named, open_regular, remove_tree};
+pub(crate) use files::{open_folder, open_untrusted};
 pub use mapping::Mapping;
 pub use process::{
     PLAIN_PATH, boot_ticks, cold_without_buffering, effective_user, host_name, is_superuser,

@@ -4,12 +4,14 @@
 use std::io;
 use std::os::windows::io::AsRawHandle;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE, WAIT_OBJECT_0};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation,
-    SetInformationJobObject, TerminateJobObject,
+    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
+    JobObjectBasicAccountingInformation, JobObjectExtendedLimitInformation,
+    QueryInformationJobObject, SetInformationJobObject, TerminateJobObject,
 };
 use windows_sys::Win32::System::Threading::{INFINITE, WaitForSingleObject};
 
@@ -118,10 +120,15 @@ impl ProcessGroup {
     /// # Errors
     /// None.
     pub fn has_ended(&self) -> io::Result<bool> {
-        Ok(self.has_ended_within(0))
+        Ok(self.waited(0))
     }
 
-    fn has_ended_within(&self, limit_ms: u32) -> bool {
+    /// True if the leader ends within `limit`.
+    pub(super) fn has_ended_within(&self, limit: Duration) -> bool {
+        self.waited(u32::try_from(limit.as_millis()).unwrap_or(INFINITE - 1))
+    }
+
+    fn waited(&self, limit_ms: u32) -> bool {
         // SAFETY: the handle is open.
         unsafe { WaitForSingleObject(self.leader.as_raw_handle(), limit_ms) == WAIT_OBJECT_0 }
     }
@@ -131,7 +138,7 @@ impl ProcessGroup {
     /// # Errors
     /// None.
     pub fn wait(&self) -> io::Result<()> {
-        self.has_ended_within(INFINITE);
+        self.waited(INFINITE);
         Ok(())
     }
 
@@ -146,6 +153,31 @@ impl ProcessGroup {
         }
         // SAFETY: the handle is open.
         check(unsafe { TerminateJobObject(self.job.0, ENDED) })
+    }
+
+    /// Processor time of all processes of the job, those that have ended included; 0 if the system
+    /// does not count it.
+    pub(super) fn used(&self) -> ResourceUse {
+        let mut counted = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION::default();
+        // SAFETY: the handle is open; the structure outlives the call, and its size is passed.
+        let asked = check(unsafe {
+            QueryInformationJobObject(
+                self.job.0,
+                JobObjectBasicAccountingInformation,
+                (&raw mut counted).cast(),
+                size_of_val(&counted) as u32,
+                std::ptr::null_mut(),
+            )
+        });
+        let ns = |units: i64| units.unsigned_abs() * 100;
+        match asked {
+            Err(_) => ResourceUse::default(),
+            Ok(()) => ResourceUse {
+                user_ns: ns(counted.TotalUserTime),
+                system_ns: ns(counted.TotalKernelTime),
+                ..ResourceUse::default()
+            },
+        }
     }
 
     /// Ends what is left of the job; returns the leader's status and the processor time it used.
