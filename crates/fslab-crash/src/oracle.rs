@@ -789,6 +789,26 @@ mod tests {
     }
 
     #[test]
+    fn a_rename_of_a_file_that_is_not_there_yet_has_not_happened() {
+        let mut script = script(&[
+            "create b",
+            "append b 512",
+            "start",
+            "create a",
+            "append a 512",
+            "rename a b",
+        ]);
+        script.properties = vec![Property::Ordered(4, 5)];
+        let oracle = Oracle::new(&script).expect("can be done");
+        let broken =
+            |content: &[SectorContent]| oracle.broken_properties(&tree(&[("b", sectors(content))]));
+        let none: [usize; 0] = [];
+        assert_eq!(broken(&[written(0, 1, 0)]), none);
+        assert_eq!(broken(&[written(3, 4, 0)]), none);
+        assert_eq!(broken(&[]), [0]);
+    }
+
+    #[test]
     fn a_script_of_a_stranger_is_checked() {
         let mut odd = script(&["create a"]);
         odd.properties = vec![Property::Ordered(0, 9)];

@@ -96,9 +96,12 @@ impl Oracle<'_> {
             Some(_) => true,
             None => false,
         };
+        // A file that was made after the set-up may not be there yet.
+        let is_young = file.is_some_and(|it| usize::from(it) >= self.plan.start);
         match (self.entry(observed, from).is_some(), is_new) {
             (false, true) => Presence::All,
             (true, false) => Presence::Nothing,
+            (false, false) if is_young => Presence::Nothing,
             _ => Presence::Part,
         }
     }
