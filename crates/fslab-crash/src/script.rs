@@ -282,6 +282,7 @@ pub struct ScriptPlan {
 ///
 /// # Errors
 /// The first step that cannot be done after those before it, with the reason.
+#[expect(clippy::too_many_lines, reason = "one arm for each step")]
 pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
     if steps.len() > STEPS_MAX {
         return Err(format!("a script has at most {STEPS_MAX} steps"));
@@ -323,7 +324,7 @@ pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
             Step::Rmdir(name) => {
                 let is_inside = |it: &&str| parent(it) == name.as_str();
                 if names.keys().any(is_inside)
-                    || folders.iter().any(|it| *it != "." && is_inside(&it))
+                    || folders.iter().any(|it| *it != "." && is_inside(it))
                 {
                     return fault("the directory is not empty");
                 }
