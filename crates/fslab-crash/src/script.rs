@@ -1,8 +1,9 @@
 //! Sequences of operations whose every sector says what wrote it.
 //!
-//! A sector of a file has the number of its script, of its file, the step that wrote it, its place in
-//! the file, and a pattern that follows from these. So what is found after a power loss is told
-//! apart: this version, an older one, zeros, another file's data, or garbage.
+//! A sector of a file has the number of its script, of its file, the step that wrote it, its
+//! place in
+//! the file, and a pattern that follows from these. So what is found after a power loss is
+//! distinguished: this version, an older one, zeros, another file's data, or garbage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
