@@ -7,7 +7,8 @@ use crate::{CrashState, DiskLog, LogRequest, Loss, RequestKind};
 /// Which flushes of a log do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DroppedFlushes {
-    /// All that were submitted at this time or later, and no write goes past the cache since then: as
+    /// All that were submitted at this time or later, and no write goes past the cache since
+    /// then: as
     /// a disk, or a file system, that begins to drop them.
     Since(u64),
     /// The one with this number among the flushes, from 0.

@@ -9,7 +9,8 @@
 //! times of its submission and completion. A state is a time at which power fails, and which of
 //! the writes that the disk need not keep at that time it kept.
 //!
-//! The log of a script of operations says what each was and when, so an [`Oracle`] tells what must be
+//! The log of a script of operations says what each was and when, so an [`Oracle`] derives what
+//! must be
 //! there in a state: `LogScript` and `StateReport` --[`Judge`]--> `JudgedState` --> [`Survival`].
 //!
 //! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it

@@ -565,7 +565,7 @@ mod tests {
             (vec![good, SectorContent::Zeros], Fault::Zeroed),
             (vec![good, SectorContent::Garbage], Fault::Garbage),
             (vec![good, written(7, 8, 1)], Fault::Foreign),
-            // A sector of its own at another place is foreign there.
+            // Its sector at another place is foreign there.
             (vec![good, written(0, 1, 0)], Fault::Foreign),
         ];
         for (content, fault) in cases {

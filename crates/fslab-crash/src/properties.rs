@@ -126,9 +126,10 @@ impl Oracle<'_> {
         let Some(change) = self.plan.changes[step] else {
             return Vec::new();
         };
-        let name = match &self.script.operations[step].step {
-            Step::Write(name, ..) | Step::WriteSync(name, ..) | Step::Append(name, _) => name,
-            _ => return Vec::new(),
+        let (Step::Write(name, ..) | Step::WriteSync(name, ..) | Step::Append(name, _)) =
+            &self.script.operations[step].step
+        else {
+            return Vec::new();
         };
         // A file without its data, or one that was renamed since.
         let named = || match self.entry(observed, name) {

@@ -1,8 +1,9 @@
 //! Sequences of operations whose every sector says what wrote it.
 //!
-//! A sector of a file has the number of its script, of its file, the step that wrote it, its place in
-//! the file, and a pattern that follows from these. So what is found after a power loss is told
-//! apart: this version, an older one, zeros, another file's data, or garbage.
+//! A sector of a file has the number of its script, of its file, the step that wrote it, its
+//! place in
+//! the file, and a pattern that follows from these. So what is found after a power loss is
+//! distinguished: this version, an older one, zeros, another file's data, or garbage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
@@ -282,6 +283,7 @@ pub struct ScriptPlan {
 ///
 /// # Errors
 /// The first step that cannot be done after those before it, with the reason.
+#[expect(clippy::too_many_lines, reason = "one arm for each step")]
 pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
     if steps.len() > STEPS_MAX {
         return Err(format!("a script has at most {STEPS_MAX} steps"));
@@ -323,7 +325,7 @@ pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
             Step::Rmdir(name) => {
                 let is_inside = |it: &&str| parent(it) == name.as_str();
                 if names.keys().any(is_inside)
-                    || folders.iter().any(|it| *it != "." && is_inside(&it))
+                    || folders.iter().any(|it| *it != "." && is_inside(it))
                 {
                     return fault("the directory is not empty");
                 }

@@ -19,7 +19,8 @@ fn repairing(program: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The arguments with which a checker replays the journal, where the kernel does not do it at mount.
+/// The arguments with which a checker replays the journal, where the kernel does not do it at
+/// mount.
 fn replaying(program: &str) -> Option<&'static [&'static str]> {
     match program {
         // jfs_fsck(8), -a: replays the log, and goes on only if the file system is dirty then.

@@ -112,7 +112,8 @@ impl<W: Write> State<'_, W> {
                 self.report.tree = Some(tree);
                 self.report.is_cut = is_cut;
                 self.begin(StatePart::Write)?;
-                self.report.write_error = probe(&self.task.mount_point).err().map(text_of);
+                self.report.write_error =
+                    probe(&self.task.mount_point).err().map(|it| it.to_string());
                 self.begin(StatePart::Unmount)?;
                 if let Err(failure) = self.volume.unmount() {
                     // The state of the next would be that of this one.
@@ -230,10 +231,6 @@ pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
     }
 }
 
-fn text_of(error: io::Error) -> String {
-    error.to_string()
-}
-
 fn with_causes(failure: &Failure) -> String {
     let mut text = failure.to_string();
     for cause in &failure.causes {
@@ -311,20 +308,20 @@ impl Walk<'_> {
                 "" => child.into_owned(),
                 name => format!("{name}/{child}"),
             };
-            self.entry(path, depth);
+            self.entry(&path, depth);
         }
     }
 
-    fn entry(&mut self, name: String, depth: usize) {
-        let path = self.root.join(&name);
+    fn entry(&mut self, name: &str, depth: usize) {
+        let path = self.root.join(name);
         let kind = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata.file_type(),
-            Err(error) => return self.add_unreadable(&name, &error),
+            Err(error) => return self.add_unreadable(name, &error),
         };
         if kind.is_dir() {
-            self.add(&name, ObservedEntry::Directory);
+            self.add(name, ObservedEntry::Directory);
             match depth < DEPTH_MAX {
-                true => self.folder(&name, depth + 1),
+                true => self.folder(name, depth + 1),
                 false => self.is_cut = true,
             }
         } else if kind.is_file() {
@@ -333,12 +330,12 @@ impl Walk<'_> {
                 Ok(content) => {
                     self.bytes_left -= content.bytes.min(self.bytes_left);
                     self.is_cut |= self.bytes_left == 0;
-                    self.add(&name, ObservedEntry::File(content));
+                    self.add(name, ObservedEntry::File(content));
                 }
-                Err(error) => self.add_unreadable(&name, &error),
+                Err(error) => self.add_unreadable(name, &error),
             }
         } else {
-            self.add(&name, ObservedEntry::Other);
+            self.add(name, ObservedEntry::Other);
         }
     }
 

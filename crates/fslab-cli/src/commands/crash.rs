@@ -50,10 +50,12 @@ enum CrashCommand {
         #[arg(long, conflicts_with = "list")]
         json: bool,
     },
-    /// Judge the states of logs in guest kernels: mount, read, write, check, repair, and compare with
+    /// Judge the states of logs in guest kernels: mount, read, write, check, repair, and compare
+    /// with
     /// the operations
     Judge(JudgeArgs),
-    /// Print what a power loss interrupted and lost, write the state as an image, judge it, or look at
+    /// Print what a power loss interrupted and lost, write the state as an image, judge it, or
+    /// look at
     /// it in a guest's shell
     Replay(ReplayArgs),
     /// Find the smallest set of lost writes of a state that still breaks the same promise

@@ -45,7 +45,8 @@ pub(crate) struct JudgeArgs {
     /// Chooses among more states than that
     #[arg(long, default_value_t = 1)]
     sample_seed: u64,
-    /// A planted fault: judge what is left if flushes of the log do nothing, `all` after the set-up of
+    /// A planted fault: judge what is left if flushes of the log do nothing, `all` after the
+    /// set-up of
     /// the first script, or the one with this number
     #[arg(long, value_name = "FLUSH", value_parser = parse_dropped)]
     drop_flush: Option<Dropped>,

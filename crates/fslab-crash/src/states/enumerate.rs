@@ -29,7 +29,8 @@ pub struct Budget {
 /// The states of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindCount {
-    /// Different states; a state that another kind has is counted there. Where there are too many to
+    /// Different states; a state that another kind has is counted there. Where there are too many
+    /// to
     /// compare, all states, of which some may be equal.
     pub possible: u64,
     /// Those chosen.

@@ -36,7 +36,7 @@ use crate::venue::pin_to_processor;
 
 /// Bytes of a page of the guest, and of the pipe of turns.
 const PAGE_BYTES: usize = 4096;
-/// Longest message: of a tree with as many sectors as a guest reads, each a run of its own.
+/// Longest message: of a tree with as many sectors as a guest reads, each in a separate run.
 const MESSAGE_BYTES_MAX: u64 = 256 << 20;
 /// Most sectors that a guest may write in a state: 8 GiB.
 const TOUCHED_MAX: u64 = 1 << 24;

@@ -1,6 +1,7 @@
 //! Judges states of a disk after a power loss, many in one boot of a guest kernel.
 //!
-//! A state leaves no trace for the next: the host records which sectors the guest writes, and writes
+//! A state leaves no trace for the next: the host records which sectors the guest writes, and
+//! writes
 //! into the image what differs between what it holds and the next state.
 
 use std::path::PathBuf;
