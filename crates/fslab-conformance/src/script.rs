@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fslab_crash::{DataChange, Property, Script, ScriptSet, SectorOrigin, Step, plan_of};
+use fslab_crash::{DataChange, Property, Script, ScriptSet, ScriptStep, SectorOrigin, plan_of};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, Job, RunError, ensure_inside, synthetic_application};
 use fslab_model::{Bytes, Need, ValueList};
@@ -36,7 +36,7 @@ pub(crate) struct ScriptParameters {
     /// BYTES, truncate NAME BYTES, fsync NAME, fdatasync NAME, sync, rename FROM TO, link FROM TO,
     /// unlink NAME, mkdir NAME, rmdir NAME, start (ends the set-up).
     #[schemars(with = "Vec<String>")]
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
     /// Instead of steps, all sequences of so many operations, each followed by each kind of sync: 1
     /// or 2.
     length: u32,
@@ -111,7 +111,7 @@ impl Job for ScriptParameters {
 
     fn needs(&self) -> Vec<Need> {
         let scripts = self.scripts().unwrap_or_default();
-        let is_link = |step: &Step| matches!(step, Step::Link(..));
+        let is_link = |step: &ScriptStep| matches!(step, ScriptStep::Link(..));
         match scripts.iter().any(|it| it.steps.iter().any(is_link)) {
             true => vec![Need::HardLinks(2)],
             false => Vec::new(),
@@ -200,26 +200,26 @@ impl Player<'_> {
         sectors.flat_map(SectorOrigin::bytes).collect()
     }
 
-    fn take(&self, step: &Step, change: Option<DataChange>, data: &[u8]) -> io::Result<()> {
+    fn take(&self, step: &ScriptStep, change: Option<DataChange>, data: &[u8]) -> io::Result<()> {
         let first = change.map_or(0, |it| u64::from(it.first) * SECTOR_BYTES as u64);
         match step {
-            Step::Create(name) => File::create_new(self.at(name)).map(drop),
-            Step::Write(name, ..) | Step::Append(name, _) => {
+            ScriptStep::Create(name) => File::create_new(self.at(name)).map(drop),
+            ScriptStep::Write(name, ..) | ScriptStep::Append(name, _) => {
                 write(&self.at(name), OpenedSync::None, first, data)
             }
-            Step::WriteSync(name, ..) => write(&self.at(name), OpenedSync::Full, first, data),
-            Step::Truncate(name, bytes) => {
+            ScriptStep::WriteSync(name, ..) => write(&self.at(name), OpenedSync::Full, first, data),
+            ScriptStep::Truncate(name, bytes) => {
                 let file = File::options().write(true).open(self.at(name))?;
                 file.set_len(*bytes)
             }
-            Step::Fsync(name) => File::open(self.at(name))?.sync_all(),
-            Step::Fdatasync(name) => File::open(self.at(name))?.sync_data(),
-            Step::Sync | Step::Start => sync_file_system(&self.base),
-            Step::Rename(from, to) => fs::rename(self.at(from), self.at(to)),
-            Step::Link(from, to) => fs::hard_link(self.at(from), self.at(to)),
-            Step::Unlink(name) => fs::remove_file(self.at(name)),
-            Step::Mkdir(name) => fs::create_dir(self.at(name)),
-            Step::Rmdir(name) => fs::remove_dir(self.at(name)),
+            ScriptStep::Fsync(name) => File::open(self.at(name))?.sync_all(),
+            ScriptStep::Fdatasync(name) => File::open(self.at(name))?.sync_data(),
+            ScriptStep::Sync | ScriptStep::Start => sync_file_system(&self.base),
+            ScriptStep::Rename(from, to) => fs::rename(self.at(from), self.at(to)),
+            ScriptStep::Link(from, to) => fs::hard_link(self.at(from), self.at(to)),
+            ScriptStep::Unlink(name) => fs::remove_file(self.at(name)),
+            ScriptStep::Mkdir(name) => fs::create_dir(self.at(name)),
+            ScriptStep::Rmdir(name) => fs::remove_dir(self.at(name)),
         }
     }
 

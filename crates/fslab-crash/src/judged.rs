@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    CrashState, Finding, LogScript, Observed, ObservedEntry, Oracle, StateCheck, StateKind,
+    CrashState, LogScript, Observed, ObservedEntry, Oracle, StateCheck, StateFault, StateKind,
     StateOutcome, StateReport, UnsyncedLoss,
 };
 
@@ -20,7 +20,7 @@ pub struct JudgedRepair {
     /// Why it does not mount after that.
     pub mount_error: Option<String>,
     /// What is wrong after it and was not before; all that is wrong, if it did not mount before.
-    pub lost: Vec<Finding>,
+    pub lost: Vec<StateFault>,
 }
 
 /// A property that a state does not have.
@@ -41,7 +41,7 @@ pub struct JudgedState {
     pub state: String,
     /// What is wrong with its files, whether a document promises otherwise or not. Names are below
     /// the root.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StateFault>,
     /// Why it does not mount: the error, or how the kernel ended.
     pub unmountable: Option<String>,
     /// Names that cannot be read and are of no script.
@@ -156,11 +156,11 @@ impl<'a> Judge<'a> {
         self.oracles.iter().filter(has_begun)
     }
 
-    fn findings(&self, at_ns: u64, tree: &Observed) -> Vec<Finding> {
+    fn findings(&self, at_ns: u64, tree: &Observed) -> Vec<StateFault> {
         let mut findings = Vec::new();
         for oracle in self.begun(at_ns) {
             let found = oracle.judge(at_ns, tree).into_iter();
-            findings.extend(found.map(|finding| Finding {
+            findings.extend(found.map(|finding| StateFault {
                 name: format!("{}/{}", oracle.script.folder, finding.name),
                 ..finding
             }));
@@ -168,7 +168,7 @@ impl<'a> Judge<'a> {
         findings
     }
 
-    fn others_unreadable(&self, tree: &Observed, findings: &[Finding]) -> Vec<String> {
+    fn others_unreadable(&self, tree: &Observed, findings: &[StateFault]) -> Vec<String> {
         let told: BTreeSet<&str> = findings.iter().map(|it| it.name.as_str()).collect();
         let others = tree.iter().filter(|(name, entry)| {
             matches!(entry, ObservedEntry::Unreadable(_)) && !told.contains(name.as_str())

@@ -49,12 +49,12 @@ pub use judged::{BrokenProperty, Judge, JudgedRepair, JudgedState};
 pub use log::{DiskLog, LogHead, LogRequest, PhaseWindow, RequestKind};
 pub use minimise::minimise;
 pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
-pub use oracle::{Fault, Finding, Oracle, PromiseId, UnsyncedLoss};
+pub use oracle::{FaultKind, Oracle, PromiseId, StateFault, UnsyncedLoss};
 pub use promises::{Promise, Promises};
 pub use recording::{RecordedEntry, RecordedKind, Recording};
 pub use script::{
-    DataChange, ParseStepError, ScriptPlan, SectorContent, SectorOrigin, Step, StepName, plan_of,
-    script_number,
+    DataChange, ParseStepError, ScriptPlan, ScriptStep, SectorContent, SectorOrigin, StepName,
+    plan_of, script_number,
 };
 pub use script_log::{LogOperation, LogScript, Property};
 pub use script_set::{SCRIPT_TIMES, Script, ScriptSet};

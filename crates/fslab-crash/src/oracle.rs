@@ -19,13 +19,13 @@ use crate::log::SECTOR_BYTES;
 use crate::script::parent;
 use crate::{
     DataChange, LogOperation, LogScript, Observed, ObservedEntry, ObservedFile, ScriptPlan,
-    SectorContent, SectorOrigin, Step,
+    ScriptStep, SectorContent, SectorOrigin,
 };
 
 /// What is wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
+pub enum FaultKind {
     /// Its name was durable, and is gone.
     Lost,
     /// Durable data lies beyond its end.
@@ -46,7 +46,7 @@ pub enum Fault {
     Exposed,
 }
 
-impl Fault {
+impl FaultKind {
     /// All, in order.
     pub const ALL: [Self; 9] = [
         Self::Lost,
@@ -101,9 +101,9 @@ pub enum PromiseId {
 
 /// Something that is wrong in a state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Finding {
+pub struct StateFault {
     /// What.
-    pub fault: Fault,
+    pub fault: FaultKind,
     /// The promise that it would break, where the file system gives it.
     pub promise: PromiseId,
     /// The name of the file.
@@ -161,7 +161,7 @@ impl<'a> Oracle<'a> {
     /// Everything that is wrong with `observed` after a power loss at `at_ns`. Of a file with two
     /// names, its data counts once.
     #[must_use]
-    pub fn judge(&self, at_ns: u64, observed: &Observed) -> Vec<Finding> {
+    pub fn judge(&self, at_ns: u64, observed: &Observed) -> Vec<StateFault> {
         let namings = self.namings(at_ns);
         let names: BTreeSet<&str> = namings.iter().map(|it| it.name).collect();
         let mut findings = Vec::new();
@@ -188,7 +188,7 @@ impl<'a> Oracle<'a> {
         namings: &[&Naming],
         at_ns: u64,
         observed: &Observed,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<StateFault>,
         judged: &mut BTreeSet<u16>,
     ) {
         let durable = namings
@@ -212,11 +212,11 @@ impl<'a> Oracle<'a> {
                     Target::File(file) => Some(self.durable_bytes(*file, at_ns)),
                     Target::Folder => None,
                 });
-                add(Fault::Lost, files.min().unwrap_or(0));
+                add(FaultKind::Lost, files.min().unwrap_or(0));
             }
-            Some(ObservedEntry::Unreadable(_)) => add(Fault::Unreadable, 0),
+            Some(ObservedEntry::Unreadable(_)) => add(FaultKind::Unreadable, 0),
             Some(ObservedEntry::Directory) if allowed.contains(&Some(Target::Folder)) => {}
-            Some(ObservedEntry::Directory | ObservedEntry::Other) => add(Fault::Garbage, 0),
+            Some(ObservedEntry::Directory | ObservedEntry::Other) => add(FaultKind::Garbage, 0),
             Some(ObservedEntry::File(content)) => {
                 let is_older = |value: Option<Target>| match value {
                     Some(Target::File(file)) => {
@@ -234,9 +234,9 @@ impl<'a> Oracle<'a> {
                     (found.iter().map(|it| it.bytes).sum::<u64>(), file, found)
                 });
                 match judgements.min_by_key(|(bytes, ..)| *bytes) {
-                    None => add(Fault::Resurrected, content.bytes),
+                    None => add(FaultKind::Resurrected, content.bytes),
                     Some((bytes, ..)) if is_replaced && bytes > 0 => {
-                        add(Fault::Old, content.bytes);
+                        add(FaultKind::Old, content.bytes);
                     }
                     Some((_, file, found)) => {
                         if judged.insert(file) {
@@ -254,10 +254,10 @@ impl<'a> Oracle<'a> {
         namings: &[Naming],
         at_ns: u64,
         observed: &Observed,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<StateFault>,
     ) {
         let renamed = |operation: &LogOperation| {
-            matches!(operation.step, Step::Rename(..)) && operation.begin_ns <= at_ns
+            matches!(operation.step, ScriptStep::Rename(..)) && operation.begin_ns <= at_ns
         };
         let files: BTreeSet<u16> = (self.script.operations.iter().enumerate())
             .filter(|(_, operation)| renamed(operation))
@@ -306,7 +306,7 @@ impl<'a> Oracle<'a> {
             let is_told = |name: &&str| findings.iter().any(|it| it.name == **name);
             if is_due && bytes > 0 && !seen.iter().any(is_there) && !seen.iter().any(is_told) {
                 let name = seen.iter().next_back().copied().unwrap_or_default();
-                findings.push(finding(Fault::Lost, PromiseId::Rename, name, bytes));
+                findings.push(finding(FaultKind::Lost, PromiseId::Rename, name, bytes));
             }
         }
     }
@@ -318,10 +318,10 @@ impl<'a> Oracle<'a> {
         name: &str,
         content: &ObservedFile,
         at_ns: u64,
-    ) -> Vec<Finding> {
+    ) -> Vec<StateFault> {
         let wanted = self.wanted(file, at_ns);
         let sectors: Vec<SectorContent> = content.sectors().collect();
-        let mut bytes = BTreeMap::<(Fault, PromiseId), u64>::new();
+        let mut bytes = BTreeMap::<(FaultKind, PromiseId), u64>::new();
         let places = sectors.len().max(wanted.len());
         for place in 0..places {
             let wanted = wanted.get(place).copied().unwrap_or_default();
@@ -342,7 +342,7 @@ impl<'a> Oracle<'a> {
         place: usize,
         found: Option<SectorContent>,
         wanted: Wanted,
-    ) -> Option<(Fault, PromiseId)> {
+    ) -> Option<(FaultKind, PromiseId)> {
         let is_own = |it: &SectorOrigin| {
             it.script == self.script.number && it.file == file && it.place as usize == place
         };
@@ -350,15 +350,15 @@ impl<'a> Oracle<'a> {
         let needed = wanted.durable.filter(|it| it.is_write && !wanted.is_cut);
         match (found, needed) {
             (None | Some(SectorContent::Zeros), None) => None,
-            (None, Some(it)) => Some((Fault::Truncated, it.promise)),
-            (Some(SectorContent::Zeros), Some(it)) => Some((Fault::Zeroed, it.promise)),
+            (None, Some(it)) => Some((FaultKind::Truncated, it.promise)),
+            (Some(SectorContent::Zeros), Some(it)) => Some((FaultKind::Zeroed, it.promise)),
             (Some(SectorContent::Written(it)), _) if is_own(&it) => {
                 let durable = wanted.durable?;
-                (usize::from(it.step) < durable.step).then_some((Fault::Old, durable.promise))
+                (usize::from(it.step) < durable.step).then_some((FaultKind::Old, durable.promise))
             }
-            (Some(SectorContent::Written(_)), Some(it)) => Some((Fault::Foreign, it.promise)),
-            (Some(SectorContent::Garbage), Some(it)) => Some((Fault::Garbage, it.promise)),
-            (Some(_), None) => Some((Fault::Exposed, PromiseId::NoStaleData)),
+            (Some(SectorContent::Written(_)), Some(it)) => Some((FaultKind::Foreign, it.promise)),
+            (Some(SectorContent::Garbage), Some(it)) => Some((FaultKind::Garbage, it.promise)),
+            (Some(_), None) => Some((FaultKind::Exposed, PromiseId::NoStaleData)),
         }
     }
 
@@ -407,14 +407,16 @@ impl<'a> Oracle<'a> {
     /// What promises that a change of data is durable; the first sync that covers it.
     fn data_promise(&self, step: usize, file: u16, at_ns: u64) -> Option<PromiseId> {
         let own = &self.script.operations[step];
-        if matches!(own.step, Step::WriteSync(..)) && own.end_ns <= at_ns {
+        if matches!(own.step, ScriptStep::WriteSync(..)) && own.end_ns <= at_ns {
             return Some(PromiseId::OpenSync);
         }
         self.later(step, at_ns)
             .find_map(|(later, operation)| match &operation.step {
-                Step::Sync | Step::Start => Some(PromiseId::Sync),
-                Step::Fsync(_) if self.plan.files[later] == Some(file) => Some(PromiseId::Fsync),
-                Step::Fdatasync(_) if self.plan.files[later] == Some(file) => {
+                ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
+                ScriptStep::Fsync(_) if self.plan.files[later] == Some(file) => {
+                    Some(PromiseId::Fsync)
+                }
+                ScriptStep::Fdatasync(_) if self.plan.files[later] == Some(file) => {
                     Some(PromiseId::Fdatasync)
                 }
                 _ => None,
@@ -426,8 +428,8 @@ impl<'a> Oracle<'a> {
         let folder = parent(naming.name);
         self.later(naming.step, at_ns)
             .find_map(|(_, operation)| match &operation.step {
-                Step::Sync | Step::Start => Some(PromiseId::Sync),
-                Step::Fsync(synced) if synced == folder => Some(PromiseId::FsyncDirectory),
+                ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
+                ScriptStep::Fsync(synced) if synced == folder => Some(PromiseId::FsyncDirectory),
                 _ => None,
             })
     }
@@ -447,13 +449,13 @@ impl<'a> Oracle<'a> {
             let file = self.plan.files[step].map(Target::File);
             let mut add = |name: &'a str, value| namings.push(Naming { step, name, value });
             match &operation.step {
-                Step::Create(name) | Step::Link(_, name) => add(name, file),
-                Step::Rename(from, to) => {
+                ScriptStep::Create(name) | ScriptStep::Link(_, name) => add(name, file),
+                ScriptStep::Rename(from, to) => {
                     add(from, None);
                     add(to, file);
                 }
-                Step::Unlink(name) | Step::Rmdir(name) => add(name, None),
-                Step::Mkdir(name) => add(name, Some(Target::Folder)),
+                ScriptStep::Unlink(name) | ScriptStep::Rmdir(name) => add(name, None),
+                ScriptStep::Mkdir(name) => add(name, Some(Target::Folder)),
                 _ => {}
             }
         }
@@ -483,8 +485,8 @@ fn range(change: DataChange, sectors: usize) -> (usize, usize) {
     (first, change.end.map_or(sectors, |end| end as usize))
 }
 
-fn finding(fault: Fault, promise: PromiseId, name: &str, bytes: u64) -> Finding {
-    Finding {
+fn finding(fault: FaultKind, promise: PromiseId, name: &str, bytes: u64) -> StateFault {
+    StateFault {
         fault,
         promise,
         name: name.to_owned(),
@@ -542,7 +544,11 @@ mod tests {
         observed.iter().map(named).collect()
     }
 
-    fn faults(texts: &[&str], at_ns: u64, observed: &[(&str, ObservedEntry)]) -> Vec<(Fault, u64)> {
+    fn faults(
+        texts: &[&str],
+        at_ns: u64,
+        observed: &[(&str, ObservedEntry)],
+    ) -> Vec<(FaultKind, u64)> {
         let script = script(texts);
         let oracle = Oracle::new(&script).expect("can be done");
         let found = oracle.judge(at_ns, &tree(observed));
@@ -561,18 +567,18 @@ mod tests {
     fn every_loss_of_durable_data_is_told_apart() {
         let good = written(0, 1, 0);
         let cases = [
-            (vec![good], Fault::Truncated),
-            (vec![good, SectorContent::Zeros], Fault::Zeroed),
-            (vec![good, SectorContent::Garbage], Fault::Garbage),
-            (vec![good, written(7, 8, 1)], Fault::Foreign),
+            (vec![good], FaultKind::Truncated),
+            (vec![good, SectorContent::Zeros], FaultKind::Zeroed),
+            (vec![good, SectorContent::Garbage], FaultKind::Garbage),
+            (vec![good, written(7, 8, 1)], FaultKind::Foreign),
             // Its sector at another place is foreign there.
-            (vec![good, written(0, 1, 0)], Fault::Foreign),
+            (vec![good, written(0, 1, 0)], FaultKind::Foreign),
         ];
         for (content, fault) in cases {
             let found = faults(DURABLE, 100, &[("a", sectors(&content))]);
             assert_eq!(found, [(fault, 512)], "{content:?}");
         }
-        assert_eq!(faults(DURABLE, 100, &[]), [(Fault::Lost, 1024)]);
+        assert_eq!(faults(DURABLE, 100, &[]), [(FaultKind::Lost, 1024)]);
     }
 
     #[test]
@@ -583,10 +589,10 @@ mod tests {
         assert_eq!(faults(DURABLE, 28, &[("a", empty.clone())]), []);
         // The data is durable, and the name is not: it may be gone.
         assert_eq!(faults(DURABLE, 38, &[]), []);
-        assert_eq!(faults(DURABLE, 39, &[]), [(Fault::Lost, 1024)]);
+        assert_eq!(faults(DURABLE, 39, &[]), [(FaultKind::Lost, 1024)]);
         assert_eq!(
             faults(DURABLE, 39, &[("a", empty)]),
-            [(Fault::Truncated, 1024)]
+            [(FaultKind::Truncated, 1024)]
         );
     }
 
@@ -597,7 +603,7 @@ mod tests {
         let new = [("a", sectors(&[written(0, 4, 0), written(0, 1, 1)]))];
         assert_eq!(faults(texts, 58, &old), []);
         assert_eq!(faults(texts, 58, &new), []);
-        assert_eq!(faults(texts, 59, &old), [(Fault::Old, 512)]);
+        assert_eq!(faults(texts, 59, &old), [(FaultKind::Old, 512)]);
         assert_eq!(faults(texts, 59, &new), []);
     }
 
@@ -608,12 +614,15 @@ mod tests {
         for name in ["a", "b"] {
             assert_eq!(faults(texts, 50, &[(name, whole())]), [], "{name}");
         }
-        assert_eq!(faults(texts, 50, &[]), [(Fault::Lost, 1024)]);
+        assert_eq!(faults(texts, 50, &[]), [(FaultKind::Lost, 1024)]);
         assert_eq!(faults(texts, 59, &[("b", whole())]), []);
         let both = faults(texts, 59, &[("a", whole()), ("b", whole())]);
-        assert_eq!(both, [(Fault::Resurrected, 1024)]);
+        assert_eq!(both, [(FaultKind::Resurrected, 1024)]);
         let only_old = faults(texts, 59, &[("a", whole())]);
-        assert_eq!(only_old, [(Fault::Resurrected, 1024), (Fault::Lost, 1024)]);
+        assert_eq!(
+            only_old,
+            [(FaultKind::Resurrected, 1024), (FaultKind::Lost, 1024)]
+        );
     }
 
     #[test]
@@ -644,7 +653,7 @@ mod tests {
         assert_eq!(faults(texts, 50, &[("a", whole())]), []);
         assert_eq!(
             faults(texts, 59, &[("a", whole())]),
-            [(Fault::Resurrected, 1024)]
+            [(FaultKind::Resurrected, 1024)]
         );
         assert_eq!(faults(texts, 59, &[]), []);
     }
@@ -655,14 +664,14 @@ mod tests {
         let at = |content: &[SectorContent]| faults(texts, 100, &[("a", sectors(content))]);
         assert_eq!(at(&[SectorContent::Zeros, written(0, 1, 1)]), []);
         let exposed = at(&[written(0, 1, 0), written(5, 6, 1)]);
-        assert_eq!(exposed, [(Fault::Exposed, 512)]);
+        assert_eq!(exposed, [(FaultKind::Exposed, 512)]);
     }
 
     #[test]
     fn a_durable_directory_must_be_there() {
         let texts = &["mkdir d", "fsync ."];
         assert_eq!(faults(texts, 18, &[]), []);
-        assert_eq!(faults(texts, 19, &[]), [(Fault::Lost, 0)]);
+        assert_eq!(faults(texts, 19, &[]), [(FaultKind::Lost, 0)]);
         assert_eq!(faults(texts, 19, &[("d", ObservedEntry::Directory)]), []);
     }
 
@@ -697,7 +706,7 @@ mod tests {
         assert_eq!(faults(texts, 50, &[("a", long.clone())]), []);
         assert_eq!(faults(texts, 50, &[("a", short.clone())]), []);
         assert_eq!(faults(texts, 59, &[("a", short)]), []);
-        assert_eq!(faults(texts, 59, &[("a", long)]), [(Fault::Old, 512)]);
+        assert_eq!(faults(texts, 59, &[("a", long)]), [(FaultKind::Old, 512)]);
     }
 
     #[test]
@@ -716,12 +725,12 @@ mod tests {
         assert_eq!(faults(texts, 99, &[("b", new.clone())]), []);
         assert_eq!(
             faults(texts, 99, &[("b", old.clone())]),
-            [(Fault::Old, 512)]
+            [(FaultKind::Old, 512)]
         );
         let both = [("b", old.clone()), ("t", new)];
         assert_eq!(faults(texts, 55, &both), []);
         // The old file under its name, and the new one under none.
-        assert_eq!(faults(texts, 55, &[("b", old)]), [(Fault::Lost, 512)]);
+        assert_eq!(faults(texts, 55, &[("b", old)]), [(FaultKind::Lost, 512)]);
     }
 
     #[test]
@@ -729,9 +738,9 @@ mod tests {
         let texts = &["create a", "append a 512", "link a b", "sync"];
         let zeros = || sectors(&[SectorContent::Zeros]);
         let found = faults(texts, 99, &[("a", zeros()), ("b", zeros())]);
-        assert_eq!(found, [(Fault::Zeroed, 512)]);
+        assert_eq!(found, [(FaultKind::Zeroed, 512)]);
         let whole = sectors(&[written(0, 1, 0)]);
-        assert_eq!(faults(texts, 99, &[("a", whole)]), [(Fault::Lost, 512)]);
+        assert_eq!(faults(texts, 99, &[("a", whole)]), [(FaultKind::Lost, 512)]);
     }
 
     #[test]

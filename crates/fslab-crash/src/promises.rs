@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{Finding, PromiseId};
+use crate::{PromiseId, StateFault};
 
 /// The promises that come with fslab.
 const BUILT_IN: &str = include_str!("../promises.toml");
@@ -64,7 +64,7 @@ impl Promises {
 
     /// True if a finding breaks a promise of the file system `fs` with these mount options.
     #[must_use]
-    pub fn is_broken(&self, finding: &Finding, fs: &str, options: &[String]) -> bool {
+    pub fn is_broken(&self, finding: &StateFault, fs: &str, options: &[String]) -> bool {
         self.of(finding.promise, fs, options).is_some()
     }
 }

@@ -1,7 +1,7 @@
 //! Properties that applications rely on and no document promises: atomicity and order of operations
 //! without a sync. After Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014.
 
-use crate::{Observed, ObservedEntry, Oracle, Property, SectorContent, Step};
+use crate::{Observed, ObservedEntry, Oracle, Property, ScriptStep, SectorContent};
 
 /// How much of an operation is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,13 @@ impl Oracle<'_> {
             false => Presence::Nothing,
         };
         match &self.script.operations[step].step {
-            Step::Create(name) | Step::Link(_, name) | Step::Mkdir(name) => if_so(exists(name)),
-            Step::Unlink(name) | Step::Rmdir(name) => if_so(!exists(name)),
-            Step::Rename(from, to) => self.presence_of_rename(step, (from, to), observed),
-            Step::Truncate(..) => self.presence_of_truncation(step, observed),
-            Step::Write(..) | Step::WriteSync(..) | Step::Append(..) => {
+            ScriptStep::Create(name) | ScriptStep::Link(_, name) | ScriptStep::Mkdir(name) => {
+                if_so(exists(name))
+            }
+            ScriptStep::Unlink(name) | ScriptStep::Rmdir(name) => if_so(!exists(name)),
+            ScriptStep::Rename(from, to) => self.presence_of_rename(step, (from, to), observed),
+            ScriptStep::Truncate(..) => self.presence_of_truncation(step, observed),
+            ScriptStep::Write(..) | ScriptStep::WriteSync(..) | ScriptStep::Append(..) => {
                 let sectors = self.presence_of_sectors(step, observed);
                 let has = |one: Presence| sectors.contains(&one);
                 match (
@@ -61,7 +63,10 @@ impl Oracle<'_> {
                     (_, false, _) => Presence::Nothing,
                 }
             }
-            Step::Fsync(_) | Step::Fdatasync(_) | Step::Sync | Step::Start => Presence::All,
+            ScriptStep::Fsync(_)
+            | ScriptStep::Fdatasync(_)
+            | ScriptStep::Sync
+            | ScriptStep::Start => Presence::All,
         }
     }
 
@@ -81,7 +86,9 @@ impl Oracle<'_> {
         let was_there = self.script.operations[..step]
             .iter()
             .any(|it| match &it.step {
-                Step::Create(name) | Step::Link(_, name) | Step::Rename(_, name) => name == to,
+                ScriptStep::Create(name)
+                | ScriptStep::Link(_, name)
+                | ScriptStep::Rename(_, name) => name == to,
                 _ => false,
             });
         // A file whose data is not there is known by its name, where only it can have that.
@@ -107,7 +114,7 @@ impl Oracle<'_> {
     }
 
     fn presence_of_truncation(&self, step: usize, observed: &Observed) -> Presence {
-        let (Some(change), Step::Truncate(name, _)) =
+        let (Some(change), ScriptStep::Truncate(name, _)) =
             (self.plan.changes[step], &self.script.operations[step].step)
         else {
             return Presence::Nothing;
@@ -126,8 +133,9 @@ impl Oracle<'_> {
         let Some(change) = self.plan.changes[step] else {
             return Vec::new();
         };
-        let (Step::Write(name, ..) | Step::WriteSync(name, ..) | Step::Append(name, _)) =
-            &self.script.operations[step].step
+        let (ScriptStep::Write(name, ..)
+        | ScriptStep::WriteSync(name, ..)
+        | ScriptStep::Append(name, _)) = &self.script.operations[step].step
         else {
             return Vec::new();
         };

@@ -31,7 +31,7 @@ pub type StepName = String;
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum Step {
+pub enum ScriptStep {
     /// `create NAME`: makes an empty file that does not exist.
     Create(StepName),
     /// `write NAME OFFSET BYTES`: pwrite(2).
@@ -75,7 +75,7 @@ const FORMS: &str = "create NAME, write NAME OFFSET BYTES, write-sync NAME OFFSE
                      append NAME BYTES, truncate NAME BYTES, fsync NAME, fdatasync NAME, sync, \
                      rename FROM TO, link FROM TO, unlink NAME, mkdir NAME, rmdir NAME, start";
 
-impl FromStr for Step {
+impl FromStr for ScriptStep {
     type Err = ParseStepError;
 
     fn from_str(text: &str) -> Result<Self, ParseStepError> {
@@ -138,7 +138,7 @@ fn is_name(word: &str) -> bool {
     word.len() <= NAME_MAX && word.chars().all(is_allowed) && has_parts
 }
 
-impl TryFrom<String> for Step {
+impl TryFrom<String> for ScriptStep {
     type Error = ParseStepError;
 
     fn try_from(text: String) -> Result<Self, ParseStepError> {
@@ -146,13 +146,13 @@ impl TryFrom<String> for Step {
     }
 }
 
-impl From<Step> for String {
-    fn from(step: Step) -> Self {
+impl From<ScriptStep> for String {
+    fn from(step: ScriptStep) -> Self {
         step.to_string()
     }
 }
 
-impl Display for Step {
+impl Display for ScriptStep {
     fn fmt(&self, out: &mut Formatter) -> fmt::Result {
         match self {
             Self::Create(file) => write!(out, "create {file}"),
@@ -284,7 +284,7 @@ pub struct ScriptPlan {
 /// # Errors
 /// The first step that cannot be done after those before it, with the reason.
 #[expect(clippy::too_many_lines, reason = "one arm for each step")]
-pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
+pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
     if steps.len() > STEPS_MAX {
         return Err(format!("a script has at most {STEPS_MAX} steps"));
     }
@@ -298,14 +298,16 @@ pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
         let known = |name: &str| names.get(name).copied();
         let exists = |name: &str| names.contains_key(name) || folders.contains(name);
         let new_names: &[&str] = match step {
-            Step::Create(name) | Step::Mkdir(name) | Step::Link(_, name) => &[name],
+            ScriptStep::Create(name) | ScriptStep::Mkdir(name) | ScriptStep::Link(_, name) => {
+                &[name]
+            }
             _ => &[],
         };
         if new_names.iter().any(|name| exists(name)) {
             return fault("the name exists");
         }
         let placed = match step {
-            Step::Rename(_, name) => Some(name),
+            ScriptStep::Rename(_, name) => Some(name),
             _ => None,
         };
         let mut placed = new_names.iter().copied().chain(placed.map(|it| &**it));
@@ -313,16 +315,16 @@ pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
             return fault("its directory is made by no step before it");
         }
         let file = match step {
-            Step::Create(name) => {
+            ScriptStep::Create(name) => {
                 names.insert(name, number);
                 sizes.insert(number, 0);
                 Some(number)
             }
-            Step::Mkdir(name) => {
+            ScriptStep::Mkdir(name) => {
                 folders.insert(name);
                 None
             }
-            Step::Rmdir(name) => {
+            ScriptStep::Rmdir(name) => {
                 let is_inside = |it: &&str| parent(it) == name.as_str();
                 if names.keys().any(is_inside)
                     || folders.iter().any(|it| *it != "." && is_inside(it))
@@ -334,38 +336,38 @@ pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
                 }
                 None
             }
-            Step::Sync => None,
-            Step::Start if plan.start > 0 => return fault("it is there twice"),
-            Step::Start => {
+            ScriptStep::Sync => None,
+            ScriptStep::Start if plan.start > 0 => return fault("it is there twice"),
+            ScriptStep::Start => {
                 plan.start = usize::from(number) + 1;
                 None
             }
-            Step::Fsync(name) if folders.contains(&**name) => None,
-            Step::Rename(from, to) | Step::Link(from, to)
+            ScriptStep::Fsync(name) if folders.contains(&**name) => None,
+            ScriptStep::Rename(from, to) | ScriptStep::Link(from, to)
                 if folders.contains(&**to) || from == to =>
             {
                 return fault("a file gets another name, which is no directory's");
             }
-            Step::Write(name, ..)
-            | Step::WriteSync(name, ..)
-            | Step::Append(name, _)
-            | Step::Truncate(name, _)
-            | Step::Fsync(name)
-            | Step::Fdatasync(name)
-            | Step::Link(name, _)
-            | Step::Rename(name, _)
-            | Step::Unlink(name) => match known(name) {
+            ScriptStep::Write(name, ..)
+            | ScriptStep::WriteSync(name, ..)
+            | ScriptStep::Append(name, _)
+            | ScriptStep::Truncate(name, _)
+            | ScriptStep::Fsync(name)
+            | ScriptStep::Fdatasync(name)
+            | ScriptStep::Link(name, _)
+            | ScriptStep::Rename(name, _)
+            | ScriptStep::Unlink(name) => match known(name) {
                 Some(file) => Some(file),
                 None => return fault("there is no such file"),
             },
         };
         match step {
-            Step::Rename(from, to) => {
+            ScriptStep::Rename(from, to) => {
                 names.remove(&**from);
                 names.extend(file.map(|file| (&**to, file)));
             }
-            Step::Link(_, to) => names.extend(file.map(|file| (&**to, file))),
-            Step::Unlink(name) => {
+            ScriptStep::Link(_, to) => names.extend(file.map(|file| (&**to, file))),
+            ScriptStep::Unlink(name) => {
                 names.remove(&**name);
             }
             _ => {}
@@ -380,17 +382,17 @@ pub fn plan_of(steps: &[Step]) -> Result<ScriptPlan, String> {
     Ok(plan)
 }
 
-fn change_of(step: &Step, file: u16, sizes: &mut BTreeMap<u16, u32>) -> Option<DataChange> {
+fn change_of(step: &ScriptStep, file: u16, sizes: &mut BTreeMap<u16, u32>) -> Option<DataChange> {
     let size = sizes.get_mut(&file)?;
     let size_before = *size;
     // At most 32,768.
     let sectors = |bytes: &u64| (bytes / SECTOR_BYTES) as u32;
     let (first, end) = match step {
-        Step::Write(_, offset, bytes) | Step::WriteSync(_, offset, bytes) => {
+        ScriptStep::Write(_, offset, bytes) | ScriptStep::WriteSync(_, offset, bytes) => {
             (sectors(offset), Some(sectors(offset) + sectors(bytes)))
         }
-        Step::Append(_, bytes) => (size_before, Some(size_before + sectors(bytes))),
-        Step::Truncate(_, bytes) => (sectors(bytes), None),
+        ScriptStep::Append(_, bytes) => (size_before, Some(size_before + sectors(bytes))),
+        ScriptStep::Truncate(_, bytes) => (sectors(bytes), None),
         _ => return None,
     };
     *size = end.map_or(first, |end| size_before.max(end));
@@ -430,7 +432,10 @@ mod tests {
             "start",
         ];
         for text in texts {
-            assert_eq!(text.parse::<Step>().expect("a step").to_string(), text);
+            assert_eq!(
+                text.parse::<ScriptStep>().expect("a step").to_string(),
+                text
+            );
         }
     }
 
@@ -451,7 +456,7 @@ mod tests {
             "erase a",
             "",
         ] {
-            assert!(text.parse::<Step>().is_err(), "{text}");
+            assert!(text.parse::<ScriptStep>().is_err(), "{text}");
         }
     }
 
@@ -480,7 +485,7 @@ mod tests {
         assert_ne!(script_number("a", 1), script_number("a", 2));
     }
 
-    fn steps(texts: &[&str]) -> Vec<Step> {
+    fn steps(texts: &[&str]) -> Vec<ScriptStep> {
         texts.iter().map(|it| it.parse().expect("a step")).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ScriptPlan, Step, plan_of};
+use crate::{ScriptPlan, ScriptStep, plan_of};
 
 /// Most properties of a script.
 const PROPERTIES_MAX: usize = 1000;
@@ -12,7 +12,7 @@ const PROPERTIES_MAX: usize = 1000;
 #[serde(deny_unknown_fields)]
 pub struct LogOperation {
     /// The operation.
-    pub step: Step,
+    pub step: ScriptStep,
     /// When it was called.
     pub begin_ns: u64,
     /// When it returned.
@@ -57,7 +57,7 @@ impl LogScript {
     /// A step that cannot be done after those before it, times that go back, a property of a step
     /// that is not there.
     pub fn plan(&self) -> Result<ScriptPlan, String> {
-        let steps: Vec<Step> = self.operations.iter().map(|it| it.step.clone()).collect();
+        let steps: Vec<ScriptStep> = self.operations.iter().map(|it| it.step.clone()).collect();
         let plan = plan_of(&steps)?;
         let mut last_ns = 0;
         for (number, operation) in self.operations.iter().enumerate() {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::sequences::{LENGTH_MAX, sequences};
-use crate::{LogOperation, LogScript, Property, Step, plan_of, script_number};
+use crate::{LogOperation, LogScript, Property, ScriptStep, plan_of, script_number};
 
 /// The name of a phase's list of times: of each step, and of the end of each script, when it began
 /// and how long it took.
@@ -19,7 +19,7 @@ pub struct ScriptSet {
     pub folder: String,
     /// The steps.
     #[serde(default)]
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// Length of the sequences that are enumerated instead; 0 for none.
     #[serde(default)]
     pub length: u32,
@@ -34,7 +34,7 @@ pub struct Script {
     /// The folder, below the root.
     pub folder: String,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// What is asked of it.
     pub properties: Vec<Property>,
 }
@@ -66,7 +66,7 @@ impl ScriptSet {
             (true, length) => {
                 let found = sequences(length);
                 debug_assert!(found.len() <= SCRIPTS_MAX);
-                let script = |(number, steps): (usize, Vec<Step>)| Script {
+                let script = |(number, steps): (usize, Vec<ScriptStep>)| Script {
                     folder: format!("{}/s{number:04}", self.folder),
                     steps,
                     properties: Vec::new(),

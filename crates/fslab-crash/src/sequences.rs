@@ -1,8 +1,9 @@
 //! Sequences of operations enumerated by their length, each operation followed by a sync. After
-//! Mohan et al., "Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing", OSDI 2018.
+//! Mohan et al., "Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing", OSDI
+//! 2018.
 
 use crate::script::parent;
-use crate::{Step, plan_of};
+use crate::{ScriptStep, plan_of};
 
 /// The longest sequence.
 pub(crate) const LENGTH_MAX: u32 = 2;
@@ -66,11 +67,11 @@ const SYNCS: [SyncKind; 5] = [
 
 /// All sequences of `length` operations: each operation at each place, and each kind of sync after
 /// all of them. Sequences that cannot be done are left out.
-pub(crate) fn sequences(length: u32) -> Vec<Vec<Step>> {
-    let step = |text: &&str| -> Step { text.parse().expect("a test reads it") };
-    let set_up: Vec<Step> = SET_UP.iter().map(step).collect();
-    let operations: Vec<Step> = OPERATIONS.iter().map(step).collect();
-    let mut found: Vec<Vec<Step>> = SYNCS.map(|_| set_up.clone()).to_vec();
+pub(crate) fn sequences(length: u32) -> Vec<Vec<ScriptStep>> {
+    let step = |text: &&str| -> ScriptStep { text.parse().expect("a test reads it") };
+    let set_up: Vec<ScriptStep> = SET_UP.iter().map(step).collect();
+    let operations: Vec<ScriptStep> = OPERATIONS.iter().map(step).collect();
+    let mut found: Vec<Vec<ScriptStep>> = SYNCS.map(|_| set_up.clone()).to_vec();
     let mut kinds: Vec<SyncKind> = SYNCS.to_vec();
     for _ in 0..length {
         let mut next = Vec::new();
@@ -95,31 +96,37 @@ pub(crate) fn sequences(length: u32) -> Vec<Vec<Step>> {
 }
 
 /// The syncs of a kind after an operation; `None` if it has nothing that they could sync.
-fn syncs_after(operation: &Step, kind: SyncKind) -> Option<Vec<Step>> {
+fn syncs_after(operation: &ScriptStep, kind: SyncKind) -> Option<Vec<ScriptStep>> {
     let (file, names): (Option<&String>, Vec<&String>) = match operation {
-        Step::Write(name, ..)
-        | Step::WriteSync(name, ..)
-        | Step::Append(name, _)
-        | Step::Truncate(name, _) => (Some(name), Vec::new()),
-        Step::Create(name) => (Some(name), vec![name]),
-        Step::Rename(from, to) => (Some(to), vec![from, to]),
-        Step::Link(_, to) => (Some(to), vec![to]),
-        Step::Unlink(name) | Step::Mkdir(name) | Step::Rmdir(name) => (None, vec![name]),
+        ScriptStep::Write(name, ..)
+        | ScriptStep::WriteSync(name, ..)
+        | ScriptStep::Append(name, _)
+        | ScriptStep::Truncate(name, _) => (Some(name), Vec::new()),
+        ScriptStep::Create(name) => (Some(name), vec![name]),
+        ScriptStep::Rename(from, to) => (Some(to), vec![from, to]),
+        ScriptStep::Link(_, to) => (Some(to), vec![to]),
+        ScriptStep::Unlink(name) | ScriptStep::Mkdir(name) | ScriptStep::Rmdir(name) => {
+            (None, vec![name])
+        }
         _ => return None,
     };
     let mut folders: Vec<String> = names.iter().map(|it| parent(it).to_owned()).collect();
     folders.dedup();
-    let of_folders = folders.into_iter().map(Step::Fsync);
-    let steps: Vec<Step> = match kind {
-        SyncKind::File => file.cloned().map(Step::Fsync).into_iter().collect(),
-        SyncKind::Data => file.cloned().map(Step::Fdatasync).into_iter().collect(),
+    let of_folders = folders.into_iter().map(ScriptStep::Fsync);
+    let steps: Vec<ScriptStep> = match kind {
+        SyncKind::File => file.cloned().map(ScriptStep::Fsync).into_iter().collect(),
+        SyncKind::Data => file
+            .cloned()
+            .map(ScriptStep::Fdatasync)
+            .into_iter()
+            .collect(),
         SyncKind::Directory => of_folders.collect(),
         SyncKind::FileAndDirectory if names.is_empty() => return None,
         SyncKind::FileAndDirectory => {
-            let file = Step::Fsync(file?.clone());
+            let file = ScriptStep::Fsync(file?.clone());
             [file].into_iter().chain(of_folders).collect()
         }
-        SyncKind::All => vec![Step::Sync],
+        SyncKind::All => vec![ScriptStep::Sync],
     };
     (!steps.is_empty()).then_some(steps)
 }
@@ -130,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    fn texts(steps: &[Step]) -> Vec<String> {
+    fn texts(steps: &[ScriptStep]) -> Vec<String> {
         let after = steps.iter().skip(SET_UP.len());
         after.map(ToString::to_string).collect()
     }

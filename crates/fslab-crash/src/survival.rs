@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::{
-    BrokenProperty, Fault, Finding, JudgedState, KindCount, PromiseId, Promises, StateCheck,
+    BrokenProperty, FaultKind, JudgedState, KindCount, PromiseId, Promises, StateCheck, StateFault,
     StateKind,
 };
 
@@ -30,9 +30,9 @@ pub struct Survival {
     /// States in which something is wrong that a document promises.
     pub broken_states: u64,
     /// Faults of data and names that a document promises.
-    pub broken: BTreeMap<Fault, FaultCount>,
+    pub broken: BTreeMap<FaultKind, FaultCount>,
     /// Faults that no document of this file system speaks of.
-    pub unpromised: BTreeMap<Fault, FaultCount>,
+    pub unpromised: BTreeMap<FaultKind, FaultCount>,
     /// The promises that were broken, with the states of each.
     pub promises: BTreeMap<PromiseId, u64>,
     /// States that do not mount, or end the kernel.
@@ -89,7 +89,7 @@ pub struct PromisedBy<'a> {
 impl PromisedBy<'_> {
     /// True if a document promises otherwise.
     #[must_use]
-    pub fn is_broken_by(&self, finding: &Finding) -> bool {
+    pub fn is_broken_by(&self, finding: &StateFault) -> bool {
         self.promises.is_broken(finding, self.fs, self.options)
     }
 
@@ -123,7 +123,7 @@ impl Survival {
             kinds,
             ..Self::default()
         };
-        let mut names: BTreeMap<(bool, Fault), BTreeSet<&str>> = BTreeMap::new();
+        let mut names: BTreeMap<(bool, FaultKind), BTreeSet<&str>> = BTreeMap::new();
         for state in states {
             sum.add(state, by, &mut names);
         }
@@ -154,9 +154,9 @@ impl Survival {
         &mut self,
         state: &'a JudgedState,
         by: PromisedBy,
-        names: &mut BTreeMap<(bool, Fault), BTreeSet<&'a str>>,
+        names: &mut BTreeMap<(bool, FaultKind), BTreeSet<&'a str>>,
     ) {
-        let mut bytes: BTreeMap<(bool, Fault), u64> = BTreeMap::new();
+        let mut bytes: BTreeMap<(bool, FaultKind), u64> = BTreeMap::new();
         for finding in &state.findings {
             let key = (by.is_broken_by(finding), finding.fault);
             *bytes.entry(key).or_default() += finding.bytes;
@@ -256,11 +256,11 @@ mod tests {
             files: 1,
             bytes: 512,
         };
-        assert_eq!(found.broken.get(&Fault::Lost), Some(&lost));
+        assert_eq!(found.broken.get(&FaultKind::Lost), Some(&lost));
         assert_eq!(found.promises.get(&PromiseId::FsyncDirectory), Some(&1));
         assert_eq!(found.recovery_max_ns, 7);
         let found = sum(&[state], "ext4", &["nobarrier".to_owned()]);
-        assert_eq!(found.unpromised.get(&Fault::Lost), Some(&lost));
+        assert_eq!(found.unpromised.get(&FaultKind::Lost), Some(&lost));
         assert_eq!((found.broken_states, found.broken.len()), (0, 0));
     }
 

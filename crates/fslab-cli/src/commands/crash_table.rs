@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fslab_crash::{Fault, FaultCount, JudgedState, KindCount, StateCheck, Survival};
+use fslab_crash::{FaultCount, FaultKind, JudgedState, KindCount, StateCheck, Survival};
 use fslab_model::{Bytes, format_ns};
 use fslab_report::{Column, Table, TableCell, Tone};
 
@@ -13,15 +13,15 @@ use crate::screen;
 const LISTED_MAX: usize = 5;
 
 /// The faults of data that a sync has made durable.
-const SYNCED: [Fault; 8] = [
-    Fault::Lost,
-    Fault::Truncated,
-    Fault::Zeroed,
-    Fault::Old,
-    Fault::Foreign,
-    Fault::Garbage,
-    Fault::Resurrected,
-    Fault::Unreadable,
+const SYNCED: [FaultKind; 8] = [
+    FaultKind::Lost,
+    FaultKind::Truncated,
+    FaultKind::Zeroed,
+    FaultKind::Old,
+    FaultKind::Foreign,
+    FaultKind::Garbage,
+    FaultKind::Resurrected,
+    FaultKind::Unreadable,
 ];
 
 /// A column for each log.
@@ -41,14 +41,14 @@ pub(crate) fn survival(results: &[LogResult]) -> Table {
         add(&name, &|it| counted(it.broken.get(&fault)));
     }
     add("data of others shown", &|it| {
-        counted(it.broken.get(&Fault::Exposed))
+        counted(it.broken.get(&FaultKind::Exposed))
     });
     add("the same, without a promise", &|it| {
-        counted(it.unpromised.get(&Fault::Exposed))
+        counted(it.unpromised.get(&FaultKind::Exposed))
     });
     add("other faults without a promise", &|it| {
         let faults = it.unpromised.iter();
-        let others = faults.filter(|(fault, _)| **fault != Fault::Exposed);
+        let others = faults.filter(|(fault, _)| **fault != FaultKind::Exposed);
         let most = others.map(|(_, count)| count).max_by_key(|it| it.states);
         counted(most)
     });
