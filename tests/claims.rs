@@ -259,7 +259,7 @@ fn studies_are_listed_with_their_claims_and_shown_for_people() {
     fs::write(desk.path("claims.toml"), CLAIMS).expect("written");
     let list = desk.run(&["study", "list"]);
     list.expect_code(0);
-    assert!(list.out.contains("Published values"), "{}", list.out);
+    assert!(list.out.contains("Published"), "{}", list.out);
     let shown = desk.run(&["study", "show", "./small.toml"]);
     shown.expect_code(0);
     for part in [
