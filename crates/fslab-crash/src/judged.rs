@@ -169,9 +169,9 @@ impl<'a> Judge<'a> {
     }
 
     fn others_unreadable(&self, tree: &Observed, findings: &[StateFault]) -> Vec<String> {
-        let told: BTreeSet<&str> = findings.iter().map(|it| it.name.as_str()).collect();
+        let reported: BTreeSet<&str> = findings.iter().map(|it| it.name.as_str()).collect();
         let others = tree.iter().filter(|(name, entry)| {
-            matches!(entry, ObservedEntry::Unreadable(_)) && !told.contains(name.as_str())
+            matches!(entry, ObservedEntry::Unreadable(_)) && !reported.contains(name.as_str())
         });
         others.map(|(name, _)| name.clone()).collect()
     }

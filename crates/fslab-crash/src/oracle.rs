@@ -303,8 +303,8 @@ impl<'a> Oracle<'a> {
                 _ => false,
             };
             let bytes = self.durable_bytes(file, at_ns);
-            let is_told = |name: &&str| findings.iter().any(|it| it.name == **name);
-            if is_due && bytes > 0 && !seen.iter().any(is_there) && !seen.iter().any(is_told) {
+            let is_reported = |name: &&str| findings.iter().any(|it| it.name == **name);
+            if is_due && bytes > 0 && !seen.iter().any(is_there) && !seen.iter().any(is_reported) {
                 let name = seen.iter().next_back().copied().unwrap_or_default();
                 findings.push(finding(FaultKind::Lost, PromiseId::Rename, name, bytes));
             }
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn every_loss_of_durable_data_is_told_apart() {
+    fn every_loss_of_durable_data_is_distinguished() {
         let good = written(0, 1, 0);
         let cases = [
             (vec![good], FaultKind::Truncated),

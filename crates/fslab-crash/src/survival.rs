@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_repair_loses_is_told_from_what_was_lost_before() {
+    fn what_a_repair_loses_is_apart_from_what_was_lost_before() {
         let repaired = |before: Option<Observed>| {
             judged(&StateOutcome::Judged(Box::new(StateReport {
                 mount_error: before.is_none().then(|| "refused".to_owned()),

@@ -34,15 +34,8 @@ enum CrashCommand {
         /// The phase in which power fails [default: the entire trial]
         #[arg(long)]
         phase: Option<String>,
-        /// Whether the disk loses what its cache holds [default: as the recorded disk]
-        #[arg(long, value_enum)]
-        cache: Option<CacheName>,
-        /// The most states
-        #[arg(long, default_value_t = 1000)]
-        max_states: usize,
-        /// Chooses among more states than that
-        #[arg(long, default_value_t = 1)]
-        sample_seed: u64,
+        #[command(flatten)]
+        choice: StateChoiceArgs,
         /// List the states, one a line, as `fslab crash replay` takes them
         #[arg(long)]
         list: bool,
@@ -50,20 +43,32 @@ enum CrashCommand {
         #[arg(long, conflicts_with = "list")]
         json: bool,
     },
-    /// Judge the states of logs in guest kernels: mount, read, write, check, repair, and compare
-    /// with
-    /// the operations
+    /// Judge the states of logs in guest kernels: mount, read, write, check, repair, and
+    /// compare with the operations
     Judge(JudgeArgs),
-    /// Print what a power loss interrupted and lost, write the state as an image, judge it, or
-    /// look at
-    /// it in a guest's shell
+    /// Print what a power loss interrupted and lost, write the state as an image, judge it,
+    /// or look at it in a guest's shell
     Replay(ReplayArgs),
     /// Find the smallest set of lost writes of a state that still breaks the same promise
     Minimise(MinimiseArgs),
 }
 
+/// Which states of a log.
+#[derive(Debug, Args)]
+pub(crate) struct StateChoiceArgs {
+    /// Whether the disk loses what its cache holds [default: as the recorded disk]
+    #[arg(long, value_enum)]
+    cache: Option<CacheName>,
+    /// The most states of a log
+    #[arg(long, default_value_t = 1000)]
+    max_states: usize,
+    /// Chooses among more states than that
+    #[arg(long, default_value_t = 1)]
+    sample_seed: u64,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum CacheName {
+enum CacheName {
     /// It does
     Volatile,
     /// It does not
@@ -76,20 +81,14 @@ impl CrashArgs {
             CrashCommand::States {
                 log,
                 phase,
-                cache,
-                max_states,
-                sample_seed,
+                choice,
                 list,
                 json,
             } => {
                 let log = load(log)?;
-                let cache = cache_of(*cache, &log);
+                let cache = choice.cache(&log);
                 let moments = moments(&log, window(&log, phase.as_deref())?, &[], cache);
-                let budget = Budget {
-                    states: *max_states,
-                    seed: *sample_seed,
-                };
-                let states = enumerate(&log, &moments, budget);
+                let states = enumerate(&log, &moments, choice.budget());
                 match (json, list) {
                     (true, _) => screen::print_json(&Document::of(&log, cache, &states))?,
                     (false, true) => screen::print(&lines(&states))?,
@@ -106,13 +105,22 @@ impl CrashArgs {
     }
 }
 
-/// The cache of the disk: as asked, or as the recorded disk.
-pub(crate) fn cache_of(name: Option<CacheName>, log: &DiskLog) -> DiskCache {
-    match name {
-        Some(CacheName::Volatile) => DiskCache::Volatile,
-        Some(CacheName::Durable) => DiskCache::Durable,
-        None if log.head.volatile_cache => DiskCache::Volatile,
-        None => DiskCache::Durable,
+impl StateChoiceArgs {
+    /// The cache of the disk: as asked, or as the recorded disk.
+    pub(crate) fn cache(&self, log: &DiskLog) -> DiskCache {
+        match self.cache {
+            Some(CacheName::Volatile) => DiskCache::Volatile,
+            Some(CacheName::Durable) => DiskCache::Durable,
+            None if log.head.volatile_cache => DiskCache::Volatile,
+            None => DiskCache::Durable,
+        }
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        Budget {
+            states: self.max_states,
+            seed: self.sample_seed,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `fslab crash judge`: what is left in the states of a log, judged in guest kernels.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use fslab_crash::{
-    Budget, CrashState, DiskLog, DroppedFlushes, Judge, JudgedState, LogScript, Moment, PromisedBy,
+    CrashState, DiskLog, DroppedFlushes, Judge, JudgedState, LogScript, Moment, PromisedBy,
     Promises, Property, ScriptPlan, StateKind, StateOutcome, States, Survival, enumerate, moments,
     original_state,
 };
@@ -17,7 +18,7 @@ use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk, Subject};
 use fslab_venue::{Control, StateJudge, StateJudgeSettings, judge_all};
 use serde::Serialize;
 
-use super::crash::{CacheName, cache_of, load, window};
+use super::crash::{StateChoiceArgs, load, window};
 use super::{crash_table, guest_lab};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{defaults, screen, signals};
@@ -36,18 +37,10 @@ pub(crate) struct JudgeArgs {
     /// The phase in which power fails [default: every script; without scripts, all phases]
     #[arg(long)]
     phase: Option<String>,
-    /// Whether the disk loses what its cache holds [default: as the recorded disk]
-    #[arg(long, value_enum)]
-    cache: Option<CacheName>,
-    /// The most states of a log
-    #[arg(long, default_value_t = 1000)]
-    max_states: usize,
-    /// Chooses among more states than that
-    #[arg(long, default_value_t = 1)]
-    sample_seed: u64,
+    #[command(flatten)]
+    choice: StateChoiceArgs,
     /// A planted fault: judge what is left if flushes of the log do nothing, `all` after the
-    /// set-up of
-    /// the first script, or the one with this number
+    /// set-up of the first script, or the one with this number
     #[arg(long, value_name = "FLUSH", value_parser = parse_dropped)]
     drop_flush: Option<Dropped>,
     /// List every state in which something is wrong
@@ -118,13 +111,19 @@ impl JudgeArgs {
             .subject
             .parse()
             .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
-        let dropped = self.dropped(&original)?;
+        let scripts = scripts_of(&original, self.phase.as_deref());
+        let timed = TimedScripts::of(&scripts)?;
+        let windows = self.windows(&original, timed.windows)?;
+        let dropped = self.dropped(&windows);
         let log = match dropped {
-            Some(dropped) => original.clone().without_flushes(dropped),
-            None => original.clone(),
+            Some(dropped) => Cow::Owned(original.clone().without_flushes(dropped)),
+            None => Cow::Borrowed(&original),
         };
-        let states = self.states(&log)?;
-        let scripts = scripts_of(&log, self.phase.as_deref());
+        let found = windows
+            .iter()
+            .flat_map(|window| moments(&log, *window, &timed.borders, self.choice.cache(&log)));
+        let found: Vec<Moment> = found.collect();
+        let states = enumerate(&log, &found, self.choice.budget());
         let judge = Judge::new(&scripts).map_err(|error| {
             CommandError::bad_input(format!("the scripts of {}: {error}", path.display()))
         })?;
@@ -162,47 +161,46 @@ impl JudgeArgs {
         })
     }
 
-    fn states(&self, log: &DiskLog) -> Result<States, CommandError> {
-        let cache = cache_of(self.cache, log);
-        let budget = Budget {
-            states: self.max_states,
-            seed: self.sample_seed,
-        };
-        let mut times: Vec<u64> = Vec::new();
-        for script in scripts_of(log, self.phase.as_deref()) {
-            times.extend(script.borders(&plan_of(&script)?));
-        }
-        times.sort_unstable();
-        let windows = self.windows(log)?.into_iter();
-        let found: Vec<Moment> = windows
-            .flat_map(|it| moments(log, it, &times, cache))
-            .collect();
-        Ok(enumerate(log, &found, budget))
-    }
-
-    /// The times in which power fails.
-    fn windows(&self, log: &DiskLog) -> Result<Vec<(u64, u64)>, CommandError> {
-        let all = scripts_of(log, self.phase.as_deref());
-        let window_of = |it: &LogScript| plan_of(it).map(|plan| it.window(&plan));
-        let windows: Result<Vec<(u64, u64)>, CommandError> = all.iter().map(window_of).collect();
-        let windows = windows?;
+    /// The times in which power fails: those of the scripts, or of phases without any.
+    fn windows(
+        &self,
+        log: &DiskLog,
+        of_scripts: Vec<(u64, u64)>,
+    ) -> Result<Vec<(u64, u64)>, CommandError> {
         match (&self.phase, &log.head.phases[..]) {
-            _ if !windows.is_empty() => Ok(windows),
+            _ if !of_scripts.is_empty() => Ok(of_scripts),
             (None, [first, .., last]) => Ok(vec![(first.begin_ns, last.end_ns)]),
             (phase, _) => Ok(vec![window(log, phase.as_deref())?]),
         }
     }
 
     /// The flushes that do nothing: as they are judged, all of the scripts.
-    fn dropped(&self, log: &DiskLog) -> Result<Option<DroppedFlushes>, CommandError> {
-        Ok(match self.drop_flush {
-            None => None,
-            Some(Dropped::One(number)) => Some(DroppedFlushes::One(number)),
-            Some(Dropped::All) => {
-                let begins = self.windows(log)?.into_iter().map(|it| it.0);
-                Some(DroppedFlushes::Since(begins.min().unwrap_or(0)))
-            }
+    fn dropped(&self, windows: &[(u64, u64)]) -> Option<DroppedFlushes> {
+        Some(match self.drop_flush? {
+            Dropped::One(number) => DroppedFlushes::One(number),
+            Dropped::All => DroppedFlushes::Since(windows.iter().map(|it| it.0).min().unwrap_or(0)),
         })
+    }
+}
+
+/// When power fails in scripts.
+struct TimedScripts {
+    /// From the set-up's end, a pair for each script.
+    windows: Vec<(u64, u64)>,
+    /// Begins and ends of all steps, in order.
+    borders: Vec<u64>,
+}
+
+impl TimedScripts {
+    fn of(scripts: &[LogScript]) -> Result<Self, CommandError> {
+        let (mut windows, mut borders) = (Vec::new(), Vec::new());
+        for script in scripts {
+            let plan = plan_of(script)?;
+            windows.push(script.window(&plan));
+            borders.extend(script.borders(&plan));
+        }
+        borders.sort_unstable();
+        Ok(Self { windows, borders })
     }
 }
 
@@ -267,16 +265,16 @@ impl JudgeGuestArgs {
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let all: Vec<CrashState> = states.chosen.iter().map(|it| it.1.clone()).collect();
         let outcomes = Mutex::new(BTreeMap::new());
-        let (done, told) = (AtomicUsize::new(0), Mutex::new(Instant::now()));
+        let (done, reported) = (AtomicUsize::new(0), Mutex::new(Instant::now()));
         let take = |number: usize, outcome: StateOutcome| {
             if let Ok(mut outcomes) = outcomes.lock() {
                 outcomes.insert(number, outcome);
             }
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Ok(mut told) = told.lock()
-                && told.elapsed() > PROGRESS_INTERVAL
+            if let Ok(mut reported) = reported.lock()
+                && reported.elapsed() > PROGRESS_INTERVAL
             {
-                *told = Instant::now();
+                *reported = Instant::now();
                 let of = all.len();
                 screen::notice(&format!("{}: {done} of {of} states", log.head.subject));
             }

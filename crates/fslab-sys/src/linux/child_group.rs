@@ -12,7 +12,6 @@
 //! Dropping the handle kills and reaps the group; if this process is killed, the group's keeper
 //! kills the group.
 
-use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -28,6 +27,7 @@ use super::group_keeper::GroupKeeper;
 use super::locked_memory::is_memory_locked;
 use super::process::kill_with_parent;
 use super::process_group::{ProcessGroup, wait_with_use};
+use crate::every_platform::KeptOutput;
 use crate::{GroupEnd, ResourceUse, Signal};
 
 /// Interval at which a waiter checks for cancellation.
@@ -45,9 +45,7 @@ pub struct ChildGroup {
     leader_ends: OwnedFd,
     /// `None` at end-of-file.
     output: Option<PipeReader>,
-    kept: VecDeque<u8>,
-    kept_max: usize,
-    printed: u64,
+    kept: KeptOutput,
 }
 
 impl ChildGroup {
@@ -79,9 +77,7 @@ impl ChildGroup {
             group,
             leader_ends: pidfd_open(leader, PidfdFlags::empty())?,
             output: Some(output),
-            kept: VecDeque::new(),
-            kept_max: kept_bytes,
-            printed: 0,
+            kept: KeptOutput::new(kept_bytes),
         };
         let keeper = started.keeper.as_mut();
         keeper.map_or(Ok(()), |it| it.join(leader))?;
@@ -139,8 +135,7 @@ impl ChildGroup {
     /// The end of the output so far.
     #[must_use]
     pub fn output(&self) -> String {
-        let (one, other) = self.kept.as_slices();
-        String::from_utf8_lossy(&[one, other].concat()).into_owned()
+        self.kept.text()
     }
 
     /// Sends SIGTERM to the group.
@@ -158,13 +153,12 @@ impl ChildGroup {
     pub fn reap(mut self) -> io::Result<GroupEnd> {
         let (status, used) = self.end()?;
         self.take_output()?;
-        let output_cut_bytes = self.printed - self.kept.len() as u64;
         Ok(GroupEnd {
             code: status.code(),
             signal: status.signal(),
             used,
             output: self.output(),
-            output_cut_bytes,
+            output_cut_bytes: self.kept.cut_bytes(),
         })
     }
 
@@ -174,12 +168,7 @@ impl ChildGroup {
         while let Some(output) = &mut self.output {
             match output.read(&mut part) {
                 Ok(0) => self.output = None,
-                Ok(count) => {
-                    self.printed += count as u64;
-                    self.kept.extend(&part[..count]);
-                    let over = self.kept.len().saturating_sub(self.kept_max);
-                    self.kept.drain(..over);
-                }
+                Ok(count) => self.kept.push(&part[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

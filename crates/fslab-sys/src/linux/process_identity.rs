@@ -7,15 +7,6 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{ProcessIdentity, ProcessStat, Signal};
 
-impl From<Signal> for rustix::process::Signal {
-    fn from(signal: Signal) -> Self {
-        match signal {
-            Signal::Terminate => Self::TERM,
-            Signal::Kill => Self::KILL,
-        }
-    }
-}
-
 impl ProcessIdentity {
     /// The process that has this PID now.
     #[must_use]

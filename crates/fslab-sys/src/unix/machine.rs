@@ -4,7 +4,6 @@ use std::ffi::CStr;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::os::OsStringExt;
 use crate::{MachineMemory, Mount};
@@ -26,28 +25,6 @@ pub(super) fn clock_ns(clock: libc::clockid_t) -> u64 {
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
-}
-
-/// Sleeps until [`monotonic_ns`] reaches `at_ns`; returns at once if it has passed.
-///
-/// # Errors
-/// None.
-pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
-    while let Some(left_ns) = at_ns.checked_sub(monotonic_ns()).filter(|left| *left > 0) {
-        std::thread::sleep(Duration::from_nanos(left_ns));
-    }
-    Ok(())
-}
-
-/// Sleeps until `beyond` after the next full second of the system time.
-///
-/// # Errors
-/// None.
-pub fn sleep_to_second(beyond: Duration) -> io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let passed = Duration::from_nanos(now.unwrap_or_default().subsec_nanos().into());
-    std::thread::sleep(Duration::from_secs(1) - passed + beyond);
-    Ok(())
 }
 
 /// Whether unbuffered reads are cold was not examined on a machine.

@@ -40,7 +40,6 @@ pub(crate) use file_name::open_untrusted;
 pub use file_name::{file_identity, is_named, open_regular};
 pub use machine::{
     cold_without_buffering, device_of, is_in_memory, monotonic_ns, mounts, page_bytes,
-    sleep_to_second, sleep_until_ns,
 };
 pub use mapping::Mapping;
 pub use process::{

@@ -106,15 +106,6 @@ pub fn boot_ticks() -> u64 {
     0
 }
 
-impl From<Signal> for rustix::process::Signal {
-    fn from(signal: Signal) -> Self {
-        match signal {
-            Signal::Terminate => Self::TERM,
-            Signal::Kill => Self::KILL,
-        }
-    }
-}
-
 impl ProcessIdentity {
     /// The process that has this PID now; its start time is not known.
     #[must_use]

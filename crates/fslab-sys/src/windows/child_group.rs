@@ -2,7 +2,6 @@
 //!
 //! A thread reads the output. What the program starts ends with it, since it is in the same job.
 
-use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::clock::monotonic_ns;
 use super::process_group::ProcessGroup;
+use crate::every_platform::KeptOutput;
 use crate::{GroupEnd, Signal};
 
 /// Interval at which a waiter checks for cancellation.
@@ -20,19 +20,12 @@ const OUTPUT_EACH: Duration = Duration::from_millis(5);
 /// Timeout of the output of a group that has ended.
 const OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The end of a program's output.
-#[derive(Debug, Default)]
-struct Output {
-    kept: VecDeque<u8>,
-    printed: u64,
-}
-
 /// A running program and its descendants.
 #[derive(Debug)]
 pub struct ChildGroup {
     group: ProcessGroup,
     start_ns: u64,
-    output: Arc<Mutex<Output>>,
+    output: Arc<Mutex<KeptOutput>>,
     /// Receives the end of the output.
     complete: Receiver<()>,
 }
@@ -50,11 +43,11 @@ impl ChildGroup {
             .stderr(writer);
         let start_ns = monotonic_ns();
         let group = ProcessGroup::spawn(command)?;
-        let output = Arc::default();
+        let output = Arc::new(Mutex::new(KeptOutput::new(kept_bytes)));
         let (sender, complete) = channel();
         let into = Arc::clone(&output);
         std::thread::spawn(move || {
-            keep(reader, &into, kept_bytes);
+            keep(reader, &into);
             let _ = sender.send(());
         });
         Ok(Self {
@@ -100,12 +93,12 @@ impl ChildGroup {
     /// None.
     pub fn poll_output(&mut self, timeout: Duration) -> io::Result<bool> {
         let began = Instant::now();
-        let before = self.kept().printed;
+        let before = self.kept().printed();
         loop {
             if self.group.has_ended_within(OUTPUT_EACH) {
                 return Ok(true);
             }
-            if self.kept().printed != before || began.elapsed() > timeout {
+            if self.kept().printed() != before || began.elapsed() > timeout {
                 return Ok(false);
             }
         }
@@ -114,9 +107,7 @@ impl ChildGroup {
     /// The end of the output so far.
     #[must_use]
     pub fn output(&self) -> String {
-        let kept = self.kept();
-        let (one, other) = kept.kept.as_slices();
-        String::from_utf8_lossy(&[one, other].concat()).into_owned()
+        self.kept().text()
     }
 
     /// Ends the group: Windows has no signal that asks.
@@ -135,9 +126,8 @@ impl ChildGroup {
         let used_by_all = self.group.used();
         let (status, of_leader) = self.group.reap()?;
         let _ = self.complete.recv_timeout(OUTPUT_TIMEOUT);
-        let output = self.output();
         let kept = self.kept();
-        let output_cut_bytes = kept.printed - kept.kept.len() as u64;
+        let (output, output_cut_bytes) = (kept.text(), kept.cut_bytes());
         drop(kept);
         // Wine does not count those of a job.
         let is_counted = used_by_all.user_ns + used_by_all.system_ns > 0;
@@ -150,7 +140,7 @@ impl ChildGroup {
         })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Output> {
+    fn kept(&self) -> MutexGuard<'_, KeptOutput> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -163,17 +153,14 @@ impl Drop for ChildGroup {
 }
 
 /// Reads to the end of the output.
-fn keep(mut reader: PipeReader, into: &Mutex<Output>, kept_max: usize) {
+fn keep(mut reader: PipeReader, into: &Mutex<KeptOutput>) {
     let mut part = [0; 16_384];
     loop {
         match reader.read(&mut part) {
             Ok(0) => return,
             Ok(count) => {
                 let mut output = into.lock().unwrap_or_else(PoisonError::into_inner);
-                output.printed += count as u64;
-                output.kept.extend(&part[..count]);
-                let over = output.kept.len().saturating_sub(kept_max);
-                output.kept.drain(..over);
+                output.push(&part[..count]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,

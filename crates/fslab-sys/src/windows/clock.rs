@@ -1,8 +1,6 @@
 //! The monotonic clock: the performance counter.
 
-use std::io;
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 
@@ -25,26 +23,4 @@ pub fn monotonic_ns() -> u64 {
     unsafe { QueryPerformanceCounter(&raw mut ticks) };
     // 2^64 ns are more than five centuries.
     ((u128::from(ticks.cast_unsigned()) * u128::from(scale)) >> 32) as u64
-}
-
-/// Sleeps until [`monotonic_ns`] reaches `at_ns`; returns at once if it has passed.
-///
-/// # Errors
-/// None.
-pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
-    while let Some(left_ns) = at_ns.checked_sub(monotonic_ns()).filter(|left| *left > 0) {
-        std::thread::sleep(Duration::from_nanos(left_ns));
-    }
-    Ok(())
-}
-
-/// Sleeps until `beyond` after the next full second of the system time.
-///
-/// # Errors
-/// None.
-pub fn sleep_to_second(beyond: Duration) -> io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let passed = Duration::from_nanos(now.unwrap_or_default().subsec_nanos().into());
-    std::thread::sleep(Duration::from_secs(1) - passed + beyond);
-    Ok(())
 }

@@ -22,7 +22,7 @@ mod text;
 pub use crate::lacking::*;
 pub use crate::portable::*;
 pub use child_group::ChildGroup;
-pub use clock::{monotonic_ns, sleep_to_second, sleep_until_ns};
+pub use clock::monotonic_ns;
 pub use data_file::DataFile;
 pub use files::{TrustedFolder, WorkFolder, file_identity, is_named, open_regular, remove_tree};
 pub(crate) use files::{open_folder, open_untrusted};
