@@ -41,7 +41,11 @@ steps = [
 
 /// Records a trial of each subject; gives their logs in order.
 fn record(desk: &Desk, subjects: &[&str]) -> Vec<PathBuf> {
-    std::fs::write(desk.path("crash.toml"), STUDY).expect("written");
+    record_study(desk, STUDY, subjects)
+}
+
+fn record_study(desk: &Desk, study: &str, subjects: &[&str]) -> Vec<PathBuf> {
+    std::fs::write(desk.path("crash.toml"), study).expect("written");
     let sim = [
         "--study",
         "crash.toml",
@@ -138,4 +142,136 @@ fn a_file_system_that_never_flushes_loses_synced_data_and_others_do_so_only_with
         smaller.out
     );
     desk.expect_nothing_left();
+}
+
+/// Two figures besides the operations; the states are those of the operations.
+const WITH_FIGURES: &str = r#"
+[[phase]]
+name = "write"
+workload = "write"
+file_size = "1MiB"
+
+[[phase]]
+name = "commits"
+workload = "sqlite"
+file = "commits.db"
+transactions = 6
+rows = 2
+rows_before = 4
+insert_percent = 100
+update_percent = 0
+list_commits = true
+"#;
+
+#[test]
+fn survival_is_judged_beside_figures_that_stay_the_same() {
+    let Some(desk) = Desk::new().with_lab("survival") else {
+        return;
+    };
+    let study = format!("{STUDY}{WITH_FIGURES}");
+    std::fs::write(desk.path("both.toml"), study).expect("written");
+    let run = |words: &[&str]| {
+        let all = [
+            "compare",
+            "ext4",
+            "jfs",
+            "tmpfs",
+            "--study",
+            "both.toml",
+            "--venue",
+            "sim",
+            "--folder",
+            "images",
+            "--repeats",
+            "1",
+            "--out",
+            "out",
+        ];
+        let ended = desk.run(&[&all[..], words].concat());
+        ended.expect_code(0);
+        desk.expect_nothing_left();
+        (ended.out, desk.last_run())
+    };
+    let (plain, _) = run(&[]);
+    let (judged, record) = run(&["--survival=60"]);
+    let fingerprint = |text: &str| {
+        let at = text.find("Fingerprint ").expect("a fingerprint");
+        text[at..].chars().take(28).collect::<String>()
+    };
+    assert_eq!(fingerprint(&plain), fingerprint(&judged));
+    assert!(!plain.contains("What a power loss leaves"), "{plain}");
+    assert!(judged.contains("What a power loss leaves"), "{judged}");
+    let trials = record["trials"].as_array().expect("trials");
+    let of = |name: &str| {
+        let mut found = trials.iter().filter(|it| it["subject"] == name);
+        &found.next().expect("a trial")["survival"]
+    };
+    assert_eq!(of("ext4")["survival"]["broken_states"], 0, "{}", of("ext4"));
+    assert!(of("ext4")["survival"]["states"].as_u64() > Some(30));
+    let jfs = &of("jfs")["survival"];
+    assert!(jfs["broken_states"].as_u64() > Some(0), "{jfs}");
+    let example = &jfs["examples"][0];
+    assert!(example["what"].as_str() > Some(""), "{example}");
+    assert_eq!(of("tmpfs")["outcome"], "failed", "{}", of("tmpfs"));
+    assert!(judged.contains("Breaks a promise"), "{judged}");
+    // A run that was begun without it has trials without it.
+    let all = [
+        "compare",
+        "ext4",
+        "--study",
+        "both.toml",
+        "--venue",
+        "sim",
+        "--folder",
+        "images",
+    ];
+    let out = ["--repeats", "1", "--out", "out"];
+    desk.run(&[&all[..], &out].concat()).expect_code(0);
+    let resumed = desk.run(&[&all[..], &out, &["--resume", "--survival"]].concat());
+    resumed.expect_code(2);
+    resumed.expect_error("was begun without --survival", "leave out --resume");
+    let elsewhere = ["compare", "--dir", ".", "--survival", "--out", "out"];
+    desk.run(&elsewhere)
+        .expect_error("of a simulated disk alone", "--venue sim");
+}
+
+#[test]
+fn acknowledged_commits_of_a_database_survive_and_are_lost_without_flushes() {
+    let Some(desk) = Desk::new().with_lab("a database") else {
+        return;
+    };
+    let study = format!(
+        "{}{}",
+        STUDY.split("[[phase]]").next().expect("a head"),
+        WITH_FIGURES
+    );
+    let log = &record_study(&desk, &study, &["ext4"])[0];
+    let few = ["--max-states", "60"];
+    let found = judge(&desk, log, &few);
+    assert_eq!(found["survival"]["broken_states"], 0, "{found}");
+    assert!(found["survival"]["states"].as_u64() > Some(20), "{found}");
+    let planted = judge(&desk, log, &[&few[..], &["--drop-flush", "all"]].concat());
+    let broken = &planted["survival"]["promises"];
+    assert!(broken["commit"].as_u64() > Some(0), "{planted}");
+}
+
+#[test]
+fn judged_states_are_kept_for_the_next_time() {
+    let Some(desk) = Desk::new().with_lab("kept states") else {
+        return;
+    };
+    let log = &record(&desk, &["jfs"])[0];
+    let at_once = judge(&desk, log, &["--max-states", "40"]);
+    judge(&desk, log, &["--max-states", "15", "--resume"]);
+    let name = log.to_str().expect("a path");
+    let kept = PathBuf::from(format!("{name}.judged"));
+    let before = std::fs::read_to_string(&kept).expect("kept");
+    assert!(before.lines().count() > 10, "{before}");
+    // A kill has cut the last line.
+    std::fs::write(&kept, &before[..before.len() - 20]).expect("written");
+    let again = judge(&desk, log, &["--max-states", "40", "--resume"]);
+    assert_eq!(again, at_once);
+    let all = ["crash", "judge", name, "--resume", "--folder", "images"];
+    let other = desk.run(&[&all[..], &["--drop-flush", "all"]].concat());
+    other.expect_error("of another log, lab or planted fault", "remove it");
 }

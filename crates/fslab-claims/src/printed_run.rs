@@ -230,6 +230,7 @@ fn record_of(
         scale: Scale::FULL,
         required_facts: BTreeMap::new(),
         data_to_memory: None,
+        survival: None,
         figures: Vec::new(),
     };
     let machine = MachineFacts {
@@ -263,6 +264,7 @@ fn trial_of(cell: CellId, subject: &Subject, phases: Vec<PhaseRecord>) -> TrialR
         console: String::new(),
         insight: None,
         kernel_log: Vec::new(),
+        survival: None,
     }
 }
 

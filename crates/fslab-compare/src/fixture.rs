@@ -38,6 +38,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
         scale: Scale::FULL,
         required_facts: BTreeMap::new(),
         data_to_memory: None,
+        survival: None,
         figures: Vec::new(),
     };
     let trial = TrialRecord {
@@ -57,6 +58,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
         console: String::new(),
         insight: None,
         kernel_log: Vec::new(),
+        survival: None,
     };
     RunRecord {
         header: RunHeader {

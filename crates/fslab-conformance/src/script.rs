@@ -12,7 +12,7 @@ use std::time::Duration;
 use fslab_crash::{DataChange, Property, Script, ScriptSet, ScriptStep, SectorOrigin, plan_of};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, Job, RunError, ensure_inside, synthetic_application};
-use fslab_model::{Bytes, Need, ValueList};
+use fslab_model::{Bytes, Need, PublishedProperty, ValueList};
 use fslab_sys::{DataFile, DataFileOptions, OpenedSync, monotonic_ns, sync_file_system};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,10 @@ pub(crate) struct ScriptParameters {
     /// `{ prefix = STEP }`, `{ ordered = [STEP, STEP] }`, with steps counted from 0.
     #[schemars(with = "serde_json::Value")]
     properties: Vec<Property>,
+    /// In how many configurations of a publication the properties do not hold:
+    /// `{ without = 12, of = 16 }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<PublishedProperty>,
 }
 
 impl Default for ScriptParameters {
@@ -63,6 +67,7 @@ impl Default for ScriptParameters {
             length: 0,
             wait_ms: 100,
             properties: Vec::new(),
+            published: None,
         }
     }
 }
@@ -78,6 +83,7 @@ impl ScriptParameters {
             },
             length: self.length,
             properties: self.properties.clone(),
+            published: self.published,
         };
         set.scripts()
     }

@@ -2,20 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use fslab_model::{Bytes, StateKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    CrashState, LogScript, Observed, ObservedEntry, Oracle, StateCheck, StateFault, StateKind,
-    StateOutcome, StateReport, UnsyncedLoss,
+    CrashState, Databases, LogDatabase, LogScript, Observed, ObservedEntry, Oracle, StateCheck,
+    StateFault, StateOutcome, StateReport, UnsyncedLoss,
 };
+
+/// Faults of a state that are named in its summary.
+const NAMED_MAX: usize = 5;
 
 /// The scripts of a log, to compare states with.
 pub struct Judge<'a> {
     oracles: Vec<Oracle<'a>>,
+    databases: &'a [LogDatabase],
 }
 
 /// What a repair did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedRepair {
     /// Why it does not mount after that.
     pub mount_error: Option<String>,
@@ -23,9 +29,9 @@ pub struct JudgedRepair {
     pub lost: Vec<StateFault>,
 }
 
-/// A property that a state does not have.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct BrokenProperty {
+/// A property of a script.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct PropertyPlace {
     /// The phase of the script.
     pub phase: String,
     /// Its place in the script's list.
@@ -33,7 +39,7 @@ pub struct BrokenProperty {
 }
 
 /// A judged state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedState {
     /// How it was made.
     pub kind: StateKind,
@@ -61,19 +67,23 @@ pub struct JudgedState {
     /// What was not synced and is gone.
     pub unsynced: UnsyncedLoss,
     /// What the scripts ask and it does not have.
-    pub broken: Vec<BrokenProperty>,
+    pub broken: Vec<PropertyPlace>,
     /// True if it has more than a guest reads.
     pub is_cut: bool,
 }
 
 impl<'a> Judge<'a> {
-    /// The judge of scripts.
+    /// The judge of scripts and databases.
     ///
     /// # Errors
-    /// Those of [`Oracle::new`].
-    pub fn new(scripts: &'a [LogScript]) -> Result<Self, String> {
+    /// Those of [`Oracle::new`] and of [`LogDatabase::ensure_sound`].
+    pub fn new(scripts: &'a [LogScript], databases: &'a [LogDatabase]) -> Result<Self, String> {
         let oracles: Result<Vec<_>, _> = scripts.iter().map(Oracle::new).collect();
-        Ok(Self { oracles: oracles? })
+        databases.iter().try_for_each(LogDatabase::ensure_sound)?;
+        Ok(Self {
+            oracles: oracles?,
+            databases,
+        })
     }
 
     /// Compares what a guest found in a state with the scripts that had begun.
@@ -123,7 +133,7 @@ impl<'a> Judge<'a> {
         judged.is_cut = report.is_cut;
         if let Some(tree) = &report.tree {
             judged.recovery_ns = Some(report.mount_ns);
-            judged.findings = self.findings(at_ns, tree);
+            judged.findings = self.findings(at_ns, tree, &report.databases);
             judged.unreadable = self.others_unreadable(tree, &judged.findings);
             // What a later script syncs is durable in an earlier one, too.
             for oracle in self.begun(at_ns).filter(|it| at_ns <= it.script.end_ns) {
@@ -131,14 +141,15 @@ impl<'a> Judge<'a> {
                 judged.unsynced.bytes += loss.bytes;
                 judged.unsynced.age_ns = judged.unsynced.age_ns.max(loss.age_ns);
                 let broken = oracle.broken_properties(tree).into_iter();
-                judged.broken.extend(broken.map(|number| BrokenProperty {
+                judged.broken.extend(broken.map(|number| PropertyPlace {
                     phase: oracle.script.phase.clone(),
                     number,
                 }));
             }
         }
         judged.repair = report.repair.as_ref().map(|repair| {
-            let after = repair.tree.as_ref().map(|tree| self.findings(at_ns, tree));
+            let after = repair.tree.as_ref();
+            let after = after.map(|tree| self.findings(at_ns, tree, &repair.databases));
             let mut lost = after.unwrap_or_default();
             lost.retain(|finding| !judged.findings.contains(finding));
             JudgedRepair {
@@ -156,7 +167,7 @@ impl<'a> Judge<'a> {
         self.oracles.iter().filter(has_begun)
     }
 
-    fn findings(&self, at_ns: u64, tree: &Observed) -> Vec<StateFault> {
+    fn findings(&self, at_ns: u64, tree: &Observed, databases: &Databases) -> Vec<StateFault> {
         let mut findings = Vec::new();
         for oracle in self.begun(at_ns) {
             let found = oracle.judge(at_ns, tree).into_iter();
@@ -164,6 +175,10 @@ impl<'a> Judge<'a> {
                 name: format!("{}/{}", oracle.script.folder, finding.name),
                 ..finding
             }));
+        }
+        for database in self.databases {
+            let found = databases.get(&database.file);
+            findings.extend(database.findings(at_ns, found));
         }
         findings
     }
@@ -187,4 +202,47 @@ impl JudgedState {
             || self.unmount_error.is_some()
             || self.check == Some(StateCheck::Errors)
     }
+
+    /// What is wrong with it, in a line.
+    #[must_use]
+    pub fn what_is_wrong(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        if let Some(error) = &self.unmountable {
+            parts.push(format!("does not mount: {}", one_line(error)));
+        }
+        for finding in self.findings.iter().take(NAMED_MAX) {
+            let bytes = match finding.bytes {
+                0 => String::new(),
+                bytes => format!(" ({})", Bytes(bytes)),
+            };
+            let fault = finding.fault.as_str();
+            parts.push(format!("{} {fault}{bytes}", finding.name));
+        }
+        if self.findings.len() > NAMED_MAX {
+            parts.push(format!("{} more", self.findings.len() - NAMED_MAX));
+        }
+        if let Some(name) = self.unreadable.first() {
+            parts.push(format!("{name} cannot be read"));
+        }
+        if let Some(error) = &self.unmount_error {
+            parts.push(format!("does not unmount: {}", one_line(error)));
+        }
+        if self.check == Some(StateCheck::Errors) {
+            parts.push("the check finds errors".to_owned());
+        }
+        if let Some(repair) = &self.repair {
+            parts.push(match (&repair.mount_error, repair.lost.len()) {
+                (Some(_), _) => "does not mount after the repair".to_owned(),
+                (None, 0) => "repaired without a loss".to_owned(),
+                (None, 1) => "the repair lost 1 file".to_owned(),
+                (None, lost) => format!("the repair lost {lost} files"),
+            });
+        }
+        parts.join("; ")
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }

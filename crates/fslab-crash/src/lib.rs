@@ -11,14 +11,16 @@
 //!
 //! The log of a script of operations says what each was and when, so an [`Oracle`] derives what
 //! must be
-//! there in a state: `LogScript` and `StateReport` --[`Judge`]--> `JudgedState` --> [`Survival`].
+//! there in a state: `LogScript` and `StateReport` --[`Judge`]--> `JudgedState` --[`survival`]--> `Survival`.
 //!
 //! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it
 //! takes.
 
 mod contents;
+mod database;
 mod drop_flushes;
 mod error;
+mod examination;
 mod file;
 mod image;
 mod join;
@@ -40,16 +42,18 @@ mod survival;
 mod view;
 
 pub use contents::{BLOCK_BYTES, BlockId, Contents};
+pub use database::{COMMIT_TIMES, DatabaseReport, LogDatabase};
 pub use drop_flushes::{DroppedFlushes, original_state};
 pub use error::LogError;
+pub use examination::{Examination, FlushDrop, StateChoice};
 pub use file::{LogLimits, read_log, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;
-pub use judged::{BrokenProperty, Judge, JudgedRepair, JudgedState};
+pub use judged::{Judge, JudgedRepair, JudgedState, PropertyPlace};
 pub use log::{DiskLog, LogHead, LogRequest, PhaseWindow, RequestKind};
 pub use minimise::minimise;
 pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
-pub use oracle::{FaultKind, Oracle, PromiseId, StateFault, UnsyncedLoss};
+pub use oracle::{Oracle, StateFault, UnsyncedLoss};
 pub use promises::{Promise, Promises};
 pub use recording::{RecordedEntry, RecordedKind, Recording};
 pub use script::{
@@ -59,10 +63,9 @@ pub use script::{
 pub use script_log::{LogOperation, LogScript, Property};
 pub use script_set::{SCRIPT_TIMES, Script, ScriptSet};
 pub use state_report::{
-    RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport, StateTask,
+    Databases, RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport,
+    StateTask,
 };
-pub use states::{
-    Budget, CrashState, DiskCache, KindCount, Loss, Moment, StateKind, States, enumerate, moments,
-};
-pub use survival::{FaultCount, PromisedBy, PropertyCount, Survival};
+pub use states::{Budget, CrashState, DiskCache, Loss, Moment, States, enumerate, moments};
+pub use survival::{PromisedBy, survival};
 pub use view::{SectorRange, StateView};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BLOCK_BYTES, BlockId, Contents, LogError, LogScript};
+use crate::{BLOCK_BYTES, BlockId, Contents, DiskCache, LogDatabase, LogError, LogScript};
 
 /// Bytes of a sector, which a disk writes entirely or not at all.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -26,6 +26,9 @@ pub struct LogHead {
     /// The scripts of operations among them, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<LogScript>,
+    /// The databases among them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub databases: Vec<LogDatabase>,
 }
 
 /// The window of a phase.
@@ -94,6 +97,33 @@ impl LogRequest {
 }
 
 impl DiskLog {
+    /// From the begin to the end of the phase, or of everything.
+    ///
+    /// # Errors
+    /// A phase that is not there, in words.
+    pub fn window(&self, phase: Option<&str>) -> Result<(u64, u64), String> {
+        let Some(name) = phase else {
+            let end = self.requests.iter().map(|it| it.done_ns).max();
+            return Ok((0, end.unwrap_or(0)));
+        };
+        let found = self.head.phases.iter().find(|phase| phase.name == name);
+        let found = found.ok_or_else(|| {
+            let names = self.head.phases.iter().map(|it| it.name.as_str());
+            let names: Vec<&str> = names.collect();
+            format!("the log has no phase '{name}', but {}", names.join(", "))
+        })?;
+        Ok((found.begin_ns, found.end_ns))
+    }
+
+    /// The cache of the disk.
+    #[must_use]
+    pub fn disk_cache(&self) -> DiskCache {
+        match self.head.volatile_cache {
+            true => DiskCache::Volatile,
+            false => DiskCache::Durable,
+        }
+    }
+
     /// Checks what every user of a log relies on.
     ///
     /// # Errors

@@ -13,6 +13,8 @@ mod unsynced;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fslab_model::{FaultKind, PromiseId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::log::SECTOR_BYTES;
@@ -22,85 +24,8 @@ use crate::{
     ScriptStep, SectorContent, SectorOrigin,
 };
 
-/// What is wrong with a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FaultKind {
-    /// Its name was durable, and is gone.
-    Lost,
-    /// Durable data lies beyond its end.
-    Truncated,
-    /// Durable data is zeros.
-    Zeroed,
-    /// Durable data is an older version, or a durable name is an older file's.
-    Old,
-    /// Where its data should be is data of another file.
-    Foreign,
-    /// Where its data should be is what no step wrote.
-    Garbage,
-    /// A name is there that was durably removed.
-    Resurrected,
-    /// It is there and cannot be read.
-    Unreadable,
-    /// Where data was not yet durable is that of another file, or what no step wrote.
-    Exposed,
-}
-
-impl FaultKind {
-    /// All, in order.
-    pub const ALL: [Self; 9] = [
-        Self::Lost,
-        Self::Truncated,
-        Self::Zeroed,
-        Self::Old,
-        Self::Foreign,
-        Self::Garbage,
-        Self::Resurrected,
-        Self::Unreadable,
-        Self::Exposed,
-    ];
-
-    /// The fault in a word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::Truncated => "truncated",
-            Self::Zeroed => "zeroed",
-            Self::Old => "old",
-            Self::Foreign => "foreign",
-            Self::Garbage => "garbage",
-            Self::Resurrected => "resurrected",
-            Self::Unreadable => "unreadable",
-            Self::Exposed => "exposed",
-        }
-    }
-}
-
-/// What a document promises; `promises.toml` has the documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PromiseId {
-    /// Data and size of a file after fsync(2).
-    Fsync,
-    /// Data and size of a file after fdatasync(2).
-    Fdatasync,
-    /// Everything after sync(2).
-    Sync,
-    /// What was written with O_SYNC.
-    OpenSync,
-    /// Names after an fsync(2) of their directory.
-    FsyncDirectory,
-    /// A file that is renamed has its old name or its new one.
-    Rename,
-    /// A file has no data of others, and none that was there before it.
-    NoStaleData,
-    /// It mounts, and its checker finds no errors after that.
-    Consistent,
-}
-
 /// Something that is wrong in a state.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct StateFault {
     /// What.
     pub fault: FaultKind,
@@ -113,7 +38,7 @@ pub struct StateFault {
 }
 
 /// Data that operations had written and no sync had made durable, and that is gone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnsyncedLoss {
     /// Its bytes.
     pub bytes: u64,
@@ -536,6 +461,7 @@ mod tests {
             operations: operations(texts),
             end_ns: 10_000,
             properties: Vec::new(),
+            published: None,
         }
     }
 

@@ -1,8 +1,9 @@
 //! What documents promise, by file system and mount options.
 
+use fslab_model::PromiseId;
 use serde::Deserialize;
 
-use crate::{PromiseId, StateFault};
+use crate::StateFault;
 
 /// The promises that come with fslab.
 const BUILT_IN: &str = include_str!("../promises.toml");

@@ -1,5 +1,6 @@
 //! A script as it was done: its operations with their times, and what its study asks of them.
 
+use fslab_model::PublishedProperty;
 use serde::{Deserialize, Serialize};
 
 use crate::{ScriptPlan, ScriptStep, plan_of};
@@ -48,6 +49,9 @@ pub struct LogScript {
     /// What its study asks; no document promises it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<Property>,
+    /// What was published of these properties.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedProperty>,
 }
 
 impl LogScript {
@@ -95,6 +99,22 @@ impl LogScript {
                 .map_or(self.end_ns, |it| it.begin_ns),
         };
         (begin_ns, self.end_ns)
+    }
+
+    /// A property of it, in words.
+    #[must_use]
+    pub fn property_text(&self, property: Property) -> String {
+        let step = |number: usize| {
+            let operation = self.operations.get(number);
+            operation.map_or_else(String::new, |it| it.step.to_string())
+        };
+        match property {
+            Property::Atomic(at) => format!("'{}' is atomic", step(at)),
+            Property::Prefix(at) => format!("of '{}' a prefix is there", step(at)),
+            Property::Ordered(first, second) => {
+                format!("'{}' is before '{}'", step(first), step(second))
+            }
+        }
     }
 
     /// Begins and ends of the operations after the set-up, in order.

@@ -1,5 +1,6 @@
 //! The scripts of a phase: one that a study writes out, or sequences that are enumerated.
 
+use fslab_model::PublishedProperty;
 use serde::{Deserialize, Serialize};
 
 use crate::sequences::{LENGTH_MAX, sequences};
@@ -26,6 +27,9 @@ pub struct ScriptSet {
     /// What is asked of the script.
     #[serde(default)]
     pub properties: Vec<Property>,
+    /// What was published of that.
+    #[serde(default)]
+    pub published: Option<PublishedProperty>,
 }
 
 /// A script with the folder of its names.
@@ -110,6 +114,7 @@ impl ScriptSet {
                 operations,
                 end_ns: next()?.1,
                 properties: script.properties,
+                published: self.published,
             };
             script.plan()?;
             scripts.push(script);
@@ -128,6 +133,7 @@ mod tests {
             steps: steps.iter().map(|it| it.parse().expect("a step")).collect(),
             length,
             properties: Vec::new(),
+            published: None,
         }
     }
 

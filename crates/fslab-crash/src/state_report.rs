@@ -1,10 +1,12 @@
 //! What a guest kernel finds in a state: from the guest to the host.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Observed, ObservedEntry};
+use crate::{DatabaseReport, Observed, ObservedEntry};
 
 /// What a guest needs to judge states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,9 @@ pub struct StateTask {
     pub bytes: u64,
     /// The folders whose content is reported; of others only what cannot be read.
     pub folders: Vec<String>,
+    /// The databases that are read, below the root.
+    #[serde(default)]
+    pub databases: Vec<String>,
     /// The device whose page blocks until the host has another state.
     pub turn: PathBuf,
     /// States until the guest ends.
@@ -71,7 +76,7 @@ pub enum StateMessage {
 }
 
 /// What a checker says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StateCheck {
     /// It finds nothing.
@@ -81,6 +86,9 @@ pub enum StateCheck {
     /// It does not run.
     CouldNotRun,
 }
+
+/// Databases as they were found, by their files.
+pub type Databases = BTreeMap<String, DatabaseReport>;
 
 /// What a repair left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +101,9 @@ pub struct RepairReport {
     pub mount_error: Option<String>,
     /// What was there, if it did.
     pub tree: Option<Observed>,
+    /// The databases that were there.
+    #[serde(default)]
+    pub databases: Databases,
 }
 
 /// A state as a guest kernel finds it.
@@ -104,6 +115,9 @@ pub struct StateReport {
     pub mount_ns: u64,
     /// What is there; `None` if it does not mount.
     pub tree: Option<Observed>,
+    /// The databases that are there.
+    #[serde(default)]
+    pub databases: Databases,
     /// True if there is more than a guest reads.
     pub is_cut: bool,
     /// Why no file could be written and synced after the mount.

@@ -2,78 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
-use crate::{
-    BrokenProperty, FaultKind, JudgedState, KindCount, PromiseId, Promises, StateCheck, StateFault,
-    StateKind,
+use fslab_model::{
+    BrokenState, FaultKind, KindCount, PromiseId, PropertyCount, StateKind, Survival,
 };
 
-/// How often a fault was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FaultCount {
-    /// States that have it.
-    pub states: u64,
-    /// Different names over all states.
-    pub files: u64,
-    /// The most bytes of one state.
-    pub bytes: u64,
-}
+use crate::{JudgedState, LogScript, Promises, PropertyPlace, StateCheck, StateFault};
 
-/// What is left of a log's disk after a power loss, over all states that were judged.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Survival {
-    /// States that were judged.
-    pub states: u64,
-    /// States by kind: those that there are, and those that were judged.
-    pub kinds: BTreeMap<StateKind, KindCount>,
-    /// States in which something is wrong that a document promises.
-    pub broken_states: u64,
-    /// Faults of data and names that a document promises.
-    pub broken: BTreeMap<FaultKind, FaultCount>,
-    /// Faults that no document of this file system speaks of.
-    pub unpromised: BTreeMap<FaultKind, FaultCount>,
-    /// The promises that were broken, with the states of each.
-    pub promises: BTreeMap<PromiseId, u64>,
-    /// States that do not mount, or end the kernel.
-    pub unmountable: u64,
-    /// States with names that cannot be read, apart from those of scripts.
-    pub unreadable: u64,
-    /// Mounted states in which no file can be written.
-    pub read_only: u64,
-    /// States in which the checker finds errors.
-    pub check_errors: u64,
-    /// States that the checker could not look at.
-    pub check_failed: u64,
-    /// States that were repaired.
-    pub repaired: u64,
-    /// States that do not mount after the repair.
-    pub repair_failed: u64,
-    /// States that have lost by the repair what a document promises.
-    pub lost_by_repair: u64,
-    /// States that have more than a guest reads.
-    pub cut: u64,
-    /// Median of the recovery times.
-    pub recovery_median_ns: u64,
-    /// The longest.
-    pub recovery_max_ns: u64,
-    /// The most bytes that were written, not synced, and gone.
-    pub unsynced_bytes: u64,
-    /// How old the oldest of them was.
-    pub unsynced_age_ns: u64,
-    /// The properties that some state does not have.
-    pub properties: Vec<PropertyCount>,
-}
-
-/// A property that some states do not have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PropertyCount {
-    /// The property.
-    #[serde(flatten)]
-    pub property: BrokenProperty,
-    /// How many states.
-    pub states: u64,
-}
+/// States with broken promises that are kept as examples.
+const EXAMPLES_MAX: usize = 5;
 
 /// The subject whose promises are asked.
 #[derive(Clone, Copy, Debug)]
@@ -110,96 +46,128 @@ impl PromisedBy<'_> {
     }
 }
 
-impl Survival {
-    /// Sums up states.
-    #[must_use]
-    pub fn of(
-        states: &[JudgedState],
-        kinds: BTreeMap<StateKind, KindCount>,
-        by: PromisedBy,
-    ) -> Self {
-        let mut sum = Self {
-            states: states.len() as u64,
-            kinds,
-            ..Self::default()
-        };
-        let mut names: BTreeMap<(bool, FaultKind), BTreeSet<&str>> = BTreeMap::new();
-        for state in states {
-            sum.add(state, by, &mut names);
-        }
-        for ((is_promised, fault), names) in names {
-            let counts = match is_promised {
-                true => &mut sum.broken,
-                false => &mut sum.unpromised,
-            };
-            counts.entry(fault).or_default().files = names.len() as u64;
-        }
-        let mut properties: BTreeMap<&BrokenProperty, u64> = BTreeMap::new();
-        for broken in states.iter().flat_map(|it| &it.broken) {
-            *properties.entry(broken).or_default() += 1;
-        }
-        let count = |(property, states): (&BrokenProperty, u64)| PropertyCount {
-            property: property.clone(),
-            states,
-        };
-        sum.properties = properties.into_iter().map(count).collect();
-        let mut times: Vec<u64> = states.iter().filter_map(|it| it.recovery_ns).collect();
-        times.sort_unstable();
-        sum.recovery_median_ns = times.get(times.len() / 2).copied().unwrap_or(0);
-        sum.recovery_max_ns = times.last().copied().unwrap_or(0);
-        sum
+/// The states of a log together; `scripts` are those of its judge.
+#[must_use]
+pub fn survival(
+    states: &[JudgedState],
+    kinds: BTreeMap<StateKind, KindCount>,
+    scripts: &[LogScript],
+    by: PromisedBy,
+) -> Survival {
+    let mut sum = Survival {
+        states: states.len() as u64,
+        kinds,
+        properties: properties(states, scripts),
+        examples: examples(states, by),
+        ..Survival::default()
+    };
+    let mut names: FaultNames = BTreeMap::new();
+    for state in states {
+        add(&mut sum, state, by, &mut names);
     }
+    for ((is_promised, fault), names) in names {
+        let counts = match is_promised {
+            true => &mut sum.broken,
+            false => &mut sum.unpromised,
+        };
+        counts.entry(fault).or_default().files = names.len() as u64;
+    }
+    let mut times: Vec<u64> = states.iter().filter_map(|it| it.recovery_ns).collect();
+    times.sort_unstable();
+    sum.recovery_median_ns = times.get(times.len() / 2).copied();
+    sum.recovery_max_ns = times.last().copied();
+    sum
+}
 
-    fn add<'a>(
-        &mut self,
-        state: &'a JudgedState,
-        by: PromisedBy,
-        names: &mut BTreeMap<(bool, FaultKind), BTreeSet<&'a str>>,
-    ) {
-        let mut bytes: BTreeMap<(bool, FaultKind), u64> = BTreeMap::new();
-        for finding in &state.findings {
-            let key = (by.is_broken_by(finding), finding.fault);
-            *bytes.entry(key).or_default() += finding.bytes;
-            names.entry(key).or_default().insert(&finding.name);
-        }
-        for ((is_promised, fault), bytes) in bytes {
-            let counts = match is_promised {
-                true => &mut self.broken,
-                false => &mut self.unpromised,
-            };
-            let count = counts.entry(fault).or_default();
-            count.states += 1;
-            count.bytes = count.bytes.max(bytes);
-        }
-        let broken = by.broken_in(state);
-        self.broken_states += u64::from(!broken.is_empty());
-        for promise in broken {
-            *self.promises.entry(promise).or_default() += 1;
-        }
-        self.unmountable += u64::from(state.unmountable.is_some());
-        self.unreadable += u64::from(!state.unreadable.is_empty());
-        self.read_only += u64::from(state.write_error.is_some());
-        self.check_errors += u64::from(state.check == Some(StateCheck::Errors));
-        self.check_failed += u64::from(state.check == Some(StateCheck::CouldNotRun));
-        self.cut += u64::from(state.is_cut);
-        if let Some(repair) = &state.repair {
-            self.repaired += 1;
-            self.repair_failed += u64::from(repair.mount_error.is_some());
-            let has_lost = repair.lost.iter().any(|it| by.is_broken_by(it));
-            self.lost_by_repair += u64::from(has_lost);
-        }
-        self.unsynced_bytes = self.unsynced_bytes.max(state.unsynced.bytes);
-        self.unsynced_age_ns = self.unsynced_age_ns.max(state.unsynced.age_ns);
+/// Names of faults: whether a document promises otherwise, and the fault.
+type FaultNames<'a> = BTreeMap<(bool, FaultKind), BTreeSet<&'a str>>;
+
+/// The properties that scripts ask for, each phase and place once.
+fn properties(states: &[JudgedState], scripts: &[LogScript]) -> Vec<PropertyCount> {
+    let mut broken: BTreeMap<&PropertyPlace, u64> = BTreeMap::new();
+    for place in states.iter().flat_map(|it| &it.broken) {
+        *broken.entry(place).or_default() += 1;
     }
+    let mut found: BTreeMap<PropertyPlace, PropertyCount> = BTreeMap::new();
+    for script in scripts {
+        for (number, property) in script.properties.iter().enumerate() {
+            let place = PropertyPlace {
+                phase: script.phase.clone(),
+                number,
+            };
+            let count = PropertyCount {
+                phase: script.phase.clone(),
+                number,
+                text: script.property_text(*property),
+                states: broken.get(&place).copied().unwrap_or(0),
+                published: script.published,
+            };
+            found.insert(place, count);
+        }
+    }
+    found.into_values().collect()
+}
+
+fn examples(states: &[JudgedState], by: PromisedBy) -> Vec<BrokenState> {
+    let example = |state: &JudgedState| {
+        let breaks: Vec<PromiseId> = by.broken_in(state).into_iter().collect();
+        (!breaks.is_empty()).then(|| BrokenState {
+            state: state.state.clone(),
+            what: state.what_is_wrong(),
+            breaks,
+        })
+    };
+    let mut found: Vec<BrokenState> = states.iter().filter_map(example).collect();
+    found.sort_by_key(|it| it.state.len());
+    found.truncate(EXAMPLES_MAX);
+    found
+}
+
+fn add<'a>(sum: &mut Survival, state: &'a JudgedState, by: PromisedBy, names: &mut FaultNames<'a>) {
+    let mut bytes: BTreeMap<(bool, FaultKind), u64> = BTreeMap::new();
+    for finding in &state.findings {
+        let key = (by.is_broken_by(finding), finding.fault);
+        *bytes.entry(key).or_default() += finding.bytes;
+        names.entry(key).or_default().insert(&finding.name);
+    }
+    for ((is_promised, fault), bytes) in bytes {
+        let counts = match is_promised {
+            true => &mut sum.broken,
+            false => &mut sum.unpromised,
+        };
+        let count = counts.entry(fault).or_default();
+        count.states += 1;
+        count.bytes = count.bytes.max(bytes);
+    }
+    let broken = by.broken_in(state);
+    sum.broken_states += u64::from(!broken.is_empty());
+    for promise in broken {
+        *sum.promises.entry(promise).or_default() += 1;
+    }
+    sum.unmountable += u64::from(state.unmountable.is_some());
+    sum.unreadable += u64::from(!state.unreadable.is_empty());
+    sum.read_only += u64::from(state.write_error.is_some());
+    sum.check_errors += u64::from(state.check == Some(StateCheck::Errors));
+    sum.check_failed += u64::from(state.check == Some(StateCheck::CouldNotRun));
+    sum.cut += u64::from(state.is_cut);
+    if let Some(repair) = &state.repair {
+        sum.repaired += 1;
+        sum.repair_failed += u64::from(repair.mount_error.is_some());
+        let has_lost = repair.lost.iter().any(|it| by.is_broken_by(it));
+        sum.lost_by_repair += u64::from(has_lost);
+    }
+    sum.unsynced_bytes = sum.unsynced_bytes.max(state.unsynced.bytes);
+    sum.unsynced_age_ns = sum.unsynced_age_ns.max(state.unsynced.age_ns);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        CrashState, Judge, LogOperation, LogScript, Observed, RepairReport, StateOutcome,
-        StatePart, StateReport,
+        CrashState, Judge, LogOperation, Observed, RepairReport, StateOutcome, StatePart,
+        StateReport,
     };
+    use fslab_model::FaultCount;
 
     fn script() -> LogScript {
         let operation = |(number, text): (u64, &str)| LogOperation {
@@ -217,12 +185,13 @@ mod tests {
                 .collect(),
             end_ns: 100,
             properties: Vec::new(),
+            published: None,
         }
     }
 
     fn judged(outcome: &StateOutcome) -> JudgedState {
         let scripts = [script()];
-        let judge = Judge::new(&scripts).expect("a script");
+        let judge = Judge::new(&scripts, &[]).expect("a script");
         let state: CrashState = "90".parse().expect("a state");
         judge.judge(StateKind::Prefix, &state, state.to_string(), outcome)
     }
@@ -243,7 +212,7 @@ mod tests {
             fs,
             options,
         };
-        Survival::of(states, BTreeMap::new(), by)
+        survival(states, BTreeMap::new(), &[script()], by)
     }
 
     #[test]
@@ -258,7 +227,7 @@ mod tests {
         };
         assert_eq!(found.broken.get(&FaultKind::Lost), Some(&lost));
         assert_eq!(found.promises.get(&PromiseId::FsyncDirectory), Some(&1));
-        assert_eq!(found.recovery_max_ns, 7);
+        assert_eq!(found.recovery_max_ns, Some(7));
         let found = sum(&[state], "ext4", &["nobarrier".to_owned()]);
         assert_eq!(found.unpromised.get(&FaultKind::Lost), Some(&lost));
         assert_eq!((found.broken_states, found.broken.len()), (0, 0));
@@ -274,7 +243,7 @@ mod tests {
         );
         let found = sum(&[died, hung], "ext4", &[]);
         assert_eq!((found.unmountable, found.broken_states), (2, 2));
-        assert_eq!(found.recovery_max_ns, 0);
+        assert_eq!(found.recovery_max_ns, None);
     }
 
     #[test]
@@ -289,6 +258,7 @@ mod tests {
                     exit_code: 1,
                     mount_error: None,
                     tree: Some(Observed::new()),
+                    databases: BTreeMap::new(),
                 }),
                 ..StateReport::default()
             })))

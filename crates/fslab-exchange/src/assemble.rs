@@ -133,6 +133,7 @@ pub(crate) fn assemble(
         scale: Scale::FULL,
         required_facts: BTreeMap::new(),
         data_to_memory: None,
+        survival: None,
     };
     let header = RunHeader {
         run: labels.run.clone(),
@@ -367,6 +368,7 @@ fn trials(placed: Vec<Placed>, subjects: &[Subject], now_unix_s: u64) -> Vec<Tri
             console: String::new(),
             insight: None,
             kernel_log: Vec::new(),
+            survival: None,
         });
     }
     trials.sort_by_key(|trial| trial.trial);

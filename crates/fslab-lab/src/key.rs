@@ -87,7 +87,10 @@ pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
 }
 
 /// SHA-256 of a file's contents, 64 hexadecimal digits.
-pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
+///
+/// # Errors
+/// Those of reading it.
+pub fn sha256_of(path: &Path) -> io::Result<String> {
     Ok(hexadecimal(digest_of_file(path)?))
 }
 

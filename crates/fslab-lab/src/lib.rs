@@ -48,7 +48,7 @@ pub use bundle::{
 pub use cache::{Cache, KernelList, LabList};
 pub use error::LabError;
 pub use kernel::{Kernel, KernelFacts};
-pub use key::KernelKey;
+pub use key::{KernelKey, sha256_of};
 pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
 pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};

@@ -22,13 +22,15 @@ const DIGITS: usize = 16;
 impl TrialRecord {
     /// The record without what depends on the host: time and duration, processor time, the host's
     /// console, the method by which phases and guest were confined, which changes no figure, and
-    /// the kernel's warnings, which depend on its build.
+    /// the kernel's warnings, which depend on its build. What is left after a power loss is judged
+    /// apart from the trial and left out, too.
     #[must_use]
     pub fn exact(&self) -> Self {
         let mut exact = self.clone();
         exact.started_unix_s = 0;
         exact.elapsed_ns = 0;
         exact.console = String::new();
+        exact.survival = None;
         exact.kernel_log.retain(|message| message.is_error);
         for fact in [CONFINEMENT_FACT, GUEST_CONFINED_FACT] {
             exact.facts.remove(fact);

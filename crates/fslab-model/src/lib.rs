@@ -45,6 +45,7 @@ mod spec;
 mod stage;
 mod study;
 mod subject;
+mod survival;
 mod sweep;
 mod text_type;
 mod toml_text;
@@ -99,6 +100,10 @@ pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
 pub use study::{CachePolicy, PhaseEntry, Study};
 pub use subject::{ParseSubjectError, Subject};
+pub use survival::{
+    BrokenState, FaultCount, FaultKind, KindCount, PromiseId, PropertyCount, PublishedProperty,
+    StateKind, Survival, SurvivalOutcome, SurvivalPlan,
+};
 pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
 pub use toml_text::{TextPosition, TomlError, from_toml};
 pub use trial_task::{Placement, TrialTask};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Adaptive, Bytes, CellId, CountedMachine, DataToMemory, FigureSpec, PhaseSpec, PlanHash, Rounds,
-    Scale, SimulatedDisk, StudyQuestion, Subject, TrialId,
+    Scale, SimulatedDisk, StudyQuestion, Subject, SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -384,6 +384,10 @@ pub struct Plan {
     /// Figures and tables that the study defines; they do not affect the measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureSpec>,
+    /// What is judged of each subject besides its figures; `None`: nothing. It does not affect the
+    /// measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalPlan>,
 }
 
 /// One cell of a plan.
@@ -396,8 +400,8 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question and the
-    /// comparison with the original, which do not change what is measured.
+    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question, the
+    /// comparison with the original and the states after a power loss, which do not change what is measured.
     ///
     /// In virtual time the folder of images is left out, too: no figure depends on it, and users on
     /// different machines have the same plan. Object keys are sorted, so that the hash does not
@@ -413,6 +417,7 @@ impl Plan {
             map.remove("figures");
             map.remove("question");
             map.remove("data_to_memory");
+            map.remove("survival");
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
             if let Some(venue) = venue.filter(|_| self.venue.kind().is_virtual()) {
                 venue.remove("folder");
@@ -506,6 +511,7 @@ pub(crate) mod tests {
             scale: Scale::FULL,
             required_facts: BTreeMap::new(),
             data_to_memory: None,
+            survival: None,
             figures: Vec::new(),
         }
     }

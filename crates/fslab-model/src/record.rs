@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{DeviceInsight, Event, EventBody, Facts, Failure, FailureKind, KernelMessage};
-use crate::{Perturbation, PhaseOutcome, PhaseRecord, StepRecord, Subject, TrialId};
+use crate::{
+    Perturbation, PhaseOutcome, PhaseRecord, StepRecord, Subject, SurvivalOutcome, TrialId,
+};
 
 /// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +54,10 @@ pub struct TrialRecord {
     /// Kernel messages about the device, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_log: Vec<KernelMessage>,
+    /// What is left of the subject's disk after a power loss, judged after the trial; `None` if
+    /// that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalOutcome>,
 }
 
 /// The result of a trial's events.
@@ -106,6 +112,7 @@ impl TrialReport {
             console: run.console,
             insight: None,
             kernel_log: self.kernel_log,
+            survival: None,
         }
     }
 }

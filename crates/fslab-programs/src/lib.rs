@@ -31,5 +31,6 @@ mod session;
 mod table;
 mod web;
 
+pub use applications::read_database;
 pub use permission::{ALLOW_PROGRAMS_HINT, shown_text};
 pub use table::PROGRAM_JOBS;

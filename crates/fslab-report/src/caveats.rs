@@ -55,6 +55,7 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
         ));
     }
     caveats.extend(crate::tables::flush_caveats(analysis, names));
+    caveats.extend(crate::tables::survival_caveat(analysis, names));
     let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
     if !is_virtual && let Some(phases) = phases_where(analysis, &cached) {
         caveats.push(format!(

@@ -25,6 +25,7 @@ mod run_lock;
 mod run_name;
 mod studies;
 mod study_key;
+mod survival;
 mod venue_choice;
 mod workers;
 
@@ -45,5 +46,6 @@ pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
 pub use study_key::resolve_failure;
+pub use survival::{SurvivalJudge, ensure_recordable};
 pub use venue_choice::{GuestChoice, Hardware, VenueChoice};
 pub use workers::{Assignment, TrialWorkers, serve};

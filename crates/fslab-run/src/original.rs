@@ -178,6 +178,7 @@ mod tests {
         let hash: PlanHash = plan.hash();
         let without = Plan {
             data_to_memory: None,
+            survival: None,
             ..plan
         };
         assert_eq!(without.hash(), hash);

@@ -9,6 +9,7 @@ use crate::kernels::{self, KernelError};
 use crate::original::data_to_memory;
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
+use crate::survival;
 use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
 use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
@@ -45,6 +46,8 @@ pub struct Request {
     pub repetition: Repetition,
     /// Time limit of a trial in seconds; `None` for the study's.
     pub trial_limit_s: Option<u32>,
+    /// The most states after a power loss that are judged of each subject; `None`: none.
+    pub survival: Option<usize>,
     /// Seed of order and data.
     pub seed: u64,
 }
@@ -62,6 +65,7 @@ impl Request {
             scale: None,
             repetition: Repetition::default(),
             trial_limit_s: None,
+            survival: None,
             seed,
         }
     }
@@ -243,7 +247,10 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             .collect::<Result<Vec<_>, _>>()?,
     };
     let phases = phases::phases(study, scale, size)?;
+    let survival = request.survival;
+    let survival = survival.map(|states| survival::planned(study, &phases, size, states));
     let plan = Plan {
+        survival: survival.transpose()?,
         scale,
         data_to_memory: data_to_memory(study, &phases, &venue)?,
         figures: study.figures.clone(),

@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::{StoreErrorKind, digest};
 
 /// `MIGRATIONS[i]` migrates version `i` to `i + 1`; version 0 is the empty file.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("schema/v5.sql"),
     include_str!("schema/v6.sql"),
     include_str!("schema/v7.sql"),
+    include_str!("schema/v8.sql"),
 ];
 
 /// The schema version that this fslab writes, and the latest that it reads.

@@ -162,6 +162,7 @@ fn trials(
             console: read(row, "trials.console")?,
             insight: read_optional_json(row, "trials.insight")?,
             kernel_log: read_optional_json(row, "trials.kernel_log")?.unwrap_or_default(),
+            survival: read_optional_json(row, "trials.survival")?,
         });
         Ok(())
     })?;

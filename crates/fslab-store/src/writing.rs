@@ -23,9 +23,9 @@ const INSERT_RUN: &str = "
 
 const INSERT_TRIAL: &str = "
     INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                        failure, console, insight, kernel_log, perturbation)
+                        failure, console, insight, kernel_log, perturbation, survival)
     VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
-            :failure, :console, :insight, :kernel_log, :perturbation)";
+            :failure, :console, :insight, :kernel_log, :perturbation, :survival)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -242,6 +242,7 @@ fn insert_trial(
             ":kernel_log": (!record.kernel_log.is_empty()).then(|| json(&record.kernel_log)),
             ":perturbation":
                 (!record.perturbation.is_none()).then(|| json(&record.perturbation)),
+            ":survival": record.survival.as_ref().map(json),
         })?;
     let trial = connection.last_insert_rowid();
     insert_steps(connection, trial, record)?;

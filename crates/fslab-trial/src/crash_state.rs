@@ -11,8 +11,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use fslab_crash::{
-    Observed, ObservedEntry, ObservedFile, RepairReport, StateCheck, StateMessage, StatePart,
-    StateReport, StateTask,
+    Databases, Observed, ObservedEntry, ObservedFile, RepairReport, StateCheck, StateMessage,
+    StatePart, StateReport, StateTask,
 };
 use fslab_fs::{CheckVerdict, FileSystem, Mounting};
 use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, Subject};
@@ -111,6 +111,7 @@ impl<W: Write> State<'_, W> {
                 let (tree, is_cut) = walk(&self.task.mount_point, &self.task.folders);
                 self.report.tree = Some(tree);
                 self.report.is_cut = is_cut;
+                self.report.databases = self.databases();
                 self.begin(StatePart::Write)?;
                 self.report.write_error =
                     probe(&self.task.mount_point).err().map(|it| it.to_string());
@@ -141,6 +142,17 @@ impl<W: Write> State<'_, W> {
             Err(failure) if failure.kind != FailureKind::Crash => Err(failure),
             _ => Ok(()),
         }
+    }
+
+    /// The databases that are there, each after the recovery that its first reader does.
+    fn databases(&self) -> Databases {
+        let files = self.task.databases.iter();
+        let there = files.filter_map(|file| {
+            let path = self.task.mount_point.join(file);
+            path.exists()
+                .then(|| (file.clone(), fslab_programs::read_database(&path)))
+        });
+        there.collect()
     }
 
     fn begin(&mut self, part: StatePart) -> Result<(), Failure> {
@@ -193,10 +205,12 @@ impl<W: Write> State<'_, W> {
             exit_code,
             mount_error: None,
             tree: None,
+            databases: Databases::new(),
         };
         match self.volume.mount() {
             Ok(_) => {
                 repair.tree = Some(walk(&self.task.mount_point, &self.task.folders).0);
+                repair.databases = self.databases();
                 if let Err(failure) = self.volume.unmount() {
                     self.report.unmount_error = Some(failure.to_string());
                 }

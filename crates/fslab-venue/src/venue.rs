@@ -15,7 +15,8 @@ use fslab_sys::LoopDevice;
 use crate::child::{Ending, Launch, Transport, trial_command};
 use crate::control::Control;
 use crate::guest::{
-    Clock, Guest, GuestSettings, GuestTask, Recorded, add_insight, keep_log, name_full_disk,
+    Clock, Guest, GuestSettings, GuestTask, LogKeeping, Recorded, add_insight, keep_log,
+    name_full_disk,
 };
 use crate::lease::{Lease, Leases};
 use crate::places::{
@@ -39,8 +40,8 @@ pub struct VenueSettings {
     pub footprint: Bytes,
     /// The guests of the venues `guest` and `sim`: one for all subjects, or one for each.
     pub guests: Vec<GuestSettings>,
-    /// The folder in which each trial's log of its simulated disk is kept; `None` if none is.
-    pub record_disk: Option<PathBuf>,
+    /// Where each trial's log of its simulated disk is kept; `None` if none is.
+    pub record_disk: Option<LogKeeping>,
 }
 
 impl VenueSettings {
@@ -116,8 +117,8 @@ impl Venue {
     /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
     pub fn open(plan: &VenuePlan, size: Bytes, settings: VenueSettings) -> Result<Self, Failure> {
         settings.leases.ensure_writable()?;
-        if let Some(folder) = &settings.record_disk {
-            prepare_recording(plan, folder)?;
+        if let Some(keeping) = &settings.record_disk {
+            prepare_recording(plan, keeping)?;
         }
         let places = match plan {
             VenuePlan::Dir { dir } => Places::each(dir.as_slice(), |dir| {
@@ -282,7 +283,7 @@ impl Venue {
         start: &Start,
         record: &mut TrialRecord,
     ) {
-        let (Some(folder), Start::InGuest(guest, share)) = (&self.settings.record_disk, start)
+        let (Some(keeping), Start::InGuest(guest, share)) = (&self.settings.record_disk, start)
         else {
             return;
         };
@@ -296,8 +297,7 @@ impl Venue {
             size: spec.size_bytes,
             seed: spec.seed,
         };
-        let name = format!("{}-{}.disklog", request.run, request.task.trial);
-        keep_log(&recorded, &folder.join(name), record);
+        keep_log(&recorded, keeping, &request.run, record);
     }
 
     /// Converts a failed preparation. If it ran into the trial's limit, the device hangs, and would
@@ -358,12 +358,15 @@ impl Venue {
 }
 
 /// Makes the folder of logs, and refuses venues without a disk that can be recorded.
-fn prepare_recording(plan: &VenuePlan, folder: &Path) -> Result<(), Failure> {
+fn prepare_recording(plan: &VenuePlan, keeping: &LogKeeping) -> Result<(), Failure> {
     if !matches!(plan, VenuePlan::Sim { machine: None, .. }) {
         let text = "only a simulated disk can be recorded, and not that of a counted machine";
         let failure = Failure::new(FailureKind::BadInput, text);
         return Err(failure.hint("--venue sim without --machine"));
     }
+    let LogKeeping::Folder(folder) = keeping else {
+        return Ok(());
+    };
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::at(FailureKind::Device, "make the folder", folder, &error))
 }

@@ -236,6 +236,7 @@ impl RunBuilder {
                     console: String::new(),
                     insight: None,
                     kernel_log: Vec::new(),
+                    survival: None,
                 });
             }
         }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_crash::{
-    Budget, DiskCache, DiskLog, KindCount, LogLimits, Moment, RequestKind, States, enumerate,
-    moments, read_log,
+    Budget, DiskCache, DiskLog, LogLimits, Moment, RequestKind, States, enumerate, moments,
+    read_log,
 };
-use fslab_model::{Failure, FailureKind};
+use fslab_model::{Failure, FailureKind, KindCount, StateKind};
 use fslab_report::{Column, Table, TableCell};
 use serde::Serialize;
 
@@ -86,8 +86,11 @@ impl CrashArgs {
                 json,
             } => {
                 let log = load(log)?;
-                let cache = choice.cache(&log);
-                let moments = moments(&log, window(&log, phase.as_deref())?, &[], cache);
+                let cache = choice.cache_of(&log);
+                let window = log
+                    .window(phase.as_deref())
+                    .map_err(CommandError::bad_input)?;
+                let moments = moments(&log, window, &[], cache);
                 let states = enumerate(&log, &moments, choice.budget());
                 match (json, list) {
                     (true, _) => screen::print_json(&Document::of(&log, cache, &states))?,
@@ -107,13 +110,16 @@ impl CrashArgs {
 
 impl StateChoiceArgs {
     /// The cache of the disk: as asked, or as the recorded disk.
-    pub(crate) fn cache(&self, log: &DiskLog) -> DiskCache {
-        match self.cache {
-            Some(CacheName::Volatile) => DiskCache::Volatile,
-            Some(CacheName::Durable) => DiskCache::Durable,
-            None if log.head.volatile_cache => DiskCache::Volatile,
-            None => DiskCache::Durable,
-        }
+    fn cache_of(&self, log: &DiskLog) -> DiskCache {
+        self.cache().unwrap_or_else(|| log.disk_cache())
+    }
+
+    /// The cache that was asked for.
+    pub(crate) fn cache(&self) -> Option<DiskCache> {
+        self.cache.map(|it| match it {
+            CacheName::Volatile => DiskCache::Volatile,
+            CacheName::Durable => DiskCache::Durable,
+        })
     }
 
     pub(crate) fn budget(&self) -> Budget {
@@ -135,21 +141,6 @@ pub(crate) fn load(path: &Path) -> Result<DiskLog, CommandError> {
     })?)
 }
 
-/// From the begin to the end of the phase, or of everything.
-pub(crate) fn window(log: &DiskLog, phase: Option<&str>) -> Result<(u64, u64), CommandError> {
-    let Some(name) = phase else {
-        let end = log.requests.iter().map(|it| it.done_ns).max();
-        return Ok((0, end.unwrap_or(0)));
-    };
-    let found = log.head.phases.iter().find(|phase| phase.name == name);
-    let found = found.ok_or_else(|| {
-        let names: Vec<&str> = log.head.phases.iter().map(|it| it.name.as_str()).collect();
-        let text = format!("the log has no phase '{name}'");
-        Failure::new(FailureKind::BadInput, text).hint(format!("it has {}", names.join(", ")))
-    })?;
-    Ok((found.begin_ns, found.end_ns))
-}
-
 /// The states for other programs.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -163,14 +154,14 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct KindDocument {
-    kind: fslab_crash::StateKind,
+    kind: StateKind,
     #[serde(flatten)]
     count: KindCount,
 }
 
 #[derive(Serialize)]
 struct StateDocument {
-    kind: fslab_crash::StateKind,
+    kind: StateKind,
     state: String,
 }
 

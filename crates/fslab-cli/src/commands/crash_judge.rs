@@ -1,6 +1,5 @@
 //! `fslab crash judge`: what is left in the states of a log, judged in guest kernels.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -10,15 +9,18 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use fslab_crash::{
-    CrashState, DiskLog, DroppedFlushes, Judge, JudgedState, LogScript, Moment, PromisedBy,
-    Promises, Property, ScriptPlan, StateKind, StateOutcome, States, Survival, enumerate, moments,
-    original_state,
+    CrashState, DiskLog, Examination, FlushDrop, JudgedState, PromisedBy, Promises, StateChoice,
+    StateOutcome,
 };
-use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk, Subject};
-use fslab_venue::{Control, StateJudge, StateJudgeSettings, judge_all};
+use fslab_model::{
+    Bytes, Failure, FailureKind, PromiseId, SimulatedDisk, StateKind, Subject, Survival,
+};
+use fslab_venue::{Control, StateJudge, StateJudgeSettings, examine};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::crash::{StateChoiceArgs, load, window};
+use super::crash::{StateChoiceArgs, load};
+use super::kept_states::KeptStates;
 use super::{crash_table, guest_lab};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{defaults, screen, signals};
@@ -42,7 +44,10 @@ pub(crate) struct JudgeArgs {
     /// A planted fault: judge what is left if flushes of the log do nothing, `all` after the
     /// set-up of the first script, or the one with this number
     #[arg(long, value_name = "FLUSH", value_parser = parse_dropped)]
-    drop_flush: Option<Dropped>,
+    drop_flush: Option<FlushDrop>,
+    /// Keep each judged state beside its log, in LOG.judged, and judge only what is not there yet
+    #[arg(long)]
+    resume: bool,
     /// List every state in which something is wrong
     #[arg(long)]
     list: bool,
@@ -70,17 +75,10 @@ pub(crate) struct JudgeGuestArgs {
     folder: Option<PathBuf>,
 }
 
-/// Which flushes do nothing.
-#[derive(Clone, Copy, Debug)]
-enum Dropped {
-    All,
-    One(usize),
-}
-
-fn parse_dropped(text: &str) -> Result<Dropped, String> {
+fn parse_dropped(text: &str) -> Result<FlushDrop, String> {
     match (text, text.parse()) {
-        ("all", _) => Ok(Dropped::All),
-        (_, Ok(number)) => Ok(Dropped::One(number)),
+        ("all", _) => Ok(FlushDrop::All),
+        (_, Ok(number)) => Ok(FlushDrop::One(number)),
         (_, Err(_)) => Err("all, or the number of a flush from 0".to_owned()),
     }
 }
@@ -92,60 +90,52 @@ impl JudgeArgs {
             results.push(self.judge(path)?);
         }
         if self.json {
-            let documents: Vec<Document> = results.iter().map(Document::of).collect();
+            let documents: Vec<JudgedLog> = results.iter().map(LogResult::document).collect();
             screen::print_json(&documents)?;
             return Ok(Exit::Done);
         }
         screen::print_styled(&screen::render(&crash_table::survival(&results)))?;
-        if results.iter().any(|it| !it.properties.is_empty()) {
-            screen::print_styled(&screen::render(&crash_table::properties(&results)))?;
+        if let Some(table) = crash_table::properties(&results) {
+            screen::print_styled(&screen::render(&table))?;
         }
         screen::print(&crash_table::failing_lines(&results, self.list))?;
         Ok(Exit::Done)
     }
 
     fn judge(&self, path: &Path) -> Result<LogResult, CommandError> {
-        let original = load(path)?;
-        let subject: Subject = original
+        let log = load(path)?;
+        let subject: Subject = log
             .head
             .subject
             .parse()
             .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
-        let scripts = scripts_of(&original, self.phase.as_deref());
-        let timed = TimedScripts::of(&scripts)?;
-        let windows = self.windows(&original, timed.windows)?;
-        let dropped = self.dropped(&windows);
-        let log = match dropped {
-            Some(dropped) => Cow::Owned(original.clone().without_flushes(dropped)),
-            None => Cow::Borrowed(&original),
+        let choice = StateChoice {
+            phase: self.phase.clone(),
+            cache: self.choice.cache(),
+            budget: self.choice.budget(),
+            dropped: self.drop_flush,
         };
-        let found = windows
-            .iter()
-            .flat_map(|window| moments(&log, *window, &timed.borders, self.choice.cache(&log)));
-        let found: Vec<Moment> = found.collect();
-        let states = enumerate(&log, &found, self.choice.budget());
-        let judge = Judge::new(&scripts).map_err(|error| {
-            CommandError::bad_input(format!("the scripts of {}: {error}", path.display()))
-        })?;
-        let name = |state: &CrashState| match dropped {
-            Some(dropped) => original_state(&original, dropped, state).to_string(),
-            None => state.to_string(),
+        let examination = Examination::new(&log, &choice)
+            .map_err(|error| CommandError::bad_input(format!("{}: {error}", path.display())))?;
+        let settings = self.guest.settings(&log)?;
+        let mut kept = match self.resume {
+            true => {
+                let lab = settings.first().map_or("", |it| it.guest.lab.as_str());
+                Some(KeptStates::open(path, lab, self.drop_flush)?)
+            }
+            false => None,
         };
+        let known = kept.as_mut().map(KeptStates::take_known);
         let began = Instant::now();
-        let outcomes = self.guest.outcomes(&log, &states)?;
+        let judged = judged_states(&examination, known.unwrap_or_default(), &settings, kept)?;
         let elapsed = began.elapsed();
-        let judged = outcomes.into_iter().map(|(number, outcome)| {
-            let (kind, state) = &states.chosen[number];
-            judge.judge(*kind, state, name(state), &outcome)
-        });
-        let judged: Vec<JudgedState> = judged.collect();
         let promises = Promises::built_in();
         let by = PromisedBy {
             promises: &promises,
             fs: subject.fs(),
             options: subject.mount_options(),
         };
-        let survival = Survival::of(&judged, states.counts, by);
+        let survival = examination.survival(&judged, by);
         let failing = judged.into_iter().filter(JudgedState::is_failing);
         let failing = failing.map(|state| FailingState {
             breaks: by.broken_in(&state).into_iter().collect(),
@@ -156,90 +146,73 @@ impl JudgeArgs {
             subject: log.head.subject.clone(),
             survival,
             failing: failing.collect(),
-            properties: asked_of(&scripts),
             elapsed,
         })
     }
+}
 
-    /// The times in which power fails: those of the scripts, or of phases without any.
-    fn windows(
-        &self,
-        log: &DiskLog,
-        of_scripts: Vec<(u64, u64)>,
-    ) -> Result<Vec<(u64, u64)>, CommandError> {
-        match (&self.phase, &log.head.phases[..]) {
-            _ if !of_scripts.is_empty() => Ok(of_scripts),
-            (None, [first, .., last]) => Ok(vec![(first.begin_ns, last.end_ns)]),
-            (phase, _) => Ok(vec![window(log, phase.as_deref())?]),
+/// Judges the states that are not `known`, and keeps each in `kept`.
+fn judged_states(
+    examination: &Examination,
+    known: BTreeMap<String, JudgedState>,
+    settings: &[StateJudgeSettings],
+    kept: Option<KeptStates>,
+) -> Result<Vec<JudgedState>, CommandError> {
+    let control = Control::new();
+    signals::stop_on_signals(&control)
+        .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+    let subject = &examination.log().head.subject;
+    let of = examination.states().len();
+    let names = examination.states().iter();
+    let before = names.filter(|(_, state)| known.contains_key(&examination.name(state)));
+    let done = AtomicUsize::new(before.count());
+    if done.load(Ordering::Relaxed) > 0 {
+        let before = done.load(Ordering::Relaxed);
+        screen::notice(&format!(
+            "{subject}: {before} of {of} states were judged before"
+        ));
+    }
+    let reported = Mutex::new(Instant::now());
+    let has_kept = kept.is_some();
+    let kept = Mutex::new(kept);
+    let failed = Mutex::new(None);
+    let take = |judged: &JudgedState| {
+        if let Ok(mut kept) = kept.lock()
+            && let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(judged))
+        {
+            *kept = None;
+            if let Ok(mut failed) = failed.lock() {
+                *failed = Some(error);
+            }
+            control.request_stop();
         }
-    }
-
-    /// The flushes that do nothing: as they are judged, all of the scripts.
-    fn dropped(&self, windows: &[(u64, u64)]) -> Option<DroppedFlushes> {
-        Some(match self.drop_flush? {
-            Dropped::One(number) => DroppedFlushes::One(number),
-            Dropped::All => DroppedFlushes::Since(windows.iter().map(|it| it.0).min().unwrap_or(0)),
-        })
-    }
-}
-
-/// When power fails in scripts.
-struct TimedScripts {
-    /// From the set-up's end, a pair for each script.
-    windows: Vec<(u64, u64)>,
-    /// Begins and ends of all steps, in order.
-    borders: Vec<u64>,
-}
-
-impl TimedScripts {
-    fn of(scripts: &[LogScript]) -> Result<Self, CommandError> {
-        let (mut windows, mut borders) = (Vec::new(), Vec::new());
-        for script in scripts {
-            let plan = plan_of(script)?;
-            windows.push(script.window(&plan));
-            borders.extend(script.borders(&plan));
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Ok(mut reported) = reported.lock()
+            && reported.elapsed() > PROGRESS_INTERVAL
+        {
+            *reported = Instant::now();
+            screen::notice(&format!("{subject}: {done} of {of} states"));
         }
-        borders.sort_unstable();
-        Ok(Self { windows, borders })
-    }
-}
-
-fn plan_of(script: &LogScript) -> Result<ScriptPlan, CommandError> {
-    let plan = script.plan();
-    plan.map_err(|error| {
-        CommandError::bad_input(format!("the script of {}: {error}", script.phase))
-    })
-}
-
-fn scripts_of(log: &DiskLog, phase: Option<&str>) -> Vec<LogScript> {
-    let all = log.head.scripts.iter();
-    let chosen = all.filter(|it| phase.is_none_or(|phase| it.phase == phase));
-    chosen.cloned().collect()
-}
-
-fn asked_of(scripts: &[LogScript]) -> BTreeMap<(String, usize), String> {
-    let step = |script: &LogScript, number: usize| {
-        let operation = script.operations.get(number);
-        operation.map_or_else(String::new, |it| it.step.to_string())
     };
-    let asked = scripts.iter().flat_map(|script| {
-        let properties = script.properties.iter().enumerate();
-        properties.map(move |(number, property)| {
-            let text = match *property {
-                Property::Atomic(at) => format!("'{}' is atomic", step(script, at)),
-                Property::Prefix(at) => format!("of '{}' a prefix is there", step(script, at)),
-                Property::Ordered(first, second) => {
-                    format!(
-                        "'{}' is before '{}'",
-                        step(script, first),
-                        step(script, second)
-                    )
-                }
-            };
-            ((script.phase.clone(), number), text)
-        })
-    });
-    asked.collect()
+    let judged = examine(
+        examination,
+        &known,
+        settings,
+        &|| control.is_stopping(),
+        &take,
+    )?;
+    if let Some(error) = failed.into_inner().ok().flatten() {
+        return Err(error);
+    }
+    judged.ok_or_else(|| {
+        let text = "the judging of states was stopped on request";
+        let failure = Failure::new(FailureKind::Interrupted, text);
+        match has_kept {
+            true => failure.hint("the same command goes on with the states that are left"),
+            false => failure.hint("--resume keeps the states that are judged for the next time"),
+        }
+        .into()
+    })
 }
 
 impl JudgeGuestArgs {
@@ -251,40 +224,6 @@ impl JudgeGuestArgs {
     /// The memory of a guest.
     pub(crate) fn memory(&self) -> Bytes {
         self.memory
-    }
-
-    /// The outcome of each state, in order.
-    fn outcomes(
-        &self,
-        log: &DiskLog,
-        states: &States,
-    ) -> Result<BTreeMap<usize, StateOutcome>, CommandError> {
-        let settings = self.settings(log)?;
-        let control = Control::new();
-        signals::stop_on_signals(&control)
-            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
-        let all: Vec<CrashState> = states.chosen.iter().map(|it| it.1.clone()).collect();
-        let outcomes = Mutex::new(BTreeMap::new());
-        let (done, reported) = (AtomicUsize::new(0), Mutex::new(Instant::now()));
-        let take = |number: usize, outcome: StateOutcome| {
-            if let Ok(mut outcomes) = outcomes.lock() {
-                outcomes.insert(number, outcome);
-            }
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Ok(mut reported) = reported.lock()
-                && reported.elapsed() > PROGRESS_INTERVAL
-            {
-                *reported = Instant::now();
-                let of = all.len();
-                screen::notice(&format!("{}: {done} of {of} states", log.head.subject));
-            }
-        };
-        judge_all(log, &all, &settings, &|| control.is_stopping(), &take)?;
-        if control.is_stopping() {
-            let text = "the judging of states was stopped on request";
-            return Err(Failure::new(FailureKind::Interrupted, text).into());
-        }
-        Ok(outcomes.into_inner().unwrap_or_default())
     }
 
     /// The outcome of one state.
@@ -356,40 +295,43 @@ pub(crate) struct LogResult {
     pub(crate) subject: String,
     pub(crate) survival: Survival,
     pub(crate) failing: Vec<FailingState>,
-    /// What the scripts ask, by phase and place in the list of the script, in words.
-    pub(crate) properties: BTreeMap<(String, usize), String>,
     pub(crate) elapsed: Duration,
 }
 
 /// A state in which something is wrong.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct FailingState {
     /// The promises that it breaks.
-    pub(crate) breaks: Vec<fslab_crash::PromiseId>,
+    pub(crate) breaks: Vec<PromiseId>,
     #[serde(flatten)]
     pub(crate) state: JudgedState,
 }
 
-/// The result for other programs.
-#[derive(Serialize)]
-struct Document<'a> {
+impl LogResult {
+    /// The result for other programs.
+    fn document(&self) -> JudgedLog<'_> {
+        let kinds = self.survival.kinds.keys();
+        JudgedLog {
+            log: &self.log,
+            subject: &self.subject,
+            kinds: kinds.map(|kind| (*kind, kind.as_str())).collect(),
+            survival: &self.survival,
+            failing: &self.failing,
+        }
+    }
+}
+
+/// The states of a log, for other programs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct JudgedLog<'a> {
+    /// The log's file.
     log: &'a Path,
+    /// The subject.
     subject: &'a str,
     /// Kinds of states in words, by their names.
     kinds: BTreeMap<StateKind, &'static str>,
+    /// What is left, over all states.
     survival: &'a Survival,
+    /// The states in which something is wrong.
     failing: &'a [FailingState],
-}
-
-impl<'a> Document<'a> {
-    fn of(result: &'a LogResult) -> Self {
-        let kinds = result.survival.kinds.keys();
-        Self {
-            log: &result.log,
-            subject: &result.subject,
-            kinds: kinds.map(|kind| (*kind, kind.as_str())).collect(),
-            survival: &result.survival,
-            failing: &result.failing,
-        }
-    }
 }

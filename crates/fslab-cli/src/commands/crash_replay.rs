@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fslab_crash::{
-    CrashState, DiskLog, Judge, JudgedState, Piece, PromisedBy, Promises, StateKind, minimise,
-    pieces,
+    CrashState, DiskLog, Judge, JudgedState, Piece, PromisedBy, Promises, minimise, pieces,
 };
-use fslab_model::{Bytes, Failure, FailureKind, Subject};
+use fslab_model::{Bytes, Failure, FailureKind, StateKind, Subject};
 
 use super::crash::load;
 use super::crash_judge::JudgeGuestArgs;
-use super::crash_table::what_is_wrong;
 use super::lab;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -158,13 +156,13 @@ fn state_of(text: &str, log: &DiskLog) -> Result<CrashState, CommandError> {
 }
 
 fn judge_of(log: &DiskLog) -> Result<Judge<'_>, CommandError> {
-    let judge = Judge::new(&log.head.scripts);
+    let judge = Judge::new(&log.head.scripts, &log.head.databases);
     judge.map_err(|error| CommandError::bad_input(format!("the scripts of the log: {error}")))
 }
 
 fn judged_text(judged: &JudgedState) -> String {
     let mut text = match judged.is_failing() {
-        true => format!("wrong: {}\n", what_is_wrong(judged)),
+        true => format!("wrong: {}\n", screen::plain(&judged.what_is_wrong())),
         false => "nothing is wrong\n".to_owned(),
     };
     if !judged.check_output.is_empty() {

@@ -8,10 +8,10 @@ use fslab_lab::TakenBundle;
 use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
 use fslab_run::{
     Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, Resumption,
-    RunLock, RunOutcome, StudySource, TrialWorkers, VenueChoice, resolve_failure,
+    RunLock, RunOutcome, StudySource, SurvivalJudge, TrialWorkers, VenueChoice, resolve_failure,
 };
 use fslab_store::{RunSelector, Store};
-use fslab_venue::{Control, Venue, VenueSettings};
+use fslab_venue::{Control, LogKeeping, Venue, VenueSettings};
 
 use super::output_file::put_file;
 use super::plan_args::{OutputArgs, PlanArgs};
@@ -49,6 +49,19 @@ pub(super) struct ExecutionArgs {
         conflicts_with = "workers"
     )]
     record_disk: Option<PathBuf>,
+    /// In the venue sim, judge also what a power loss leaves of each subject: its scripts, or those
+    /// of the study survival, are done on the same disk, and up to STATES states of it are mounted,
+    /// read, checked, and compared with what was synced; the figures stay the same
+    #[arg(
+        long,
+        value_name = "STATES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "300",
+        help_heading = "Output",
+        conflicts_with = "workers"
+    )]
+    survival: Option<usize>,
 }
 
 impl ExecutionArgs {
@@ -100,6 +113,7 @@ impl ExecutionArgs {
         if !is_whole_catalogue {
             venue_args.ensure_requirements(&plan)?;
         }
+        fslab_run::ensure_recordable(&plan)?;
         if let Some(time) = &time {
             screen::notice(&format!("time: {time}"));
         }
@@ -114,9 +128,17 @@ impl ExecutionArgs {
             Some(_) => NonZeroUsize::MIN,
             None => jobs,
         };
-        let venue = open_venue(&plan, here, self.record_disk.clone())?;
+        let settings = venue_settings(&plan, here, self.record_disk.clone())?;
+        let venue = Venue::open(&plan.venue, plan.size_bytes, settings.clone())?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
-        let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
+        let workers = self.connect_workers(&header, jobs)?;
+        let executor: &dyn Executor = match &workers {
+            Some(workers) => workers,
+            None => &venue,
+        };
+        let judge = SurvivalJudge::of(&header.plan, executor, settings)?;
+        let executor = judge.as_ref().map_or(executor, |judge| judge);
+        let outcome = self.conduct(&header, &mut store, executor, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.report(&record, outcome)
     }
@@ -148,6 +170,7 @@ impl ExecutionArgs {
             scale: self.plan.scale,
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
+            survival: self.survival,
         };
         Ok((request, source))
     }
@@ -231,6 +254,7 @@ impl ExecutionArgs {
         now.ensure_alike(&begun)?;
         // The stored plan is run, and the store may come from another user.
         ensure_same_plan(&begun, asked)?;
+        ensure_same_survival(&begun, asked)?;
         self.ensure_commands_allowed(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
@@ -255,17 +279,12 @@ impl ExecutionArgs {
         &self,
         header: &RunHeader,
         store: &mut Store,
-        venue: &Venue,
+        executor: &dyn Executor,
         jobs: NonZeroUsize,
     ) -> Result<RunOutcome, CommandError> {
         let control = Control::new();
         signals::stop_on_signals(&control)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
-        let workers = self.connect_workers(header, jobs)?;
-        let executor: &dyn Executor = match &workers {
-            Some(workers) => workers,
-            None => venue,
-        };
         let mut progress = Progress::new();
         let outcome = Conductor {
             header,
@@ -365,6 +384,19 @@ fn ensure_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
         .hint("the store was modified; leave out --resume for a new run"))
 }
 
+/// Refuses to judge the states of a run's trials if it was begun without that: those of the trials
+/// that are done would be missing.
+fn ensure_same_survival(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
+    if asked.survival.is_none() || asked.survival == begun.plan.survival {
+        return Ok(());
+    }
+    let text = format!(
+        "the run {} was begun without --survival, or with another",
+        begun.run
+    );
+    Err(Failure::new(FailureKind::BadInput, text).hint("leave out --resume for a new run"))
+}
+
 /// The error for a report that could not be written; the run itself is stored.
 fn report_failed(record: &RunRecord, error: CommandError) -> CommandError {
     let run = &record.header.run;
@@ -401,20 +433,19 @@ fn clean_up() {
     }
 }
 
-/// Opens the venue of a plan on this machine.
-pub(super) fn open_venue(
+/// The settings of a plan's venue on this machine.
+pub(super) fn venue_settings(
     plan: &Plan,
     jobs: NonZeroUsize,
     record_disk: Option<PathBuf>,
-) -> Result<Venue, CommandError> {
-    let settings = VenueSettings {
+) -> Result<VenueSettings, CommandError> {
+    Ok(VenueSettings {
         // Starts the running binary even if its file was replaced.
         program: fslab_sys::own_program(),
         leases: defaults::leases()?,
         mount_folder: canonical_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
         guests: guest_lab::settings_of(plan, jobs)?,
-        record_disk,
-    };
-    Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
+        record_disk: record_disk.map(LogKeeping::Folder),
+    })
 }

@@ -29,6 +29,7 @@ mod guest_lab;
 mod history;
 mod import;
 mod judge_states;
+mod kept_states;
 mod lab;
 mod lab_progress;
 mod lab_status;

@@ -14,6 +14,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use super::config::ShownSetting;
+use super::crash_judge::JudgedLog;
 use super::delete::DeletedRun;
 use super::disk::{DiskDetails, DiskSummary};
 use super::lab_status::LabStatuses;
@@ -159,6 +160,11 @@ pub(crate) const FORMATS: &[Format] = &[
         "study-check-published",
         "`fslab study check --published --json`",
         printed::<ThenAndNow>,
+    ),
+    format(
+        "crash-judge",
+        "`fslab crash judge --json`",
+        printed::<Vec<JudgedLog<'static>>>,
     ),
     format(
         "config-show",

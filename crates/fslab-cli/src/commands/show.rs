@@ -66,7 +66,10 @@ impl ShowArgs {
                 tables::spread(&analysis),
                 tables::components(&analysis),
             ];
-            for table in of_run.iter().flatten() {
+            let details = tables::survival_tables(&analysis).into_iter();
+            let mut details = details.filter(|(kind, _)| *kind == "survival-details");
+            let details = details.next().map(|(_, table)| table);
+            for table in of_run.iter().chain([&details]).flatten() {
                 screen::print_styled(&format!("\n{}", screen::render(table)))?;
             }
             screen::print_styled(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
@@ -130,6 +133,9 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     shown.extend(tables::aged(&analysis));
     shown.extend(tables::diagnosis(&analysis));
     shown.extend(tables::durable(&analysis));
+    let survival = tables::survival_tables(&analysis).into_iter();
+    let survival = survival.filter(|(kind, _)| *kind != "survival-details");
+    shown.extend(survival.map(|(_, table)| table));
     shown.extend(tables::steps(&analysis));
     shown.extend(tables::failures(&analysis));
     shown.extend(tables::disturbances(&analysis));

@@ -1,8 +1,9 @@
 //! The states of each kind at a moment, by number, without making them.
 
+use fslab_model::StateKind;
 use fslab_stats::Random;
 
-use super::{CrashState, Loss, Moment, StateKind};
+use super::{CrashState, Loss, Moment};
 use crate::DiskLog;
 
 /// With more pending writes than this, pairs are left to chance.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use fslab_model::{KindCount, StateKind};
 use fslab_stats::Random;
-use serde::{Deserialize, Serialize};
 
-use super::{CrashState, Moment, StateKind, candidates};
+use super::{CrashState, Moment, candidates};
 use crate::DiskLog;
 
 /// Most losses of the states of a kind that are listed; of more, chance draws.
@@ -18,23 +18,12 @@ const CHOICE: u64 = 21;
 const DRAW: u64 = 22;
 
 /// How many states to try.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The most states.
     pub states: usize,
     /// Chooses among more than that.
     pub seed: u64,
-}
-
-/// The states of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KindCount {
-    /// Different states; a state that another kind has is counted there. Where there are too many
-    /// to
-    /// compare, all states, of which some may be equal.
-    pub possible: u64,
-    /// Those chosen.
-    pub tried: u64,
 }
 
 /// The states to try.

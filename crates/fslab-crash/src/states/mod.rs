@@ -10,6 +10,6 @@ mod enumerate;
 mod pending;
 mod state;
 
-pub use enumerate::{Budget, KindCount, States, enumerate};
+pub use enumerate::{Budget, States, enumerate};
 pub use pending::{DiskCache, Moment, moments};
-pub use state::{CrashState, Loss, StateKind};
+pub use state::{CrashState, Loss};

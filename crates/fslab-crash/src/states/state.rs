@@ -3,60 +3,11 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use super::Moment;
 use crate::{DiskLog, LogRequest};
 
 /// Most losses in the text of a state.
 const LOSSES_MAX: usize = 1 << 20;
-
-/// How a state was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StateKind {
-    /// Everything that was submitted is kept: a prefix of the log.
-    Prefix,
-    /// Nothing of what is pending is kept.
-    NothingPending,
-    /// One pending write is lost.
-    OneLost,
-    /// One pending write is kept, and all others are lost.
-    OneKept,
-    /// One pending write is cut at a sector, and all others are kept.
-    Torn,
-    /// Two pending writes are lost.
-    TwoLost,
-    /// A subset that chance has chosen.
-    Sampled,
-}
-
-impl StateKind {
-    /// All kinds, in the order in which a budget is spent.
-    pub const ALL: [Self; 7] = [
-        Self::Prefix,
-        Self::NothingPending,
-        Self::OneLost,
-        Self::OneKept,
-        Self::Torn,
-        Self::TwoLost,
-        Self::Sampled,
-    ];
-
-    /// The kind in words.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Prefix => "everything kept",
-            Self::NothingPending => "nothing pending kept",
-            Self::OneLost => "one write lost",
-            Self::OneKept => "one write kept",
-            Self::Torn => "one write torn",
-            Self::TwoLost => "two writes lost",
-            Self::Sampled => "sampled",
-        }
-    }
-}
 
 /// A write that was lost, or of which only the first sectors were kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

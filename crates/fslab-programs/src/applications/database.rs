@@ -7,9 +7,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fslab_crash::{COMMIT_TIMES, DatabaseReport};
 use fslab_engine::{EngineError, EngineKind, Filler, Measured, Random, RunContext, ThreadRecorder};
 use fslab_job::{Finished, Job, RunError, Size, ensure_inside, synthetic_application};
-use fslab_model::{Bytes, FailureKind, Need};
+use fslab_model::{Bytes, FailureKind, Need, ValueList};
 use fslab_sys::ResourceUse;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use schemars::JsonSchema;
@@ -22,6 +23,8 @@ const FILL_ROWS: u64 = 10_000;
 /// Bytes of a row besides its data.
 const ROW_ROOM: u64 = 32;
 const ROW_MAX: Bytes = Bytes::mib(16);
+/// Most commits that are listed.
+const LISTED_MAX: u64 = 100_000;
 
 /// The rollback journal: SQLite's journal_mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +83,10 @@ pub(crate) struct DatabaseParameters {
     /// Size of SQLite's page cache.
     #[schemars(with = "Size")]
     page_cache: Bytes,
+    /// List begin and duration of every commit, from which it is judged what a power loss leaves;
+    /// all rows must be inserted then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    list_commits: bool,
 }
 
 impl Default for DatabaseParameters {
@@ -96,6 +103,7 @@ impl Default for DatabaseParameters {
             synchronous: Synchronous::default(),
             page_size: Bytes::kib(4),
             page_cache: Bytes::mib(2),
+            list_commits: false,
         }
     }
 }
@@ -140,6 +148,12 @@ impl Job for DatabaseParameters {
         }
         if self.insert_percent.saturating_add(self.update_percent) > 100 {
             return Err("insert_percent and update_percent, which are more than 100".into());
+        }
+        if self.list_commits && self.insert_percent != 100 {
+            return Err("list_commits, which needs insert_percent = 100".into());
+        }
+        if self.list_commits && self.transactions > LISTED_MAX {
+            return Err(format!("list_commits; at most {LISTED_MAX} are listed"));
         }
         if self.rows_before == 0 && self.insert_percent < 100 {
             return Err("rows_before = 0; there must be rows to change or look up".into());
@@ -190,6 +204,14 @@ pub(crate) fn commit_transactions(
     let measured = database.transact()?;
     database.check()?;
     let mut finished = Finished::from(measured);
+    if parameters.list_commits {
+        finished.lists.push(ValueList {
+            name: COMMIT_TIMES.into(),
+            x: "begin of a commit (ns)".into(),
+            y: "duration (ns)".into(),
+            points: database.commits,
+        });
+    }
     finished
         .notes
         .push(format!("SQLite {}", rusqlite::version()));
@@ -207,6 +229,8 @@ struct Database<'a> {
     rows: u64,
     /// Row writes so far; each writes different data.
     writes: u64,
+    /// Begin and duration of each commit.
+    commits: Vec<(f64, f64)>,
 }
 
 impl<'a> Database<'a> {
@@ -247,6 +271,10 @@ impl<'a> Database<'a> {
             random: Random::new(context.seed, 0x7371_6c69),
             rows: 0,
             writes: 0,
+            commits: match parameters.list_commits {
+                true => Vec::with_capacity(parameters.transactions as usize),
+                false => Vec::new(),
+            },
         })
     }
 
@@ -277,7 +305,12 @@ impl<'a> Database<'a> {
             }
             let start_ns = ThreadRecorder::now_ns();
             self.batch("COMMIT")?;
-            book.operation(commit, start_ns, ThreadRecorder::now_ns(), moved);
+            let end_ns = ThreadRecorder::now_ns();
+            if self.parameters.list_commits {
+                let took_ns = end_ns - start_ns;
+                self.commits.push((start_ns as f64, took_ns as f64));
+            }
+            book.operation(commit, start_ns, end_ns, moved);
         }
         let used = ResourceUse::of_process().since(used);
         Ok(ThreadRecorder::measured(vec![book], used, true))
@@ -383,6 +416,30 @@ impl<'a> Database<'a> {
             return Err(EngineError::interrupted(self.path));
         }
         Ok(())
+    }
+}
+
+/// The database at `path` as its next reader finds it, after SQLite's own recovery.
+#[must_use]
+pub fn read_database(path: &Path) -> DatabaseReport {
+    let read = || -> rusqlite::Result<(String, i64)> {
+        let connection = Connection::open(path)?;
+        let verdict = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+        let rows = connection.query_row("SELECT count(*) FROM item", [], |row| row.get(0))?;
+        Ok((verdict, rows))
+    };
+    match read() {
+        Ok((verdict, rows)) => DatabaseReport {
+            rows: u64::try_from(rows).ok(),
+            errors: match verdict.as_str() {
+                "ok" => String::new(),
+                _ => verdict,
+            },
+        },
+        Err(error) => DatabaseReport {
+            rows: None,
+            errors: error.to_string(),
+        },
     }
 }
 

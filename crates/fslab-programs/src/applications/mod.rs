@@ -23,5 +23,6 @@ mod parameters;
 mod personality;
 
 pub(crate) use database::DatabaseParameters;
+pub use database::read_database;
 pub(crate) use oltp::OltpParameters;
 pub(crate) use parameters::PersonalityParameters;

@@ -153,6 +153,8 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
         }
     }
     files.extend(tables::durable(analysis).map(|table| of_run("durable", table)));
+    let survival = tables::survival_tables(analysis).into_iter();
+    files.extend(survival.map(|(kind, table)| of_run(kind, table)));
     files.extend(tables::steps(analysis).map(|table| of_run("steps", table)));
     files.push(of_run("commands", tables::commands(analysis)));
     files.push(of_run("trials", tables::trials(analysis)));

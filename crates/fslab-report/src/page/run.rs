@@ -46,6 +46,7 @@ pub(super) struct Run {
     pub(super) disk: Option<DiskPart>,
     pub(super) durable: Vec<Panel>,
     pub(super) durable_table: Option<String>,
+    pub(super) survival: Vec<String>,
     pub(super) steps: Vec<Panel>,
     pub(super) steps_table: Option<String>,
     pub(super) commands: String,
@@ -144,6 +145,10 @@ impl Run {
                 .filter_map(|p| stage.durable(p))
                 .collect(),
             durable_table: optional(tables::durable(analysis), "durable.table")?,
+            survival: tables::survival_tables(analysis)
+                .iter()
+                .map(|(kind, table)| sheet(table, &format!("{kind}.table")))
+                .collect::<Result<_, _>>()?,
             steps: steps(&stage),
             steps_table: optional(tables::steps(analysis), "steps.table")?,
             commands: sheet(&tables::commands(analysis), "commands.table")?,
@@ -182,6 +187,10 @@ impl Run {
             (
                 self.durable_table.is_some(),
                 ("durable", "Until the data is durable"),
+            ),
+            (
+                !self.survival.is_empty(),
+                ("survival", "What a power loss leaves"),
             ),
             (self.steps_table.is_some(), ("steps", "mkfs, mount, check")),
             (true, ("conditions", "Conditions")),

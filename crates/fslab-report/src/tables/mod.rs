@@ -19,6 +19,7 @@ mod phase;
 mod sensitivity;
 mod spread;
 mod steps;
+mod survival;
 mod sweep;
 mod trials;
 
@@ -43,6 +44,8 @@ pub use phase::phase;
 pub use sensitivity::sensitivity;
 pub use spread::spread;
 pub use steps::{durable, steps};
+pub(crate) use survival::survival_caveat;
+pub use survival::{survival, survival_properties, survival_tables};
 pub use sweep::sweep;
 pub use trials::trials;
 pub(crate) use trials::utc;

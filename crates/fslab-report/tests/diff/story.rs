@@ -42,6 +42,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         scale: Scale::FULL,
         required_facts: Default::default(),
         data_to_memory: None,
+        survival: None,
         figures: Vec::new(),
     };
     RunRecord {
@@ -111,5 +112,6 @@ fn trial(subject: &str, cell: u32, repeat: usize, phases: &[Phase]) -> TrialReco
         console: String::new(),
         insight: None,
         kernel_log: Vec::new(),
+        survival: None,
     }
 }

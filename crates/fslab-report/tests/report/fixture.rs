@@ -255,6 +255,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         rounds: fslab_model::Rounds::ONE,
         required_facts: std::collections::BTreeMap::new(),
         data_to_memory: None,
+        survival: None,
         figures: Vec::new(),
         format: 1,
         study: "quick".into(),
@@ -364,6 +365,7 @@ fn trial(plan: &Plan, cell: u32, repeat: u32, chance: &mut Chance) -> TrialRecor
         console: String::new(),
         insight: None,
         kernel_log: Vec::new(),
+        survival: None,
     }
 }
 

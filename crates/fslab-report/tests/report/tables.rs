@@ -29,6 +29,9 @@ fn every_row_of_every_table_is_as_long_as_its_header() {
         rectangular(&tables::trials(&analysis));
         tables::failures(&analysis).iter().for_each(rectangular);
         tables::durable(&analysis).iter().for_each(rectangular);
+        for (_, table) in tables::survival_tables(&analysis) {
+            rectangular(&table);
+        }
         tables::steps(&analysis).iter().for_each(rectangular);
         for phase in &analysis.phases {
             rectangular(&tables::phase(phase, analysis.subjects()));

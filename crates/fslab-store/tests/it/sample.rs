@@ -41,6 +41,7 @@ pub(crate) fn plan() -> Plan {
             iterations: 3,
         },
         data_to_memory: None,
+        survival: None,
         required_facts: [("device.read_ahead_kb".into(), "128".into())].into(),
         figures: vec![FigureSpec {
             id: "figure-1".into(),
@@ -277,6 +278,7 @@ pub(crate) fn done_trial(cell: u32, repeat: u32) -> TrialRecord {
         console: "a warning\n".into(),
         insight: Some(insight(window([1_000_000_000, 8_000_000_000]))),
         kernel_log: Vec::new(),
+        survival: None,
     }
 }
 
@@ -306,6 +308,7 @@ pub(crate) fn failed_trial(cell: u32, repeat: u32) -> TrialRecord {
         console: String::new(),
         insight: None,
         kernel_log: Vec::new(),
+        survival: None,
     }
 }
 

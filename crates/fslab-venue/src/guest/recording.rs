@@ -1,16 +1,22 @@
 //! Keeps the log of a trial's simulated disk: joins what was recorded of the guest kernel's process
 //! with the disk's trace.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use fslab_crash::{
-    DiskLog, LogError, LogHead, LogScript, PhaseWindow, Recording, SCRIPT_TIMES, ScriptSet, join,
-    write_log,
+    COMMIT_TIMES, DiskLog, LogDatabase, LogError, LogHead, LogScript, PhaseWindow, Recording,
+    SCRIPT_TIMES, ScriptSet, join, write_log,
 };
 use fslab_disk::trace::Reader;
-use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk, TrialOutcome, TrialRecord, Window};
+use fslab_model::{
+    Bytes, Failure, FailureKind, RunId, SimulatedDisk, TrialId, TrialOutcome, TrialRecord, Window,
+};
+
+use serde::Deserialize;
 
 use super::share::Share;
 
@@ -31,15 +37,55 @@ pub(crate) struct Recorded<'a> {
     pub(crate) seed: u64,
 }
 
-/// Writes the log of a trial that has ended to `path`. If that fails, so has the trial; an earlier
+/// Where the logs of trials' disks are kept.
+#[derive(Clone, Debug)]
+pub enum LogKeeping {
+    /// In files of this folder.
+    Folder(PathBuf),
+    /// In memory.
+    Memory(Arc<KeptLogs>),
+}
+
+/// Logs in memory, by trial.
+#[derive(Debug, Default)]
+pub struct KeptLogs(Mutex<BTreeMap<TrialId, DiskLog>>);
+
+impl KeptLogs {
+    /// The log of a trial, which is not kept any longer; `None` if the trial has failed.
+    pub fn take(&self, trial: TrialId) -> Option<DiskLog> {
+        self.0.lock().ok()?.remove(&trial)
+    }
+
+    fn keep(&self, trial: TrialId, log: DiskLog) {
+        if let Ok(mut logs) = self.0.lock() {
+            logs.insert(trial, log);
+        }
+    }
+}
+
+/// Keeps the log of a trial of `run` that has ended. If that fails, so has the trial; an earlier
 /// failure is kept.
-pub(crate) fn keep_log(recorded: &Recorded, path: &Path, record: &mut TrialRecord) {
+pub(crate) fn keep_log(
+    recorded: &Recorded,
+    keeping: &LogKeeping,
+    run: &RunId,
+    record: &mut TrialRecord,
+) {
     if record.outcome != TrialOutcome::Done {
         return;
     }
-    let written = recorded.log(record).and_then(|log| write_to(path, &log));
-    if let Err(error) = written {
-        let text = format!("cannot keep the log of the disk in {}", path.display());
+    let kept = recorded.log(record).and_then(|log| match keeping {
+        LogKeeping::Folder(folder) => {
+            let name = format!("{run}-{}.disklog", record.trial);
+            write_to(&folder.join(name), &log)
+        }
+        LogKeeping::Memory(logs) => {
+            logs.keep(record.trial, log);
+            Ok(())
+        }
+    });
+    if let Err(error) = kept {
+        let text = "cannot keep the log of the disk";
         let failure = Failure::new(FailureKind::Device, text).because(&error);
         record.outcome = TrialOutcome::Failed { failure };
     }
@@ -69,6 +115,7 @@ impl Recorded<'_> {
             volatile_cache: self.disk.queue.write_cache,
             phases: windows.collect(),
             scripts: self.scripts(record)?,
+            databases: databases(record)?,
         };
         let trace = Reader::open(&self.share.trace())?;
         join(head, Recording::new(BufReader::new(writes)), trace)
@@ -97,6 +144,45 @@ impl Recorded<'_> {
         }
         Ok(scripts)
     }
+}
+
+/// The databases of the phases that list their commits. Those of rounds are left out, as scripts
+/// are.
+fn databases(record: &TrialRecord) -> Result<Vec<LogDatabase>, LogError> {
+    /// What is used of a phase's parameters.
+    #[derive(Deserialize)]
+    struct Parameters {
+        file: String,
+        rows_before: u64,
+        rows: u64,
+        row: u64,
+        synchronous: String,
+    }
+    let mut databases = Vec::new();
+    for phase in record.phases.iter().filter(|it| it.round.is_none()) {
+        let Some(times) = phase.lists.iter().find(|it| it.name == COMMIT_TIMES) else {
+            continue;
+        };
+        let parameters = serde_json::to_value(&phase.parameters)?;
+        let parameters: Parameters = serde_json::from_value(parameters)?;
+        let points = times.points.iter();
+        let database = LogDatabase {
+            phase: phase.name.clone(),
+            file: parameters.file,
+            rows_before: parameters.rows_before,
+            rows: parameters.rows,
+            row_bytes: parameters.row,
+            is_durable: parameters.synchronous == "full",
+            // Nanoseconds of a trial are far below 2^53.
+            commits: points
+                .map(|(at, took)| (*at as u64, *at as u64 + *took as u64))
+                .collect(),
+        };
+        let sound = database.ensure_sound();
+        sound.map_err(|error| LogError::Unlike(format!("the phase {}: {error}", phase.name)))?;
+        databases.push(database);
+    }
+    Ok(databases)
 }
 
 fn write_to(path: &Path, log: &DiskLog) -> Result<(), LogError> {

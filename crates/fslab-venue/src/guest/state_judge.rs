@@ -4,12 +4,15 @@
 //! writes
 //! into the image what differs between what it holds and the next state.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fslab_crash::{CrashState, DiskLog, LogRequest, RequestKind, StateOutcome, StateTask};
+use fslab_crash::{
+    CrashState, DiskLog, Examination, JudgedState, LogRequest, RequestKind, StateOutcome, StateTask,
+};
 use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk};
 
 use super::boot::{Clock, Guest, GuestSettings};
@@ -137,6 +140,13 @@ impl<'a> StateJudge<'a> {
             mount_point: MOUNT_POINT.into(),
             bytes: self.log.head.sectors * 512,
             folders,
+            databases: self
+                .log
+                .head
+                .databases
+                .iter()
+                .map(|it| it.file.clone())
+                .collect(),
             turn: STATUS.into(),
             states: STATES_PER_BOOT as u64,
         };
@@ -155,7 +165,7 @@ impl<'a> StateJudge<'a> {
 ///
 /// # Errors
 /// The first failure of a judge.
-pub fn judge_all(
+fn judge_all(
     log: &DiskLog,
     states: &[CrashState],
     settings: &[StateJudgeSettings],
@@ -192,6 +202,53 @@ pub fn judge_all(
         }
     });
     failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
+}
+
+/// Judges the states of an examination with one guest for each of `settings`. Those that `known` has,
+/// by name, are not judged again; each of the others is handed to `take`. `None` if `is_stopped`
+/// ended it early.
+///
+/// # Errors
+/// The first failure of a judge; scripts that cannot have been done.
+pub fn examine(
+    examination: &Examination,
+    known: &BTreeMap<String, JudgedState>,
+    settings: &[StateJudgeSettings],
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    take: &(dyn Fn(&JudgedState) + Sync),
+) -> Result<Option<Vec<JudgedState>>, Failure> {
+    let judge = examination.judge().map_err(|error| {
+        let text = format!("the scripts of the log: {error}");
+        Failure::new(FailureKind::BadInput, text)
+    })?;
+    let named = examination.states().iter().map(|(kind, state)| {
+        let name = examination.name(state);
+        (*kind, state, name)
+    });
+    let (done, left): (Vec<_>, Vec<_>) = named.partition(|(.., name)| known.contains_key(name));
+    let states: Vec<CrashState> = left.iter().map(|it| it.1.clone()).collect();
+    let judged: Mutex<BTreeMap<String, JudgedState>> = Mutex::default();
+    let each = |number: usize, outcome: StateOutcome| {
+        let (kind, state, name) = &left[number];
+        let found = judge.judge(*kind, state, name.clone(), &outcome);
+        take(&found);
+        if let Ok(mut judged) = judged.lock() {
+            judged.insert(name.clone(), found);
+        }
+    };
+    judge_all(examination.log(), &states, settings, is_stopped, &each)?;
+    if is_stopped() {
+        return Ok(None);
+    }
+    let mut judged = judged.into_inner().unwrap_or_default();
+    let before = done.iter().filter_map(|(.., name)| known.get(name));
+    judged.extend(before.map(|it| (it.state.clone(), it.clone())));
+    // In the order of the states, however many guests judged them.
+    let names = examination.states().iter();
+    let names = names.map(|(_, state)| examination.name(state));
+    Ok(Some(
+        names.filter_map(|name| judged.remove(&name)).collect(),
+    ))
 }
 
 /// The first component of a folder.

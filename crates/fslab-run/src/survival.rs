@@ -1,0 +1,249 @@
+//! What a power loss leaves of each subject of a run, judged apart from its figures.
+//!
+//! ```text
+//!     trial --> record
+//!     scripts on the same disk, recorded --> log --> states, judged in a guest --> record.survival
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fslab_crash::{Budget, Examination, PromisedBy, Promises, StateChoice};
+use fslab_model::{
+    Bytes, Event, Failure, FailureKind, PhaseSpec, Plan, Rounds, Scale, SimulatedDisk, Study,
+    SurvivalOutcome, SurvivalPlan, TrialOutcome, TrialRecord, VenuePlan,
+};
+use fslab_venue::{
+    Control, GuestSettings, KeptLogs, LogKeeping, StateJudgeSettings, TrialRequest, Venue,
+    VenueSettings, examine,
+};
+
+use crate::executor::Executor;
+use crate::phases::{self, PhasesError};
+use crate::studies::load_study;
+
+/// The workload whose operations states are compared with.
+const SCRIPT: &str = "script";
+/// The parameter of a database whose commits are.
+const LISTS_COMMITS: &str = "list_commits";
+/// The study whose scripts are done for a study without any.
+const STUDY: &str = "survival";
+/// Time for a state; the slowest repairs take seconds.
+const STATE_LIMIT: Duration = Duration::from_secs(120);
+/// Chooses among more states than are judged.
+const SAMPLE_SEED: u64 = 1;
+
+/// What is judged of each subject of `study`: its own scripts, or those of the built-in study.
+pub(crate) fn planned(
+    study: &Study,
+    phases: &[PhaseSpec],
+    size: Bytes,
+    states: usize,
+) -> Result<SurvivalPlan, PhasesError> {
+    let is_judged = |phase: &&PhaseSpec| {
+        phase.workload == SCRIPT || phase.parameters.contains_key(LISTS_COMMITS)
+    };
+    let scripts: Vec<PhaseSpec> = phases.iter().filter(is_judged).cloned().collect();
+    if !scripts.is_empty() {
+        return Ok(SurvivalPlan {
+            study: study.name.clone(),
+            phases: scripts,
+            states,
+        });
+    }
+    let (built_in, _) = load_study(STUDY).expect("a built-in study");
+    Ok(SurvivalPlan {
+        phases: phases::phases(&built_in, Scale::FULL, size)?,
+        study: built_in.name,
+        states,
+    })
+}
+
+/// A disk that can be recorded.
+struct Recordable<'a> {
+    disk: &'a SimulatedDisk,
+    /// The memory of its guest.
+    memory: Bytes,
+    /// The folder of images.
+    folder: &'a Path,
+}
+
+fn recordable(venue: &VenuePlan) -> Result<Recordable<'_>, Failure> {
+    match venue {
+        VenuePlan::Sim {
+            disk,
+            memory_bytes,
+            machine: None,
+            folder,
+            ..
+        } => Ok(Recordable {
+            disk,
+            memory: *memory_bytes,
+            folder,
+        }),
+        _ => {
+            let text = "what a power loss leaves is judged of a simulated disk alone";
+            Err(Failure::new(FailureKind::BadInput, text)
+                .hint("--survival needs --venue sim without --machine"))
+        }
+    }
+}
+
+/// Refuses a plan whose disks cannot be judged as it asks for.
+///
+/// # Errors
+/// A [`Failure`] for another venue than sim, or with a counted machine.
+pub fn ensure_recordable(plan: &Plan) -> Result<(), Failure> {
+    match &plan.survival {
+        Some(_) => recordable(&plan.venue).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Runs trials as `inner` does, and judges after the first trial of each subject what a power loss
+/// leaves of its disk.
+pub struct SurvivalJudge<'a> {
+    inner: &'a dyn Executor,
+    plan: &'a SurvivalPlan,
+    venue: Venue,
+    logs: Arc<KeptLogs>,
+    settings: VenueSettings,
+    disk: Recordable<'a>,
+}
+
+impl<'a> SurvivalJudge<'a> {
+    /// The judge of `plan`; `None` if nothing is to be judged.
+    ///
+    /// # Errors
+    /// A [`Failure`] for another venue than sim, or with a counted machine, and those of
+    /// [`Venue::open`].
+    pub fn of(
+        plan: &'a Plan,
+        inner: &'a dyn Executor,
+        mut settings: VenueSettings,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(survival) = &plan.survival else {
+            return Ok(None);
+        };
+        let disk = recordable(&plan.venue)?;
+        let logs = Arc::new(KeptLogs::default());
+        settings.record_disk = Some(LogKeeping::Memory(Arc::clone(&logs)));
+        let venue = Venue::open(&plan.venue, plan.size_bytes, settings.clone())?;
+        Ok(Some(Self {
+            inner,
+            plan: survival,
+            venue,
+            logs,
+            settings,
+            disk,
+        }))
+    }
+
+    /// What is left of the subject of a trial; `None` if a stop was requested.
+    fn survival(&self, request: &TrialRequest, control: &Control) -> Option<SurvivalOutcome> {
+        match self.judged(request, control) {
+            Ok(outcome) => outcome,
+            Err(_) if control.is_stopping() => None,
+            Err(failure) => Some(SurvivalOutcome::Failed { failure }),
+        }
+    }
+
+    fn judged(
+        &self,
+        request: &TrialRequest,
+        control: &Control,
+    ) -> Result<Option<SurvivalOutcome>, Failure> {
+        let subject = &request.task.subject;
+        fslab_trial::ensure_judgeable(subject)?;
+        let mut scripts = request.clone();
+        scripts.task.phases.clone_from(&self.plan.phases);
+        scripts.task.rounds = Rounds::default();
+        let record = self.venue.run_trial(&scripts, control, |_| {});
+        if let TrialOutcome::Failed { failure } = record.outcome {
+            return Err(failure);
+        }
+        let log = self.logs.take(request.task.trial).ok_or_else(|| {
+            Failure::new(
+                FailureKind::Device,
+                "the disk of the scripts was not recorded",
+            )
+        })?;
+        let choice = StateChoice {
+            phase: None,
+            cache: None,
+            budget: Budget {
+                states: self.plan.states,
+                seed: SAMPLE_SEED,
+            },
+            dropped: None,
+        };
+        let examination = Examination::new(&log, &choice)
+            .map_err(|error| Failure::new(FailureKind::BadInput, error))?;
+        let guests = &self.settings.guests;
+        let of_cell = request.task.trial.cell.0 as usize;
+        let guest = guests.get(if guests.len() == 1 { 0 } else { of_cell });
+        let guest: GuestSettings = guest
+            .cloned()
+            .ok_or_else(|| Failure::new(FailureKind::BadInput, "no guest kernel was chosen"))?;
+        let settings = StateJudgeSettings {
+            guest,
+            memory: self.disk.memory,
+            disk: self.disk.disk.clone(),
+            subject: subject.to_string(),
+            folder: self.disk.folder.to_owned(),
+            leases: self.settings.leases.clone(),
+            limit: STATE_LIMIT,
+            slot: request.slot,
+        };
+        let is_stopped = || control.is_stopping();
+        let judged = examine(
+            &examination,
+            &BTreeMap::new(),
+            &[settings],
+            &is_stopped,
+            &|_| {},
+        )?;
+        Ok(judged.map(|judged| {
+            let promises = Promises::built_in();
+            let by = PromisedBy {
+                promises: &promises,
+                fs: subject.fs(),
+                options: subject.mount_options(),
+            };
+            let survival = Box::new(examination.survival(&judged, by));
+            SurvivalOutcome::Judged { survival }
+        }))
+    }
+}
+
+impl Executor for SurvivalJudge<'_> {
+    fn run_trial(
+        &self,
+        request: &TrialRequest,
+        control: &Control,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> TrialRecord {
+        let mut record = self.inner.run_trial(request, control, on_event);
+        if request.task.trial.repeat > 0 || record.outcome != TrialOutcome::Done {
+            return record;
+        }
+        record.survival = self.survival(request, control);
+        if record.survival.is_none() {
+            // A resumed run repeats it.
+            let text = "the judging of states after a power loss was stopped on request";
+            let failure = Failure::new(FailureKind::Interrupted, text);
+            record.outcome = TrialOutcome::Failed { failure };
+        }
+        record
+    }
+
+    fn lost(&self) -> Option<&Failure> {
+        self.inner.lost()
+    }
+
+    fn is_ready(&self, slot: usize) -> bool {
+        self.inner.is_ready(slot)
+    }
+}
