@@ -161,6 +161,7 @@ rows_before = 4
 insert_percent = 100
 update_percent = 0
 list_commits = true
+synchronous = "extra"
 "#;
 
 #[test]

@@ -334,6 +334,10 @@ impl Writer<'_> {
                  report as durable may be lost with the power",
                 in_phases(*phase, *phases)
             ),
+            Shortfall::BreaksPromise { states, of } => format!(
+                "it does not keep what documents promise in {states} of {of} states after a power \
+                 loss"
+            ),
         }
     }
 

@@ -32,6 +32,13 @@ pub enum Shortfall {
         /// The number of such phases.
         phases: usize,
     },
+    /// It breaks a promise after a power loss.
+    BreaksPromise {
+        /// The states that do.
+        states: u64,
+        /// The states that were judged.
+        of: u64,
+    },
 }
 
 /// The shortfalls of a subject; empty for a candidate.
@@ -41,6 +48,7 @@ pub fn shortfalls(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Ve
         failed(analysis, subject),
         not_measured(analysis, grounds, subject),
         no_flush(analysis, subject),
+        breaks_promise(analysis, subject),
     ];
     found.into_iter().flatten().collect()
 }
@@ -84,6 +92,15 @@ fn no_flush(analysis: &Analysis, subject: usize) -> Option<Shortfall> {
     Some(Shortfall::NoFlush {
         phase,
         phases: found.count() + 1,
+    })
+}
+
+fn breaks_promise(analysis: &Analysis, subject: usize) -> Option<Shortfall> {
+    let mut trials = analysis.trials_of(subject);
+    let survival = trials.find_map(|trial| trial.survival.as_ref()?.judged())?;
+    (survival.broken_states > 0).then_some(Shortfall::BreaksPromise {
+        states: survival.broken_states,
+        of: survival.states,
     })
 }
 

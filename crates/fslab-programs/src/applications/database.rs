@@ -45,7 +45,10 @@ enum Journal {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Synchronous {
-    /// At every commit, which is then durable.
+    /// At every commit, and the directory after a rollback journal was deleted.
+    Extra,
+    /// At every commit. It is durable then, but with the journal `delete` the journal may come back
+    /// with a power loss, and take back the last commit.
     #[default]
     Full,
     /// At critical moments only: the database stays consistent.
@@ -75,7 +78,7 @@ pub(crate) struct DatabaseParameters {
     update_percent: u64,
     /// SQLite's journal_mode: "delete", "truncate", "persist" or "wal".
     journal: Journal,
-    /// SQLite's synchronous: "full", "normal" or "off".
+    /// SQLite's synchronous: "extra", "full", "normal" or "off".
     synchronous: Synchronous,
     /// SQLite's page size in bytes: a power of two, 512 to 65536.
     #[schemars(with = "Size")]
@@ -122,6 +125,7 @@ impl Journal {
 impl Synchronous {
     fn as_str(self) -> &'static str {
         match self {
+            Self::Extra => "extra",
             Self::Full => "full",
             Self::Normal => "normal",
             Self::Off => "off",
@@ -477,7 +481,12 @@ mod tests {
             Journal::Persist,
             Journal::Wal,
         ] {
-            for synchronous in [Synchronous::Full, Synchronous::Normal, Synchronous::Off] {
+            for synchronous in [
+                Synchronous::Extra,
+                Synchronous::Full,
+                Synchronous::Normal,
+                Synchronous::Off,
+            ] {
                 let folder = tempfile::tempdir().expect("a directory");
                 let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
                 let parameters = parameters(journal, synchronous);

@@ -156,7 +156,19 @@ fn databases(record: &TrialRecord) -> Result<Vec<LogDatabase>, LogError> {
         rows_before: u64,
         rows: u64,
         row: u64,
+        journal: String,
         synchronous: String,
+    }
+
+    impl Parameters {
+        /// Whether SQLite documents that an acknowledged commit is durable.
+        fn is_durable(&self) -> bool {
+            match (self.synchronous.as_str(), self.journal.as_str()) {
+                ("extra", _) => true,
+                ("full", journal) => journal != "delete",
+                _ => false,
+            }
+        }
     }
     let mut databases = Vec::new();
     for phase in record.phases.iter().filter(|it| it.round.is_none()) {
@@ -168,11 +180,11 @@ fn databases(record: &TrialRecord) -> Result<Vec<LogDatabase>, LogError> {
         let points = times.points.iter();
         let database = LogDatabase {
             phase: phase.name.clone(),
+            is_durable: parameters.is_durable(),
             file: parameters.file,
             rows_before: parameters.rows_before,
             rows: parameters.rows,
             row_bytes: parameters.row,
-            is_durable: parameters.synchronous == "full",
             // Nanoseconds of a trial are far below 2^53.
             commits: points
                 .map(|(at, took)| (*at as u64, *at as u64 + *took as u64))
