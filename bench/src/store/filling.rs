@@ -148,6 +148,7 @@ impl Model {
             console: String::new(),
             insight: None,
             kernel_log: Vec::new(),
+            survival: None,
         }
     }
 

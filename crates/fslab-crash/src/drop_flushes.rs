@@ -95,6 +95,7 @@ mod tests {
                 volatile_cache: true,
                 phases: Vec::new(),
                 scripts: Vec::new(),
+                databases: Vec::new(),
             },
             requests: vec![
                 request(RequestKind::Write(vec![block]), 1, 10),

@@ -239,6 +239,7 @@ mod tests {
                 volatile_cache: true,
                 phases: Vec::new(),
                 scripts: Vec::new(),
+                databases: Vec::new(),
             },
             requests: vec![
                 request(RequestKind::Write(vec![first, second]), 0, 9, 1),

@@ -94,6 +94,7 @@ mod tests {
                 volatile_cache: true,
                 phases: Vec::new(),
                 scripts: Vec::new(),
+                databases: Vec::new(),
             },
             requests: vec![
                 first,

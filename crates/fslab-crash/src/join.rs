@@ -164,6 +164,7 @@ mod tests {
             volatile_cache: true,
             phases: Vec::new(),
             scripts: Vec::new(),
+            databases: Vec::new(),
         }
     }
 

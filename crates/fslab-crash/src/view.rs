@@ -185,6 +185,7 @@ mod tests {
                 volatile_cache: true,
                 phases: Vec::new(),
                 scripts: Vec::new(),
+                databases: Vec::new(),
             },
             requests,
             contents,

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use fslab_crash::{Budget, Examination, PromisedBy, Promises, StateChoice};
 use fslab_model::{
-    Bytes, Event, Failure, FailureKind, PhaseSpec, Plan, Rounds, Scale, SimulatedDisk, Study,
-    SurvivalOutcome, SurvivalPlan, TrialOutcome, TrialRecord, VenuePlan,
+    Bytes, Event, EventBody, Failure, FailureKind, PhaseSpec, Plan, Rounds, Scale, SimulatedDisk,
+    Study, SurvivalOutcome, SurvivalPlan, TrialOutcome, TrialRecord, VenuePlan,
 };
 use fslab_venue::{
     Control, GuestSettings, KeptLogs, LogKeeping, StateJudgeSettings, TrialRequest, Venue,
@@ -142,8 +142,13 @@ impl<'a> SurvivalJudge<'a> {
     }
 
     /// What is left of the subject of a trial; `None` if a stop was requested.
-    fn survival(&self, request: &TrialRequest, control: &Control) -> Option<SurvivalOutcome> {
-        match self.judged(request, control) {
+    fn survival(
+        &self,
+        request: &TrialRequest,
+        control: &Control,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Option<SurvivalOutcome> {
+        match self.judged(request, control, on_event) {
             Ok(outcome) => outcome,
             Err(_) if control.is_stopping() => None,
             Err(failure) => Some(SurvivalOutcome::Failed { failure }),
@@ -154,9 +159,15 @@ impl<'a> SurvivalJudge<'a> {
         &self,
         request: &TrialRequest,
         control: &Control,
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Option<SurvivalOutcome>, Failure> {
+        let mut begins = |step: &str| {
+            let body = EventBody::StepStarted { step: step.into() };
+            on_event(&Event { at_ns: 0, body });
+        };
         let subject = &request.task.subject;
         fslab_trial::ensure_judgeable(subject)?;
+        begins("scripts");
         let mut scripts = request.clone();
         scripts.task.phases.clone_from(&self.plan.phases);
         scripts.task.rounds = Rounds::default();
@@ -197,6 +208,7 @@ impl<'a> SurvivalJudge<'a> {
             limit: STATE_LIMIT,
             slot: request.slot,
         };
+        begins("states after a power loss");
         let is_stopped = || control.is_stopping();
         let judged = examine(
             &examination,
@@ -229,7 +241,7 @@ impl Executor for SurvivalJudge<'_> {
         if request.task.trial.repeat > 0 || record.outcome != TrialOutcome::Done {
             return record;
         }
-        record.survival = self.survival(request, control);
+        record.survival = self.survival(request, control, on_event);
         if record.survival.is_none() {
             // A resumed run repeats it.
             let text = "the judging of states after a power loss was stopped on request";

@@ -149,8 +149,8 @@ impl<W: Write> State<'_, W> {
         let files = self.task.databases.iter();
         let there = files.filter_map(|file| {
             let path = self.task.mount_point.join(file);
-            path.exists()
-                .then(|| (file.clone(), fslab_programs::read_database(&path)))
+            let read = || fslab_programs::read_database(&path, &std::env::temp_dir());
+            path.exists().then(|| (file.clone(), read()))
         });
         there.collect()
     }

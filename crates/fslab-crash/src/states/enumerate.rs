@@ -247,6 +247,7 @@ mod tests {
                 volatile_cache: true,
                 phases: Vec::new(),
                 scripts: Vec::new(),
+                databases: Vec::new(),
             },
             requests,
             contents: Contents::default(),

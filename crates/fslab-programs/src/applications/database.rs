@@ -5,6 +5,8 @@
 //! and the seed. Temporary tables stay in memory: only the database and its journal are on the file
 //! system.
 
+use std::error::Error;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fslab_crash::{COMMIT_TIMES, DatabaseReport};
@@ -423,11 +425,28 @@ impl<'a> Database<'a> {
     }
 }
 
-/// The database at `path` as its next reader finds it, after SQLite's own recovery.
+/// The database at `path` as its next reader finds it, after SQLite's own recovery. A copy of it and
+/// its journals in `folder` is read, since a file system may be mounted read-only.
 #[must_use]
-pub fn read_database(path: &Path) -> DatabaseReport {
-    let read = || -> rusqlite::Result<(String, i64)> {
-        let connection = Connection::open(path)?;
+pub fn read_database(path: &Path, folder: &Path) -> DatabaseReport {
+    let copy = folder.join("copy.db");
+    let read = || -> Result<(String, i64), Box<dyn Error>> {
+        for ending in ["", "-journal", "-wal", "-shm"] {
+            let of = |path: &Path| {
+                let mut name = path.as_os_str().to_owned();
+                name.push(ending);
+                PathBuf::from(name)
+            };
+            let (from, to) = (of(path), of(&copy));
+            if to.exists() {
+                fs::remove_file(&to)?;
+            }
+            // Its readers' index is made anew.
+            if ending != "-shm" && from.exists() {
+                fs::copy(&from, &to)?;
+            }
+        }
+        let connection = Connection::open(&copy)?;
         let verdict = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
         let rows = connection.query_row("SELECT count(*) FROM item", [], |row| row.get(0))?;
         Ok((verdict, rows))

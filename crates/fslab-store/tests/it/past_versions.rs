@@ -71,6 +71,11 @@ fn a_store_of_version_7_is_read_and_written() {
 }
 
 #[test]
+fn a_store_of_version_8_is_read_and_written() {
+    reads("v8.sqlite");
+}
+
+#[test]
 fn every_version_has_its_fixture() {
     for version in 1..=SCHEMA_VERSION {
         let name = format!("v{version}.sqlite");

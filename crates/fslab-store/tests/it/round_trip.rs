@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use fslab_model::{
-    CachePolicy, CpuUse, DeviceUse, Disturbance, DisturbanceKind, Failure, FailureKind, Headline,
-    HostCost, KernelMessage, OperationLatency, PhaseKind, PhaseOutcome, PhaseRecord, Picture,
-    PointValue, RunRecord, Settled, StepRecord, Swept, ThreadRecord, TimeSeries, TrialOutcome,
-    TrialRecord, ValueList, Window,
+    CachePolicy, CpuUse, DeviceUse, Disturbance, DisturbanceKind, Failure, FailureKind, FaultCount,
+    FaultKind, Headline, HostCost, KernelMessage, KindCount, OperationLatency, PhaseKind,
+    PhaseOutcome, PhaseRecord, Picture, PointValue, RunRecord, Settled, StateKind, StepRecord,
+    Survival, SurvivalOutcome, Swept, ThreadRecord, TimeSeries, TrialOutcome, TrialRecord,
+    ValueList, Window,
 };
 use fslab_store::{RunSelector, Store, StoreErrorKind};
 use proptest::prelude::*;
@@ -258,8 +259,30 @@ prop_compose! {
             console,
             insight: None,
             kernel_log,
+            survival: (perturbed.1 > 0).then(|| survival(perturbed.0)),
         }
     }
+}
+
+/// What is left after a power loss: judged, or not.
+fn survival(number: u64) -> SurvivalOutcome {
+    if number.is_multiple_of(3) {
+        let failure = sample::failure();
+        return SurvivalOutcome::Failed { failure };
+    }
+    let count = FaultCount {
+        states: number,
+        files: 2,
+        bytes: number / 2,
+    };
+    let survival = Box::new(Survival {
+        states: number,
+        broken: [(FaultKind::Truncated, count)].into(),
+        kinds: [(StateKind::OneLost, KindCount::default())].into(),
+        recovery_max_ns: number.is_multiple_of(2).then_some(number),
+        ..Survival::default()
+    });
+    SurvivalOutcome::Judged { survival }
 }
 
 fn stored_and_read(store: &mut Store, run: &RunRecord) -> RunRecord {

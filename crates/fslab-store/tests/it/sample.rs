@@ -2,11 +2,12 @@
 
 use fslab_model::{
     Adaptive, Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceInsight, DeviceUse, Facts,
-    Failure, FailureKind, FigureLayout, FigureSpec, Headline, HostCost, LatencyHistogram,
-    MachineFacts, OperationLatency, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec,
-    Picture, PictureLayer, Plan, PointValue, Round, Rounds, RunHeader, RunId, RunRecord,
-    ServiceTimes, Settled, StepRecord, Subject, SubjectPlan, Swept, TimeSeries, Traffic, TrialId,
-    TrialOutcome, TrialRecord, ValueList, VenuePlan, Window,
+    Failure, FailureKind, FaultCount, FaultKind, FigureLayout, FigureSpec, Headline, HostCost,
+    LatencyHistogram, MachineFacts, OperationLatency, Parameters, PhaseKind, PhaseOutcome,
+    PhaseRecord, PhaseSpec, Picture, PictureLayer, Plan, PointValue, PromiseId, Round, Rounds,
+    RunHeader, RunId, RunRecord, ServiceTimes, Settled, StepRecord, Subject, SubjectPlan, Survival,
+    SurvivalOutcome, Swept, TimeSeries, Traffic, TrialId, TrialOutcome, TrialRecord, ValueList,
+    VenuePlan, Window,
 };
 use serde_json::json;
 
@@ -278,7 +279,7 @@ pub(crate) fn done_trial(cell: u32, repeat: u32) -> TrialRecord {
         console: "a warning\n".into(),
         insight: Some(insight(window([1_000_000_000, 8_000_000_000]))),
         kernel_log: Vec::new(),
-        survival: None,
+        survival: Some(survival()),
     }
 }
 
@@ -323,4 +324,22 @@ pub(crate) fn run(name: &str) -> RunRecord {
             done_trial(1, 2),
         ],
     }
+}
+
+/// What is left after a power loss.
+fn survival() -> SurvivalOutcome {
+    let count = FaultCount {
+        states: 3,
+        files: 1,
+        bytes: 4096,
+    };
+    let survival = Box::new(Survival {
+        states: 300,
+        broken_states: 3,
+        broken: [(FaultKind::Lost, count)].into(),
+        promises: [(PromiseId::Fsync, 3)].into(),
+        recovery_median_ns: Some(25_000_000),
+        ..Survival::default()
+    });
+    SurvivalOutcome::Judged { survival }
 }
