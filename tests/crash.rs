@@ -207,7 +207,9 @@ fn survival_is_judged_beside_figures_that_stay_the_same() {
         let mut found = trials.iter().filter(|it| it["subject"] == name);
         &found.next().expect("a trial")["survival"]
     };
-    assert_eq!(of("ext4")["survival"]["broken_states"], 0, "{}", of("ext4"));
+    // A superblock that is torn between its sectors does not mount, and that loses nothing.
+    let broken = &of("ext4")["survival"]["broken"];
+    assert_eq!(broken, &serde_json::json!({}), "{}", of("ext4"));
     assert!(of("ext4")["survival"]["states"].as_u64() > Some(30));
     let jfs = &of("jfs")["survival"];
     assert!(jfs["broken_states"].as_u64() > Some(0), "{jfs}");
@@ -256,6 +258,19 @@ fn acknowledged_commits_of_a_database_survive_and_are_lost_without_flushes() {
     assert!(broken["commit"].as_u64() > Some(0), "{planted}");
 }
 
+/// Without times: that of recovery depends on where the states before left the disk's arm, and a
+/// checker prints the time of day.
+fn without_times(mut judged: Value) -> Value {
+    for name in ["recovery_median_ns", "recovery_max_ns"] {
+        judged["survival"][name] = Value::Null;
+    }
+    for state in judged["failing"].as_array_mut().expect("states") {
+        state["recovery_ns"] = Value::Null;
+        state["check_output"] = Value::Null;
+    }
+    judged
+}
+
 #[test]
 fn judged_states_are_kept_for_the_next_time() {
     let Some(desk) = Desk::new().with_lab("kept states") else {
@@ -271,7 +286,7 @@ fn judged_states_are_kept_for_the_next_time() {
     // A kill has cut the last line.
     std::fs::write(&kept, &before[..before.len() - 20]).expect("written");
     let again = judge(&desk, log, &["--max-states", "40", "--resume"]);
-    assert_eq!(again, at_once);
+    assert_eq!(without_times(again), without_times(at_once));
     let all = ["crash", "judge", name, "--resume", "--folder", "images"];
     let other = desk.run(&[&all[..], &["--drop-flush", "all"]].concat());
     other.expect_error("of another log, lab or planted fault", "remove it");

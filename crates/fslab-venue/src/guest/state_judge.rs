@@ -241,8 +241,17 @@ pub fn examine(
         return Ok(None);
     }
     let mut judged = judged.into_inner().unwrap_or_default();
-    let before = done.iter().filter_map(|(.., name)| known.get(name));
-    judged.extend(before.map(|it| (it.state.clone(), it.clone())));
+    let before = done.iter().filter_map(|(kind, _, name)| {
+        let state = known.get(name)?.clone();
+        Some((
+            name.clone(),
+            JudgedState {
+                kind: *kind,
+                ..state
+            },
+        ))
+    });
+    judged.extend(before);
     // In the order of the states, however many guests judged them.
     let names = examination.states().iter();
     let names = names.map(|(_, state)| examination.name(state));
