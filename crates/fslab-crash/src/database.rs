@@ -26,7 +26,7 @@ pub struct LogDatabase {
     pub rows: u64,
     /// Bytes of a row's data.
     pub row_bytes: u64,
-    /// Whether an acknowledged commit is to be durable; otherwise only whole.
+    /// Whether an acknowledged commit is to be durable; otherwise only complete.
     pub is_durable: bool,
     /// Begin and end of each commit, in order.
     pub commits: Vec<(u64, u64)>,

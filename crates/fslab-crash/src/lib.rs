@@ -10,8 +10,11 @@
 //! the writes that the disk need not keep at that time it kept.
 //!
 //! The log of a script of operations says what each was and when, so an [`Oracle`] derives what
-//! must be
-//! there in a state: `LogScript` and `StateReport` --[`Judge`]--> `JudgedState` --[`survival`]--> `Survival`.
+//! must be there in a state, and that of a database which commits were acknowledged:
+//!
+//! ```text
+//!     LogScript, LogDatabase, StateReport --Judge--> JudgedState --survival()--> Survival
+//! ```
 //!
 //! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it
 //! takes.

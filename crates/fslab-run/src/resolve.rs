@@ -214,9 +214,9 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let scale = request.scale.unwrap_or(study.scale.default);
     let size = request
         .size
-        .map_or_else(|| phases::size(study, scale), Ok)?;
+        .map_or_else(|| phases::size(study, scale), Ok)
+        .map(|size| whole_pages(size, &mut notices))?;
     let memory = phases::memory(study, scale)?;
-    let size = whole_pages(size, &mut notices);
     let asked = asked(study, &request.subjects);
     let subjects = parse(asked, request.aged.as_deref())?;
     let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
@@ -225,17 +225,16 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let compared = compared(&venue, subjects.len());
     let repeated = repetition(study, &request.repetition, venue.kind(), compared)?;
     notices.extend(repeated.notice);
-    let trial_limit_s = request
-        .trial_limit_s
-        .unwrap_or_else(|| repetition::trial_limit_s(study, repeated.rounds));
+    let of_study = || repetition::trial_limit_s(study, repeated.rounds);
+    let trial_limit_s = request.trial_limit_s.unwrap_or_else(of_study);
     if trial_limit_s == 0 {
         return Err(ResolveError::NoTime);
     }
     let subjects = match &venue {
         VenuePlan::Dir { dir } => {
             bounds::ensure_subjects(dir.as_slice().len())?;
-            let are_named = !request.subjects.is_empty();
-            directories::subjects(dir.as_slice(), &subjects, are_named, &mut notices)?
+            let named = !request.subjects.is_empty();
+            directories::subjects(dir.as_slice(), &subjects, named, &mut notices)?
         }
         _ => subjects
             .iter()
@@ -247,10 +246,8 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             .collect::<Result<Vec<_>, _>>()?,
     };
     let phases = phases::phases(study, scale, size)?;
-    let survival = request.survival;
-    let survival = survival.map(|states| survival::planned(study, &phases, size, states));
     let plan = Plan {
-        survival: survival.transpose()?,
+        survival: survival::planned(request, &phases, size)?,
         scale,
         data_to_memory: data_to_memory(study, &phases, &venue)?,
         figures: study.figures.clone(),

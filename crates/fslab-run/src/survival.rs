@@ -13,13 +13,14 @@ use std::time::Duration;
 use fslab_crash::{Budget, Examination, PromisedBy, Promises, StateChoice};
 use fslab_model::{
     Bytes, Event, EventBody, Failure, FailureKind, PhaseSpec, Plan, Rounds, Scale, SimulatedDisk,
-    Study, SurvivalOutcome, SurvivalPlan, TrialOutcome, TrialRecord, VenuePlan,
+    SurvivalOutcome, SurvivalPlan, TrialOutcome, TrialRecord, VenuePlan,
 };
 use fslab_venue::{
     Control, GuestSettings, KeptLogs, LogKeeping, StateJudgeSettings, TrialRequest, Venue,
     VenueSettings, examine,
 };
 
+use crate::Request;
 use crate::executor::Executor;
 use crate::phases::{self, PhasesError};
 use crate::studies::load_study;
@@ -35,30 +36,32 @@ const STATE_LIMIT: Duration = Duration::from_secs(120);
 /// Chooses among more states than are judged.
 const SAMPLE_SEED: u64 = 1;
 
-/// What is judged of each subject of `study`: its own scripts, or those of the built-in study.
+/// What is judged of each subject: the scripts of its study, or those of the built-in one.
 pub(crate) fn planned(
-    study: &Study,
+    request: &Request,
     phases: &[PhaseSpec],
     size: Bytes,
-    states: usize,
-) -> Result<SurvivalPlan, PhasesError> {
+) -> Result<Option<SurvivalPlan>, PhasesError> {
+    let Some(states) = request.survival else {
+        return Ok(None);
+    };
     let is_judged = |phase: &&PhaseSpec| {
         phase.workload == SCRIPT || phase.parameters.contains_key(LISTS_COMMITS)
     };
     let scripts: Vec<PhaseSpec> = phases.iter().filter(is_judged).cloned().collect();
     if !scripts.is_empty() {
-        return Ok(SurvivalPlan {
-            study: study.name.clone(),
+        return Ok(Some(SurvivalPlan {
+            study: request.study.name.clone(),
             phases: scripts,
             states,
-        });
+        }));
     }
     let (built_in, _) = load_study(STUDY).expect("a built-in study");
-    Ok(SurvivalPlan {
+    Ok(Some(SurvivalPlan {
         phases: phases::phases(&built_in, Scale::FULL, size)?,
         study: built_in.name,
         states,
-    })
+    }))
 }
 
 /// A disk that can be recorded.

@@ -127,7 +127,7 @@ impl JudgeArgs {
         };
         let known = kept.as_mut().map(KeptStates::take_known);
         let began = Instant::now();
-        let judged = judged_states(&examination, known.unwrap_or_default(), &settings, kept)?;
+        let judged = judged_states(&examination, &known.unwrap_or_default(), &settings, kept)?;
         let elapsed = began.elapsed();
         let promises = Promises::built_in();
         let by = PromisedBy {
@@ -154,7 +154,7 @@ impl JudgeArgs {
 /// Judges the states that are not `known`, and keeps each in `kept`.
 fn judged_states(
     examination: &Examination,
-    known: BTreeMap<String, JudgedState>,
+    known: &BTreeMap<String, JudgedState>,
     settings: &[StateJudgeSettings],
     kept: Option<KeptStates>,
 ) -> Result<Vec<JudgedState>, CommandError> {
@@ -196,7 +196,7 @@ fn judged_states(
     };
     let judged = examine(
         examination,
-        &known,
+        known,
         settings,
         &|| control.is_stopping(),
         &take,

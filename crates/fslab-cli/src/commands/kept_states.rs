@@ -70,7 +70,7 @@ impl KeptStates {
             .open(&path);
         let mut file = open.map_err(|error| failed("open", &error))?;
         let (known, end) = match read(&mut file).map_err(|error| failed("read", &error))? {
-            Some((found, known, end)) if found == head => (known, end),
+            Some(found) if found.head == head => (found.known, found.end),
             Some(_) => {
                 let text = format!(
                     "{} has states of another log, lab or planted fault",
@@ -116,8 +116,16 @@ fn append(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     file.write_all(&line)
 }
 
-/// The head, the states, and the end of the last whole line; `None` without a head.
-fn read(file: &mut File) -> io::Result<Option<(Head, BTreeMap<String, JudgedState>, u64)>> {
+/// What a file has.
+struct Found {
+    head: Head,
+    known: BTreeMap<String, JudgedState>,
+    /// The end of the last complete line.
+    end: u64,
+}
+
+/// What the file has; `None` without a head.
+fn read(file: &mut File) -> io::Result<Option<Found>> {
     let mut reader = BufReader::new(file.take(BYTES_MAX));
     let mut line = String::new();
     let mut next = |line: &mut String| -> io::Result<u64> {
@@ -134,12 +142,10 @@ fn read(file: &mut File) -> io::Result<Option<(Head, BTreeMap<String, JudgedStat
     let mut known = BTreeMap::new();
     loop {
         let bytes = next(&mut line)?;
-        let Ok(state) = serde_json::from_str::<JudgedState>(&line) else {
-            return Ok(Some((head, known, end)));
+        let state = serde_json::from_str::<JudgedState>(&line);
+        let Some(state) = state.ok().filter(|_| bytes > 0) else {
+            return Ok(Some(Found { head, known, end }));
         };
-        if bytes == 0 {
-            return Ok(Some((head, known, end)));
-        }
         end += bytes;
         known.insert(state.state.clone(), state);
     }

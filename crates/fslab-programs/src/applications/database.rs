@@ -425,8 +425,8 @@ impl<'a> Database<'a> {
     }
 }
 
-/// The database at `path` as its next reader finds it, after SQLite's own recovery. A copy of it and
-/// its journals in `folder` is read, since a file system may be mounted read-only.
+/// The database at `path` as its next reader finds it, after SQLite's own recovery. A copy of it
+/// and its journals in `folder` is read, since a file system may be mounted read-only.
 #[must_use]
 pub fn read_database(path: &Path, folder: &Path) -> DatabaseReport {
     let copy = folder.join("copy.db");

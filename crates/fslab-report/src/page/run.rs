@@ -125,10 +125,7 @@ impl Run {
                 render(&table, Style::Heat, &looks, "overview.table")?
             },
             overall: optional(tables::overall(analysis), "overall.table")?,
-            confidence: confidence(analysis)
-                .iter()
-                .map(|(kind, table)| sheet(table, &format!("certainty.{kind}")))
-                .collect::<Result<_, _>>()?,
+            confidence: sheets(&confidence(analysis), "certainty.", &looks)?,
             exhibits: stage.exhibits(chapter)?,
             claims: stage.claims(chapter)?,
             aged: optional(tables::aged(analysis), "aged.table")?,
@@ -145,10 +142,7 @@ impl Run {
                 .filter_map(|p| stage.durable(p))
                 .collect(),
             durable_table: optional(tables::durable(analysis), "durable.table")?,
-            survival: tables::survival_tables(analysis)
-                .iter()
-                .map(|(kind, table)| sheet(table, &format!("{kind}.table")))
-                .collect::<Result<_, _>>()?,
+            survival: sheets(&tables::survival_tables(analysis), "", &looks)?,
             steps: steps(&stage),
             steps_table: optional(tables::steps(analysis), "steps.table")?,
             commands: sheet(&tables::commands(analysis), "commands.table")?,
@@ -198,6 +192,18 @@ impl Run {
         let there = parts.into_iter().filter(|(there, _)| *there);
         there.map(|(_, part)| part).collect()
     }
+}
+
+/// The tables as HTML, each under an id of `prefix` and its kind.
+fn sheets(
+    tables: &[(&str, Table)],
+    prefix: &str,
+    looks: &Looks,
+) -> Result<Vec<String>, ReportError> {
+    let sheets = tables
+        .iter()
+        .map(|(kind, table)| render(table, Style::Sheet, looks, &format!("{prefix}{kind}")));
+    sheets.collect()
 }
 
 /// The tables that qualify the figures, by kind.

@@ -204,9 +204,9 @@ fn judge_all(
     failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
 }
 
-/// Judges the states of an examination with one guest for each of `settings`. Those that `known` has,
-/// by name, are not judged again; each of the others is handed to `take`. `None` if `is_stopped`
-/// ended it early.
+/// Judges the states of an examination with one guest for each of `settings`. Those that `known`
+/// has, by name, are not judged again; each of the others is handed to `take`. `None` if
+/// `is_stopped` ended it early.
 ///
 /// # Errors
 /// The first failure of a judge; scripts that cannot have been done.
