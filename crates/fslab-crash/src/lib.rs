@@ -19,6 +19,7 @@
 mod contents;
 mod drop_flushes;
 mod error;
+mod faulty_run;
 mod file;
 mod image;
 mod join;
@@ -42,6 +43,7 @@ mod view;
 pub use contents::{BLOCK_BYTES, BlockId, Contents};
 pub use drop_flushes::{DroppedFlushes, original_state};
 pub use error::LogError;
+pub use faulty_run::{FaultyReport, StepError};
 pub use file::{LogLimits, read_log, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;

@@ -407,6 +407,9 @@ impl<'a> Oracle<'a> {
     /// What promises that a change of data is durable; the first sync that covers it.
     fn data_promise(&self, step: usize, file: u16, at_ns: u64) -> Option<PromiseId> {
         let own = &self.script.operations[step];
+        if own.has_failed {
+            return None;
+        }
         if matches!(own.step, ScriptStep::WriteSync(..)) && own.end_ns <= at_ns {
             return Some(PromiseId::OpenSync);
         }
@@ -425,6 +428,9 @@ impl<'a> Oracle<'a> {
 
     /// What promises that a change of a name is durable.
     fn naming_promise(&self, naming: &Naming, at_ns: u64) -> Option<PromiseId> {
+        if self.script.operations[naming.step].has_failed {
+            return None;
+        }
         let folder = parent(naming.name);
         self.later(naming.step, at_ns)
             .find_map(|(_, operation)| match &operation.step {
@@ -434,10 +440,10 @@ impl<'a> Oracle<'a> {
             })
     }
 
-    /// The operations after `step` that had ended.
+    /// The operations after `step` that had ended without an error.
     fn later(&self, step: usize, at_ns: u64) -> impl Iterator<Item = (usize, &LogOperation)> {
         let operations = self.script.operations.iter().enumerate().skip(step + 1);
-        operations.filter(move |(_, operation)| operation.end_ns <= at_ns)
+        operations.filter(move |(_, it)| it.end_ns <= at_ns && !it.has_failed)
     }
 
     /// The changes of names that had begun, in order.
@@ -505,6 +511,7 @@ mod tests {
             step: text.parse().expect("a step"),
             begin_ns: number * 10,
             end_ns: number * 10 + 9,
+            has_failed: false,
         };
         (0..).zip(texts).map(operation).collect()
     }

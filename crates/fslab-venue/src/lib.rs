@@ -26,8 +26,8 @@ mod venue;
 
 pub use control::Control;
 pub use guest::{
-    Emulator, EmulatorError, GuestSettings, GuestTask, PcSettings, ShellRequest, StateJudge,
-    StateJudgeSettings, judge_all, run_as_init, run_shell,
+    Emulator, EmulatorError, FaultJudge, FaultlessRun, GuestSettings, GuestTask, PcSettings,
+    ShellRequest, StateJudge, StateJudgeSettings, judge_all, judge_faults, run_as_init, run_shell,
 };
 pub use lease::{Leases, Reclaimed};
 pub use venue::{TrialRequest, Venue, VenueSettings};
