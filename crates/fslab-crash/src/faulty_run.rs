@@ -25,7 +25,7 @@ pub struct FaultyReport {
     pub steps: Vec<Option<StepError>>,
     /// The error of a sync after the steps.
     pub sync_error: Option<StepError>,
-    /// The error of writing and syncing another file after that.
+    /// The error of making and syncing another file after that.
     pub write_error: Option<StepError>,
     /// True if it was mounted read-only after that.
     pub is_read_only: bool,
@@ -98,16 +98,16 @@ mod tests {
         }
     }
 
-    /// A sync that returned an error promises nothing, and one that did not, does.
+    /// A sync that returned an error promises nothing, nor does a later one of the same data.
     #[test]
     fn only_what_a_sync_without_an_error_covers_must_be_there() {
-        let script = script(&["create a", "start", "append a 512", "fsync a"]);
+        let script = script(&["create a", "start", "append a 512", "fsync a", "fsync a"]);
         let error = StepError {
             errno: Some(5),
             text: "EIO".into(),
         };
         let mut report = FaultyReport {
-            steps: vec![None, None],
+            steps: vec![None, None, None],
             ..FaultyReport::default()
         };
         let empty = ObservedEntry::File(ObservedFile::default());
@@ -119,9 +119,9 @@ mod tests {
             found.iter().map(|it| it.fault).collect::<Vec<_>>()
         };
         assert_eq!(faults(&report), [FaultKind::Truncated]);
-        report.steps = vec![None, Some(error.clone())];
+        report.steps = vec![None, Some(error.clone()), None];
         assert_eq!(faults(&report), []);
-        report.steps = vec![Some(error.clone()), None];
+        report.steps = vec![Some(error.clone()), None, None];
         assert_eq!(faults(&report), []);
         report.mount_error = Some(error);
         assert_eq!(faults(&report), []);

@@ -413,17 +413,14 @@ impl<'a> Oracle<'a> {
         if matches!(own.step, ScriptStep::WriteSync(..)) && own.end_ns <= at_ns {
             return Some(PromiseId::OpenSync);
         }
-        self.later(step, at_ns)
-            .find_map(|(later, operation)| match &operation.step {
-                ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
-                ScriptStep::Fsync(_) if self.plan.files[later] == Some(file) => {
-                    Some(PromiseId::Fsync)
-                }
-                ScriptStep::Fdatasync(_) if self.plan.files[later] == Some(file) => {
-                    Some(PromiseId::Fdatasync)
-                }
-                _ => None,
-            })
+        self.first_sync(step, at_ns, |later, sync| match sync {
+            ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
+            ScriptStep::Fsync(_) if self.plan.files[later] == Some(file) => Some(PromiseId::Fsync),
+            ScriptStep::Fdatasync(_) if self.plan.files[later] == Some(file) => {
+                Some(PromiseId::Fdatasync)
+            }
+            _ => None,
+        })
     }
 
     /// What promises that a change of a name is durable.
@@ -432,18 +429,30 @@ impl<'a> Oracle<'a> {
             return None;
         }
         let folder = parent(naming.name);
-        self.later(naming.step, at_ns)
-            .find_map(|(_, operation)| match &operation.step {
-                ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
-                ScriptStep::Fsync(synced) if synced == folder => Some(PromiseId::FsyncDirectory),
-                _ => None,
-            })
+        self.first_sync(naming.step, at_ns, |_, sync| match sync {
+            ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
+            ScriptStep::Fsync(synced) if synced == folder => Some(PromiseId::FsyncDirectory),
+            _ => None,
+        })
     }
 
-    /// The operations after `step` that had ended without an error.
-    fn later(&self, step: usize, at_ns: u64) -> impl Iterator<Item = (usize, &LogOperation)> {
-        let operations = self.script.operations.iter().enumerate().skip(step + 1);
-        operations.filter(move |(_, it)| it.end_ns <= at_ns && !it.has_failed)
+    /// The promise of the first sync after `step` that had ended and that `covers` it. One that
+    /// returned an error has said that what it covers may be gone: a later one promises nothing of
+    /// that.
+    fn first_sync(
+        &self,
+        step: usize,
+        at_ns: u64,
+        covers: impl Fn(usize, &ScriptStep) -> Option<PromiseId>,
+    ) -> Option<PromiseId> {
+        let later = self.script.operations.iter().enumerate().skip(step + 1);
+        let mut ended = later.filter(|(_, operation)| operation.end_ns <= at_ns);
+        ended
+            .find_map(|(later, operation)| {
+                let promise = covers(later, &operation.step)?;
+                Some((!operation.has_failed).then_some(promise))
+            })
+            .flatten()
     }
 
     /// The changes of names that had begun, in order.

@@ -88,7 +88,7 @@ struct Candidate<'a> {
     row: String,
 }
 
-/// The cases, by block and fault, transient before permanent.
+/// The cases, by block and fault: each access that fails once, then all.
 #[must_use]
 pub fn choose_cases(
     units: &[(BlockUnit, Vec<AccessKind>)],
@@ -194,7 +194,7 @@ fn of_block(
         _ => 0,
     };
     let expected = expected(kind, unit.sector, end, accesses);
-    let case = |is_permanent| FaultCase {
+    let case = |(after, is_permanent)| FaultCase {
         block: unit.kind,
         row: candidate.row.clone(),
         detail: unit.detail.to_owned(),
@@ -202,13 +202,17 @@ fn of_block(
             kind,
             sector: unit.sector,
             sectors: unit.sectors,
-            after: 0,
+            after,
             is_permanent,
             argument,
         },
         expected_accesses: expected,
     };
-    let cases = [case(false), case(true)].into_iter();
+    // The first access, the last, and all.
+    let mut times = vec![(0, false)];
+    times.extend((expected > 1).then(|| (expected - 1, false)));
+    times.push((0, true));
+    let cases = times.into_iter().map(case);
     let cases = cases.filter(|it| it.fault.ensure_within(choice.disk_sectors).is_ok());
     cases.collect()
 }

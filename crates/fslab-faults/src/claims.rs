@@ -51,8 +51,8 @@ pub struct CaseClaim {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// The errors that applications see, all of them.
-    errors: Option<Vec<String>>,
+    /// The steps that return errors, all of them.
+    failed_steps: Option<Vec<String>>,
     /// Whether an application sees an error, or the kernel ends.
     is_reported: Option<bool>,
     /// What the file system does: one of these.
@@ -138,7 +138,9 @@ impl Expected {
         let is_reported = matches!(case.detection, Detection::Errno(_) | Detection::Kernel);
         let loses = matches!(case.aftermath, Aftermath::Lost | Aftermath::Unmountable);
         let is = |wanted: Option<bool>, found: bool| wanted.is_none_or(|it| it == found);
-        self.errors.as_ref().is_none_or(|it| *it == case.errors)
+        self.failed_steps
+            .as_ref()
+            .is_none_or(|it| *it == case.failed_steps)
             && is(self.is_reported, is_reported)
             && is(self.diverges, case.diverged_bytes > 0)
             && is(self.loses, loses)
@@ -173,6 +175,7 @@ mod tests {
             recovery: Recovery::GoesOn,
             aftermath: Aftermath::Intact,
             errors: errors.iter().map(|it| (*it).to_owned()).collect(),
+            failed_steps: errors.iter().map(|it| (*it).to_owned()).collect(),
             wrong_bytes: 0,
             diverged_bytes: 4096,
             kernel: Vec::new(),
@@ -193,7 +196,7 @@ mod tests {
         subjects = ["ext4"]
         faults = ["write-error"]
         is_transient = true
-        expect = { errors = ["fsync f: EIO"], diverges = true }
+        expect = { failed_steps = ["fsync f: EIO"], diverges = true }
     "#;
 
     #[test]

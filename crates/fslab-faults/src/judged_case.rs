@@ -12,6 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::blocks::SECTOR_BYTES;
 use crate::{FaultCase, PlanResult};
 
+/// "Read-only file system", on every Linux. Since Linux 6.12 ext4 refuses writes after an error with
+/// it, and is not mounted read-only.
+const EROFS: i32 = 30;
+
 /// How a guest kernel ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelEnd {
@@ -67,9 +71,9 @@ pub enum Recovery {
     GoesOn,
     /// It did not mount.
     RefusesMount,
-    /// It is read-only since then.
+    /// It is read-only since then: mounted so, or another write ends with EROFS.
     ReadOnly,
-    /// Nothing can be written since then, although it is not read-only.
+    /// Another write ends with another error.
     Stops,
     /// The kernel ended.
     Panic,
@@ -113,6 +117,8 @@ pub struct JudgedCase {
     pub aftermath: Aftermath,
     /// The errors that applications saw, with what saw them, in order.
     pub errors: Vec<String>,
+    /// Those of the steps among them.
+    pub failed_steps: Vec<String>,
     /// Bytes that applications read without an error while the disk failed, and that were wrong.
     pub wrong_bytes: u64,
     /// Bytes that applications read before the unmount, and that are others after the next mount.
@@ -167,6 +173,7 @@ pub fn judge_case(
         detection: detection_of(outcome, &errors),
         recovery: recovery_of(outcome),
         aftermath: left.aftermath,
+        failed_steps: failed_steps(script, report),
         errors: errors
             .into_iter()
             .map(|(what, error)| format!("{what}: {error}"))
@@ -209,6 +216,17 @@ fn done_scripts(
     done
 }
 
+/// The steps that returned errors.
+fn failed_steps(script: &LogScript, report: &FaultyReport) -> Vec<String> {
+    let start = script.plan().map_or(0, |plan| plan.start);
+    let steps = script.operations.iter().skip(start).zip(&report.steps);
+    let failed = steps.filter_map(|(operation, error)| {
+        let error = error.as_ref()?;
+        Some(format!("{}: {}", operation.step, error.text))
+    });
+    failed.collect()
+}
+
 /// The errors that applications saw, each with what saw it.
 fn errors_of(script: &LogScript, report: &FaultyReport) -> Vec<(String, String)> {
     let start = script.plan().map_or(0, |plan| plan.start);
@@ -222,7 +240,7 @@ fn errors_of(script: &LogScript, report: &FaultyReport) -> Vec<(String, String)>
     let unreadable = |tree: &Option<Observed>| {
         let entries = tree.iter().flat_map(|it| it.iter());
         let mut bad = entries.filter_map(|(name, entry)| match entry {
-            ObservedEntry::Unreadable(text) => Some((format!("read {name}"), short(text))),
+            ObservedEntry::Unreadable(text) => Some((format!("read /{name}"), short(text))),
             _ => None,
         });
         bad.next()
@@ -240,13 +258,13 @@ fn errors_of(script: &LogScript, report: &FaultyReport) -> Vec<(String, String)>
         report
             .sync_error
             .as_ref()
-            .map(|it| ("sync".to_owned(), word(it))),
+            .map(|it| ("the last sync".to_owned(), word(it))),
     );
     errors.extend(
         report
             .write_error
             .as_ref()
-            .map(|it| ("another write".to_owned(), word(it))),
+            .map(|it| ("another file".to_owned(), word(it))),
     );
     errors.extend(after);
     errors
@@ -279,8 +297,11 @@ fn recovery_of(outcome: &CaseOutcome) -> Recovery {
         Some(KernelEnd::Hung(_)) => Recovery::Hang,
         None if report.mount_error.is_some() => Recovery::RefusesMount,
         None if report.is_read_only => Recovery::ReadOnly,
-        None if report.write_error.is_some() => Recovery::Stops,
-        None => Recovery::GoesOn,
+        None => match &report.write_error {
+            Some(error) if error.errno == Some(EROFS) => Recovery::ReadOnly,
+            Some(_) => Recovery::Stops,
+            None => Recovery::GoesOn,
+        },
     }
 }
 

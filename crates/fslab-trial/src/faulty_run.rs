@@ -1,11 +1,13 @@
 //! Does a script on a disk that may fail, before the state that it leaves is judged.
 //!
 //! ```text
-//!     guest   mount, unmount --page--> mount, read, steps, sync, write, read, unmount --page--> judge
+//!     guest   mount, unmount --page--> mount, read, steps, sync, create, read, unmount --page--> judge
 //!     host                   the plan is armed                                disarmed
 //! ```
 
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::path::Path;
 
 use fslab_conformance::StepPlayer;
 use fslab_crash::{
@@ -15,9 +17,11 @@ use fslab_model::{Failure, FailureKind};
 use fslab_sys::{KernelLog, sync_file_system};
 
 use crate::crash_state::{recover, send, volume_of, with_causes};
-use crate::state_tree::{probe, walk};
+use crate::state_tree::walk;
 use crate::volume::Volume;
 
+/// The file that is made after the steps.
+const TOUCHED: &str = "fslabnew";
 /// Levels of the kernel's log up to which a message is an error or worse.
 const ERROR_LEVEL: u32 = 3;
 /// Most messages of the kernel that are reported, and bytes of each.
@@ -90,7 +94,7 @@ impl<W: Write> Run<'_, W> {
         self.begin(StatePart::FaultySteps)?;
         self.take_steps();
         self.report.sync_error = sync_file_system(&root).err().map(|it| of_error(&it));
-        self.report.write_error = probe(&root).err().map(|it| of_error(&it));
+        self.report.write_error = touch(&root).err().map(|it| of_error(&it));
         self.report.is_read_only = fslab_sys::mounts().is_ok_and(|mounts| {
             let own = mounts.iter().rfind(|it| it.mount_point == root);
             own.is_some_and(|it| it.options.iter().any(|option| option == "ro"))
@@ -125,6 +129,13 @@ impl<W: Write> Run<'_, W> {
     fn send(&mut self, message: &StateMessage) -> Result<(), Failure> {
         send(self.output, message).map_err(|error| cannot_report(&error))
     }
+}
+
+/// Makes an empty file durable, and removes it: no block of data is needed that could fail.
+fn touch(root: &Path) -> io::Result<()> {
+    let path = root.join(TOUCHED);
+    File::create(&path)?.sync_all()?;
+    fs::remove_file(&path)
 }
 
 fn cannot_report(error: &io::Error) -> Failure {

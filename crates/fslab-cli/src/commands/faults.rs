@@ -46,10 +46,10 @@ pub(crate) struct FaultsArgs {
           conflicts_with_all = ["fault", "block"])]
     case: Option<DiskFault>,
     /// Different blocks of a kind that fail
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 3)]
     blocks_per_kind: usize,
     /// The most cases of a script
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 600)]
     max_cases: usize,
     /// Say which claims of a study hold: iron or fsync-failure
     #[arg(long, value_name = "STUDY", value_parser = CaseClaims::studies().collect::<Vec<_>>())]

@@ -14,7 +14,8 @@ use fslab_faults::{
 use fslab_model::{Failure, FailureKind};
 
 use super::boot::Guest;
-use super::state_boot::{Boot, Started, Waited};
+use super::judging_guest::Waited;
+use super::state_boot::{Boot, Started};
 use super::state_judge::{StateJudgeSettings, Stopped, guest_of, in_groups, task_of};
 
 /// Cases of a boot: bounds what a guest kernel gathers, and makes what is found in a case

@@ -13,24 +13,24 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fslab_crash::{
-    CrashState, DiskLog, LogError, RecordedEntry, Recording, StateMessage, StateOutcome, StatePart,
-    StateTask, StateView,
+    CrashState, DiskLog, LogError, RecordedEntry, Recording, StateMessage, StateOutcome, StateTask,
+    StateView,
 };
 use fslab_faults::{FaultPlan, PlanResult};
 use fslab_model::{Bytes, Failure, FailureKind};
-use fslab_sys::{ProcessGroup, Signal};
+use fslab_sys::ProcessGroup;
 
 use super::boot::Guest;
 use super::init::GuestTask;
-use super::kernel_errors::kernel_errors;
+use super::judging_guest::{JudgingGuest, Waited};
+use super::plan_file::PlanFile;
 use super::recording::WRITES;
 use super::share::Share;
 use super::state_files::{
-    PAGE_BYTES, PlanFile, Writes, make_pipes, messages_of, write_entries, write_ranges,
+    PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_ranges,
 };
 use crate::lease::{Lease, LeasedResources, Leases};
 use crate::places::make_marked_folder;
@@ -40,12 +40,6 @@ use crate::venue::pin_to_processor;
 
 /// Most sectors that a guest may write in a state: 8 GiB.
 const TOUCHED_MAX: u64 = 1 << 24;
-/// Interval at which the guest's end is checked.
-const TICK: Duration = Duration::from_millis(20);
-/// Timeout for the pipes of a guest that has ended.
-const PIPE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Time for booting, besides the limit of a state.
-const BOOT_TIME: Duration = Duration::from_secs(60);
 /// The seed of the guest: all boots are alike.
 const SEED: u64 = 1;
 
@@ -59,16 +53,6 @@ pub(super) struct Started<'a> {
     pub(super) written: Vec<RecordedEntry>,
 }
 
-/// How a wait for a guest ended.
-pub(super) enum Waited {
-    /// It waits, too.
-    Message(StateMessage),
-    /// Its kernel ended, with its last errors.
-    Died(StatePart, String),
-    /// It did not answer within the limit.
-    Hung(StatePart),
-}
-
 /// A running guest with its lease.
 pub(super) struct Boot<'a> {
     lease: Lease,
@@ -77,11 +61,7 @@ pub(super) struct Boot<'a> {
 
 struct Running<'a> {
     share: Share,
-    group: ProcessGroup,
-    messages: Receiver<Result<StateMessage, String>>,
-    /// The host's own end of the pipe of messages, which end when it is closed.
-    holder: Option<File>,
-    console: Receiver<String>,
+    guest: JudgingGuest,
     turn: File,
     image: File,
     view: StateView<'a>,
@@ -89,12 +69,10 @@ struct Running<'a> {
     writes: Option<Writes>,
     /// The plan of the disk's faults, if it may fail.
     plan: Option<PlanFile>,
-    /// The part that the guest has begun.
-    part: Option<StatePart>,
     /// States that the guest takes.
     left: u64,
-    /// True until the first state was judged.
-    is_booting: bool,
+    /// True until the first state was shown, which the boot does.
+    is_first: bool,
     /// True if the guest has written since the last state was shown, by its own account.
     has_written: bool,
 }
@@ -145,7 +123,7 @@ impl<'a> Boot<'a> {
 
     /// What the guest says next, before it waits for the host.
     pub(super) fn wait(&mut self, limit: Duration) -> Result<Waited, Failure> {
-        self.running.wait(limit)
+        self.running.guest.wait(limit)
     }
 
     /// Arms a plan of faults, and lets the guest go on.
@@ -180,7 +158,7 @@ impl<'a> Boot<'a> {
 
     /// Ends the guest; everything that it had written since its state was shown.
     pub(super) fn written(&mut self) -> Result<Vec<RecordedEntry>, Failure> {
-        self.running.kill();
+        self.running.guest.kill();
         self.running.entries().map_err(|error| unread(&error))
     }
 
@@ -191,7 +169,7 @@ impl<'a> Boot<'a> {
 
     /// Kills the guest and removes its folder.
     pub(super) fn end(mut self) -> Result<(), Failure> {
-        self.running.kill();
+        self.running.guest.kill();
         self.running.share.remove_exchange();
         self.lease.undo().map(drop)
     }
@@ -226,7 +204,7 @@ impl<'a> Running<'a> {
         write_ranges(&mut image, &view.show(state, &[])).map_err(&preparing)?;
         write_entries(&mut image, &started.written).map_err(&preparing)?;
         let may_fail = task.faulty.is_some();
-        let plan = may_fail.then(|| PlanFile::make(&share)).transpose();
+        let plan = may_fail.then(|| PlanFile::make(share.folder())).transpose();
         let plan = plan.map_err(&preparing)?;
         let subject = task.subject.split([':', '@']).next();
         let mut command = started
@@ -241,23 +219,26 @@ impl<'a> Running<'a> {
         let group = ProcessGroup::spawn(command).map_err(&starting)?;
         let mut running = Self {
             share,
-            group,
-            messages: messages_of(pipes.reader),
-            holder: Some(pipes.holder),
-            console: console_of(reader),
+            guest: JudgingGuest {
+                group,
+                messages: messages_of(pipes.reader),
+                holder: Some(pipes.holder),
+                console: console_of(reader),
+                part: None,
+                is_booting: true,
+            },
             turn: pipes.turn,
             image,
             view,
             trace,
             writes: None,
             plan,
-            part: None,
             left: task.states,
-            is_booting: true,
+            is_first: true,
             has_written: false,
         };
-        if let Err(error) = lease.set_trial(running.group.identity()) {
-            running.kill();
+        if let Err(error) = lease.set_trial(running.guest.group.identity()) {
+            running.guest.kill();
             return Err(starting(error));
         }
         Ok(running)
@@ -265,7 +246,7 @@ impl<'a> Running<'a> {
 
     /// Shows a state; the first is shown by the boot.
     fn show(&mut self, state: &CrashState) -> Result<(), Failure> {
-        if self.is_booting {
+        if std::mem::take(&mut self.is_first) {
             return Ok(());
         }
         let showing = failed("cannot write a state into the image of a guest");
@@ -322,13 +303,13 @@ impl<'a> Running<'a> {
     }
 
     fn outcome(&mut self, limit: Duration) -> Result<StateOutcome, Failure> {
-        match self.wait(limit)? {
+        match self.guest.wait(limit)? {
             Waited::Message(StateMessage::Done(report)) => {
                 if let Err(text) = report.ensure_sound() {
                     return Err(Failure::new(FailureKind::Protocol, text));
                 }
                 self.left = self.left.saturating_sub(1);
-                self.part = None;
+                self.guest.part = None;
                 self.has_written = report.mount_error.is_none() && report.write_error.is_none();
                 Ok(StateOutcome::Judged(report))
             }
@@ -339,83 +320,5 @@ impl<'a> Running<'a> {
             Waited::Died(part, words) => Ok(StateOutcome::Died(part, words)),
             Waited::Hung(part) => Ok(StateOutcome::Hung(part)),
         }
-    }
-
-    fn wait(&mut self, limit: Duration) -> Result<Waited, Failure> {
-        let limit = match self.is_booting {
-            true => limit + BOOT_TIME,
-            false => limit,
-        };
-        let began = Instant::now();
-        let mut has_ended = false;
-        loop {
-            // Before the wait: what it wrote at last is received then.
-            has_ended = has_ended || self.group.has_ended().unwrap_or(true);
-            if has_ended {
-                self.holder = None;
-            }
-            match self.messages.recv_timeout(TICK) {
-                Ok(Ok(StateMessage::Begin(begun))) => self.part = Some(begun),
-                Ok(Ok(StateMessage::Failed(text))) => {
-                    return Err(Failure::new(FailureKind::Protocol, text));
-                }
-                Ok(Ok(message)) => {
-                    self.is_booting = false;
-                    return Ok(Waited::Message(message));
-                }
-                Ok(Err(text)) => {
-                    let what = "a message of a guest is none";
-                    let mut failure = Failure::new(FailureKind::Protocol, what);
-                    failure.causes.push(text);
-                    return Err(failure);
-                }
-                Err(RecvTimeoutError::Timeout) if began.elapsed() > limit => {
-                    return match self.part {
-                        Some(part) => Ok(Waited::Hung(part)),
-                        None => Err(self.not_booted("did not boot in time")),
-                    };
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return match self.part {
-                        Some(part) => Ok(Waited::Died(part, self.last_words())),
-                        None => Err(self.not_booted("ended before it judged a state")),
-                    };
-                }
-            }
-        }
-    }
-
-    fn not_booted(&mut self, how: &str) -> Failure {
-        let words = self.last_words();
-        let mut failure = Failure::new(FailureKind::Crash, format!("the guest kernel {how}"));
-        failure.causes.extend((!words.is_empty()).then_some(words));
-        failure
-    }
-
-    /// Ends the guest; gives the errors of its kernel, or the end of its console.
-    fn last_words(&mut self) -> String {
-        self.kill();
-        let console = self.console.recv_timeout(PIPE_TIMEOUT).unwrap_or_default();
-        match kernel_errors(&console) {
-            errors if errors.is_empty() => {
-                let lines: Vec<&str> = console.lines().collect();
-                lines[lines.len().saturating_sub(2)..].join("; ")
-            }
-            errors => errors.join("; "),
-        }
-    }
-
-    fn kill(&mut self) {
-        self.holder = None;
-        let _ = self.group.signal(Signal::Kill);
-        // Fails if it was reaped before.
-        let _ = self.group.reap();
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.kill();
     }
 }

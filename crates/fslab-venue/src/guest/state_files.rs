@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
 use fslab_crash::{RecordedEntry, RecordedKind, SectorRange, StateMessage};
-use fslab_faults::{FaultPlan, PlanResult};
 
 use super::share::Share;
 
@@ -14,9 +13,6 @@ use super::share::Share;
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Longest message: of a tree with as many sectors as a guest reads, each in a separate run.
 const MESSAGE_BYTES_MAX: u64 = 256 << 20;
-/// The plan of the disk's faults, in a guest's folder.
-const PLAN: &str = "disk.faults";
-
 /// The host's ends of the pipes.
 pub(super) struct Pipes {
     pub(super) reader: File,
@@ -101,43 +97,4 @@ pub(super) fn write_entries(image: &mut File, entries: &[RecordedEntry]) -> io::
         }
     }
     Ok(())
-}
-
-/// The file of the plan, which is open before the guest runs.
-pub(super) struct PlanFile(File);
-
-impl PlanFile {
-    /// A file with a plan that is not armed.
-    pub(super) fn make(share: &Share) -> io::Result<Self> {
-        let path = share.folder().join(PLAN);
-        let mut options = File::options();
-        let file = options.read(true).write(true).create_new(true).open(path)?;
-        file.set_len(FaultPlan::FILE_BYTES)?;
-        let mut made = Self(file);
-        made.write(&FaultPlan::default(), false)?;
-        Ok(made)
-    }
-
-    /// Arms a plan.
-    pub(super) fn arm(&mut self, plan: &FaultPlan) -> io::Result<()> {
-        self.write(plan, true)
-    }
-
-    fn write(&mut self, plan: &FaultPlan, is_armed: bool) -> io::Result<()> {
-        self.0.rewind()?;
-        self.0.write_all(&plan.bytes(is_armed))
-    }
-
-    /// Disarms the plan; what the disk counted.
-    pub(super) fn disarm(&mut self, plan: &FaultPlan) -> io::Result<PlanResult> {
-        let (place, bytes) = FaultPlan::disarmed();
-        self.0.seek(SeekFrom::Start(place))?;
-        self.0.write_all(&bytes)?;
-        self.0.rewind()?;
-        let mut file = Vec::new();
-        (&mut self.0)
-            .take(FaultPlan::FILE_BYTES)
-            .read_to_end(&mut file)?;
-        Ok(plan.result(&file))
-    }
 }
