@@ -43,6 +43,10 @@ pub struct CaseClaim {
     /// True if it is about faults that happen once, false if about permanent ones; `None` for both.
     #[serde(default)]
     pub is_transient: Option<bool>,
+    /// True if it is only about faults of the first access: of later ones, which may be in the
+    /// unmount, not all can be seen.
+    #[serde(default)]
+    pub is_first: bool,
     /// What is so in each of these cases.
     pub expect: Expected,
 }
@@ -117,6 +121,7 @@ impl CaseClaim {
             && (self.blocks.is_empty() || self.blocks.contains(&case.case.block))
             && self.faults.contains(&fault.kind)
             && self.is_transient != Some(fault.is_permanent)
+            && (!self.is_first || fault.after == 0)
     }
 
     fn judge(&self, cases: &[JudgedCase]) -> CaseVerdict {

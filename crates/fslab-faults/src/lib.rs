@@ -11,19 +11,21 @@
 //! `crates/fslab-venue/preload/faults.c`.
 
 mod blocks;
+mod case_outcome;
 mod cases;
 mod claims;
 mod fault;
+mod judge_case;
 mod judged_case;
 mod matrix;
 mod plan;
 
 pub use blocks::{BlockKind, BlockMap, BlockUnit, Image, units_of};
+pub use case_outcome::{Aftermath, CaseOutcome, Detection, KernelEnd, Recovery};
 pub use cases::{CaseChoice, FaultCase, choose_cases};
 pub use claims::{CaseClaim, CaseClaims, CaseVerdict};
 pub use fault::{AccessKind, DiskFault, DiskFaultKind, ParseFaultError};
-pub use judged_case::{
-    Aftermath, CaseOutcome, Detection, JudgedCase, KernelEnd, Recovery, judge_case,
-};
+pub use judge_case::judge_case;
+pub use judged_case::JudgedCase;
 pub use matrix::{Matrix, MatrixCell, matrix};
 pub use plan::{Access, FaultCounts, FaultPlan, PlanResult};

@@ -1,8 +1,8 @@
 //! Does a script on a disk that may fail, before the state that it leaves is judged.
 //!
 //! ```text
-//!     guest   mount, unmount --page--> mount, read, steps, sync, create, read, unmount --page--> judge
-//!     host                   the plan is armed                                disarmed
+//!     guest   mount, unmount --page-->  mount, read, steps, sync,       --page-->  judge the state
+//!     host                 plan armed   create, read again, unmount   disarmed
 //! ```
 
 use std::fs::{self, File};

@@ -196,7 +196,7 @@ int main(int count, char **words)
     fn what_is_recorded_of_a_faulty_write_is_what_was_written() {
         let mut disk = Disk::new();
         disk.run("misdirected-write@1+1#0/5", &["wA"]);
-        let file = std::fs::File::open(disk.folder.path().join("disk.writes")).expect("there");
+        let file = File::open(disk.folder.path().join("disk.writes")).expect("there");
         let mut recording = fslab_crash::Recording::new(file);
         let mut ranges = Vec::new();
         while let Some(entry) = recording.next_entry().expect("read") {
