@@ -158,7 +158,7 @@ fn chosen<'a, 'b>(
     access: AccessKind,
     count: usize,
 ) -> Vec<&'a Candidate<'b>> {
-    let mut left: Vec<&Candidate> = own.iter().copied().collect();
+    let mut left = own.to_vec();
     left.retain(|it| it.accesses.contains(&access));
     let mut found: Vec<&Candidate> = Vec::new();
     for is_new_name in [true, false] {
