@@ -15,6 +15,7 @@ mod counted_machine;
 mod crash;
 mod directory_venue;
 mod disk;
+mod disk_faults;
 mod disturbances;
 mod exchange;
 mod failing_device;

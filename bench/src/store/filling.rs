@@ -70,6 +70,7 @@ impl Model {
                 ..Repetition::default()
             },
             trial_limit_s: None,
+            survival: None,
             seed: 1,
         };
         let mut plan = resolve(&request).map_err(|error| failed(&error))?.plan;

@@ -26,6 +26,7 @@ mod scale;
 mod script;
 mod semantics;
 mod space_wait;
+mod step_player;
 mod suite;
 mod survey;
 mod survey_names;
@@ -33,4 +34,5 @@ mod table;
 mod tree;
 mod writer;
 
+pub use step_player::StepPlayer;
 pub use table::CONFORMANCE_JOBS;

@@ -4,25 +4,25 @@
 //! can
 //! be compared with the operations: see fslab-crash.
 
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use fslab_crash::{DataChange, Property, Script, ScriptSet, ScriptStep, SectorOrigin, plan_of};
+use fslab_crash::{Property, Script, ScriptSet, ScriptStep, plan_of};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, Job, RunError, ensure_inside, synthetic_application};
 use fslab_model::{Bytes, Need, PublishedProperty, ValueList};
-use fslab_sys::{DataFile, DataFileOptions, OpenedSync, monotonic_ns, sync_file_system};
+use fslab_sys::{monotonic_ns, sync_file_system};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_context::CheckContext;
 use super::failure::ConformanceFailure;
+use super::step_player::StepPlayer;
 use super::suite::timed;
 
 /// Bytes of a sector.
-const SECTOR_BYTES: usize = 512;
+const SECTOR_BYTES: u64 = 512;
 /// The longest wait after a script.
 const WAIT_MS_MAX: u64 = 600_000;
 
@@ -108,7 +108,7 @@ impl Job for ScriptParameters {
         let each = |script: &Script| {
             let plan = plan_of(&script.steps).unwrap_or_default();
             let changes = plan.changes.into_iter().flatten();
-            let ends = changes.map(|it| u64::from(it.end.unwrap_or(0)) * SECTOR_BYTES as u64);
+            let ends = changes.map(|it| u64::from(it.end.unwrap_or(0)) * SECTOR_BYTES);
             // Each name has an inode and a place in its directory.
             ends.sum::<u64>() + 4096 * script.steps.len() as u64
         };
@@ -133,9 +133,9 @@ impl Job for ScriptParameters {
         let mut times = Vec::new();
         let mut finished = timed(context, |checker| {
             scripts.iter().try_for_each(|script| {
+                let number = fslab_crash::script_number(&script.folder, context.seed);
                 let player = Player {
-                    base: context.root.join(&script.folder),
-                    number: fslab_crash::script_number(&script.folder, context.seed),
+                    steps: StepPlayer::new(context.root.join(&script.folder), number),
                     checker: &mut *checker,
                 };
                 player.play(script, &mut times)?;
@@ -159,8 +159,7 @@ impl Job for ScriptParameters {
 
 /// Does the steps of a script.
 struct Player<'a> {
-    base: PathBuf,
-    number: u32,
+    steps: StepPlayer,
     checker: &'a mut CheckContext,
 }
 
@@ -168,95 +167,29 @@ impl Player<'_> {
     /// Makes the folder durably, then does the steps; adds begin and duration of each to `times`.
     fn play(self, script: &Script, times: &mut Vec<(u64, u64)>) -> Result<(), ConformanceFailure> {
         let plan = plan_of(&script.steps).unwrap_or_default();
-        let base = self.base.clone();
+        let base = self.steps.base().to_owned();
         self.checker
             .must("create", &base, fs::create_dir_all(&base))?;
         self.checker.must("sync", &base, sync_file_system(&base))?;
         for (number, step) in script.steps.iter().enumerate() {
             let change = plan.changes.get(number).copied().flatten();
             // Its data is made before it begins.
-            let data = self.data_of(change, number);
+            let data = self.steps.data_of(change, number);
             self.checker.bytes += data.len() as u64;
             let begin_ns = monotonic_ns();
-            let done = self.take(step, change, &data);
+            let done = self.steps.take(step, change, &data);
             let end_ns = monotonic_ns();
             self.checker.must(&format!("do '{step}' in"), &base, done)?;
             times.push((begin_ns, end_ns - begin_ns));
         }
         Ok(())
     }
-
-    fn data_of(&self, change: Option<DataChange>, step: usize) -> Vec<u8> {
-        let Some(DataChange {
-            file,
-            first,
-            end: Some(end),
-            ..
-        }) = change
-        else {
-            return Vec::new();
-        };
-        let sectors = (first..end).map(|place| SectorOrigin {
-            script: self.number,
-            file,
-            // A plan has at most 4096 steps.
-            step: step as u16,
-            place,
-        });
-        sectors.flat_map(SectorOrigin::bytes).collect()
-    }
-
-    fn take(&self, step: &ScriptStep, change: Option<DataChange>, data: &[u8]) -> io::Result<()> {
-        let first = change.map_or(0, |it| u64::from(it.first) * SECTOR_BYTES as u64);
-        match step {
-            ScriptStep::Create(name) => File::create_new(self.at(name)).map(drop),
-            ScriptStep::Write(name, ..) | ScriptStep::Append(name, _) => {
-                write(&self.at(name), OpenedSync::None, first, data)
-            }
-            ScriptStep::WriteSync(name, ..) => write(&self.at(name), OpenedSync::Full, first, data),
-            ScriptStep::Truncate(name, bytes) => {
-                let file = File::options().write(true).open(self.at(name))?;
-                file.set_len(*bytes)
-            }
-            ScriptStep::Fsync(name) => File::open(self.at(name))?.sync_all(),
-            ScriptStep::Fdatasync(name) => File::open(self.at(name))?.sync_data(),
-            ScriptStep::Sync | ScriptStep::Start => sync_file_system(&self.base),
-            ScriptStep::Rename(from, to) => fs::rename(self.at(from), self.at(to)),
-            ScriptStep::Link(from, to) => fs::hard_link(self.at(from), self.at(to)),
-            ScriptStep::Unlink(name) => fs::remove_file(self.at(name)),
-            ScriptStep::Mkdir(name) => fs::create_dir(self.at(name)),
-            ScriptStep::Rmdir(name) => fs::remove_dir(self.at(name)),
-        }
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        match name {
-            "." => self.base.clone(),
-            name => self.base.join(name),
-        }
-    }
-}
-
-fn write(path: &Path, sync: OpenedSync, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
-    let options = DataFileOptions {
-        write: true,
-        sync,
-        ..DataFileOptions::default()
-    };
-    let file = DataFile::open(path, options)?;
-    while !data.is_empty() {
-        let done = file.write_at(data, offset)?;
-        if done == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        offset += done as u64;
-        data = &data[done..];
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use fslab_crash::{ObservedFile, SectorContent};
 
     use super::*;

@@ -332,37 +332,52 @@ impl<'a> Oracle<'a> {
     /// What promises that a change of data is durable; the first sync that covers it.
     fn data_promise(&self, step: usize, file: u16, at_ns: u64) -> Option<PromiseId> {
         let own = &self.script.operations[step];
+        if own.has_failed {
+            return None;
+        }
         if matches!(own.step, ScriptStep::WriteSync(..)) && own.end_ns <= at_ns {
             return Some(PromiseId::OpenSync);
         }
-        self.later(step, at_ns)
-            .find_map(|(later, operation)| match &operation.step {
-                ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
-                ScriptStep::Fsync(_) if self.plan.files[later] == Some(file) => {
-                    Some(PromiseId::Fsync)
-                }
-                ScriptStep::Fdatasync(_) if self.plan.files[later] == Some(file) => {
-                    Some(PromiseId::Fdatasync)
-                }
-                _ => None,
-            })
+        self.first_sync(step, at_ns, |later, sync| match sync {
+            ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
+            ScriptStep::Fsync(_) if self.plan.files[later] == Some(file) => Some(PromiseId::Fsync),
+            ScriptStep::Fdatasync(_) if self.plan.files[later] == Some(file) => {
+                Some(PromiseId::Fdatasync)
+            }
+            _ => None,
+        })
     }
 
     /// What promises that a change of a name is durable.
     fn naming_promise(&self, naming: &Naming, at_ns: u64) -> Option<PromiseId> {
+        if self.script.operations[naming.step].has_failed {
+            return None;
+        }
         let folder = parent(naming.name);
-        self.later(naming.step, at_ns)
-            .find_map(|(_, operation)| match &operation.step {
-                ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
-                ScriptStep::Fsync(synced) if synced == folder => Some(PromiseId::FsyncDirectory),
-                _ => None,
-            })
+        self.first_sync(naming.step, at_ns, |_, sync| match sync {
+            ScriptStep::Sync | ScriptStep::Start => Some(PromiseId::Sync),
+            ScriptStep::Fsync(synced) if synced == folder => Some(PromiseId::FsyncDirectory),
+            _ => None,
+        })
     }
 
-    /// The operations after `step` that had ended.
-    fn later(&self, step: usize, at_ns: u64) -> impl Iterator<Item = (usize, &LogOperation)> {
-        let operations = self.script.operations.iter().enumerate().skip(step + 1);
-        operations.filter(move |(_, operation)| operation.end_ns <= at_ns)
+    /// The promise of the first sync after `step` that had ended and that `covers` it. One that
+    /// returned an error has said that what it covers may be gone: a later one promises nothing of
+    /// that.
+    fn first_sync(
+        &self,
+        step: usize,
+        at_ns: u64,
+        covers: impl Fn(usize, &ScriptStep) -> Option<PromiseId>,
+    ) -> Option<PromiseId> {
+        let later = self.script.operations.iter().enumerate().skip(step + 1);
+        let mut ended = later.filter(|(_, operation)| operation.end_ns <= at_ns);
+        ended
+            .find_map(|(later, operation)| {
+                let promise = covers(later, &operation.step)?;
+                Some((!operation.has_failed).then_some(promise))
+            })
+            .flatten()
     }
 
     /// The changes of names that had begun, in order.
@@ -430,6 +445,7 @@ mod tests {
             step: text.parse().expect("a step"),
             begin_ns: number * 10,
             end_ns: number * 10 + 9,
+            has_failed: false,
         };
         (0..).zip(texts).map(operation).collect()
     }

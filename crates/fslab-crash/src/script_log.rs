@@ -18,6 +18,17 @@ pub struct LogOperation {
     pub begin_ns: u64,
     /// When it returned.
     pub end_ns: u64,
+    /// True if it returned an error: it may have been done or not, and makes nothing durable.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_failed: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What a file system may keep of operations that no sync follows.

@@ -105,6 +105,7 @@ impl ScriptSet {
                     step,
                     begin_ns,
                     end_ns,
+                    has_failed: false,
                 });
             }
             let script = LogScript {

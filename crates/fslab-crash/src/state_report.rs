@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatabaseReport, Observed, ObservedEntry};
+use crate::{DatabaseReport, FaultyReport, LogScript, Observed, ObservedEntry};
 
 /// What a guest needs to judge states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,12 +28,26 @@ pub struct StateTask {
     pub turn: PathBuf,
     /// States until the guest ends.
     pub states: u64,
+    /// The script that is done on the disk before each state is judged, while the disk may fail;
+    /// `None` if states are judged as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faulty: Option<LogScript>,
 }
 
 /// A part of the judging, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatePart {
+    /// Mounting and unmounting before the disk may fail.
+    Prepare,
+    /// Mounting while the disk may fail.
+    FaultyMount,
+    /// Reading everything while the disk may fail.
+    FaultyRead,
+    /// The steps of a script while the disk may fail.
+    FaultySteps,
+    /// Unmounting while the disk may fail.
+    FaultyUnmount,
     /// Mounting, with recovery.
     Mount,
     /// Reading everything.
@@ -53,6 +67,11 @@ impl StatePart {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Prepare => "first mount",
+            Self::FaultyMount => "mount on the failing disk",
+            Self::FaultyRead => "reading from the failing disk",
+            Self::FaultySteps => "operations on the failing disk",
+            Self::FaultyUnmount => "unmount of the failing disk",
             Self::Mount => "mount",
             Self::Read => "reading",
             Self::Write => "writing",
@@ -69,6 +88,10 @@ impl StatePart {
 pub enum StateMessage {
     /// A part begins.
     Begin(StatePart),
+    /// It was mounted and unmounted, and the guest waits: from now on the disk may fail.
+    Prepared,
+    /// The operations were done, and the guest waits: from now on the disk does not fail.
+    Faulty(Box<FaultyReport>),
     /// The state was judged, and the guest waits for the next.
     Done(Box<StateReport>),
     /// The guest cannot judge states.
@@ -146,21 +169,24 @@ impl StateReport {
             self.tree.as_ref(),
             self.repair.as_ref().and_then(|it| it.tree.as_ref()),
         ];
-        for tree in trees.into_iter().flatten() {
-            if tree.len() > NAMES_MAX {
-                return Err("a state has too many names");
-            }
-            let files = tree.values().filter_map(|entry| match entry {
-                ObservedEntry::File(file) => Some(file),
-                _ => None,
-            });
-            let runs = files.flat_map(|file| &file.runs);
-            let sectors = runs.map(|run| u64::from(run.sectors)).sum::<u64>();
-            if sectors > SECTORS_MAX {
-                return Err("a state has too much data");
-            }
-        }
-        Ok(())
+        trees.into_iter().flatten().try_for_each(ensure_sound_tree)
+    }
+}
+
+/// Checks that a tree is of a size that a guest may send.
+pub(crate) fn ensure_sound_tree(tree: &Observed) -> Result<(), &'static str> {
+    if tree.len() > NAMES_MAX {
+        return Err("a state has too many names");
+    }
+    let files = tree.values().filter_map(|entry| match entry {
+        ObservedEntry::File(file) => Some(file),
+        _ => None,
+    });
+    let runs = files.flat_map(|file| &file.runs);
+    let sectors = runs.map(|run| u64::from(run.sectors)).sum::<u64>();
+    match sectors > SECTORS_MAX {
+        true => Err("a state has too much data"),
+        false => Ok(()),
     }
 }
 

@@ -174,6 +174,7 @@ mod tests {
             step: text.parse().expect("a step"),
             begin_ns: 10 * number,
             end_ns: 10 * number + 9,
+            has_failed: false,
         };
         LogScript {
             phase: "append".into(),

@@ -29,15 +29,17 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 17] = [
+static BUILT_IN: [BuiltIn; 19] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
     study!("crash-properties"),
     study!("database"),
+    study!("fsync-failure"),
     study!("git"),
     study!("home-usb"),
     study!("iozone-2003"),
+    study!("iron"),
     study!("mail"),
     study!("nas"),
     study!("ntfs-ext4"),

@@ -6,30 +6,22 @@
 //!     host                    the next state is written into the disk's image
 //! ```
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
 
 use fslab_crash::{
-    Databases, Observed, ObservedEntry, ObservedFile, RepairReport, StateCheck, StateMessage,
-    StatePart, StateReport, StateTask,
+    Databases, RepairReport, StateCheck, StateMessage, StatePart, StateReport, StateTask,
 };
 use fslab_fs::{CheckVerdict, FileSystem, Mounting};
 use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, Subject};
 
 use crate::command;
+use crate::faulty_run;
+use crate::state_tree::{probe, walk};
 use crate::volume::{Volume, VolumeSpec};
 
 /// Bytes of the page that blocks: as much as the host's pipe holds.
 const PAGE_BYTES: usize = 4096;
-/// Most names that are looked at.
-const NAMES_MAX: usize = 100_000;
-/// Most bytes that are read of a file, and of all files together: a damaged file may be endless.
-const BYTES_MAX: u64 = 256 << 20;
-/// Most folders within each other: a damaged tree may be endless.
-const DEPTH_MAX: usize = 100;
-/// The file that is written in each state.
-const PROBE: &str = "fslabnew";
 /// Bytes kept of a program's output.
 const OUTPUT_BYTES: usize = 1024;
 
@@ -41,9 +33,14 @@ const OUTPUT_BYTES: usize = 1024;
 pub fn judge_states(task: &StateTask, mut output: impl Write) -> io::Result<()> {
     let mut turn = File::options().write(true).open(&task.turn)?;
     for _ in 0..task.states {
-        let message = match judge(task, &mut output) {
+        let mut wait = || turn.write_all(&[0; PAGE_BYTES]);
+        let done = match &task.faulty {
+            None => Ok(()),
+            Some(script) => faulty_run::run(task, script, &mut output, &mut wait),
+        };
+        let message = match done.and_then(|()| judge(task, &mut output)) {
             Ok(report) => StateMessage::Done(Box::new(report)),
-            Err(failure) => StateMessage::Failed(failure.to_string()),
+            Err(failure) => StateMessage::Failed(with_causes(&failure)),
         };
         send(&mut output, &message)?;
         if matches!(message, StateMessage::Failed(_)) {
@@ -54,20 +51,22 @@ pub fn judge_states(task: &StateTask, mut output: impl Write) -> io::Result<()> 
     Ok(())
 }
 
-fn send(output: &mut impl Write, message: &StateMessage) -> io::Result<()> {
+/// Writes a line of JSON.
+pub(crate) fn send(output: &mut impl Write, message: &StateMessage) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     output.write_all(&line)?;
     output.flush()
 }
 
-fn judge(task: &StateTask, output: &mut impl Write) -> Result<StateReport, Failure> {
+/// The file system of the states.
+pub(crate) fn volume_of(task: &StateTask) -> Result<Volume, Failure> {
     let subject: Subject = task
         .subject
         .parse()
         .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
     let file_system = fslab_fs::find(subject.fs())?;
-    let volume = Volume::new(VolumeSpec {
+    Ok(Volume::new(VolumeSpec {
         file_system,
         subject,
         device: task.device.clone(),
@@ -77,10 +76,14 @@ fn judge(task: &StateTask, output: &mut impl Write) -> Result<StateReport, Failu
         host_forgets: None,
         virtual_time: true,
         admits: None,
-    });
+    }))
+}
+
+fn judge(task: &StateTask, output: &mut impl Write) -> Result<StateReport, Failure> {
+    let volume = volume_of(task)?;
     let mut state = State {
         task,
-        file_system,
+        file_system: volume.file_system(),
         volume,
         output,
         report: StateReport::default(),
@@ -102,7 +105,7 @@ impl<W: Write> State<'_, W> {
     fn judge(&mut self) -> Result<(), Failure> {
         self.begin(StatePart::Mount)?;
         let began_ns = fslab_sys::monotonic_ns();
-        self.recover()?;
+        recover(&self.volume)?;
         let mounted = self.volume.mount();
         self.report.mount_ns = fslab_sys::monotonic_ns() - began_ns;
         match mounted {
@@ -130,18 +133,6 @@ impl<W: Write> State<'_, W> {
             self.repair()?;
         }
         Ok(())
-    }
-
-    /// Runs what must run before a mount. What it says shows in what the mount says.
-    fn recover(&self) -> Result<(), Failure> {
-        let device = self.task.device.display().to_string();
-        let Some(line) = self.file_system.recovery_command(&device) else {
-            return Ok(());
-        };
-        match command::run("recovery", &line) {
-            Err(failure) if failure.kind != FailureKind::Crash => Err(failure),
-            _ => Ok(()),
-        }
     }
 
     /// The databases that are there, each after the recovery that its first reader does.
@@ -222,6 +213,18 @@ impl<W: Write> State<'_, W> {
     }
 }
 
+/// Runs what must run before a mount. What it says shows in what the mount says.
+pub(crate) fn recover(volume: &Volume) -> Result<(), Failure> {
+    let device = volume.device().display().to_string();
+    let Some(line) = volume.file_system().recovery_command(&device) else {
+        return Ok(());
+    };
+    match command::run("recovery", &line) {
+        Err(failure) if failure.kind != FailureKind::Crash => Err(failure),
+        _ => Ok(()),
+    }
+}
+
 /// True if states of the file system can be judged: it is on one device, and nothing else must run.
 ///
 /// # Errors
@@ -245,7 +248,8 @@ pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
     }
 }
 
-fn with_causes(failure: &Failure) -> String {
+/// A failure in a line.
+pub(crate) fn with_causes(failure: &Failure) -> String {
     let mut text = failure.to_string();
     for cause in &failure.causes {
         if !text.contains(cause.as_str()) {
@@ -263,140 +267,4 @@ fn end_of(output: &str) -> String {
         start += 1;
     }
     text[start..].to_owned()
-}
-
-/// Writes and syncs a file, and removes it.
-fn probe(root: &Path) -> io::Result<()> {
-    let path = root.join(PROBE);
-    let mut file = File::create(&path)?;
-    file.write_all(&[7; 4096])?;
-    file.sync_all()?;
-    drop(file);
-    fs::remove_file(&path)
-}
-
-/// Everything below `root`: the content of `folders`, and of others what cannot be read. True if
-/// there was more than is looked at.
-fn walk(root: &Path, folders: &[String]) -> (Observed, bool) {
-    let mut walk = Walk {
-        root,
-        folders,
-        found: Observed::new(),
-        names_left: NAMES_MAX,
-        bytes_left: BYTES_MAX,
-        is_cut: false,
-    };
-    walk.folder("", 0);
-    (walk.found, walk.is_cut)
-}
-
-struct Walk<'a> {
-    root: &'a Path,
-    folders: &'a [String],
-    found: Observed,
-    names_left: usize,
-    bytes_left: u64,
-    is_cut: bool,
-}
-
-impl Walk<'_> {
-    fn folder(&mut self, name: &str, depth: usize) {
-        let listed = fs::read_dir(self.root.join(name)).and_then(|entries| {
-            let entries = entries.take(self.names_left.saturating_add(1));
-            let names = entries.map(|entry| Ok(entry?.file_name()));
-            names.collect::<io::Result<Vec<_>>>()
-        });
-        let mut names = match listed {
-            Ok(names) => names,
-            Err(error) => return self.add_unreadable(name, &error),
-        };
-        names.sort_unstable();
-        for child in names {
-            if self.names_left == 0 {
-                self.is_cut = true;
-                return;
-            }
-            self.names_left -= 1;
-            let child = child.to_string_lossy();
-            let path = match name {
-                "" => child.into_owned(),
-                name => format!("{name}/{child}"),
-            };
-            self.entry(&path, depth);
-        }
-    }
-
-    fn entry(&mut self, name: &str, depth: usize) {
-        let path = self.root.join(name);
-        let kind = match fs::symlink_metadata(&path) {
-            Ok(metadata) => metadata.file_type(),
-            Err(error) => return self.add_unreadable(name, &error),
-        };
-        if kind.is_dir() {
-            self.add(name, ObservedEntry::Directory);
-            match depth < DEPTH_MAX {
-                true => self.folder(name, depth + 1),
-                false => self.is_cut = true,
-            }
-        } else if kind.is_file() {
-            let read = File::open(&path).and_then(|it| ObservedFile::read(it, self.bytes_left));
-            match read {
-                Ok(content) => {
-                    self.bytes_left -= content.bytes.min(self.bytes_left);
-                    self.is_cut |= self.bytes_left == 0;
-                    self.add(name, ObservedEntry::File(content));
-                }
-                Err(error) => self.add_unreadable(name, &error),
-            }
-        } else {
-            self.add(name, ObservedEntry::Other);
-        }
-    }
-
-    fn add(&mut self, name: &str, entry: ObservedEntry) {
-        let is_inside = |folder: &String| {
-            let rest = name.strip_prefix(folder.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        if self.folders.iter().any(is_inside) {
-            self.found.insert(name.to_owned(), entry);
-        }
-    }
-
-    fn add_unreadable(&mut self, name: &str, error: &io::Error) {
-        let entry = ObservedEntry::Unreadable(error.to_string());
-        self.found.insert(name.to_owned(), entry);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_walk_has_the_content_of_its_folders_and_no_other() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path();
-        fs::create_dir_all(root.join("script/d")).expect("made");
-        fs::create_dir_all(root.join("script-2")).expect("made");
-        fs::write(root.join("script/d/a"), [0; 1024]).expect("written");
-        fs::write(root.join("script-2/b"), [1; 512]).expect("written");
-        fslab_sys::os::symlink("nowhere", root.join("script/l")).expect("linked");
-        let (found, is_cut) = walk(root, &["script".to_owned()]);
-        let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        assert_eq!(names, ["script", "script/d", "script/d/a", "script/l"]);
-        assert_eq!(found["script/l"], ObservedEntry::Other);
-        let ObservedEntry::File(file) = &found["script/d/a"] else {
-            panic!("a file")
-        };
-        assert_eq!((file.bytes, is_cut), (1024, false));
-    }
-
-    #[test]
-    fn the_probe_leaves_nothing() {
-        let folder = tempfile::tempdir().expect("a folder");
-        probe(folder.path()).expect("written");
-        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
-        assert!(probe(&folder.path().join("none")).is_err());
-    }
 }

@@ -7,6 +7,8 @@
  * the only user of pwritev(2) there, and calls it with a spin lock held, so nothing of this is
  * entered twice. It makes system calls only: the C library's memory would be that of the guest.
  *
+ * With a plan of faults the disk fails by it: see faults.c. What is recorded is what was written.
+ *
  * An entry of the file: "WRIT" or "HOLE", four zero bytes, offset and length as 64-bit numbers, and
  * the data of a write. Where the file cannot be written it ends; the host finds that out by the
  * trace, which has a record for each request.
@@ -20,6 +22,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "faults.h"
 
 #define IMAGE "disk.img"
 #define RECORD "disk.writes"
@@ -56,6 +60,7 @@ static int is_image(int file)
 			 O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
 	if (record < 0)
 		record = ENDED;
+	faults_open();
 	return 1;
 }
 
@@ -114,15 +119,52 @@ static void add(const char *kind, uint64_t offset, uint64_t bytes, const struct 
 	append(used);
 }
 
-ssize_t pwritev64(int file, const struct iovec *data, int count, off64_t offset)
+/* Writes once and records what was written. */
+static long write_once(int file, const struct iovec *data, int count, uint64_t offset)
 {
 	long done = syscall(SYS_pwritev, file, data, count, offset, 0);
 	int error = errno;
 
-	if (done > 0 && is_image(file))
+	if (done > 0)
 		add("WRIT", offset, done, data, count);
 	errno = error;
 	return done;
+}
+
+/* The pieces are those of faults.c, or the driver's, of which a short write is the driver's, too. */
+long record_put(int file, const struct iovec *data, int count, uint64_t offset)
+{
+	long done;
+
+	do
+		done = write_once(file, data, count, offset);
+	while (done < 0 && errno == EINTR);
+	return done;
+}
+
+ssize_t pwritev64(int file, const struct iovec *data, int count, off64_t offset)
+{
+	if (is_image(file))
+		return faults_write(file, data, count, offset);
+	return syscall(SYS_pwritev, file, data, count, offset, 0);
+}
+
+ssize_t preadv64(int file, const struct iovec *data, int count, off64_t offset)
+{
+	if (is_image(file))
+		return faults_read(file, data, count, offset);
+	return syscall(SYS_preadv, file, data, count, offset, 0);
+}
+
+/* How the driver asks whether a flush succeeds. */
+int posix_fadvise64(int file, off64_t offset, off64_t bytes, int advice)
+{
+	long done;
+
+	if (advice == POSIX_FADV_NORMAL && is_image(file))
+		return faults_flush();
+	done = syscall(SYS_fadvise64, file, offset, bytes, advice);
+	return done < 0 ? errno : 0;
 }
 
 int fallocate64(int file, int mode, off64_t offset, off64_t bytes)
@@ -130,8 +172,10 @@ int fallocate64(int file, int mode, off64_t offset, off64_t bytes)
 	long done = syscall(SYS_fallocate, file, mode, offset, bytes);
 	int error = errno;
 
-	if (done == 0 && (mode & FALLOC_FL_PUNCH_HOLE) && is_image(file))
+	if (done == 0 && (mode & FALLOC_FL_PUNCH_HOLE) && is_image(file)) {
 		add("HOLE", offset, bytes, NULL, 0);
+		faults_discard(offset, bytes);
+	}
 	errno = error;
 	return done;
 }

@@ -26,8 +26,9 @@ mod venue;
 
 pub use control::Control;
 pub use guest::{
-    Emulator, EmulatorError, GuestSettings, GuestTask, KeptLogs, LogKeeping, PcSettings,
-    ShellRequest, StateJudge, StateJudgeSettings, examine, run_as_init, run_shell,
+    Emulator, EmulatorError, FaultJudge, FaultlessRun, GuestSettings, GuestTask, KeptLogs,
+    LogKeeping, PcSettings, ShellRequest, StateJudge, StateJudgeSettings, examine, judge_faults,
+    run_as_init, run_shell,
 };
 pub use lease::{Leases, Reclaimed};
 pub use venue::{TrialRequest, Venue, VenueSettings};

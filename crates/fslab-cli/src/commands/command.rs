@@ -4,9 +4,9 @@ use clap::Subcommand;
 use fslab_sys::Ability;
 
 use super::{
-    bundle, clean, compare, completions, config, crash, delete, diff, disk, export, fs, gate,
-    guest_init, import, judge_states, lab, list, machine, man, mkfs, platform, report, run, schema,
-    show, store, study, trace, trial, worker, workload,
+    bundle, clean, compare, completions, config, crash, delete, diff, disk, export, faults, fs,
+    gate, guest_init, import, judge_states, lab, list, machine, man, mkfs, platform, report, run,
+    schema, show, store, study, trace, trial, worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Gate(gate::GateArgs),
     /// List what a power loss may leave of a recorded disk, and write such a state as an image
     Crash(crash::CrashArgs),
+    /// Let recorded disks fail while their scripts are done again, and show what is left
+    Faults(faults::FaultsArgs),
     /// Export a run: JSON, CSV, Parquet, or the formats of bonnie++, Iozone and fio
     Export(export::ExportArgs),
     /// Import another tool's results as a run
@@ -123,6 +125,7 @@ impl Command {
             Self::Export(args) => args.exec(),
             Self::Import(args) => args.exec(),
             Self::Crash(args) => args.exec(),
+            Self::Faults(args) => args.exec(),
             Self::Delete(args) => args.exec(),
             Self::Store(args) => args.exec(),
             Self::Clean(args) => args.exec(),

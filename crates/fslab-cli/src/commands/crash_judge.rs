@@ -245,7 +245,7 @@ impl JudgeGuestArgs {
     }
 
     /// The settings of each guest.
-    fn settings(&self, log: &DiskLog) -> Result<Vec<StateJudgeSettings>, CommandError> {
+    pub(crate) fn settings(&self, log: &DiskLog) -> Result<Vec<StateJudgeSettings>, CommandError> {
         let subject: Subject = log
             .head
             .subject

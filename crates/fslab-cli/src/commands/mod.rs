@@ -21,6 +21,8 @@ mod disk_plot;
 mod disk_test;
 mod execution;
 mod export;
+mod faults;
+mod faults_table;
 mod figure_files;
 mod fs;
 mod gate;

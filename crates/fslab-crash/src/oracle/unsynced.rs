@@ -30,7 +30,8 @@ impl Oracle<'_> {
             for (place, wanted) in wanted.iter().enumerate() {
                 let changes = self.changes(file, at_ns).filter(|(step, change)| {
                     let (first, end) = range(*change, usize::MAX);
-                    let is_done = self.script.operations[*step].end_ns <= at_ns;
+                    let operation = &self.script.operations[*step];
+                    let is_done = operation.end_ns <= at_ns && !operation.has_failed;
                     is_done && (first..end).contains(&place)
                 });
                 let changes: Vec<(usize, DataChange)> = changes.collect();

@@ -106,10 +106,13 @@ const ERRNOS: &[(&str, i32)] = &[
     ("ENOTEMPTY", libc::ENOTEMPTY),
     ("ELOOP", libc::ELOOP),
     ("ENODATA", libc::ENODATA),
+    ("EBADMSG", libc::EBADMSG),
     ("EOVERFLOW", libc::EOVERFLOW),
     ("EILSEQ", libc::EILSEQ),
     ("EOPNOTSUPP", libc::EOPNOTSUPP),
+    ("ESHUTDOWN", libc::ESHUTDOWN),
     ("ESTALE", libc::ESTALE),
+    ("EUCLEAN", libc::EUCLEAN),
     ("EDQUOT", libc::EDQUOT),
 ];
 

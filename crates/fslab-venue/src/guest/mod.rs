@@ -1,22 +1,27 @@
 //! Guest kernels: booting, files shared with the host, init.
 
 mod boot;
+mod fault_judge;
 mod full_disk;
 mod helper_watch;
 mod init;
 mod insight;
+mod judging_guest;
 mod kernel_errors;
 mod overlay;
 mod pc;
 mod pc_files;
+mod plan_file;
 mod recording;
 mod share;
 mod shell;
 mod state_boot;
+mod state_files;
 mod state_judge;
 
 pub(crate) use boot::{Clock, Guest};
 pub use boot::{GuestSettings, PcSettings};
+pub use fault_judge::{FaultJudge, FaultlessRun, judge_faults};
 pub(crate) use full_disk::name_full_disk;
 pub(crate) use helper_watch::HelperWatch;
 pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK};

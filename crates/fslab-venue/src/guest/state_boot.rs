@@ -11,41 +11,35 @@
 //! mounted.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fslab_crash::{
-    CrashState, DiskLog, LogError, Recording, SectorRange, StateMessage, StateOutcome, StateTask,
+    CrashState, DiskLog, LogError, RecordedEntry, Recording, StateMessage, StateOutcome, StateTask,
     StateView,
 };
+use fslab_faults::{FaultPlan, PlanResult};
 use fslab_model::{Bytes, Failure, FailureKind};
-use fslab_sys::{ProcessGroup, Signal};
+use fslab_sys::ProcessGroup;
 
 use super::boot::Guest;
 use super::init::GuestTask;
-use super::kernel_errors::kernel_errors;
+use super::judging_guest::{JudgingGuest, Waited};
+use super::plan_file::PlanFile;
 use super::recording::WRITES;
 use super::share::Share;
+use super::state_files::{
+    PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_ranges,
+};
 use crate::lease::{Lease, LeasedResources, Leases};
 use crate::places::make_marked_folder;
 use crate::trial_output::console_of;
 use crate::undo::folder_of;
 use crate::venue::pin_to_processor;
 
-/// Bytes of a page of the guest, and of the pipe of turns.
-const PAGE_BYTES: usize = 4096;
-/// Longest message: of a tree with as many sectors as a guest reads, each in a separate run.
-const MESSAGE_BYTES_MAX: u64 = 256 << 20;
 /// Most sectors that a guest may write in a state: 8 GiB.
 const TOUCHED_MAX: u64 = 1 << 24;
-/// Interval at which the guest's end is checked.
-const TICK: Duration = Duration::from_millis(20);
-/// Timeout for the pipes of a guest that has ended.
-const PIPE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Time for booting, besides the limit of a state.
-const BOOT_TIME: Duration = Duration::from_secs(60);
 /// The seed of the guest: all boots are alike.
 const SEED: u64 = 1;
 
@@ -55,6 +49,8 @@ pub(super) struct Started<'a> {
     pub(super) folder: &'a Path,
     pub(super) leases: &'a Leases,
     pub(super) slot: usize,
+    /// What a guest that has ended had written into its state.
+    pub(super) written: Vec<RecordedEntry>,
 }
 
 /// A running guest with its lease.
@@ -65,33 +61,29 @@ pub(super) struct Boot<'a> {
 
 struct Running<'a> {
     share: Share,
-    group: ProcessGroup,
-    messages: Receiver<Result<StateMessage, String>>,
-    /// The host's own end of the pipe of messages, which end when it is closed.
-    holder: Option<File>,
-    console: Receiver<String>,
+    guest: JudgingGuest,
     turn: File,
     image: File,
     view: StateView<'a>,
     trace: File,
     writes: Option<Writes>,
+    /// The plan of the disk's faults, if it may fail.
+    plan: Option<PlanFile>,
     /// States that the guest takes.
     left: u64,
-    /// True until the first state was judged.
-    is_booting: bool,
+    /// True until the first state was shown, which the boot does.
+    is_first: bool,
     /// True if the guest has written since the last state was shown, by its own account.
     has_written: bool,
 }
 
-/// The host's ends of the pipes.
-struct Pipes {
-    reader: File,
-    holder: File,
-    turn: File,
-}
-
 fn failed(what: &'static str) -> impl Fn(io::Error) -> Failure {
     move |error| Failure::new(FailureKind::Device, what).because(&error)
+}
+
+fn unread(error: &LogError) -> Failure {
+    let text = "cannot read what a guest wrote";
+    Failure::new(FailureKind::Device, text).because(error)
 }
 
 impl<'a> Boot<'a> {
@@ -129,6 +121,47 @@ impl<'a> Boot<'a> {
         self.running.outcome(limit)
     }
 
+    /// What the guest says next, before it waits for the host.
+    pub(super) fn wait(&mut self, limit: Duration) -> Result<Waited, Failure> {
+        self.running.guest.wait(limit)
+    }
+
+    /// Arms a plan of faults, and lets the guest go on.
+    pub(super) fn arm(&mut self, plan: &FaultPlan) -> Result<(), Failure> {
+        let arming = failed("cannot arm the faults of a guest's disk");
+        let running = &mut self.running;
+        let file = running.plan.as_mut();
+        file.map_or(Ok(()), |file| file.arm(plan))
+            .map_err(&arming)?;
+        running.go_on().map_err(&arming)
+    }
+
+    /// Disarms it; what the disk counted. The guest waits, or has ended.
+    pub(super) fn disarm(&mut self, plan: &FaultPlan) -> Result<PlanResult, Failure> {
+        let disarming = failed("cannot disarm the faults of a guest's disk");
+        match &mut self.running.plan {
+            Some(file) => file.disarm(plan).map_err(disarming),
+            None => Ok(PlanResult::default()),
+        }
+    }
+
+    /// Lets a guest go on that waits.
+    pub(super) fn go_on(&mut self) -> Result<(), Failure> {
+        let going = failed("cannot let a guest go on");
+        self.running.go_on().map_err(going)
+    }
+
+    /// The image of the disk, of a guest that waits.
+    pub(super) fn image(&mut self) -> &mut File {
+        &mut self.running.image
+    }
+
+    /// Ends the guest; everything that it had written since its state was shown.
+    pub(super) fn written(&mut self) -> Result<Vec<RecordedEntry>, Failure> {
+        self.running.guest.kill();
+        self.running.entries().map_err(|error| unread(&error))
+    }
+
     /// True if the guest takes another state.
     pub(super) fn has_more(&self) -> bool {
         self.running.left > 0
@@ -136,7 +169,7 @@ impl<'a> Boot<'a> {
 
     /// Kills the guest and removes its folder.
     pub(super) fn end(mut self) -> Result<(), Failure> {
-        self.running.kill();
+        self.running.guest.kill();
         self.running.share.remove_exchange();
         self.lease.undo().map(drop)
     }
@@ -169,6 +202,10 @@ impl<'a> Running<'a> {
         let trace = File::create_new(share.trace()).map_err(&preparing)?;
         let mut view = StateView::new(log);
         write_ranges(&mut image, &view.show(state, &[])).map_err(&preparing)?;
+        write_entries(&mut image, &started.written).map_err(&preparing)?;
+        let may_fail = task.faulty.is_some();
+        let plan = may_fail.then(|| PlanFile::make(share.folder())).transpose();
+        let plan = plan.map_err(&preparing)?;
         let subject = task.subject.split([':', '@']).next();
         let mut command = started
             .guest
@@ -182,21 +219,26 @@ impl<'a> Running<'a> {
         let group = ProcessGroup::spawn(command).map_err(&starting)?;
         let mut running = Self {
             share,
-            group,
-            messages: messages_of(pipes.reader),
-            holder: Some(pipes.holder),
-            console: console_of(reader),
+            guest: JudgingGuest {
+                group,
+                messages: messages_of(pipes.reader),
+                holder: Some(pipes.holder),
+                console: console_of(reader),
+                part: None,
+                is_booting: true,
+            },
             turn: pipes.turn,
             image,
             view,
             trace,
             writes: None,
+            plan,
             left: task.states,
-            is_booting: true,
+            is_first: true,
             has_written: false,
         };
-        if let Err(error) = lease.set_trial(running.group.identity()) {
-            running.kill();
+        if let Err(error) = lease.set_trial(running.guest.group.identity()) {
+            running.guest.kill();
             return Err(starting(error));
         }
         Ok(running)
@@ -204,14 +246,13 @@ impl<'a> Running<'a> {
 
     /// Shows a state; the first is shown by the boot.
     fn show(&mut self, state: &CrashState) -> Result<(), Failure> {
-        if self.is_booting {
+        if std::mem::take(&mut self.is_first) {
             return Ok(());
         }
         let showing = failed("cannot write a state into the image of a guest");
-        let touched = self.take_written().map_err(|error| {
-            let text = "cannot read what a guest wrote";
-            Failure::new(FailureKind::Device, text).because(&error)
-        })?;
+        let written = self.entries().map_err(|error| unread(&error))?;
+        let range = |it: &RecordedEntry| (it.sector, it.sector.saturating_add(it.sectors));
+        let touched: Vec<(u64, u64)> = written.iter().map(range).collect();
         if self.has_written && touched.is_empty() {
             // Else a state would show what another has left.
             let text = "what a guest writes is not recorded any more";
@@ -219,11 +260,15 @@ impl<'a> Running<'a> {
                 .hint("make room in the folder of the guests: --folder names another"));
         }
         write_ranges(&mut self.image, &self.view.show(state, &touched)).map_err(&showing)?;
-        self.turn.read_exact(&mut [0; PAGE_BYTES]).map_err(&showing)
+        self.go_on().map_err(&showing)
     }
 
-    /// The sectors that the guest has written, and forgets them.
-    fn take_written(&mut self) -> Result<Vec<(u64, u64)>, LogError> {
+    fn go_on(&mut self) -> io::Result<()> {
+        self.turn.read_exact(&mut [0; PAGE_BYTES])
+    }
+
+    /// What the guest has written, and forgets it.
+    fn entries(&mut self) -> Result<Vec<RecordedEntry>, LogError> {
         let reading = |source| LogError::Io {
             doing: "read",
             source,
@@ -250,7 +295,7 @@ impl<'a> Running<'a> {
                         limit: TOUCHED_MAX,
                     });
                 }
-                written.push((entry.sector, entry.sector.saturating_add(entry.sectors)));
+                written.push(entry);
             }
             writes.emptier.set_len(0).map_err(reading)?;
         }
@@ -258,150 +303,22 @@ impl<'a> Running<'a> {
     }
 
     fn outcome(&mut self, limit: Duration) -> Result<StateOutcome, Failure> {
-        let limit = match self.is_booting {
-            true => limit + BOOT_TIME,
-            false => limit,
-        };
-        let began = Instant::now();
-        let mut part = None;
-        let mut has_ended = false;
-        self.left = self.left.saturating_sub(1);
-        loop {
-            // Before the wait: what it wrote at last is received then.
-            has_ended = has_ended || self.group.has_ended().unwrap_or(true);
-            if has_ended {
-                self.holder = None;
-            }
-            match self.messages.recv_timeout(TICK) {
-                Ok(Ok(StateMessage::Begin(begun))) => part = Some(begun),
-                Ok(Ok(StateMessage::Done(report))) => {
-                    if let Err(text) = report.ensure_sound() {
-                        return Err(Failure::new(FailureKind::Protocol, text));
-                    }
-                    self.is_booting = false;
-                    self.has_written = report.mount_error.is_none() && report.write_error.is_none();
-                    return Ok(StateOutcome::Judged(report));
-                }
-                Ok(Ok(StateMessage::Failed(text))) => {
+        match self.guest.wait(limit)? {
+            Waited::Message(StateMessage::Done(report)) => {
+                if let Err(text) = report.ensure_sound() {
                     return Err(Failure::new(FailureKind::Protocol, text));
                 }
-                Ok(Err(text)) => {
-                    let what = "a message of a guest is none";
-                    let mut failure = Failure::new(FailureKind::Protocol, what);
-                    failure.causes.push(text);
-                    return Err(failure);
-                }
-                Err(RecvTimeoutError::Timeout) if began.elapsed() > limit => {
-                    return match part {
-                        Some(part) => Ok(StateOutcome::Hung(part)),
-                        None => Err(self.not_booted("did not boot in time")),
-                    };
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return match part {
-                        Some(part) => Ok(StateOutcome::Died(part, self.last_words())),
-                        None => Err(self.not_booted("ended before it judged a state")),
-                    };
-                }
+                self.left = self.left.saturating_sub(1);
+                self.guest.part = None;
+                self.has_written = report.mount_error.is_none() && report.write_error.is_none();
+                Ok(StateOutcome::Judged(report))
             }
+            Waited::Message(_) => {
+                let text = "a guest that judges a state says something else";
+                Err(Failure::new(FailureKind::Protocol, text))
+            }
+            Waited::Died(part, words) => Ok(StateOutcome::Died(part, words)),
+            Waited::Hung(part) => Ok(StateOutcome::Hung(part)),
         }
-    }
-
-    fn not_booted(&mut self, how: &str) -> Failure {
-        let words = self.last_words();
-        let mut failure = Failure::new(FailureKind::Crash, format!("the guest kernel {how}"));
-        failure.causes.extend((!words.is_empty()).then_some(words));
-        failure
-    }
-
-    /// Ends the guest; gives the errors of its kernel, or the end of its console.
-    fn last_words(&mut self) -> String {
-        self.kill();
-        let console = self.console.recv_timeout(PIPE_TIMEOUT).unwrap_or_default();
-        match kernel_errors(&console) {
-            errors if errors.is_empty() => {
-                let lines: Vec<&str> = console.lines().collect();
-                lines[lines.len().saturating_sub(2)..].join("; ")
-            }
-            errors => errors.join("; "),
-        }
-    }
-
-    fn kill(&mut self) {
-        self.holder = None;
-        let _ = self.group.signal(Signal::Kill);
-        // Fails if it was reaped before.
-        let _ = self.group.reap();
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Replaces the files of events and status by pipes.
-fn make_pipes(share: &Share) -> io::Result<Pipes> {
-    let exchange = share.exchange();
-    let (events, status) = (exchange.events(), exchange.status_file());
-    std::fs::remove_file(&events)?;
-    fslab_sys::make_fifo(&events)?;
-    fslab_sys::make_fifo(&status)?;
-    let both = |path: &Path| File::options().read(true).write(true).open(path);
-    let holder = both(&events)?;
-    let reader = File::open(&events)?;
-    let mut turn = both(&status)?;
-    fslab_sys::set_pipe_bytes(&turn, PAGE_BYTES)?;
-    turn.write_all(&[0; PAGE_BYTES])?;
-    Ok(Pipes {
-        reader,
-        holder,
-        turn,
-    })
-}
-
-fn messages_of(pipe: File) -> Receiver<Result<StateMessage, String>> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let mut reader = BufReader::new(pipe);
-        loop {
-            let mut line = Vec::new();
-            let read = (&mut reader)
-                .take(MESSAGE_BYTES_MAX)
-                .read_until(b'\n', &mut line);
-            if !matches!(read, Ok(1..)) {
-                return;
-            }
-            let message = serde_json::from_slice(&line).map_err(|error| error.to_string());
-            let is_last = message.is_err();
-            if sender.send(message).is_err() || is_last {
-                return;
-            }
-        }
-    });
-    receiver
-}
-
-fn write_ranges(image: &mut File, ranges: &[SectorRange]) -> io::Result<()> {
-    for range in ranges {
-        image.seek(SeekFrom::Start(range.sector * 512))?;
-        image.write_all(&range.bytes)?;
-    }
-    Ok(())
-}
-
-/// The recording of what a guest writes.
-struct Writes {
-    reader: File,
-    /// The same file: its name could be another's by now.
-    emptier: File,
-}
-
-impl Writes {
-    fn of(reader: File) -> io::Result<Self> {
-        let emptier = fslab_sys::reopen_for_writing(&reader)?;
-        Ok(Self { reader, emptier })
     }
 }

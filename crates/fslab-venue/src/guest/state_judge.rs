@@ -5,13 +5,15 @@
 //! into the image what differs between what it holds and the next state.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fslab_crash::{
-    CrashState, DiskLog, Examination, JudgedState, LogRequest, RequestKind, StateOutcome, StateTask,
+    CrashState, DiskLog, Examination, JudgedState, LogRequest, LogScript, RequestKind,
+    StateOutcome, StateTask,
 };
 use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk};
 
@@ -62,26 +64,7 @@ impl<'a> StateJudge<'a> {
     /// # Errors
     /// A [`Failure`] if the guest cannot have this memory, or is no User-Mode Linux.
     pub fn new(log: &'a DiskLog, settings: StateJudgeSettings) -> Result<Self, Failure> {
-        if settings.guest.pc.is_some() {
-            let text = "states are judged in User-Mode Linux alone, and the lab is of a PC";
-            return Err(Failure::new(FailureKind::BadInput, text));
-        }
-        let holds_data = |it: &&LogRequest| matches!(it.kind, RequestKind::Write(_));
-        let data = log.requests.iter().filter(holds_data);
-        let sectors = data.map(|it| u64::from(it.sectors)).sum::<u64>();
-        if sectors > SECTORS_MAX {
-            let text = format!(
-                "the log has {} of writes, and states of up to {} can be judged",
-                Bytes(sectors * 512),
-                Bytes(SECTORS_MAX * 512)
-            );
-            return Err(Failure::new(FailureKind::BadInput, text));
-        }
-        let clock = Clock::Virtual {
-            disk: settings.disk.clone(),
-            machine: None,
-        };
-        let guest = Guest::new(&settings.guest, settings.memory, clock)?.recorded(true);
+        let guest = guest_of(log, &settings)?;
         Ok(Self {
             log,
             settings,
@@ -130,33 +113,63 @@ impl<'a> StateJudge<'a> {
     }
 
     fn boot(&self, state: &CrashState) -> Result<Boot<'a>, Failure> {
-        let folders = self.log.head.scripts.iter().map(|it| top_of(&it.folder));
-        let mut folders: Vec<String> = folders.collect();
-        folders.sort_unstable();
-        folders.dedup();
-        let task = StateTask {
-            subject: self.settings.subject.clone(),
-            device: SIMULATED_DISK.into(),
-            mount_point: MOUNT_POINT.into(),
-            bytes: self.log.head.sectors * 512,
-            folders,
-            databases: self
-                .log
-                .head
-                .databases
-                .iter()
-                .map(|it| it.file.clone())
-                .collect(),
-            turn: STATUS.into(),
-            states: STATES_PER_BOOT as u64,
-        };
+        let task = task_of(self.log, &self.settings.subject, None);
         let started = Started {
             guest: &self.guest,
             folder: &self.settings.folder,
             leases: &self.settings.leases,
             slot: self.settings.slot,
+            written: Vec::new(),
         };
         Boot::start(&started, self.log, &task, state)
+    }
+}
+
+/// The guest of a judge.
+pub(super) fn guest_of(log: &DiskLog, settings: &StateJudgeSettings) -> Result<Guest, Failure> {
+    if settings.guest.pc.is_some() {
+        let text = "states are judged in User-Mode Linux alone, and the lab is of a PC";
+        return Err(Failure::new(FailureKind::BadInput, text));
+    }
+    let holds_data = |it: &&LogRequest| matches!(it.kind, RequestKind::Write(_));
+    let data = log.requests.iter().filter(holds_data);
+    let sectors = data.map(|it| u64::from(it.sectors)).sum::<u64>();
+    if sectors > SECTORS_MAX {
+        let text = format!(
+            "the log has {} of writes, and states of up to {} can be judged",
+            Bytes(sectors * 512),
+            Bytes(SECTORS_MAX * 512)
+        );
+        return Err(Failure::new(FailureKind::BadInput, text));
+    }
+    let clock = Clock::Virtual {
+        disk: settings.disk.clone(),
+        machine: None,
+    };
+    Ok(Guest::new(&settings.guest, settings.memory, clock)?.recorded(true))
+}
+
+/// What a guest does with states of `log`; with `faulty`, after that script on a failing disk.
+pub(super) fn task_of(log: &DiskLog, subject: &str, faulty: Option<LogScript>) -> StateTask {
+    let folders = log.head.scripts.iter().map(|it| top_of(&it.folder));
+    let mut folders: Vec<String> = folders.collect();
+    folders.sort_unstable();
+    folders.dedup();
+    StateTask {
+        subject: subject.to_owned(),
+        device: SIMULATED_DISK.into(),
+        mount_point: MOUNT_POINT.into(),
+        bytes: log.head.sectors * 512,
+        folders,
+        databases: log
+            .head
+            .databases
+            .iter()
+            .map(|it| it.file.clone())
+            .collect(),
+        turn: STATUS.into(),
+        states: STATES_PER_BOOT as u64,
+        faulty,
     }
 }
 
@@ -172,30 +185,50 @@ fn judge_all(
     is_stopped: &(dyn Fn() -> bool + Sync),
     take: &(dyn Fn(usize, StateOutcome) + Sync),
 ) -> Result<(), Failure> {
+    let judge = |settings: &StateJudgeSettings, numbers: Range<usize>, is_stopped: &Stopped| {
+        let mut judge = StateJudge::new(log, settings.clone())?;
+        for number in numbers {
+            if is_stopped() {
+                break;
+            }
+            take(number, judge.judge(&states[number])?);
+        }
+        judge.end()
+    };
+    in_groups(states.len(), STATES_PER_BOOT, settings, is_stopped, &judge)
+}
+
+/// True once no more states are wanted.
+pub(super) type Stopped<'s> = dyn Fn() -> bool + Sync + 's;
+
+/// Hands groups of numbers below `count` to `work`, with one thread for each of `settings`.
+///
+/// # Errors
+/// The first failure of `work`, after which all end early.
+pub(super) fn in_groups(
+    count: usize,
+    group: usize,
+    settings: &[StateJudgeSettings],
+    is_stopped: &Stopped,
+    work: &(dyn Fn(&StateJudgeSettings, Range<usize>, &Stopped) -> Result<(), Failure> + Sync),
+) -> Result<(), Failure> {
     let next = AtomicUsize::new(0);
     let failure: Mutex<Option<Failure>> = Mutex::new(None);
-    let has_failed = || failure.lock().is_ok_and(|it| it.is_some());
-    let work = |settings: &StateJudgeSettings| -> Result<(), Failure> {
+    let ends = || is_stopped() || failure.lock().is_ok_and(|it| it.is_some());
+    let all = |settings: &StateJudgeSettings| -> Result<(), Failure> {
         loop {
-            let group = next.fetch_add(1, Ordering::Relaxed);
-            let numbers = group * STATES_PER_BOOT..states.len().min((group + 1) * STATES_PER_BOOT);
-            if numbers.is_empty() {
+            let first = next.fetch_add(1, Ordering::Relaxed) * group;
+            let numbers = first..count.min(first + group);
+            if numbers.is_empty() || ends() {
                 return Ok(());
             }
-            let mut judge = StateJudge::new(log, settings.clone())?;
-            for number in numbers {
-                if is_stopped() || has_failed() {
-                    return judge.end();
-                }
-                take(number, judge.judge(&states[number])?);
-            }
-            judge.end()?;
+            work(settings, numbers, &ends)?;
         }
     };
     std::thread::scope(|scope| {
         for settings in settings {
             scope.spawn(|| {
-                if let (Err(error), Ok(mut kept)) = (work(settings), failure.lock()) {
+                if let (Err(error), Ok(mut kept)) = (all(settings), failure.lock()) {
                     kept.get_or_insert(error);
                 }
             });

@@ -1,0 +1,256 @@
+//! `fslab faults`: what file systems make of a failing disk.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use fslab_crash::{DiskLog, LogScript};
+use fslab_faults::{
+    BlockKind, CaseChoice, CaseClaims, CaseOutcome, DiskFault, DiskFaultKind, FaultCase, FaultPlan,
+    JudgedCase, choose_cases, judge_case,
+};
+use fslab_model::{Failure, FailureKind, Subject};
+use fslab_venue::{Control, FaultJudge, StateJudgeSettings, judge_faults};
+use serde::Serialize;
+
+use super::crash::load;
+use super::crash_judge::JudgeGuestArgs;
+use super::faults_table;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::{screen, signals};
+
+/// Time for each part of a case; a kernel that takes longer hangs.
+const CASE_LIMIT: Duration = Duration::from_secs(60);
+/// Interval of the lines on the progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Arguments of `fslab faults`.
+#[derive(Debug, Args)]
+pub(crate) struct FaultsArgs {
+    /// The logs of disks, from --record-disk, with scripts of operations
+    #[arg(required = true)]
+    logs: Vec<PathBuf>,
+    /// The phase whose script is done on the failing disk [default: each]
+    #[arg(long)]
+    phase: Option<String>,
+    /// Only faults of this kind, as read-error, lost-write or flush-error; may be repeated
+    #[arg(long, value_name = "FAULT", value_parser = str::parse::<DiskFaultKind>)]
+    fault: Vec<DiskFaultKind>,
+    /// Only blocks of this kind, as journal, inode or data; may be repeated
+    #[arg(long, value_name = "KIND", value_parser = parse_block)]
+    block: Vec<BlockKind>,
+    /// Only this fault, as a line of a failing case has it
+    #[arg(long, value_name = "FAULT", value_parser = str::parse::<DiskFault>,
+          conflicts_with_all = ["fault", "block"])]
+    case: Option<DiskFault>,
+    /// Different blocks of a kind that fail
+    #[arg(long, default_value_t = 3)]
+    blocks_per_kind: usize,
+    /// The most cases of a script
+    #[arg(long, default_value_t = 600)]
+    max_cases: usize,
+    /// Say which claims of a study hold: iron or fsync-failure
+    #[arg(long, value_name = "STUDY", value_parser = CaseClaims::studies().collect::<Vec<_>>())]
+    claims: Option<String>,
+    /// List every case, with the errors that applications and the kernel's log had
+    #[arg(long)]
+    list: bool,
+    /// Print JSON: every case
+    #[arg(long, conflicts_with = "list")]
+    json: bool,
+    #[command(flatten)]
+    guest: JudgeGuestArgs,
+}
+
+fn parse_block(text: &str) -> Result<BlockKind, String> {
+    let found = BlockKind::ALL.into_iter().find(|it| it.as_str() == text);
+    found.ok_or_else(|| {
+        let names = BlockKind::ALL.map(BlockKind::as_str);
+        format!("one of {}", names.join(", "))
+    })
+}
+
+/// The cases of a log.
+#[derive(Serialize)]
+pub(crate) struct FaultsResult {
+    pub(crate) log: PathBuf,
+    pub(crate) subject: String,
+    pub(crate) cases: Vec<JudgedCase>,
+    #[serde(skip)]
+    pub(crate) elapsed: Duration,
+}
+
+impl FaultsArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let control = Control::new();
+        signals::stop_on_signals(&control)
+            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+        let mut results = Vec::new();
+        for path in &self.logs {
+            results.push(self.judge(path, &control)?);
+        }
+        if self.json {
+            screen::print_json(&results)?;
+            return Ok(Exit::Done);
+        }
+        let claims = self.claims.as_deref().and_then(CaseClaims::built_in);
+        for result in &results {
+            screen::print_styled(&screen::render(&faults_table::matrix_of(result)))?;
+        }
+        screen::print(&faults_table::lines(&results, self.list))?;
+        if let Some(claims) = &claims {
+            let table = faults_table::claims_of(claims, &results);
+            screen::print_styled(&screen::render(&table))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn judge(&self, path: &Path, control: &Control) -> Result<FaultsResult, CommandError> {
+        let log = load(path)?;
+        let began = Instant::now();
+        let scripts = &log.head.scripts;
+        let is_wanted = |it: &&LogScript| self.phase.as_deref().is_none_or(|name| it.phase == name);
+        let chosen: Vec<&LogScript> = scripts.iter().filter(is_wanted).collect();
+        if chosen.is_empty() {
+            let names: Vec<&str> = scripts.iter().map(|it| it.phase.as_str()).collect();
+            let text = format!("{} has no such script to be done again", path.display());
+            let hint = match names.is_empty() {
+                true => "record a study with the workload script: --study iron".to_owned(),
+                false => format!("it has {}", names.join(", ")),
+            };
+            return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
+        }
+        let mut settings = self.guest.settings(&log)?;
+        for each in &mut settings {
+            each.limit = CASE_LIMIT;
+        }
+        let mut cases = Vec::new();
+        for script in chosen {
+            let judged = Script {
+                args: self,
+                log: &log,
+                script,
+                settings: &settings,
+                control,
+            };
+            cases.extend(judged.cases()?);
+        }
+        Ok(FaultsResult {
+            log: path.to_owned(),
+            subject: log.head.subject.clone(),
+            cases,
+            elapsed: began.elapsed(),
+        })
+    }
+}
+
+/// A script that is done on the failing disk.
+struct Script<'a> {
+    args: &'a FaultsArgs,
+    log: &'a DiskLog,
+    script: &'a LogScript,
+    settings: &'a [StateJudgeSettings],
+    control: &'a Control,
+}
+
+impl Script<'_> {
+    fn cases(&self) -> Result<Vec<JudgedCase>, CommandError> {
+        let plan = self.script.plan().map_err(CommandError::bad_input)?;
+        let (begin_ns, _) = self.script.window(&plan);
+        let before = self.log.head.scripts.iter();
+        let before: Vec<LogScript> = before.filter(|it| it.end_ns <= begin_ns).cloned().collect();
+        let cases = self.chosen(&before)?;
+        let plans: Vec<FaultPlan> = cases.iter().map(|it| plan_of(it.fault)).collect();
+        let outcomes = self.outcomes(&plans)?;
+        let judged = outcomes.iter().map(|(number, outcome)| {
+            let judged = judge_case(&cases[*number], self.script, &before, outcome);
+            judged.map_err(CommandError::bad_input)
+        });
+        judged.collect()
+    }
+
+    /// The cases, after a run without faults in which nothing may be wrong.
+    fn chosen(&self, before: &[LogScript]) -> Result<Vec<FaultCase>, CommandError> {
+        let subject: Subject = self
+            .log
+            .head
+            .subject
+            .parse()
+            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        let mut first = FaultJudge::new(self.log, self.script.clone(), self.settings[0].clone())?;
+        let run = first.run_without_faults(subject.fs());
+        first.end()?;
+        let run = run?;
+        let choice = CaseChoice {
+            faults: self.args.fault.clone(),
+            blocks: self.args.block.clone(),
+            blocks_per_cell: self.args.blocks_per_kind,
+            cases: self.args.max_cases,
+            disk_sectors: self.log.head.sectors,
+            is_plain: run.is_plain,
+        };
+        let accesses = &run.outcome.counted.accesses;
+        let mut cases = choose_cases(&run.units, accesses, &choice);
+        let of_fault = |fault: DiskFault| FaultCase::of_fault(fault, &run.units, accesses);
+        if let Some(fault) = self.args.case {
+            let within = fault.ensure_within(self.log.head.sectors);
+            within.map_err(CommandError::bad_input)?;
+            cases = vec![of_fault(fault)];
+        }
+        let none: DiskFault = "read-error@0+1#0"
+            .parse()
+            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        let judged = judge_case(&of_fault(none), self.script, before, &run.outcome)
+            .map_err(CommandError::bad_input)?;
+        if judged.aftermath != fslab_faults::Aftermath::Intact || !judged.errors.is_empty() {
+            let text = format!(
+                "without a fault the script of {} does not end well: {}",
+                self.script.phase,
+                [judged.errors, judged.lost_names, judged.mount_errors]
+                    .concat()
+                    .join("; ")
+            );
+            return Err(Failure::new(FailureKind::Check, text)
+                .hint("only a script that ends well without a fault shows what a fault does")
+                .into());
+        }
+        Ok(cases)
+    }
+
+    /// The outcome of each plan, in order.
+    fn outcomes(&self, plans: &[FaultPlan]) -> Result<BTreeMap<usize, CaseOutcome>, CommandError> {
+        let outcomes = Mutex::new((BTreeMap::new(), Instant::now()));
+        let take = |number: usize, outcome: CaseOutcome| {
+            let Ok(mut outcomes) = outcomes.lock() else {
+                return;
+            };
+            outcomes.0.insert(number, outcome);
+            if outcomes.1.elapsed() > PROGRESS_INTERVAL {
+                outcomes.1 = Instant::now();
+                screen::notice(&format!(
+                    "{}, {}: {} of {} cases",
+                    self.log.head.subject,
+                    self.script.phase,
+                    outcomes.0.len(),
+                    plans.len()
+                ));
+            }
+        };
+        let is_stopped = || self.control.is_stopping();
+        let settings = self.settings;
+        judge_faults(self.log, self.script, plans, settings, &is_stopped, &take)?;
+        if self.control.is_stopping() {
+            let text = "the cases were stopped on request";
+            return Err(Failure::new(FailureKind::Interrupted, text).into());
+        }
+        Ok(outcomes.into_inner().map(|it| it.0).unwrap_or_default())
+    }
+}
+
+fn plan_of(fault: DiskFault) -> FaultPlan {
+    FaultPlan {
+        faults: vec![fault],
+    }
+}
