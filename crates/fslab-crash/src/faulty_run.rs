@@ -79,7 +79,9 @@ impl FaultyReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FaultKind, LogOperation, ObservedEntry, ObservedFile, Oracle};
+    use fslab_model::FaultKind;
+
+    use crate::{LogOperation, ObservedEntry, ObservedFile, Oracle};
 
     fn script(texts: &[&str]) -> LogScript {
         let operation = |(number, text): (u64, &&str)| LogOperation {
@@ -95,6 +97,7 @@ mod tests {
             operations: (0..).zip(texts).map(operation).collect(),
             end_ns: 1000,
             properties: Vec::new(),
+            published: None,
         }
     }
 
