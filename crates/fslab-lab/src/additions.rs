@@ -3,13 +3,19 @@
 //! patches of Debian's source.
 //!
 //! Invariant: a file of the source is replaced, never written in place: in the copy of a user's
-//! tree it is a symbolic link to the original.
+//! tree it is a symbolic link to the original. What is added has the same time in every build, and
+//! an edited file that of its original: objects that are kept are older only than what has changed.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::LabError;
+
+/// The time of the files of the drivers, since 1970: that of 2000-01-01.
+const DRIVERS_TIME: Duration = Duration::from_secs(946_684_800);
 
 /// Folder of the simulated disk's driver in a kernel tree.
 const FOLDER: &str = "arch/um/drivers/simdisk";
@@ -214,7 +220,7 @@ pub(crate) fn install(
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(LabError::io("make", folder))?;
         }
-        fs::write(&path, text).map_err(LabError::io("write", &path))?;
+        write_at(&path, text, SystemTime::UNIX_EPOCH + DRIVERS_TIME)?;
     }
     let mut effects = BTreeMap::<&str, bool>::new();
     for edit in edits {
@@ -234,10 +240,20 @@ fn apply(tree: &Path, edit: &Edit) -> Result<bool, LabError> {
     if !text.contains(edit.old) {
         return Ok(false);
     }
+    let time = path.metadata().and_then(|about| about.modified());
+    let time = time.map_err(LabError::io("read", &path))?;
     fs::remove_file(&path).map_err(LabError::io("replace", &path))?;
-    let changed = text.replacen(edit.old, edit.new, 1);
-    fs::write(&path, changed).map_err(LabError::io("write", &path))?;
+    write_at(&path, &text.replacen(edit.old, edit.new, 1), time)?;
     Ok(true)
+}
+
+/// Writes a file as if at `time`.
+fn write_at(path: &Path, text: &str, time: SystemTime) -> Result<(), LabError> {
+    let written = fs::File::create(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.set_modified(time)
+    });
+    written.map_err(LabError::io("write", path))
 }
 
 #[cfg(test)]

@@ -51,6 +51,19 @@ impl Compilation {
         })
     }
 
+    /// The tree that is compiled.
+    pub(crate) fn tree(&self) -> &Path {
+        &self.tree
+    }
+
+    /// Keeps make's output in `folder`, so that the next compilation with it compiles what has
+    /// changed since, by the times of the files.
+    pub(crate) fn keeping_objects(mut self, folder: &Path) -> Result<Self, LabError> {
+        fs::create_dir_all(folder).map_err(LabError::io("make", folder))?;
+        folder.clone_into(&mut self.output);
+        Ok(self)
+    }
+
     /// Applies patches, edits and the configuration.
     pub(crate) fn prepare(&self, build_dir: &mut BuildDir<'_>) -> Result<Applied, LabError> {
         build_dir.reporter.enter(BuildStage::Configuring);
@@ -104,7 +117,7 @@ impl Compilation {
     }
 
     /// Patches Debian's source; returns the names of the patches.
-    fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
+    pub(crate) fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let mut applied = Vec::new();
         let wanted = match self.kind {
             SourceKind::Debian => self.recipe.patches,

@@ -37,6 +37,7 @@ mod root;
 mod source;
 mod stored;
 mod tools;
+mod unpacked;
 
 pub use architecture::Architecture;
 pub use archive::{export_lab, import_lab};
@@ -62,3 +63,4 @@ pub use root::{
 };
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};
+pub use unpacked::unpack_source;

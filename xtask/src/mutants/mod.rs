@@ -1,0 +1,18 @@
+//! Whether `fslab crash judge` finds faults that are planted in a kernel: each patch of
+//! `tests/mutants/` is built, a study is recorded with it, and the states of its disk are judged.
+//!
+//! ```text
+//!     catalogue (mutants.toml) -> session -+-> tree     the source, with one patch at a time
+//!                                          +-> fslab    builds, records, judges
+//!                                          +-> verdict  the states of a log, and whether it is found
+//! ```
+
+mod catalogue;
+mod fslab;
+mod options;
+mod session;
+mod tree;
+mod verdict;
+
+pub(crate) use options::USAGE;
+pub(crate) use session::run;
