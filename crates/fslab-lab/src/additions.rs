@@ -299,6 +299,27 @@ mod tests {
         assert!(text(&tree.join(FOLDER).join("model/model.h")).contains("sd_submit"));
     }
 
+    /// Objects that are kept are compiled again where they are older than their source.
+    #[test]
+    fn what_is_added_and_what_is_edited_is_as_old_in_every_build() {
+        let place = tempfile::tempdir().expect("a folder");
+        let original = place.path().join("Makefile");
+        fs::write(&original, "obj-y := stdio_console.o\n").expect("written");
+        let times = |name: &str| {
+            let tree = place.path().join(name);
+            fs::create_dir_all(tree.join("arch/um/drivers")).expect("made");
+            let link = tree.join("arch/um/drivers/Makefile");
+            fslab_sys::os::symlink(&original, &link).expect("linked");
+            install(&tree, DRIVERS, EDITS).expect("installed");
+            [link, tree.join(FOLDER).join("model/model.h")]
+                .map(|path| path.metadata().and_then(|it| it.modified()).expect("a time"))
+        };
+        let first = times("first");
+        assert_eq!(first, times("second"));
+        let time = original.metadata().and_then(|it| it.modified());
+        assert_eq!(first[0], time.expect("a time"));
+    }
+
     #[test]
     fn random_numbers_of_the_host_get_another_name() {
         let place = tempfile::tempdir().expect("a folder");

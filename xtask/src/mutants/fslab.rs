@@ -83,6 +83,8 @@ impl Fslab {
     fn output(&self, words: &[&str]) -> Result<Vec<u8>, String> {
         let mut command = Command::new(&self.program);
         command.args(words).arg("--no-config").stdin(Stdio::null());
+        // Reports are written where the command runs.
+        command.current_dir(&self.work);
         for (variable, folder) in [
             ("XDG_CACHE_HOME", "cache"),
             ("XDG_DATA_HOME", "data"),

@@ -2,7 +2,8 @@
 //! `tests/mutants/` is built, a study is recorded with it, and the states of its disk are judged.
 //!
 //! ```text
-//!     catalogue (mutants.toml) -> session -+-> tree     the source, with one patch at a time
+//!     catalogue (mutants.toml) -> session -+-> rounds   which faults are in one kernel
+//!                                          +-> tree     the source, with their patches
 //!                                          +-> fslab    builds, records, judges
 //!                                          +-> verdict  the states of a log, and whether it is found
 //! ```
@@ -10,6 +11,7 @@
 mod catalogue;
 mod fslab;
 mod options;
+mod rounds;
 mod session;
 mod tree;
 mod verdict;

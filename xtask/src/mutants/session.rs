@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::catalogue::{Catalogue, Mutant};
 use super::fslab::Fslab;
 use super::options::{Options, USAGE};
+use super::rounds::rounds;
 use super::tree::KernelTree;
 use super::verdict::Judged;
 use crate::exact::{build_dev, cannot};
@@ -45,7 +46,10 @@ fn session(root: &Path, options: &Options) -> Result<bool, String> {
     let chosen = catalogue.chosen(&options.names)?;
     if options.is_list {
         for mutant in chosen {
-            println!("{:32} {}: {}", mutant.name, mutant.subjects.join(", "), mutant.fault);
+            let reverts = mutant.reverts.as_ref();
+            let reverts = reverts.map_or(String::new(), |fix| format!(" It reverts {fix}"));
+            let subjects = mutant.subjects.join(", ");
+            println!("{:32} {subjects}: {}{reverts}", mutant.name, mutant.fault);
         }
         return Ok(true);
     }
@@ -71,8 +75,8 @@ fn session(root: &Path, options: &Options) -> Result<bool, String> {
         tally: Tally::default(),
     };
     println!("{HEAD}");
-    for mutant in chosen {
-        session.plant(mutant)?;
+    for round in rounds(&with_patches(&catalogue, chosen)?) {
+        session.plant(&round)?;
     }
     let Tally { found, missed, failed, unexplained } = session.tally;
     println!(
@@ -91,9 +95,22 @@ fn session(root: &Path, options: &Options) -> Result<bool, String> {
     Ok(missed + failed + unexplained == 0)
 }
 
+/// The faults with the texts of their patches.
+fn with_patches<'a>(
+    catalogue: &Catalogue,
+    mutants: Vec<&'a Mutant>,
+) -> Result<Vec<(&'a Mutant, String)>, String> {
+    let read = |mutant: &'a Mutant| {
+        let path = catalogue.patch(mutant);
+        let text = fs::read_to_string(&path).map_err(|error| cannot("read", &path, &error))?;
+        Ok((mutant, text))
+    };
+    mutants.into_iter().map(read).collect()
+}
+
 /// The head of the table.
 const HEAD: &str = "fault                            subject   states  before  with it  promise          \
-                    found  seconds (kernel, log, states)";
+                    found  seconds (log, states)";
 
 /// How many faults ended how; each subject counts.
 #[derive(Debug, Default)]
@@ -117,19 +134,22 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Builds a fault and looks for it in each of its subjects.
-    fn plant(&mut self, mutant: &Mutant) -> Result<(), String> {
+    /// Builds a kernel with faults and looks for each in its subjects.
+    fn plant(&mut self, round: &[&Mutant]) -> Result<(), String> {
         let began = Instant::now();
-        let built = self.tree.apply(&self.catalogue.patch(mutant));
+        let patches: Vec<PathBuf> = round.iter().map(|it| self.catalogue.patch(it)).collect();
+        let built = self.tree.apply(&patches);
         let built = built.and_then(|()| {
             let built = self.fslab.build(PLANTED, &self.tree.folder);
             self.tree.revert()?;
             built
         });
-        let build_s = began.elapsed().as_secs_f64();
-        for subject in &mutant.subjects {
+        println!("kernel with {}, {:.0} s", names(round), began.elapsed().as_secs_f64());
+        let each = round.iter().copied();
+        let each = each.flat_map(|mutant| mutant.subjects.iter().map(move |it| (mutant, it)));
+        for (mutant, subject) in each {
             let line = match &built {
-                Ok(()) => self.look_for(mutant, subject, build_s),
+                Ok(()) => self.look_for(mutant, subject),
                 Err(why) => Err(why.clone()),
             };
             match line {
@@ -144,7 +164,7 @@ impl Session<'_> {
     }
 
     /// The row of a fault in a subject.
-    fn look_for(&mut self, mutant: &Mutant, subject: &str, build_s: f64) -> Result<String, String> {
+    fn look_for(&mut self, mutant: &Mutant, subject: &str) -> Result<String, String> {
         let unchanged_log = self.unchanged_log(mutant, subject)?;
         let before = self.unchanged(mutant, subject, &unchanged_log)?;
         let began = Instant::now();
@@ -167,8 +187,7 @@ impl Session<'_> {
         let promise = shown.unwrap_or(&mutant.breaks[0]);
         let found = if shown.is_some() { "yes" } else { "NO" };
         Ok(format!(
-            "{:32} {subject:9} {:6}  {:6}  {:7}  {promise:15}  {found:5}  {build_s:.0}, \
-             {record_s:.0}, {judge_s:.0}",
+            "{:32} {subject:9} {:6}  {:6}  {:7}  {promise:15}  {found:5}  {record_s:.0}, {judge_s:.0}",
             mutant.name,
             with_it.states,
             before.count(promise),
@@ -209,6 +228,11 @@ impl Session<'_> {
         self.unchanged.insert(key, judged.clone());
         Ok(judged)
     }
+}
+
+fn names(round: &[&Mutant]) -> String {
+    let names: Vec<&str> = round.iter().map(|it| it.name.as_str()).collect();
+    names.join(", ")
 }
 
 /// The folder of a log; a subject may have mount options.

@@ -1,4 +1,4 @@
-//! The kernel's source: unpacked once, with one patch at a time.
+//! The kernel's source: unpacked once, with the patches of one kernel at a time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::process::Command;
 
 use crate::exact::cannot;
 
-/// A tree beside which the patch lies that is applied to it.
+/// A tree beside which lies what is applied to it, as one patch.
 pub(crate) struct KernelTree {
     pub(crate) folder: PathBuf,
     applied: PathBuf,
 }
 
 impl KernelTree {
-    /// The tree below `work`; a patch that an interrupted run left in it is taken back.
+    /// The tree below `work`; what an interrupted run left in it is taken back.
     pub(crate) fn open(work: &Path) -> Result<Self, String> {
         let tree = Self {
             folder: work.join("source"),
@@ -25,14 +25,19 @@ impl KernelTree {
         Ok(tree)
     }
 
-    /// Applies the patch in the file `patch`.
-    pub(crate) fn apply(&self, patch: &Path) -> Result<(), String> {
-        fs::copy(patch, &self.applied).map_err(|error| cannot("copy", patch, &error))?;
-        let applied = self.patch(&[]);
-        if applied.is_err() {
-            self.forget()?;
+    /// Applies patches, all or none.
+    pub(crate) fn apply(&self, patches: &[PathBuf]) -> Result<(), String> {
+        let mut all = String::new();
+        for patch in patches {
+            all += &fs::read_to_string(patch).map_err(|error| cannot("read", patch, &error))?;
         }
-        applied.map_err(|why| format!("{} does not apply: {why}", patch.display()))
+        fs::write(&self.applied, all).map_err(|error| cannot("write", &self.applied, &error))?;
+        if let Err(why) = self.patch(&["--dry-run"]) {
+            self.forget()?;
+            let names: Vec<_> = patches.iter().map(|it| it.display().to_string()).collect();
+            return Err(format!("{} do not apply: {why}", names.join(", ")));
+        }
+        self.patch(&[])
     }
 
     /// Takes back what was applied.
@@ -79,13 +84,13 @@ mod tests {
         fs::write(&patch, PATCH).expect("written");
         let text = || fs::read_to_string(&source).expect("read");
         let tree = KernelTree::open(&work).expect("opened");
-        tree.apply(&patch).expect("applies");
+        tree.apply(std::slice::from_ref(&patch)).expect("applies");
         assert_eq!(text(), "int b;\nint c;\n");
         let tree = KernelTree::open(&work).expect("opened again");
         assert_eq!(text(), "int a;\nint c;\n");
         fs::write(&source, "int d;\n").expect("written");
-        let refused = tree.apply(&patch).expect_err("does not apply");
-        assert!(refused.contains("one.patch does not apply"), "{refused}");
+        let refused = tree.apply(&[patch]).expect_err("does not apply");
+        assert!(refused.contains("one.patch do not apply"), "{refused}");
         assert!(!work.join("applied.patch").exists());
         fs::remove_dir_all(&work).expect("removed");
     }
