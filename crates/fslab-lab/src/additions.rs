@@ -311,8 +311,11 @@ mod tests {
             let link = tree.join("arch/um/drivers/Makefile");
             fslab_sys::os::symlink(&original, &link).expect("linked");
             install(&tree, DRIVERS, EDITS).expect("installed");
-            [link, tree.join(FOLDER).join("model/model.h")]
-                .map(|path| path.metadata().and_then(|it| it.modified()).expect("a time"))
+            [link, tree.join(FOLDER).join("model/model.h")].map(|path| {
+                path.metadata()
+                    .and_then(|it| it.modified())
+                    .expect("a time")
+            })
         };
         let first = times("first");
         assert_eq!(first, times("second"));

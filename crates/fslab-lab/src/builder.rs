@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::build_dir::BuildDir;
 use crate::compilation::Compilation;
+use crate::kept_objects::KeptObjects;
 use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
 use crate::progress::{BuildStage, Progress};
@@ -102,17 +103,21 @@ fn build_by(
         });
     }
     build_dir.reporter.expect(objects_expected(recipe, cache));
-    let mut compilation = Compilation::of(
+    let kept = request.objects.as_ref();
+    let kept = kept.map(|folder| KeptObjects::below(folder.join(objects_of(recipe, request))));
+    let compilation = Compilation::of(
         &origin,
         Architecture::Um,
         recipe,
         request.jobs,
+        kept.as_ref(),
         &mut build_dir,
     )?;
-    if let Some(folder) = &request.objects {
-        compilation = compilation.keeping_objects(&folder.join(objects_of(recipe, request)))?;
+    let finished = compile(&compilation, recipe, &origin, &key, &mut build_dir);
+    if let Some(kept) = kept {
+        kept.take_tree(&build_dir)?;
     }
-    let finished = compile(&compilation, recipe, &origin, &key, &mut build_dir)?;
+    let finished = finished?;
     let kernel = cache.publish(&finished, &key, &request.name)?;
     // The kernel has a copy; logs kept here are of failed builds.
     let _ = fs::remove_file(log);

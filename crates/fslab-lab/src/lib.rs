@@ -20,6 +20,7 @@ mod cache;
 mod compilation;
 mod error;
 mod fragment;
+mod kept_objects;
 mod kernel;
 mod key;
 mod lab;

@@ -39,7 +39,7 @@ pub fn unpack_source(
     let origin = Origin::find(&SourceRequest::Debian, &mut build_dir)?;
     let (architecture, recipe) = (Architecture::Um, Recipe::current());
     let jobs = NonZeroUsize::MIN;
-    let compilation = Compilation::of(&origin, architecture, recipe, jobs, &mut build_dir)?;
+    let compilation = Compilation::of(&origin, architecture, recipe, jobs, None, &mut build_dir)?;
     compilation.patch(&mut build_dir)?;
     build_dir.reporter.enter(BuildStage::Storing);
     // mv copies where rename(2) cannot: the cache may be on another file system.

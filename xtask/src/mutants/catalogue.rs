@@ -62,8 +62,7 @@ impl Catalogue {
     pub(crate) fn read(root: &Path) -> Result<Self, String> {
         let folder = root.join(FOLDER);
         let path = folder.join("mutants.toml");
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| cannot("read", &path, &error))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| cannot("read", &path, &error))?;
         let mut read: Self =
             toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         read.folder = folder;
@@ -117,7 +116,11 @@ mod tests {
         let mut patches: Vec<PathBuf> = files
             .filter(|path| path.extension().is_some_and(|end| end == "patch"))
             .collect();
-        let mut named: Vec<PathBuf> = catalogue.mutant.iter().map(|it| catalogue.patch(it)).collect();
+        let mut named: Vec<PathBuf> = catalogue
+            .mutant
+            .iter()
+            .map(|it| catalogue.patch(it))
+            .collect();
         patches.sort();
         named.sort();
         assert_eq!(patches, named);
@@ -126,10 +129,16 @@ mod tests {
     #[test]
     fn a_fault_says_what_it_breaks_and_a_reverted_fix_where_it_is() {
         for mutant in &catalogue().mutant {
-            assert!(!mutant.breaks.is_empty() && !mutant.subjects.is_empty(), "{mutant:?}");
+            assert!(
+                !mutant.breaks.is_empty() && !mutant.subjects.is_empty(),
+                "{mutant:?}"
+            );
             assert!(mutant.fault.ends_with('.'), "{mutant:?}");
             let reverts = mutant.reverts.as_ref();
-            assert!(reverts.is_none_or(|it| it.contains("https://")), "{mutant:?}");
+            assert!(
+                reverts.is_none_or(|it| it.contains("https://")),
+                "{mutant:?}"
+            );
         }
     }
 
@@ -137,10 +146,15 @@ mod tests {
     fn names_choose_and_a_wrong_one_is_an_error() {
         let catalogue = catalogue();
         let first = catalogue.mutant[0].name.clone();
-        let chosen = catalogue.chosen(std::slice::from_ref(&first)).expect("known");
+        let chosen = catalogue
+            .chosen(std::slice::from_ref(&first))
+            .expect("known");
         assert_eq!(chosen.len(), 1);
         assert_eq!(chosen[0].name, first);
-        assert_eq!(catalogue.chosen(&[]).expect("all").len(), catalogue.mutant.len());
+        assert_eq!(
+            catalogue.chosen(&[]).expect("all").len(),
+            catalogue.mutant.len()
+        );
         assert!(catalogue.chosen(&["none".into()]).is_err());
     }
 }

@@ -51,13 +51,24 @@ impl Fslab {
         fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
         let to = text(&logs);
         let run = ["--venue", "sim", "--kernel", kernel, "--record-disk", &to];
-        let repeats = ["--repeats", "1", "--seed", SEED, "--trial-limit", TRIAL_LIMIT];
+        let repeats = [
+            "--repeats",
+            "1",
+            "--seed",
+            SEED,
+            "--trial-limit",
+            TRIAL_LIMIT,
+        ];
         let words = [&["compare", subject, "--study", study][..], &run, &repeats].concat();
         self.output(&words)?;
-        let listed = logs.read_dir().map_err(|error| cannot("read", &logs, &error))?;
+        let listed = logs
+            .read_dir()
+            .map_err(|error| cannot("read", &logs, &error))?;
         let files = listed.filter_map(|entry| Some(entry.ok()?.path()));
         let mut found = files.filter(|path| path.extension().is_some_and(|end| end == "disklog"));
-        found.next().ok_or_else(|| format!("{subject} with {kernel} has left no log in {to}"))
+        found
+            .next()
+            .ok_or_else(|| format!("{subject} with {kernel} has left no log in {to}"))
     }
 
     /// Judges the states of a log with the lab `kernel`, as the mutant wants it.
@@ -102,7 +113,11 @@ impl Fslab {
         let lines: Vec<&str> = errors.lines().rev().take(ERROR_LINES).collect();
         let lines: Vec<&str> = lines.into_iter().rev().collect();
         let name = words.join(" ");
-        Err(format!("fslab {name}: {}\n{}", output.status, lines.join("\n")))
+        Err(format!(
+            "fslab {name}: {}\n{}",
+            output.status,
+            lines.join("\n")
+        ))
     }
 }
 

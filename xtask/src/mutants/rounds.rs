@@ -69,7 +69,10 @@ mod tests {
     #[test]
     fn faults_share_a_kernel_if_none_is_in_code_that_the_other_runs() {
         let of = |name: &str, subject: &str, file: &str| {
-            (mutant(name, subject), format!("--- a/{file}\n+++ b/{file}\n"))
+            (
+                mutant(name, subject),
+                format!("--- a/{file}\n+++ b/{file}\n"),
+            )
         };
         let all = [
             of("a", "xfs", "fs/xfs/xfs_log.c"),

@@ -64,7 +64,10 @@ fn session(root: &Path, options: &Options) -> Result<bool, String> {
     let began = Instant::now();
     fslab.unpack_source(&tree.folder)?;
     fslab.build(UNCHANGED, &tree.folder)?;
-    println!("mutants: the unchanged kernel is there after {:.0} s", began.elapsed().as_secs_f64());
+    println!(
+        "mutants: the unchanged kernel is there after {:.0} s",
+        began.elapsed().as_secs_f64()
+    );
     let mut session = Session {
         catalogue: &catalogue,
         tree: &tree,
@@ -78,7 +81,12 @@ fn session(root: &Path, options: &Options) -> Result<bool, String> {
     for round in rounds(&with_patches(&catalogue, chosen)?) {
         session.plant(&round)?;
     }
-    let Tally { found, missed, failed, unexplained } = session.tally;
+    let Tally {
+        found,
+        missed,
+        failed,
+        unexplained,
+    } = session.tally;
     println!(
         "mutants: {found} found, {missed} not found, {failed} not run, {unexplained} reports of \
          the unchanged kernel not explained, {:.0} s",
@@ -144,7 +152,11 @@ impl Session<'_> {
             self.tree.revert()?;
             built
         });
-        println!("kernel with {}, {:.0} s", names(round), began.elapsed().as_secs_f64());
+        println!(
+            "kernel with {}, {:.0} s",
+            names(round),
+            began.elapsed().as_secs_f64()
+        );
         let each = round.iter().copied();
         let each = each.flat_map(|mutant| mutant.subjects.iter().map(move |it| (mutant, it)));
         for (mutant, subject) in each {

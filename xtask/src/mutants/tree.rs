@@ -55,13 +55,20 @@ impl KernelTree {
 
     fn patch(&self, words: &[&str]) -> Result<(), String> {
         let mut patch = Command::new("patch");
-        patch.args(["--strip=1", "--batch", "--no-backup-if-mismatch", "--fuzz=0"]);
+        patch.args([
+            "--strip=1",
+            "--batch",
+            "--no-backup-if-mismatch",
+            "--fuzz=0",
+        ]);
         if !words.contains(&"--reverse") {
             patch.arg("--forward");
         }
         patch.args(words).arg("--directory").arg(&self.folder);
         patch.arg("--input").arg(&self.applied);
-        let output = patch.output().map_err(|error| format!("cannot start patch: {error}"))?;
+        let output = patch
+            .output()
+            .map_err(|error| format!("cannot start patch: {error}"))?;
         match output.status.success() {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),

@@ -34,7 +34,8 @@ impl Judged {
         for state in log["failing"].as_array().into_iter().flatten() {
             let texts = |list: &Value| -> Vec<String> {
                 let list = list.as_array().into_iter().flatten();
-                list.filter_map(|it| it.as_str().map(str::to_owned)).collect()
+                list.filter_map(|it| it.as_str().map(str::to_owned))
+                    .collect()
             };
             let broken = texts(&state["breaks"]);
             for promise in &broken {

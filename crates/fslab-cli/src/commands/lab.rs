@@ -7,9 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use fslab_lab::{
-    Architecture, BuildRequest, BuiltLab, Cache, LabError, Progress, SourceRequest,
-};
+use fslab_lab::{Architecture, BuildRequest, BuiltLab, Cache, LabError, Progress, SourceRequest};
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_venue::ShellRequest;
 
@@ -220,7 +218,11 @@ impl BuildArgs {
             architecture,
             source,
             jobs: self.jobs.unwrap_or_else(processors),
-            objects: self.objects.as_deref().map(defaults::absolute_path).transpose()?,
+            objects: self
+                .objects
+                .as_deref()
+                .map(defaults::absolute_path)
+                .transpose()?,
             force: self.force,
             new_root: self.new_root,
             file_systems: drivers.map(str::to_owned).collect(),
@@ -230,9 +232,8 @@ impl BuildArgs {
 
     fn build(&self, cache: &Cache) -> Result<(), CommandError> {
         let request = self.request()?;
-        let built = with_progress(|stop, listener| {
-            fslab_lab::build_lab(cache, &request, stop, listener)
-        })?;
+        let built =
+            with_progress(|stop, listener| fslab_lab::build_lab(cache, &request, stop, listener))?;
         let facts = &built.lab.kernel.facts;
         if !facts.config_ignored.is_empty() {
             screen::warn(&format!(
@@ -269,9 +270,8 @@ fn with_progress<T>(
 
 fn unpack_source(cache: &Cache, folder: &Path) -> Result<(), CommandError> {
     let folder = defaults::absolute_path(folder)?;
-    let described = with_progress(|stop, listener| {
-        fslab_lab::unpack_source(cache, &folder, stop, listener)
-    })?;
+    let described =
+        with_progress(|stop, listener| fslab_lab::unpack_source(cache, &folder, stop, listener))?;
     let folder = folder.display();
     screen::print(&format!(
         "{described}, patched, is in {folder}; a lab of it: fslab lab build --source {folder} \
