@@ -1,6 +1,6 @@
 //! Objects of a kernel that are kept for the next build of the same source, with the copy of its
-//! tree. While a build runs, the copy is where the copies of all builds are, since make compares the
-//! paths in its commands.
+//! tree. While a build runs, the copy is where the copies of all builds are, since make compares
+//! the paths in its commands.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! The commands of fslab, with a cache of labs and a store of their own in the folder of the run.
+//! The commands of fslab, with a cache of labs and a store in the folder of the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 //!     catalogue (mutants.toml) -> session -+-> rounds   which faults are in one kernel
 //!                                          +-> tree     the source, with their patches
 //!                                          +-> fslab    builds, records, judges
-//!                                          +-> verdict  the states of a log, and whether it is found
+//!                                          +-> verdict  whether the states of a log show it
 //! ```
 
 mod catalogue;

@@ -117,8 +117,8 @@ fn with_patches<'a>(
 }
 
 /// The head of the table.
-const HEAD: &str = "fault                            subject   states  before  with it  promise          \
-                    found  seconds (log, states)";
+const HEAD: &str = "fault                            subject   states  before  with it  \
+                    promise          found  seconds (log, states)";
 
 /// How many faults ended how; each subject counts.
 #[derive(Debug, Default)]
