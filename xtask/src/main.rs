@@ -1,13 +1,15 @@
 //! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
 //! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts
-//! that differ; `cargo xtask dist` makes what is published.
+//! that differ; `cargo xtask mutants` plants faults in the guest's kernel and looks whether a power
+//! loss shows them; `cargo xtask dist` makes what is published.
 
 mod cross;
 mod dist;
 mod exact;
 mod gate;
 mod lines;
+mod mutants;
 mod tally;
 mod tidy;
 mod zig;
@@ -19,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
+  mutants whether faults planted in the kernel are found after a power loss; `mutants --help`
   cross   fslab for another platform, in target/cross/: TARGET [--release]
   dist    what is published, in dist/: [--target NAME] [--no-guest]
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
@@ -36,6 +39,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["exact", ref rest @ ..] => exact::run(&root(), rest),
+        ["mutants", "--help" | "-h"] => {
+            print!("{}", mutants::USAGE);
+            ExitCode::SUCCESS
+        }
+        ["mutants", ref rest @ ..] => mutants::run(&root(), rest),
         ["cross", ref rest @ ..] => cross::run(&root(), rest),
         ["dist", "--help" | "-h"] => {
             print!("{}", dist::USAGE);

@@ -121,6 +121,12 @@ impl<'a> Judge<'a> {
                 judged.unmountable = Some(format!("the kernel hangs in the {}", part.as_str()));
             }
         }
+        let repaired = judged.repair.as_ref();
+        let is_repaired = repaired.is_some_and(|it| it.mount_error.is_none());
+        if judged.unmountable.is_some() && !is_repaired {
+            // Nothing that was durable can be retrieved.
+            judged.findings = self.findings(state.at_ns, &Observed::new(), &Databases::new());
+        }
         judged
     }
 

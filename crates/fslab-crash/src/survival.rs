@@ -244,6 +244,11 @@ mod tests {
         );
         let found = sum(&[died, hung], "ext4", &[]);
         assert_eq!((found.unmountable, found.broken_states), (2, 2));
+        // What cannot be mounted keeps nothing that was synced, whatever the file system promises.
+        assert_eq!(
+            found.broken.get(&FaultKind::Lost).map(|it| it.states),
+            Some(2)
+        );
         assert_eq!(found.recovery_max_ns, None);
     }
 

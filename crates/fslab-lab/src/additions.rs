@@ -3,13 +3,19 @@
 //! patches of Debian's source.
 //!
 //! Invariant: a file of the source is replaced, never written in place: in the copy of a user's
-//! tree it is a symbolic link to the original.
+//! tree it is a symbolic link to the original. What is added has the same time in every build, and
+//! an edited file that of its original: objects that are kept are older only than what has changed.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::LabError;
+
+/// The time of the files of the drivers, since 1970: that of 2000-01-01.
+const DRIVERS_TIME: Duration = Duration::from_secs(946_684_800);
 
 /// Folder of the simulated disk's driver in a kernel tree.
 const FOLDER: &str = "arch/um/drivers/simdisk";
@@ -214,7 +220,7 @@ pub(crate) fn install(
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(LabError::io("make", folder))?;
         }
-        fs::write(&path, text).map_err(LabError::io("write", &path))?;
+        write_at(&path, text, SystemTime::UNIX_EPOCH + DRIVERS_TIME)?;
     }
     let mut effects = BTreeMap::<&str, bool>::new();
     for edit in edits {
@@ -234,10 +240,20 @@ fn apply(tree: &Path, edit: &Edit) -> Result<bool, LabError> {
     if !text.contains(edit.old) {
         return Ok(false);
     }
+    let time = path.metadata().and_then(|about| about.modified());
+    let time = time.map_err(LabError::io("read", &path))?;
     fs::remove_file(&path).map_err(LabError::io("replace", &path))?;
-    let changed = text.replacen(edit.old, edit.new, 1);
-    fs::write(&path, changed).map_err(LabError::io("write", &path))?;
+    write_at(&path, &text.replacen(edit.old, edit.new, 1), time)?;
     Ok(true)
+}
+
+/// Writes a file as if at `time`.
+fn write_at(path: &Path, text: &str, time: SystemTime) -> Result<(), LabError> {
+    let written = fs::File::create(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.set_modified(time)
+    });
+    written.map_err(LabError::io("write", path))
 }
 
 #[cfg(test)]
@@ -281,6 +297,30 @@ mod tests {
         assert!(text(&link).contains("obj-y := simdisk/ stdio_console.o fd.o\n"));
         assert!(!text(&original).contains("simdisk"));
         assert!(text(&tree.join(FOLDER).join("model/model.h")).contains("sd_submit"));
+    }
+
+    /// Objects that are kept are compiled again where they are older than their source.
+    #[test]
+    fn what_is_added_and_what_is_edited_is_as_old_in_every_build() {
+        let place = tempfile::tempdir().expect("a folder");
+        let original = place.path().join("Makefile");
+        fs::write(&original, "obj-y := stdio_console.o\n").expect("written");
+        let times = |name: &str| {
+            let tree = place.path().join(name);
+            fs::create_dir_all(tree.join("arch/um/drivers")).expect("made");
+            let link = tree.join("arch/um/drivers/Makefile");
+            fslab_sys::os::symlink(&original, &link).expect("linked");
+            install(&tree, DRIVERS, EDITS).expect("installed");
+            [link, tree.join(FOLDER).join("model/model.h")].map(|path| {
+                path.metadata()
+                    .and_then(|it| it.modified())
+                    .expect("a time")
+            })
+        };
+        let first = times("first");
+        assert_eq!(first, times("second"));
+        let time = original.metadata().and_then(|it| it.modified());
+        assert_eq!(first[0], time.expect("a time"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::build_dir::BuildDir;
 use crate::compilation::Compilation;
+use crate::kept_objects::KeptObjects;
 use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
 use crate::progress::{BuildStage, Progress};
@@ -31,6 +32,8 @@ pub struct BuildRequest {
     pub source: SourceRequest,
     /// Parallel make jobs.
     pub jobs: NonZeroUsize,
+    /// Folder in which make's objects are kept for the next build of the same tree.
+    pub objects: Option<PathBuf>,
     /// Build even if kernel and root image exist.
     pub force: bool,
     /// Build the root image even if it exists.
@@ -100,14 +103,21 @@ fn build_by(
         });
     }
     build_dir.reporter.expect(objects_expected(recipe, cache));
+    let kept = request.objects.as_ref();
+    let kept = kept.map(|folder| KeptObjects::below(folder.join(objects_of(recipe, request))));
     let compilation = Compilation::of(
         &origin,
         Architecture::Um,
         recipe,
         request.jobs,
+        kept.as_ref(),
         &mut build_dir,
     )?;
-    let finished = compile(&compilation, recipe, &origin, &key, &mut build_dir)?;
+    let finished = compile(&compilation, recipe, &origin, &key, &mut build_dir);
+    if let Some(kept) = kept {
+        kept.take_tree(&build_dir)?;
+    }
+    let finished = finished?;
     let kernel = cache.publish(&finished, &key, &request.name)?;
     // The kernel has a copy; logs kept here are of failed builds.
     let _ = fs::remove_file(log);
@@ -115,6 +125,17 @@ fn build_by(
         kernel,
         was_there: false,
     })
+}
+
+/// The folder of a source's objects, below the one that is kept: objects of another source or
+/// recipe may be newer than what they would have to be built from again.
+fn objects_of(recipe: Recipe, request: &BuildRequest) -> String {
+    let source = match &request.source {
+        SourceRequest::Debian => "debian".into(),
+        SourceRequest::Tree(path) | SourceRequest::Tarball(path) => path.to_string_lossy(),
+        SourceRequest::DebianKernel(version) => version.into(),
+    };
+    recipe.key(&source).to_string()
 }
 
 /// The existing kernel that makes a build of Debian's source unnecessary.
@@ -277,6 +298,7 @@ linux:
                 architecture: Architecture::Um,
                 source: SourceRequest::Tree(self.tree()),
                 jobs: NonZeroUsize::MIN,
+                objects: None,
                 force: false,
                 new_root: false,
                 file_systems: Vec::new(),

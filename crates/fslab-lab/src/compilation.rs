@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build_dir::BuildDir;
+use crate::kept_objects::KeptObjects;
 use crate::progress::BuildStage;
 use crate::recipe::Recipe;
 use crate::source::Origin;
@@ -33,22 +34,35 @@ pub(crate) struct Applied {
 }
 
 impl Compilation {
-    /// Provides the source of `origin` in `build_dir`.
+    /// Provides the source of `origin` in `build_dir`; with `objects`, compiles what has changed
+    /// since the last compilation with them, by the times of the files.
     pub(crate) fn of(
         origin: &Origin,
         architecture: Architecture,
         recipe: Recipe,
         jobs: NonZeroUsize,
+        objects: Option<&KeptObjects>,
         build_dir: &mut BuildDir<'_>,
     ) -> Result<Self, LabError> {
+        if let Some(kept) = objects {
+            kept.lend_tree(build_dir)?;
+        }
         Ok(Self {
             architecture,
             recipe,
             kind: origin.kind,
             tree: origin.provide(build_dir)?,
-            output: build_dir.make_folder("build")?,
+            output: match objects {
+                Some(kept) => kept.output()?,
+                None => build_dir.make_folder("build")?,
+            },
             jobs,
         })
+    }
+
+    /// The tree that is compiled.
+    pub(crate) fn tree(&self) -> &Path {
+        &self.tree
     }
 
     /// Applies patches, edits and the configuration.
@@ -104,7 +118,7 @@ impl Compilation {
     }
 
     /// Patches Debian's source; returns the names of the patches.
-    fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
+    pub(crate) fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let mut applied = Vec::new();
         let wanted = match self.kind {
             SourceKind::Debian => self.recipe.patches,

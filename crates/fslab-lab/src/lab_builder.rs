@@ -171,6 +171,7 @@ mod tests {
                 architecture: Architecture::Um,
                 source: SourceRequest::Debian,
                 jobs: NonZeroUsize::MIN,
+                objects: None,
                 force: false,
                 new_root,
                 file_systems: Vec::new(),

@@ -20,6 +20,7 @@ mod cache;
 mod compilation;
 mod error;
 mod fragment;
+mod kept_objects;
 mod kernel;
 mod key;
 mod lab;
@@ -37,6 +38,7 @@ mod root;
 mod source;
 mod stored;
 mod tools;
+mod unpacked;
 
 pub use architecture::Architecture;
 pub use archive::{export_lab, import_lab};
@@ -62,3 +64,4 @@ pub use root::{
 };
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};
+pub use unpacked::unpack_source;

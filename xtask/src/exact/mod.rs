@@ -16,4 +16,5 @@ mod session;
 mod surroundings;
 
 pub(crate) use options::USAGE;
+pub(crate) use programs::{build_dev, cannot};
 pub(crate) use session::run;

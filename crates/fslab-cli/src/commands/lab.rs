@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use fslab_lab::{Architecture, BuildRequest, BuiltLab, Cache, SourceRequest};
+use fslab_lab::{Architecture, BuildRequest, BuiltLab, Cache, LabError, Progress, SourceRequest};
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_venue::ShellRequest;
 
@@ -29,6 +29,11 @@ enum LabCommand {
     /// Build a guest kernel with every file system of the catalogue, and its root image (5 minutes,
     /// no root)
     Build(BuildArgs),
+    /// Unpack the source of the default lab's kernel as a tree, to change it
+    Source {
+        /// The tree's folder, which must not exist
+        folder: PathBuf,
+    },
     /// Boot a lab with a shell on this terminal
     Shell(ShellArgs),
     /// List labs, and what is missing to build or run one
@@ -149,6 +154,10 @@ struct BuildArgs {
     /// Parallel compiler processes [default: one per processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// Folder in which compiled objects are kept: the next build of the same tree compiles what has
+    /// changed, by the times of its files
+    #[arg(long, value_name = "FOLDER", requires = "source")]
+    objects: Option<PathBuf>,
     /// Rebuild even if it exists; with Debian's source, from its newest version
     #[arg(long)]
     force: bool,
@@ -162,6 +171,7 @@ impl LabArgs {
         let cache = defaults::cache()?;
         match &self.command {
             LabCommand::Build(args) => args.build(&cache)?,
+            LabCommand::Source { folder } => unpack_source(&cache, folder)?,
             LabCommand::Shell(args) => args.run()?,
             LabCommand::Status { json } => lab_status::print(&cache, *json)?,
             LabCommand::Export { file, name } => export(&cache, file, name)?,
@@ -193,6 +203,11 @@ impl BuildArgs {
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint("--kernel debian:6.1 or --arch pc, or leave out --modules"));
         }
+        if self.objects.is_some() && architecture == Architecture::Pc {
+            let text = "--objects needs --arch um: other kernels are built from nothing";
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("leave out --objects, or build for --arch um"));
+        }
         let drivers = fslab_fs::all()
             .iter()
             .filter_map(|entry| entry.driver.kernel_name());
@@ -203,6 +218,11 @@ impl BuildArgs {
             architecture,
             source,
             jobs: self.jobs.unwrap_or_else(processors),
+            objects: self
+                .objects
+                .as_deref()
+                .map(defaults::absolute_path)
+                .transpose()?,
             force: self.force,
             new_root: self.new_root,
             file_systems: drivers.map(str::to_owned).collect(),
@@ -212,13 +232,8 @@ impl BuildArgs {
 
     fn build(&self, cache: &Cache) -> Result<(), CommandError> {
         let request = self.request()?;
-        let stop = Arc::new(AtomicBool::new(false));
-        fslab_sys::raise_on_stop_signals(&stop)
-            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
-        let mut progress = BuildProgress::new();
-        let built = fslab_lab::build_lab(cache, &request, &stop, &mut |at| progress.show(at));
-        progress.finish();
-        let built = built.map_err(Failure::from)?;
+        let built =
+            with_progress(|stop, listener| fslab_lab::build_lab(cache, &request, stop, listener))?;
         let facts = &built.lab.kernel.facts;
         if !facts.config_ignored.is_empty() {
             screen::warn(&format!(
@@ -238,6 +253,30 @@ impl BuildArgs {
         }
         screen::print(&built_text(&built))
     }
+}
+
+/// Does `work` with the progress on the screen; a signal stops it.
+fn with_progress<T>(
+    work: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress)) -> Result<T, LabError>,
+) -> Result<T, CommandError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    fslab_sys::raise_on_stop_signals(&stop)
+        .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+    let mut progress = BuildProgress::new();
+    let done = work(&stop, &mut |at| progress.show(at));
+    progress.finish();
+    Ok(done.map_err(Failure::from)?)
+}
+
+fn unpack_source(cache: &Cache, folder: &Path) -> Result<(), CommandError> {
+    let folder = defaults::absolute_path(folder)?;
+    let described =
+        with_progress(|stop, listener| fslab_lab::unpack_source(cache, &folder, stop, listener))?;
+    let folder = folder.display();
+    screen::print(&format!(
+        "{described}, patched, is in {folder}; a lab of it: fslab lab build --source {folder} \
+         --name NAME\n"
+    ))
 }
 
 /// The modules in `folder`.

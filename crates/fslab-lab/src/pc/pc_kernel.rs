@@ -46,7 +46,14 @@ impl PcKernel {
         build_dir: &mut BuildDir<'_>,
     ) -> Result<Self, LabError> {
         build_dir.reporter.expect(OBJECTS_EXPECTED);
-        let compilation = Compilation::of(origin, Architecture::Pc, Recipe::pc(), jobs, build_dir)?;
+        let compilation = Compilation::of(
+            origin,
+            Architecture::Pc,
+            Recipe::pc(),
+            jobs,
+            None,
+            build_dir,
+        )?;
         let applied = compilation.prepare(build_dir)?;
         compilation.compile(&TARGETS, build_dir)?;
         let folder = build_dir.make_folder("installed")?;

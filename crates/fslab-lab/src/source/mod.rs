@@ -10,3 +10,4 @@ mod tree;
 pub(crate) use apt::{Apt, DebianPackage};
 pub(crate) use origin::Origin;
 pub use origin::{SourceKind, SourceRequest};
+pub(crate) use tree::COPY as TREE_COPY;

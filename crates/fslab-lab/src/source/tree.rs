@@ -2,8 +2,9 @@
 
 use fslab_sys::os::MetadataExt;
 use fslab_sys::os::OsStrExt;
-use std::ffi::OsStr;
-use std::fs;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,6 +13,9 @@ use super::origin::{Origin, SourceKind, Supply};
 use crate::build_dir::BuildDir;
 use crate::key::{self, Fingerprint};
 use crate::{KernelKey, LabError};
+
+/// The copy's folder in that of a build.
+pub(crate) const COPY: &str = "tree";
 
 /// Files by which the kernel's Makefile detects a build inside the tree.
 const BUILT: [&str; 4] = [
@@ -51,27 +55,57 @@ pub(super) fn find(path: &Path, build_dir: &mut BuildDir<'_>) -> Result<Origin, 
 }
 
 /// Copies the tree at `path` as symbolic links, without `.git`: additions leave the original
-/// unchanged.
+/// unchanged. A copy that is there from an earlier build is made equal.
 pub(super) fn link(path: &Path, build_dir: &BuildDir<'_>) -> Result<PathBuf, LabError> {
-    let copy = build_dir.path("tree");
+    let copy = build_dir.path(COPY);
     link_folder(path, &copy).map_err(LabError::io("link the tree to", &copy))?;
     Ok(copy)
 }
 
 fn link_folder(original: &Path, copy: &Path) -> io::Result<()> {
-    fs::create_dir(copy)?;
+    let mut there = entries_of(copy)?;
     for entry in fs::read_dir(original)? {
         let entry = entry?;
         let (name, path) = (entry.file_name(), entry.path());
+        if name == ".git" {
+            continue;
+        }
+        let (target, kind) = (copy.join(&name), there.remove(&name));
         if entry.file_type()?.is_dir() {
-            if name != ".git" {
-                link_folder(&path, &copy.join(name))?;
+            if kind.is_some_and(|kind| !kind.is_dir()) {
+                fs::remove_file(&target)?;
             }
-        } else {
-            fslab_sys::os::symlink(path, copy.join(name))?;
+            link_folder(&path, &target)?;
+        } else if kind.is_none_or(|kind| !kind.is_symlink()) || fs::read_link(&target)? != path {
+            remove(&target, kind)?;
+            fslab_sys::os::symlink(path, target)?;
         }
     }
+    for (name, kind) in there {
+        remove(&copy.join(name), Some(kind))?;
+    }
     Ok(())
+}
+
+/// What is in a folder, which is made if there is none.
+fn entries_of(folder: &Path) -> io::Result<BTreeMap<OsString, FileType>> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made.map(|()| BTreeMap::new()),
+    }
+    let kind_of = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        Ok((entry.file_name(), entry.file_type()?))
+    };
+    fs::read_dir(folder)?.map(kind_of).collect()
+}
+
+fn remove(path: &Path, kind: Option<FileType>) -> io::Result<()> {
+    match kind {
+        None => Ok(()),
+        Some(kind) if kind.is_dir() => fs::remove_dir_all(path),
+        Some(_) => fs::remove_file(path),
+    }
 }
 
 /// True if `path` is the root of a kernel tree that supports User-Mode Linux.
@@ -213,6 +247,26 @@ mod tests {
 
     fn identity(tree: &Path) -> String {
         origin(tree).expect("a tree").identity
+    }
+
+    #[test]
+    fn a_copy_of_an_earlier_build_becomes_equal_to_its_tree() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (tree, copy) = (folder.path().join("tree"), folder.path().join("copy"));
+        kernel(&tree);
+        fs::write(tree.join("a.c"), "int a;").expect("written");
+        link_folder(&tree, &copy).expect("linked");
+        // An edit and an addition of the build; a file and a folder of the tree that are no more.
+        fs::remove_file(copy.join("Kconfig")).expect("removed");
+        fs::write(copy.join("Kconfig"), "edited").expect("written");
+        fs::create_dir(copy.join("arch/um/added")).expect("made");
+        fs::remove_file(tree.join("a.c")).expect("removed");
+        fs::create_dir(tree.join("a.c")).expect("made");
+        fs::write(tree.join("a.c/b.c"), "int b;").expect("written");
+        link_folder(&tree, &copy).expect("linked again");
+        assert_eq!(fs::read(copy.join("Kconfig")).expect("read"), b"");
+        assert_eq!(fs::read(copy.join("a.c/b.c")).expect("read"), b"int b;");
+        assert!(copy.join("Kconfig").is_symlink() && !copy.join("arch/um/added").exists());
     }
 
     fn git_in(tree: &Path, arguments: &[&str]) {
