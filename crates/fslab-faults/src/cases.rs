@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::{Access, AccessKind, BlockKind, BlockUnit, DiskFault, DiskFaultKind};
+use crate::{AccessKind, BlockKind, BlockUnit, DiskAccess, DiskFault, DiskFaultKind};
 
 /// Blocks of a layout that is not known, which are tried by the order of their first access.
 const ORDINALS_MAX: usize = 8;
@@ -51,7 +51,7 @@ impl FaultCase {
     pub fn of_fault(
         fault: DiskFault,
         units: &[(BlockUnit, Vec<AccessKind>)],
-        accesses: &[Access],
+        accesses: &[DiskAccess],
     ) -> Self {
         let end = fault.sector.saturating_add(fault.sectors);
         let has = |unit: &&(BlockUnit, Vec<AccessKind>)| {
@@ -73,8 +73,8 @@ impl FaultCase {
 }
 
 /// Accesses that a fault of sectors could happen to.
-fn expected(kind: DiskFaultKind, first: u64, end: u64, accesses: &[Access]) -> u64 {
-    let is_about = |it: &&Access| {
+fn expected(kind: DiskFaultKind, first: u64, end: u64, accesses: &[DiskAccess]) -> u64 {
+    let is_about = |it: &&DiskAccess| {
         let is_there = it.sector < end && first < it.sector.saturating_add(it.sectors);
         it.kind == kind.access() && (is_there || it.kind == AccessKind::Flush)
     };
@@ -92,7 +92,7 @@ struct Candidate<'a> {
 #[must_use]
 pub fn choose_cases(
     units: &[(BlockUnit, Vec<AccessKind>)],
-    accesses: &[Access],
+    accesses: &[DiskAccess],
     choice: &CaseChoice,
 ) -> Vec<FaultCase> {
     let mut cases = Vec::new();
@@ -178,7 +178,7 @@ fn chosen<'a, 'b>(
 fn of_block(
     candidate: &Candidate,
     kind: DiskFaultKind,
-    accesses: &[Access],
+    accesses: &[DiskAccess],
     choice: &CaseChoice,
 ) -> Vec<FaultCase> {
     let unit = candidate.unit;
@@ -218,7 +218,7 @@ fn of_block(
 }
 
 /// The first, the second and the last flush, and all.
-fn of_cache(accesses: &[Access]) -> Vec<FaultCase> {
+fn of_cache(accesses: &[DiskAccess]) -> Vec<FaultCase> {
     let flushes = expected(DiskFaultKind::FlushError, 0, 0, accesses);
     let mut faults = Vec::new();
     for after in [0, 1, flushes.saturating_sub(1)] {
@@ -268,8 +268,8 @@ mod tests {
         }
     }
 
-    fn access(kind: AccessKind, sector: u64, sectors: u64) -> Access {
-        Access {
+    fn access(kind: AccessKind, sector: u64, sectors: u64) -> DiskAccess {
+        DiskAccess {
             kind,
             is_faulty: false,
             sector,

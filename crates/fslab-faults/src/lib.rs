@@ -20,7 +20,7 @@ mod judged_case;
 mod matrix;
 mod plan;
 
-pub use blocks::{BlockKind, BlockMap, BlockUnit, Image, units_of};
+pub use blocks::{BlockKind, BlockMap, BlockUnit, DiskImage, units_of};
 pub use case_outcome::{Aftermath, CaseOutcome, Detection, KernelEnd, Recovery};
 pub use cases::{CaseChoice, FaultCase, choose_cases};
 pub use claims::{CaseClaim, CaseClaims, CaseVerdict};
@@ -28,4 +28,4 @@ pub use fault::{AccessKind, DiskFault, DiskFaultKind, ParseFaultError};
 pub use judge_case::judge_case;
 pub use judged_case::JudgedCase;
 pub use matrix::{Matrix, MatrixCell, matrix};
-pub use plan::{Access, FaultCounts, FaultPlan, PlanResult};
+pub use plan::{DiskAccess, FaultCounts, FaultPlan, PlanResult};

@@ -19,7 +19,7 @@ const COUNTERS_AT: usize = 48;
 
 /// An access while a plan was armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Access {
+pub struct DiskAccess {
     /// What it was.
     pub kind: AccessKind,
     /// True if a fault of the plan was done to it.
@@ -45,7 +45,7 @@ pub struct PlanResult {
     /// Of each fault of the plan, in order.
     pub counts: Vec<FaultCounts>,
     /// The accesses, in order.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<DiskAccess>,
     /// True if there were more accesses than the list has room for.
     pub is_cut: bool,
 }
@@ -123,7 +123,7 @@ fn number(file: &[u8], at: usize) -> u64 {
     bytes.map_or(0, u64::from_ne_bytes)
 }
 
-fn access(file: &[u8], index: usize) -> Option<Access> {
+fn access(file: &[u8], index: usize) -> Option<DiskAccess> {
     let at = LIST_OFFSET + index * ACCESS_BYTES;
     let word = |at: usize| {
         let bytes = file.get(at..at + 4)?.try_into().ok()?;
@@ -136,7 +136,7 @@ fn access(file: &[u8], index: usize) -> Option<Access> {
         3 => AccessKind::Discard,
         _ => return None,
     };
-    Some(Access {
+    Some(DiskAccess {
         kind,
         is_faulty: word(at + 4)? > 0,
         sector: number(file, at + 8),
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(found.accesses.len(), 2);
         assert_eq!(
             found.accesses[0],
-            Access {
+            DiskAccess {
                 kind: AccessKind::Write,
                 is_faulty: true,
                 sector: 24,

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::process::Command;
 
-use fslab_faults::{BlockKind, BlockMap, Image};
+use fslab_faults::{BlockKind, BlockMap, DiskImage};
 
 /// The output of a program; `None`, with the reason printed, if it is not there.
 fn output(program: &str, words: &[&str]) -> Option<String> {
@@ -41,7 +41,7 @@ impl Made {
     /// Kind and name of the unit at a byte, and where that begins.
     fn at(&self, fs: &str, offset: u64) -> (BlockKind, &'static str, u64) {
         let mut file = File::open(self.path()).expect("opened");
-        let mut image = Image::new(&mut file);
+        let mut image = DiskImage::new(&mut file);
         let map = BlockMap::read(fs, &mut image).expect("a layout");
         let unit = map.unit_of(offset / 512, &mut image).expect("read");
         (unit.kind, unit.detail, unit.sector * 512)

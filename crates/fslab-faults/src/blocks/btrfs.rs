@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::image::{Image, SECTOR_BYTES, number};
+use super::image::{DiskImage, SECTOR_BYTES, number};
 use super::kind::{BlockKind, BlockUnit};
 use super::layout::{is_none, unit, unrecognised};
 
@@ -22,7 +22,7 @@ pub struct Btrfs {
 
 impl Btrfs {
     /// The layout of an image.
-    pub(super) fn read(image: &mut Image) -> io::Result<Self> {
+    pub(super) fn read(image: &mut DiskImage) -> io::Result<Self> {
         let bytes = image.bytes(SUPERBLOCKS[0], SUPERBLOCK_BYTES as usize)?;
         let sector_bytes = u64::from(number::le32(&bytes, 0x90));
         let node_bytes = u64::from(number::le32(&bytes, 0x94));
@@ -41,7 +41,7 @@ impl Btrfs {
     }
 
     /// The unit of a sector.
-    pub(super) fn unit_of(&self, sector: u64, image: &mut Image) -> io::Result<BlockUnit> {
+    pub(super) fn unit_of(&self, sector: u64, image: &mut DiskImage) -> io::Result<BlockUnit> {
         let offset = sector * SECTOR_BYTES;
         let superblock = SUPERBLOCKS
             .iter()

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::ext_inode::Inodes;
-use super::image::{Image, SECTOR_BYTES, number};
+use super::image::{DiskImage, SECTOR_BYTES, number};
 use super::kind::{BlockKind, BlockUnit};
 use super::layout::{is_none, unit, unrecognised};
 use super::ranges::Ranges;
@@ -46,7 +46,7 @@ pub(super) struct Group {
 }
 
 impl Super {
-    fn read(image: &mut Image) -> io::Result<Self> {
+    fn read(image: &mut DiskImage) -> io::Result<Self> {
         let bytes = image.bytes(1024, 1024)?;
         let shift = number::le32(&bytes, 0x18);
         if number::le16(&bytes, 0x38) != MAGIC || shift > 6 {
@@ -128,7 +128,7 @@ impl Super {
 
 impl Ext {
     /// The layout of an image.
-    pub(super) fn read(image: &mut Image) -> io::Result<Self> {
+    pub(super) fn read(image: &mut DiskImage) -> io::Result<Self> {
         let about = Super::read(image)?;
         let mut ranges = Ranges::default();
         let table = about.descriptor_blocks();
@@ -180,7 +180,7 @@ impl Ext {
     }
 
     /// The unit of a sector.
-    pub(super) fn unit_of(&self, sector: u64, image: &mut Image) -> io::Result<BlockUnit> {
+    pub(super) fn unit_of(&self, sector: u64, image: &mut DiskImage) -> io::Result<BlockUnit> {
         let block = sector * SECTOR_BYTES / self.block_bytes;
         let offset = block * self.block_bytes;
         match self.ranges.of(block) {

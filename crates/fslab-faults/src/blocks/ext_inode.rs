@@ -3,7 +3,7 @@
 use std::io;
 
 use super::ext::{Group, Super};
-use super::image::{Image, number};
+use super::image::{DiskImage, number};
 use super::kind::BlockKind;
 use super::ranges::Ranges;
 
@@ -31,7 +31,7 @@ struct Content {
 }
 
 impl Inodes<'_> {
-    pub(super) fn add_all(&mut self, groups: &[Group], image: &mut Image) -> io::Result<()> {
+    pub(super) fn add_all(&mut self, groups: &[Group], image: &mut DiskImage) -> io::Result<()> {
         let mut nodes_left = NODES_MAX;
         let size = self.about.inode_bytes as usize;
         for (group, place) in (0_u64..).zip(groups) {
@@ -50,7 +50,7 @@ impl Inodes<'_> {
         &mut self,
         inode_number: u64,
         inode: &[u8],
-        image: &mut Image,
+        image: &mut DiskImage,
         nodes_left: &mut usize,
     ) -> io::Result<()> {
         let (mode, links) = (number::le16(inode, 0), number::le16(inode, 0x1a));
@@ -94,7 +94,7 @@ impl Inodes<'_> {
         block: u32,
         depth: usize,
         content: Content,
-        image: &mut Image,
+        image: &mut DiskImage,
         nodes_left: &mut usize,
     ) -> io::Result<()> {
         if block == 0 || u64::from(block) >= self.about.blocks || *nodes_left == 0 {
@@ -123,7 +123,7 @@ impl Inodes<'_> {
         node: &[u8],
         content: Content,
         depth_left: u16,
-        image: &mut Image,
+        image: &mut DiskImage,
         nodes_left: &mut usize,
     ) -> io::Result<()> {
         let (entries, depth) = (number::le16(node, 2), number::le16(node, 6));

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::image::{Image, SECTOR_BYTES, number};
+use super::image::{DiskImage, SECTOR_BYTES, number};
 use super::kind::{BlockKind, BlockUnit};
 use super::layout::{is_none, unit, unrecognised};
 use super::ranges::Ranges;
@@ -26,7 +26,7 @@ pub struct F2fs {
 
 impl F2fs {
     /// The layout of an image.
-    pub(super) fn read(image: &mut Image) -> io::Result<Self> {
+    pub(super) fn read(image: &mut DiskImage) -> io::Result<Self> {
         let bytes = image.bytes(1024, 1024)?;
         if number::le32(&bytes, 0) != MAGIC || number::le32(&bytes, 16) != 12 {
             return Err(is_none("F2FS with blocks of 4 KiB"));
@@ -61,7 +61,7 @@ impl F2fs {
     }
 
     /// The unit of a sector.
-    pub(super) fn unit_of(&self, sector: u64, image: &mut Image) -> io::Result<BlockUnit> {
+    pub(super) fn unit_of(&self, sector: u64, image: &mut DiskImage) -> io::Result<BlockUnit> {
         let block = sector * SECTOR_BYTES / BLOCK_BYTES;
         let offset = block * BLOCK_BYTES;
         if let Some((kind, detail)) = self.areas.of(block) {

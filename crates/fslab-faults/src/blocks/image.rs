@@ -8,18 +8,18 @@ use fslab_crash::SectorContent;
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// What an image is read from.
-pub trait Source: Read + Seek {}
+pub trait ImageSource: Read + Seek {}
 
-impl<S: Read + Seek> Source for S {}
+impl<S: Read + Seek> ImageSource for S {}
 
 /// The image of a disk.
-pub struct Image<'a> {
-    source: &'a mut dyn Source,
+pub struct DiskImage<'a> {
+    source: &'a mut dyn ImageSource,
 }
 
-impl<'a> Image<'a> {
+impl<'a> DiskImage<'a> {
     /// An image.
-    pub fn new(source: &'a mut dyn Source) -> Self {
+    pub fn new(source: &'a mut dyn ImageSource) -> Self {
         Self { source }
     }
 

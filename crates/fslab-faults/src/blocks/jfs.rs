@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::image::{Image, SECTOR_BYTES, number};
+use super::image::{DiskImage, SECTOR_BYTES, number};
 use super::kind::{BlockKind, BlockUnit};
 use super::layout::{is_none, unit, unrecognised};
 use super::ranges::Ranges;
@@ -23,7 +23,7 @@ pub struct Jfs {
 
 impl Jfs {
     /// The layout of an image.
-    pub(super) fn read(image: &mut Image) -> io::Result<Self> {
+    pub(super) fn read(image: &mut DiskImage) -> io::Result<Self> {
         let bytes = image.bytes(SUPERBLOCK, 512)?;
         let block_bytes = u64::from(number::le32(&bytes, 16));
         if !bytes.starts_with(b"JFS1") || block_bytes != BLOCK_BYTES {
@@ -58,7 +58,7 @@ impl Jfs {
     }
 
     /// The unit of a sector.
-    pub(super) fn unit_of(&self, sector: u64, image: &mut Image) -> io::Result<BlockUnit> {
+    pub(super) fn unit_of(&self, sector: u64, image: &mut DiskImage) -> io::Result<BlockUnit> {
         let block = sector * SECTOR_BYTES / BLOCK_BYTES;
         let offset = block * BLOCK_BYTES;
         if let Some((kind, detail)) = self.ranges.of(block) {

@@ -6,11 +6,11 @@ use std::io;
 use super::btrfs::Btrfs;
 use super::ext::Ext;
 use super::f2fs::F2fs;
-use super::image::{Image, SECTOR_BYTES, is_data};
+use super::image::{DiskImage, SECTOR_BYTES, is_data};
 use super::jfs::Jfs;
 use super::kind::{BlockKind, BlockUnit};
 use super::xfs::Xfs;
-use crate::{Access, AccessKind};
+use crate::{AccessKind, DiskAccess};
 
 /// Bytes of a unit of a file system whose layout is not known.
 const PLAIN_BYTES: u64 = 4096;
@@ -38,7 +38,7 @@ impl BlockMap {
     ///
     /// # Errors
     /// Those of reading; `InvalidData` if the image has no such file system.
-    pub fn read(fs: &str, image: &mut Image) -> io::Result<Self> {
+    pub fn read(fs: &str, image: &mut DiskImage) -> io::Result<Self> {
         Ok(match fs {
             "ext2" | "ext3" | "ext4" => Self::Ext(Ext::read(image)?),
             "xfs" => Self::Xfs(Xfs::read(image)?),
@@ -59,7 +59,7 @@ impl BlockMap {
     ///
     /// # Errors
     /// Those of reading.
-    pub fn unit_of(&self, sector: u64, image: &mut Image) -> io::Result<BlockUnit> {
+    pub fn unit_of(&self, sector: u64, image: &mut DiskImage) -> io::Result<BlockUnit> {
         match self {
             Self::Ext(layout) => layout.unit_of(sector, image),
             Self::Xfs(layout) => layout.unit_of(sector, image),
@@ -75,7 +75,7 @@ impl BlockMap {
 pub(super) fn unrecognised(
     sector: u64,
     block_bytes: u64,
-    image: &mut Image,
+    image: &mut DiskImage,
 ) -> io::Result<BlockUnit> {
     let offset = sector * SECTOR_BYTES / block_bytes * block_bytes;
     let bytes = image.bytes(offset, block_bytes as usize)?;
@@ -109,8 +109,8 @@ pub(super) fn is_none(what: &str) -> io::Error {
 /// Those of reading the image.
 pub fn units_of(
     map: &BlockMap,
-    image: &mut Image,
-    accesses: &[Access],
+    image: &mut DiskImage,
+    accesses: &[DiskAccess],
 ) -> io::Result<Vec<(BlockUnit, Vec<AccessKind>)>> {
     let mut found: Vec<(BlockUnit, Vec<AccessKind>)> = Vec::new();
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
@@ -165,8 +165,8 @@ mod tests {
         };
         bytes[8192 + 512..8192 + 1024].copy_from_slice(&origin.bytes());
         let mut source = Cursor::new(bytes);
-        let mut image = Image::new(&mut source);
-        let access = |kind, sector, sectors| Access {
+        let mut image = DiskImage::new(&mut source);
+        let access = |kind, sector, sectors| DiskAccess {
             kind,
             is_faulty: false,
             sector,

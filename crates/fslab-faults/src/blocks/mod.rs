@@ -1,7 +1,7 @@
 //! Kinds of blocks: what a block of a file system is for, from its image.
 //!
 //! ```text
-//!     Image --Layout (ext, XFS, Btrfs, F2FS, JFS, none)--> BlockUnit of a sector
+//!     DiskImage --Layout (ext, XFS, Btrfs, F2FS, JFS, none)--> BlockUnit of a sector
 //! ```
 //!
 //! Each layout is read as the documents of its format describe it. Of a file system without one,
@@ -18,7 +18,7 @@ mod layout;
 mod ranges;
 mod xfs;
 
-pub use image::Image;
+pub use image::DiskImage;
 pub(crate) use image::SECTOR_BYTES;
 pub use kind::{BlockKind, BlockUnit};
 pub use layout::{BlockMap, units_of};

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::image::{Image, SECTOR_BYTES, number};
+use super::image::{DiskImage, SECTOR_BYTES, number};
 use super::kind::{BlockKind, BlockUnit};
 use super::layout::{is_none, unit, unrecognised};
 
@@ -20,7 +20,7 @@ pub struct Xfs {
 
 impl Xfs {
     /// The layout of an image.
-    pub(super) fn read(image: &mut Image) -> io::Result<Self> {
+    pub(super) fn read(image: &mut DiskImage) -> io::Result<Self> {
         let bytes = image.bytes(0, 512)?;
         let block_bytes = u64::from(number::be32(&bytes, 4));
         let sector_bytes = u64::from(number::be16(&bytes, 102));
@@ -51,7 +51,7 @@ impl Xfs {
     }
 
     /// The unit of a sector.
-    pub(super) fn unit_of(&self, sector: u64, image: &mut Image) -> io::Result<BlockUnit> {
+    pub(super) fn unit_of(&self, sector: u64, image: &mut DiskImage) -> io::Result<BlockUnit> {
         let offset = sector * SECTOR_BYTES;
         let header = offset % (self.group_blocks * self.block_bytes) / self.sector_bytes;
         let own = offset / self.sector_bytes * self.sector_bytes;

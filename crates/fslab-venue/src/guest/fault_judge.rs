@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use fslab_crash::{CrashState, DiskLog, FaultyReport, LogScript, StateMessage, StateOutcome};
 use fslab_faults::{
-    AccessKind, BlockMap, BlockUnit, CaseOutcome, FaultPlan, Image, KernelEnd, units_of,
+    AccessKind, BlockMap, BlockUnit, CaseOutcome, DiskImage, FaultPlan, KernelEnd, units_of,
 };
 use fslab_model::{Failure, FailureKind};
 
@@ -79,7 +79,7 @@ impl<'a> FaultJudge<'a> {
         let mut found = (Vec::new(), true);
         let outcome = self.run(&FaultPlan::default(), &mut |boot, accesses| {
             let image = boot.image();
-            let mut image = Image::new(image);
+            let mut image = DiskImage::new(image);
             let map = BlockMap::read(fs, &mut image)?;
             found = (units_of(&map, &mut image, accesses)?, map.is_plain());
             Ok(())
@@ -182,7 +182,7 @@ impl<'a> FaultJudge<'a> {
 }
 
 /// Looks at the disk after the script, with the accesses to it.
-type Look<'l> = dyn FnMut(&mut Boot, &[fslab_faults::Access]) -> std::io::Result<()> + 'l;
+type Look<'l> = dyn FnMut(&mut Boot, &[fslab_faults::DiskAccess]) -> std::io::Result<()> + 'l;
 
 struct Case<'a> {
     base: &'a CrashState,

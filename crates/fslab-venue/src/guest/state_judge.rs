@@ -201,6 +201,10 @@ fn judge_all(
 /// True once no more states are wanted.
 pub(super) type Stopped<'s> = dyn Fn() -> bool + Sync + 's;
 
+/// Works on a group of numbers.
+type Work<'w> =
+    dyn Fn(&StateJudgeSettings, Range<usize>, &Stopped) -> Result<(), Failure> + Sync + 'w;
+
 /// Hands groups of numbers below `count` to `work`, with one thread for each of `settings`.
 ///
 /// # Errors
@@ -210,7 +214,7 @@ pub(super) fn in_groups(
     group: usize,
     settings: &[StateJudgeSettings],
     is_stopped: &Stopped,
-    work: &(dyn Fn(&StateJudgeSettings, Range<usize>, &Stopped) -> Result<(), Failure> + Sync),
+    work: &Work,
 ) -> Result<(), Failure> {
     let next = AtomicUsize::new(0);
     let failure: Mutex<Option<Failure>> = Mutex::new(None);
