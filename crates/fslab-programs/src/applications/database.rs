@@ -533,7 +533,7 @@ mod tests {
             let context = RunContext::new(EngineKind::Psync, folder.path(), seed);
             let parameters = parameters(Journal::Delete, Synchronous::Off);
             commit_transactions(&parameters, &context).expect("commits");
-            std::fs::read(folder.path().join("sqlite.db")).expect("reads")
+            fs::read(folder.path().join("sqlite.db")).expect("reads")
         };
         assert!(content(1) == content(1));
         assert!(content(1) != content(2));
