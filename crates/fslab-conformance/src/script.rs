@@ -5,6 +5,7 @@
 //! be compared with the operations: see fslab-crash.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -130,7 +131,7 @@ impl Job for ScriptParameters {
             let steps = scripts.iter().map(|it| it.steps.len() as u64).sum();
             return Ok(synthetic_application(context.seed, steps, 1));
         }
-        let mut times = Vec::new();
+        let mut played = Played::default();
         let mut finished = timed(context, |checker| {
             scripts.iter().try_for_each(|script| {
                 let number = fslab_crash::script_number(&script.folder, context.seed);
@@ -138,9 +139,9 @@ impl Job for ScriptParameters {
                     steps: StepPlayer::new(context.root.join(&script.folder), number),
                     checker: &mut *checker,
                 };
-                player.play(script, &mut times)?;
+                player.play(script, &mut played)?;
                 std::thread::sleep(Duration::from_millis(self.wait_ms));
-                times.push((monotonic_ns(), 0));
+                played.times.push((monotonic_ns(), 0));
                 Ok(())
             })
         })?;
@@ -148,13 +149,31 @@ impl Job for ScriptParameters {
             name: fslab_crash::SCRIPT_TIMES.into(),
             x: "begin of a step (ns)".into(),
             y: "duration (ns)".into(),
-            points: times
+            points: played
+                .times
                 .iter()
                 .map(|(at, took)| (*at as f64, *took as f64))
                 .collect(),
         });
+        if !played.refused.is_empty() {
+            finished.lists.push(ValueList {
+                name: fslab_crash::SCRIPT_REFUSED.into(),
+                x: "place of a refused sync among the steps".into(),
+                y: "errno".into(),
+                points: played.refused,
+            });
+        }
         Ok(finished)
     }
+}
+
+/// What was done.
+#[derive(Default)]
+struct Played {
+    /// Begin and duration of each step, and the end of each script.
+    times: Vec<(u64, u64)>,
+    /// The syncs that were refused: their places in `times`, and the numbers of the errors.
+    refused: Vec<(f64, f64)>,
 }
 
 /// Does the steps of a script.
@@ -164,8 +183,9 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Makes the folder durably, then does the steps; adds begin and duration of each to `times`.
-    fn play(self, script: &Script, times: &mut Vec<(u64, u64)>) -> Result<(), ConformanceFailure> {
+    /// Makes the folder durably, then does the steps. A sync that the file system does not have
+    /// for this kind of file, such as that of a directory, promises nothing.
+    fn play(self, script: &Script, played: &mut Played) -> Result<(), ConformanceFailure> {
         let plan = plan_of(&script.steps).unwrap_or_default();
         let base = self.steps.base().to_owned();
         self.checker
@@ -179,8 +199,16 @@ impl Player<'_> {
             let begin_ns = monotonic_ns();
             let done = self.steps.take(step, change, &data);
             let end_ns = monotonic_ns();
-            self.checker.must(&format!("do '{step}' in"), &base, done)?;
-            times.push((begin_ns, end_ns - begin_ns));
+            let is_sync = matches!(step, ScriptStep::Fsync(_) | ScriptStep::Fdatasync(_));
+            match done {
+                Err(error) if is_sync && error.kind() == ErrorKind::InvalidInput => {
+                    let errno = error.raw_os_error().unwrap_or(0);
+                    let place = played.times.len() as f64;
+                    played.refused.push((place, f64::from(errno)));
+                }
+                done => self.checker.must(&format!("do '{step}' in"), &base, done)?,
+            }
+            played.times.push((begin_ns, end_ns - begin_ns));
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The scripts of a phase: one that a study writes out, or sequences that are enumerated.
 
+use std::collections::BTreeSet;
+
 use fslab_model::PublishedProperty;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +11,9 @@ use crate::{LogOperation, LogScript, Property, ScriptStep, plan_of, script_numbe
 /// The name of a phase's list of times: of each step, and of the end of each script, when it began
 /// and how long it took.
 pub const SCRIPT_TIMES: &str = "script-times";
+/// The name of a phase's list of the syncs that were refused: the place of each among the times, and
+/// the error's number.
+pub const SCRIPT_REFUSED: &str = "script-refused";
 /// Most scripts of a phase.
 const SCRIPTS_MAX: usize = 4096;
 
@@ -81,7 +86,8 @@ impl ScriptSet {
     }
 
     /// The scripts of the phase `phase` as they were done: of each its steps and its end, as
-    /// begin and end.
+    /// begin and end. `refused` has the syncs, by their place among the times, that the file system
+    /// refused: they promise nothing.
     ///
     /// # Errors
     /// Those of [`ScriptSet::scripts`]; times of other scripts.
@@ -89,8 +95,10 @@ impl ScriptSet {
         &self,
         phase: &str,
         seed: u64,
-        mut times: impl Iterator<Item = (u64, u64)>,
+        times: impl Iterator<Item = (u64, u64)>,
+        refused: &BTreeSet<usize>,
     ) -> Result<Vec<LogScript>, String> {
+        let mut times = times.enumerate();
         let mut next = || {
             times
                 .next()
@@ -100,12 +108,12 @@ impl ScriptSet {
         for script in self.scripts()? {
             let mut operations = Vec::new();
             for step in script.steps {
-                let (begin_ns, end_ns) = next()?;
+                let (place, (begin_ns, end_ns)) = next()?;
                 operations.push(LogOperation {
                     step,
                     begin_ns,
                     end_ns,
-                    has_failed: false,
+                    has_failed: refused.contains(&place),
                 });
             }
             let script = LogScript {
@@ -113,7 +121,7 @@ impl ScriptSet {
                 number: script_number(&script.folder, seed),
                 folder: script.folder,
                 operations,
-                end_ns: next()?.1,
+                end_ns: next()?.1.1,
                 properties: script.properties,
                 published: self.published,
             };
@@ -152,12 +160,22 @@ mod tests {
     fn a_script_gets_the_times_of_its_steps() {
         let set = set(&["create a", "sync"], 0);
         let times = [(10, 11), (11, 20), (70, 70)];
-        let done = set.done("p", 7, times.into_iter()).expect("done");
+        let done = set
+            .done("p", 7, times.into_iter(), &[1].into())
+            .expect("done");
         assert_eq!(done[0].operations[1].end_ns, 20);
+        let failed = done[0].operations.iter().map(|it| it.has_failed);
+        assert_eq!(failed.collect::<Vec<_>>(), [false, true]);
         assert_eq!(done[0].end_ns, 70);
         assert_eq!(done[0].number, script_number("f", 7));
-        assert!(set.done("p", 7, times[..2].iter().copied()).is_err());
+        assert!(
+            set.done("p", 7, times[..2].iter().copied(), &BTreeSet::new())
+                .is_err()
+        );
         let back = [(10, 11), (5, 20), (70, 70)];
-        assert!(set.done("p", 7, back.into_iter()).is_err());
+        assert!(
+            set.done("p", 7, back.into_iter(), &BTreeSet::new())
+                .is_err()
+        );
     }
 }

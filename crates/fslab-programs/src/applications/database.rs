@@ -25,6 +25,9 @@ const FILL_ROWS: u64 = 10_000;
 /// Bytes of a row besides its data.
 const ROW_ROOM: u64 = 32;
 const ROW_MAX: Bytes = Bytes::mib(16);
+/// SQLite's errors of a shared memory that cannot be opened, resized, locked or mapped:
+/// <https://sqlite.org/rescode.html>.
+const SHARED_MEMORY: [i32; 4] = [4618, 4874, 5130, 5386];
 /// Most commits that are listed.
 const LISTED_MAX: u64 = 100_000;
 
@@ -265,9 +268,16 @@ impl<'a> Database<'a> {
         connection
             .pragma_update(None, "synchronous", synchronous)
             .map_err(failed)?;
-        connection
-            .execute_batch("CREATE TABLE item (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
-            .map_err(failed)?;
+        let made = connection
+            .execute_batch("CREATE TABLE item (id INTEGER PRIMARY KEY, data BLOB NOT NULL)");
+        made.map_err(|error| match error.sqlite_error() {
+            Some(found) if SHARED_MEMORY.contains(&found.extended_code) => {
+                let text =
+                    "SQLite's write-ahead log needs a file that can be mapped as shared memory";
+                RunError::Impossible(text.to_owned())
+            }
+            _ => failed(error).into(),
+        })?;
         Ok(Self {
             parameters,
             context,

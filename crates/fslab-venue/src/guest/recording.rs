@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use fslab_crash::{
     COMMIT_TIMES, DiskLog, LogDatabase, LogError, LogHead, LogScript, PhaseWindow, Recording,
-    SCRIPT_TIMES, ScriptSet, join, write_log,
+    SCRIPT_REFUSED, SCRIPT_TIMES, ScriptSet, join, write_log,
 };
 use fslab_disk::trace::Reader;
 use fslab_model::{
@@ -135,7 +135,10 @@ impl Recorded<'_> {
             let points = times.points.iter();
             // Nanoseconds of a trial are far below 2^53.
             let times = points.map(|(at, took)| (*at as u64, *at as u64 + *took as u64));
-            let done = set.done(&phase.name, self.seed, times);
+            let refused = phase.lists.iter().find(|it| it.name == SCRIPT_REFUSED);
+            let refused = refused.into_iter().flat_map(|it| &it.points);
+            let refused = refused.map(|(place, _)| *place as usize).collect();
+            let done = set.done(&phase.name, self.seed, times, &refused);
             scripts.extend(
                 done.map_err(|error| {
                     LogError::Unlike(format!("the phase {}: {error}", phase.name))
