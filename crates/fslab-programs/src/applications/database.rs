@@ -25,9 +25,6 @@ const FILL_ROWS: u64 = 10_000;
 /// Bytes of a row besides its data.
 const ROW_ROOM: u64 = 32;
 const ROW_MAX: Bytes = Bytes::mib(16);
-/// SQLite's errors of a shared memory that cannot be opened, resized, locked or mapped:
-/// <https://sqlite.org/rescode.html>.
-const SHARED_MEMORY: [i32; 4] = [4618, 4874, 5130, 5386];
 /// Most commits that are listed.
 const LISTED_MAX: u64 = 100_000;
 
@@ -270,13 +267,9 @@ impl<'a> Database<'a> {
             .map_err(failed)?;
         let made = connection
             .execute_batch("CREATE TABLE item (id INTEGER PRIMARY KEY, data BLOB NOT NULL)");
-        made.map_err(|error| match error.sqlite_error() {
-            Some(found) if SHARED_MEMORY.contains(&found.extended_code) => {
-                let text =
-                    "SQLite's write-ahead log needs a file that can be mapped as shared memory";
-                RunError::Impossible(text.to_owned())
-            }
-            _ => failed(error).into(),
+        made.map_err(|error| match error.sqlite_error().and_then(lacking) {
+            Some(text) => RunError::Impossible(text.to_owned()),
+            None => failed(error).into(),
         })?;
         Ok(Self {
             parameters,
@@ -432,6 +425,19 @@ impl<'a> Database<'a> {
             return Err(EngineError::interrupted(self.path));
         }
         Ok(())
+    }
+}
+
+/// What a file system lacks that gives SQLite this error: <https://sqlite.org/rescode.html>.
+fn lacking(error: &rusqlite::ffi::Error) -> Option<&'static str> {
+    match error.extended_code {
+        // IOERR_SHMOPEN, SHMSIZE, SHMLOCK, SHMMAP
+        4618 | 4874 | 5130 | 5386 => {
+            Some("SQLite's write-ahead log needs a file that can be mapped as shared memory")
+        }
+        // IOERR_DIR_FSYNC
+        1290 => Some("SQLite cannot sync the directory of its journal, as 'extra' asks"),
+        _ => None,
     }
 }
 
