@@ -11,8 +11,8 @@ use crate::{LogOperation, LogScript, Property, ScriptStep, plan_of, script_numbe
 /// The name of a phase's list of times: of each step, and of the end of each script, when it began
 /// and how long it took.
 pub const SCRIPT_TIMES: &str = "script-times";
-/// The name of a phase's list of the syncs that were refused: the place of each among the times, and
-/// the error's number.
+/// The name of a phase's list of the syncs that were refused: the place of each among the times,
+/// and the error's number.
 pub const SCRIPT_REFUSED: &str = "script-refused";
 /// Most scripts of a phase.
 const SCRIPTS_MAX: usize = 4096;
