@@ -32,8 +32,6 @@ int simdisk_host_append(int file, const void *bytes, unsigned long count);
 int simdisk_host_forget(const char *path);
 /* Makes it read as zeros and take no room. */
 int simdisk_host_punch(int file, unsigned long long offset, unsigned long long bytes);
-/* Asks the host whether a flush succeeds: 0, or a negative errno. Nothing is written back. */
-int simdisk_host_flush(int file);
 
 /* Zeroed memory beside the guest's, so that a model's state does not shrink its page cache; it
  * takes room when it is touched. NULL where there is none. */

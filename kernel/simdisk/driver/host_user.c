@@ -141,12 +141,6 @@ int simdisk_host_punch(int file, unsigned long long offset, unsigned long long b
 	return 0;
 }
 
-/* Advice that changes nothing: a library in this process may answer it with an error. */
-int simdisk_host_flush(int file)
-{
-	return -posix_fadvise(file, 0, 0, POSIX_FADV_NORMAL);
-}
-
 /* malloc(3) is the kernel's own here, and takes of the guest's memory. */
 void *simdisk_host_alloc(unsigned long bytes)
 {

@@ -220,12 +220,6 @@ int simdisk_host_punch(int file, unsigned long long offset, unsigned long long b
 	return 0;
 }
 
-/* Flushes of a PC's disk do not fail. */
-int simdisk_host_flush(int file)
-{
-	return 0;
-}
-
 /* There is one model, and what it takes is given back with the machine. */
 void *simdisk_host_alloc(unsigned long bytes)
 {
