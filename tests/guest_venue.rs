@@ -2,6 +2,7 @@
 //!
 //! Where no guest kernel is built, these tests say that they did not run, and fail where they must.
 
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -229,7 +230,15 @@ impl ImagesInMemory {
 
     /// Writes a file until there is no room.
     fn fill(&self) {
+        /// Left for what the guest takes meanwhile: 128 MiB.
+        const ROOM_BLOCKS: u64 = 32 << 10;
         let mut file = std::fs::File::create(self.0.join("fill")).expect("a file");
+        // Nearly all that is free, at once: writing it may take longer than the guest waits.
+        let free = rustix::fs::statvfs(&self.0).expect("the file system");
+        let bytes = free.f_bavail.saturating_sub(ROOM_BLOCKS) * free.f_frsize;
+        let flags = rustix::fs::FallocateFlags::empty();
+        rustix::fs::fallocate(&file, flags, 0, bytes).expect("is allocated");
+        file.seek(std::io::SeekFrom::End(0)).expect("its end");
         let error = std::io::copy(&mut std::io::repeat(1), &mut file).expect_err("is full");
         assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     }
