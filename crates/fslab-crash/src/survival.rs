@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    BrokenState, FaultKind, KindCount, PromiseId, PropertyCount, StateKind, Survival,
+    BrokenState, FaultKind, KindCount, PromiseId, PropertyCount, StateKind, Subject, Survival,
 };
 
 use crate::{JudgedState, LogScript, Promises, PropertyPlace, StateCheck, StateFault};
@@ -22,7 +22,17 @@ pub struct PromisedBy<'a> {
     pub options: &'a [String],
 }
 
-impl PromisedBy<'_> {
+impl<'a> PromisedBy<'a> {
+    /// What `promises` has for a subject.
+    #[must_use]
+    pub fn of(promises: &'a Promises, subject: &'a Subject) -> Self {
+        Self {
+            promises,
+            fs: subject.fs(),
+            options: subject.mount_options(),
+        }
+    }
+
     /// True if a document promises otherwise.
     #[must_use]
     pub fn is_broken_by(&self, finding: &StateFault) -> bool {

@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use fslab_crash::{Budget, Examination, PromisedBy, Promises, StateChoice};
 use fslab_model::{
@@ -16,8 +15,8 @@ use fslab_model::{
     SurvivalOutcome, SurvivalPlan, TrialOutcome, TrialRecord, VenuePlan,
 };
 use fslab_venue::{
-    Control, GuestSettings, KeptLogs, LogKeeping, StateJudgeSettings, TrialRequest, Venue,
-    VenueSettings, examine,
+    Control, GuestSettings, KeptLogs, LogKeeping, STATE_LIMIT, StateJudgeSettings, TrialRequest,
+    Venue, VenueSettings, examine,
 };
 
 use crate::Request;
@@ -31,8 +30,6 @@ const SCRIPT: &str = "script";
 const LISTS_COMMITS: &str = "list_commits";
 /// The study whose scripts are done for a study without any.
 const STUDY: &str = "survival";
-/// Time for a state; the slowest repairs take seconds.
-const STATE_LIMIT: Duration = Duration::from_secs(120);
 /// Chooses among more states than are judged.
 const SAMPLE_SEED: u64 = 1;
 
@@ -175,10 +172,12 @@ impl<'a> SurvivalJudge<'a> {
         scripts.task.phases.clone_from(&self.plan.phases);
         scripts.task.rounds = Rounds::default();
         let record = self.venue.run_trial(&scripts, control, |_| {});
+        // Taken also if the trial has failed after it was kept.
+        let log = self.logs.take(request.task.trial);
         if let TrialOutcome::Failed { failure } = record.outcome {
             return Err(failure);
         }
-        let log = self.logs.take(request.task.trial).ok_or_else(|| {
+        let log = log.ok_or_else(|| {
             Failure::new(
                 FailureKind::Device,
                 "the disk of the scripts was not recorded",
@@ -222,11 +221,7 @@ impl<'a> SurvivalJudge<'a> {
         )?;
         Ok(judged.map(|judged| {
             let promises = Promises::built_in();
-            let by = PromisedBy {
-                promises: &promises,
-                fs: subject.fs(),
-                options: subject.mount_options(),
-            };
+            let by = PromisedBy::of(&promises, subject);
             let survival = Box::new(examination.survival(&judged, by));
             SurvivalOutcome::Judged { survival }
         }))

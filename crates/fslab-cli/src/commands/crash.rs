@@ -9,7 +9,7 @@ use fslab_crash::{
     Budget, DiskCache, DiskLog, LogLimits, Moment, RequestKind, States, enumerate, moments,
     read_log,
 };
-use fslab_model::{Failure, FailureKind, KindCount, StateKind};
+use fslab_model::{Failure, FailureKind, KindCount, StateKind, Subject};
 use fslab_report::{Column, Table, TableCell};
 use serde::Serialize;
 
@@ -139,6 +139,12 @@ pub(crate) fn load(path: &Path) -> Result<DiskLog, CommandError> {
         let failure = Failure::new(FailureKind::BadInput, text).because(&error);
         failure.hint("fslab compare ... --venue sim --record-disk DIR makes logs")
     })?)
+}
+
+/// The subject of a log.
+pub(crate) fn subject_of(log: &DiskLog) -> Result<Subject, CommandError> {
+    let subject = log.head.subject.parse();
+    Ok(subject.map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?)
 }
 
 /// The states for other programs.

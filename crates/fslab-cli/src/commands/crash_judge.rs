@@ -12,21 +12,17 @@ use fslab_crash::{
     CrashState, DiskLog, Examination, FlushDrop, JudgedState, PromisedBy, Promises, StateChoice,
     StateOutcome,
 };
-use fslab_model::{
-    Bytes, Failure, FailureKind, PromiseId, SimulatedDisk, StateKind, Subject, Survival,
-};
-use fslab_venue::{Control, StateJudge, StateJudgeSettings, examine};
+use fslab_model::{Bytes, Failure, FailureKind, PromiseId, SimulatedDisk, StateKind, Survival};
+use fslab_venue::{Control, STATE_LIMIT, StateJudge, StateJudgeSettings, examine};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::crash::{StateChoiceArgs, load};
+use super::crash::{StateChoiceArgs, load, subject_of};
 use super::kept_states::KeptStates;
 use super::{crash_table, guest_lab};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{defaults, screen, signals};
 
-/// Time for a state; the slowest repairs take seconds.
-const STATE_LIMIT: Duration = Duration::from_secs(120);
 /// Interval of the lines on the progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -104,11 +100,7 @@ impl JudgeArgs {
 
     fn judge(&self, path: &Path) -> Result<LogResult, CommandError> {
         let log = load(path)?;
-        let subject: Subject = log
-            .head
-            .subject
-            .parse()
-            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        let subject = subject_of(&log)?;
         let choice = StateChoice {
             phase: self.phase.clone(),
             cache: self.choice.cache(),
@@ -130,11 +122,7 @@ impl JudgeArgs {
         let judged = judged_states(&examination, &known.unwrap_or_default(), &settings, kept)?;
         let elapsed = began.elapsed();
         let promises = Promises::built_in();
-        let by = PromisedBy {
-            promises: &promises,
-            fs: subject.fs(),
-            options: subject.mount_options(),
-        };
+        let by = PromisedBy::of(&promises, &subject);
         let survival = examination.survival(&judged, by);
         let failing = judged.into_iter().filter(JudgedState::is_failing);
         let failing = failing.map(|state| FailingState {
@@ -246,11 +234,7 @@ impl JudgeGuestArgs {
 
     /// The settings of each guest.
     pub(crate) fn settings(&self, log: &DiskLog) -> Result<Vec<StateJudgeSettings>, CommandError> {
-        let subject: Subject = log
-            .head
-            .subject
-            .parse()
-            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        let subject = subject_of(log)?;
         fslab_trial::ensure_judgeable(&subject)?;
         let processors = std::thread::available_parallelism();
         let jobs = self.jobs.or(processors.ok()).unwrap_or(NonZeroUsize::MIN);

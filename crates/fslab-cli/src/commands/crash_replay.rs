@@ -8,9 +8,9 @@ use clap::Args;
 use fslab_crash::{
     CrashState, DiskLog, Judge, JudgedState, Piece, PromisedBy, Promises, minimise, pieces,
 };
-use fslab_model::{Bytes, Failure, FailureKind, StateKind, Subject};
+use fslab_model::{Bytes, Failure, FailureKind, StateKind};
 
-use super::crash::load;
+use super::crash::{load, subject_of};
 use super::crash_judge::JudgeGuestArgs;
 use super::lab;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -87,17 +87,9 @@ impl MinimiseArgs {
         let log = load(&self.log)?;
         let state = state_of(&self.state, &log)?;
         let judge = judge_of(&log)?;
-        let subject: Subject = log
-            .head
-            .subject
-            .parse()
-            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        let subject = subject_of(&log)?;
         let promises = Promises::built_in();
-        let by = PromisedBy {
-            promises: &promises,
-            fs: subject.fs(),
-            options: subject.mount_options(),
-        };
+        let by = PromisedBy::of(&promises, &subject);
         let mut guest = self.guest.one(&log)?;
         let (mut failure, mut tried, mut wanted) = (None, 0, None);
         let mut last = None;

@@ -11,11 +11,11 @@ use fslab_faults::{
     BlockKind, CaseChoice, CaseClaims, CaseOutcome, DiskFault, DiskFaultKind, FaultCase, FaultPlan,
     JudgedCase, choose_cases, judge_case,
 };
-use fslab_model::{Failure, FailureKind, Subject};
+use fslab_model::{Failure, FailureKind};
 use fslab_venue::{Control, FaultJudge, StateJudgeSettings, judge_faults};
 use serde::Serialize;
 
-use super::crash::load;
+use super::crash::{load, subject_of};
 use super::crash_judge::JudgeGuestArgs;
 use super::faults_table;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -173,12 +173,7 @@ impl Script<'_> {
 
     /// The cases, after a run without faults in which nothing may be wrong.
     fn chosen(&self, before: &[LogScript]) -> Result<Vec<FaultCase>, CommandError> {
-        let subject: Subject = self
-            .log
-            .head
-            .subject
-            .parse()
-            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        let subject = subject_of(self.log)?;
         let mut first = FaultJudge::new(self.log, self.script.clone(), self.settings[0].clone())?;
         let run = first.run_without_faults(subject.fs());
         first.end()?;

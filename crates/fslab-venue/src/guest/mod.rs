@@ -33,4 +33,4 @@ pub use recording::{KeptLogs, LogKeeping};
 pub(crate) use recording::{Recorded, keep_log};
 pub(crate) use share::{Share, TrialStatus};
 pub use shell::{ShellRequest, run_shell};
-pub use state_judge::{StateJudge, StateJudgeSettings, examine};
+pub use state_judge::{STATE_LIMIT, StateJudge, StateJudgeSettings, examine};

@@ -22,6 +22,9 @@ use super::init::{MOUNT_POINT, SIMULATED_DISK, STATUS};
 use super::state_boot::{Boot, Started};
 use crate::lease::Leases;
 
+/// Time for a state; the slowest repairs take seconds.
+pub const STATE_LIMIT: Duration = Duration::from_secs(120);
+
 /// States of a boot: bounds what a guest kernel gathers, and makes what is found in a state
 /// independent of how many are judged in parallel.
 const STATES_PER_BOOT: usize = 200;
@@ -258,43 +261,35 @@ pub fn examine(
         let text = format!("the scripts of the log: {error}");
         Failure::new(FailureKind::BadInput, text)
     })?;
-    let named = examination.states().iter().map(|(kind, state)| {
-        let name = examination.name(state);
-        (*kind, state, name)
-    });
-    let (done, left): (Vec<_>, Vec<_>) = named.partition(|(.., name)| known.contains_key(name));
-    let states: Vec<CrashState> = left.iter().map(|it| it.1.clone()).collect();
-    let judged: Mutex<BTreeMap<String, JudgedState>> = Mutex::default();
-    let each = |number: usize, outcome: StateOutcome| {
-        let (kind, state, name) = &left[number];
-        let found = judge.judge(*kind, state, name.clone(), &outcome);
+    let all = examination.states();
+    let names: Vec<String> = all.iter().map(|it| examination.name(&it.1)).collect();
+    let is_left = |number: &usize| !known.contains_key(&names[*number]);
+    let left: Vec<usize> = (0..all.len()).filter(is_left).collect();
+    let states: Vec<CrashState> = left.iter().map(|it| all[*it].1.clone()).collect();
+    let judged: Mutex<BTreeMap<usize, JudgedState>> = Mutex::default();
+    let each = |place: usize, outcome: StateOutcome| {
+        let number = left[place];
+        let (kind, state) = &all[number];
+        let found = judge.judge(*kind, state, names[number].clone(), &outcome);
         take(&found);
         if let Ok(mut judged) = judged.lock() {
-            judged.insert(name.clone(), found);
+            judged.insert(number, found);
         }
     };
     judge_all(examination.log(), &states, settings, is_stopped, &each)?;
     if is_stopped() {
         return Ok(None);
     }
-    let mut judged = judged.into_inner().unwrap_or_default();
-    let before = done.iter().filter_map(|(kind, _, name)| {
-        let state = known.get(name)?.clone();
-        Some((
-            name.clone(),
-            JudgedState {
-                kind: *kind,
-                ..state
-            },
-        ))
-    });
-    judged.extend(before);
     // In the order of the states, however many guests judged them.
-    let names = examination.states().iter();
-    let names = names.map(|(_, state)| examination.name(state));
-    Ok(Some(
-        names.filter_map(|name| judged.remove(&name)).collect(),
-    ))
+    let mut judged = judged.into_inner().unwrap_or_default();
+    let before = |number: usize| {
+        let state = known.get(&names[number])?.clone();
+        let kind = all[number].0;
+        Some(JudgedState { kind, ..state })
+    };
+    let numbers = 0..all.len();
+    let found = numbers.filter_map(|number| judged.remove(&number).or_else(|| before(number)));
+    Ok(Some(found.collect()))
 }
 
 /// The first component of a folder.
