@@ -29,7 +29,8 @@ lab: build
 	$(FSLAB) lab build
 
 # A first table in real time, then the guest kernel, then virtual time.
-demo: setup
+demo:
+	@scripts/setup demo
 	@scripts/demo
 
 # The lab is built by the command that is tested: what `make demo` takes is not needed. Its root image

@@ -52,6 +52,19 @@ const STEPS: &[Step] = &[
             "warnings",
         ],
     ),
+    // What `make demo` builds.
+    step(
+        "clippy without features",
+        &[
+            "clippy",
+            "--package",
+            "fslab-cli",
+            "--no-default-features",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
     Step {
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
         ..step("doc", &["doc", "--workspace", "--no-deps"])

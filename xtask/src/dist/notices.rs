@@ -49,7 +49,7 @@ pub(super) fn write(
     }
     document += "\n2. Rust's standard library, and the font\n";
     document += &format!("\nRust's standard library: see {of_rust} beside this file.\n");
-    let font = read(&root.join("crates/fslab-cli/fonts/LICENSE-OFL"))?;
+    let font = read(&root.join("crates/fslab-render/fonts/LICENSE-OFL"))?;
     document += &titled("Liberation Sans", &String::from_utf8_lossy(&font));
     document += "\n3. Crates\n";
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -7,8 +7,8 @@ use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, RunRecord};
 use fslab_report::{Exhibit, exhibits, then_and_now_pictures};
 
+use super::Renderer;
 use super::output_file::put_file;
-use super::renderer::Renderer;
 use crate::exit::CommandError;
 use crate::screen::{self, Lines, plain};
 use crate::terminal_table;
@@ -59,8 +59,8 @@ pub(crate) fn write(
             }
         }
     }
-    if let Some(missing) = renderer.missing_glyphs() {
-        screen::warn(&missing);
+    if let Some(warning) = renderer.warning() {
+        screen::warn(&warning);
     }
     Ok(files)
 }

@@ -40,15 +40,15 @@ mod list;
 mod machine;
 mod man;
 mod mkfs;
+#[cfg(not(feature = "render"))]
+mod no_renderer;
 mod output_file;
 mod part_files;
-mod pdf;
 mod phase_activities;
 mod plan_args;
 mod plan_text;
 mod platform;
 mod precision_text;
-mod renderer;
 mod report;
 mod run;
 mod schema;
@@ -64,6 +64,11 @@ mod trial;
 mod venue_args;
 mod worker;
 mod workload;
+
+#[cfg(feature = "render")]
+use fslab_render::Renderer;
+#[cfg(not(feature = "render"))]
+use no_renderer::Renderer;
 
 pub(crate) use command::Command;
 pub(crate) use precision_text::describe_precision;

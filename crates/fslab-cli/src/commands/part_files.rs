@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fslab_report::{Chapter, charts as charts_of, table_files};
 
+use super::Renderer;
 use super::figure_files::file_name;
 use super::output_file::put_file;
-use super::renderer::Renderer;
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -97,8 +97,8 @@ pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
             files.index.push('\n');
         }
     }
-    if let Some(missing) = renderer.missing_glyphs() {
-        screen::warn(&missing);
+    if let Some(warning) = renderer.warning() {
+        screen::warn(&warning);
     }
     for reason in reasons {
         screen::warn(&reason);

@@ -1,14 +1,18 @@
 //! Errors of writing a run in another tool's format.
 
 use fslab_model::{Failure, FailureKind};
-use parquet::errors::ParquetError;
 
 /// Why a run could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The Parquet library failed.
+    #[cfg(feature = "parquet")]
     #[error("cannot write the run as Parquet")]
-    Parquet(#[from] ParquetError),
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// This build has no writer of Parquet.
+    #[cfg(not(feature = "parquet"))]
+    #[error("cannot write the run as Parquet: fslab was built without the feature 'parquet'")]
+    NoParquet,
     /// A row could not be written.
     #[error("cannot write the table as CSV")]
     Csv(#[from] csv::Error),

@@ -6,10 +6,16 @@ mod error;
 mod fio_json;
 mod fio_sides;
 mod left_out;
+#[cfg(not(feature = "parquet"))]
+mod no_parquet;
+#[cfg(feature = "parquet")]
 mod parquet;
 
 pub use csv_wide::csv_wide;
 pub use error::ExportError;
 pub use fio_json::fio_json;
 pub use left_out::{bonnie_left_out, iozone_left_out};
+#[cfg(not(feature = "parquet"))]
+pub use no_parquet::parquet;
+#[cfg(feature = "parquet")]
 pub use parquet::parquet;

@@ -27,7 +27,7 @@ use resvg::usvg::{self, ImageKind, Node, Opacity, PaintOrder, Tree, fontdb};
 const POINTS: f32 = 0.75;
 
 /// The document under `title`, or the reason why it cannot be written.
-pub(super) fn pdf(tree: &Tree, title: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn pdf(tree: &Tree, title: &str) -> Result<Vec<u8>, String> {
     if let Some(what) = unsupported(tree) {
         return Err(format!("it has {what}"));
     }
@@ -291,7 +291,7 @@ fn stroke(of: &usvg::Stroke) -> Option<Stroke> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::renderer::{Format, Renderer};
+    use crate::renderer::{DrawingFormat, Renderer};
 
     /// A drawing with all that charts have: a style, an opacity, dashes, a mask of an image.
     fn drawing() -> String {
@@ -313,7 +313,7 @@ mod tests {
         let formats = Renderer::new().formats(svg, "A title (of a chart)");
         let found = formats
             .into_iter()
-            .find(|(format, _)| *format == Format::Pdf);
+            .find(|(format, _)| *format == DrawingFormat::Pdf);
         found.expect("a format").1
     }
 

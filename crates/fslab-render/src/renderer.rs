@@ -2,7 +2,7 @@
 //!
 //! Only the built-in fonts are used, so that a drawing gives the same pixels and the same document
 //! on every machine. A character that they lack is an empty box, and is reported by
-//! [`Renderer::missing_glyphs`].
+//! [`Renderer::warning`].
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{self, FontResolver, fontdb};
 
-use super::pdf::pdf;
+use crate::pdf::pdf;
 
 /// Scale of a picture, unless it would be too large.
 const SCALE: f32 = 2.0;
@@ -21,8 +21,8 @@ const PIXELS_MAX: f32 = 40e6;
 /// has the metrics of Arial, with Latin, Greek, Cyrillic and the symbols of figures. Its licence,
 /// the SIL Open Font License 1.1, is beside the files.
 const FONTS: [&[u8]; 2] = [
-    include_bytes!("../../fonts/LiberationSans-Regular.ttf"),
-    include_bytes!("../../fonts/LiberationSans-Bold.ttf"),
+    include_bytes!("../fonts/LiberationSans-Regular.ttf"),
+    include_bytes!("../fonts/LiberationSans-Bold.ttf"),
 ];
 /// The most colours of a palette with indices of one byte.
 const COLOURS_MAX: usize = 256;
@@ -32,13 +32,16 @@ const NAMED_MAX: usize = 5;
 
 /// A format that a drawing is rendered to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub enum DrawingFormat {
+    /// Pixels, at twice the size of the drawing.
     Png,
+    /// Vectors, and text with its fonts.
     Pdf,
 }
 
-impl Format {
-    pub(super) fn extension(self) -> &'static str {
+impl DrawingFormat {
+    /// The extension of a file of this format.
+    pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
             Self::Pdf => "pdf",
@@ -46,7 +49,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for DrawingFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Png => "PNG",
@@ -56,13 +59,14 @@ impl fmt::Display for Format {
 }
 
 /// Renders drawings with the built-in fonts.
-pub(super) struct Renderer {
+pub struct Renderer {
     options: usvg::Options<'static>,
     missing: Arc<Mutex<BTreeSet<char>>>,
 }
 
 impl Renderer {
-    pub(super) fn new() -> Self {
+    /// A renderer that has reported nothing.
+    pub fn new() -> Self {
         let mut options = usvg::Options {
             font_family: FAMILY.to_owned(),
             ..usvg::Options::default()
@@ -98,11 +102,12 @@ impl Renderer {
         pdf(&self.tree(svg)?, title)
     }
 
-    /// The drawing in each format beside SVG.
-    pub(super) fn formats(&self, svg: &str, title: &str) -> [(Format, Result<Vec<u8>, String>); 2] {
+    /// The drawing in each format, or the reason why it cannot be rendered; `title` is that of the
+    /// PDF.
+    pub fn formats(&self, svg: &str, title: &str) -> [(DrawingFormat, Result<Vec<u8>, String>); 2] {
         [
-            (Format::Png, self.png(svg)),
-            (Format::Pdf, self.pdf(svg, title)),
+            (DrawingFormat::Png, self.png(svg)),
+            (DrawingFormat::Pdf, self.pdf(svg, title)),
         ]
     }
 
@@ -127,7 +132,7 @@ impl Renderer {
     }
 
     /// A warning about characters that were rendered as empty boxes since [`Self::new`].
-    pub(super) fn missing_glyphs(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         // As code points, since they are untrusted and may be control characters.
         let named = missing.iter().take(NAMED_MAX);
@@ -258,7 +263,7 @@ mod tests {
             for word in text.split(' ') {
                 renderer.png(&drawing(style, word)).expect("a picture");
             }
-            assert_eq!(renderer.missing_glyphs(), None);
+            assert_eq!(renderer.warning(), None);
         }
     }
 
@@ -294,14 +299,14 @@ mod tests {
                 let drawn = renderer.pixels(&svg).expect("pixels");
                 assert!(
                     kept.is_ok_and(|kept| kept == drawn),
-                    "{} is not its drawing: UPDATE_RESULTS=1 cargo test -p fslab-cli renderer",
+                    "{} is not its drawing: UPDATE_RESULTS=1 cargo test -p fslab-render",
                     picture.display()
                 );
                 count += 1;
             }
         }
         assert!(count > 20, "{count} drawings");
-        assert_eq!(renderer.missing_glyphs(), None);
+        assert_eq!(renderer.warning(), None);
     }
 
     #[test]
@@ -311,7 +316,7 @@ mod tests {
             let picture = renderer.png(&drawing("", text));
             picture.expect("a picture");
         }
-        let warning = renderer.missing_glyphs().expect("a missing character");
+        let warning = renderer.warning().expect("a missing character");
         assert!(warning.contains("has no U+5B57, U+6F22:"), "{warning}");
     }
 }
