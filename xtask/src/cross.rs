@@ -31,6 +31,17 @@ enum Linker {
     Zig(&'static str),
 }
 
+/// What is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// Without optimisation.
+    Plain,
+    /// So, without PNG, PDF and Parquet, which take a third of the time.
+    WithoutFeatures,
+    /// What is published.
+    Release,
+}
+
 const TARGETS: [Target; 4] = [
     Target {
         name: "x86_64-windows",
@@ -60,16 +71,20 @@ const TARGETS: [Target; 4] = [
 
 /// Builds for the platform that `words` name, and prints the path of the program.
 pub(crate) fn run(root: &Path, words: &[&str]) -> ExitCode {
-    let (name, is_release) = match words {
-        [name] => (*name, false),
-        [name, "--release"] => (*name, true),
+    let (name, variant) = match words {
+        [name] => (*name, Variant::Plain),
+        [name, "--no-default-features"] => (*name, Variant::WithoutFeatures),
+        [name, "--release"] => (*name, Variant::Release),
         _ => {
             let known: Vec<_> = TARGETS.iter().map(|it| it.name).collect();
-            eprintln!("usage: cargo xtask cross {} [--release]", known.join(" | "));
+            eprintln!(
+                "usage: cargo xtask cross {} [--release | --no-default-features]",
+                known.join(" | ")
+            );
             return ExitCode::from(2);
         }
     };
-    match build(root, name, is_release) {
+    match build(root, name, variant) {
         Ok(program) => {
             println!("{}", program.display());
             ExitCode::SUCCESS
@@ -106,7 +121,7 @@ pub(crate) fn missing(root: &Path, name: &str) -> Option<String> {
 }
 
 /// Builds fslab for the target `name`; returns the program's path.
-pub(crate) fn build(root: &Path, name: &str, is_release: bool) -> Result<PathBuf, String> {
+pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf, String> {
     let target = TARGETS.iter().find(|it| it.name == name);
     let target = target.ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|it| it.name).collect();
@@ -147,7 +162,10 @@ pub(crate) fn build(root: &Path, name: &str, is_release: bool) -> Result<PathBuf
     command
         .env(format!("CC_{variable}"), &compiler)
         .env(linker, &compiler);
-    if is_release {
+    if variant == Variant::WithoutFeatures {
+        command.arg("--no-default-features");
+    }
+    if variant == Variant::Release {
         command
             .args(["--profile", "dist"])
             .env("CARGO_PROFILE_DIST_DEBUG", "0")
@@ -157,7 +175,10 @@ pub(crate) fn build(root: &Path, name: &str, is_release: bool) -> Result<PathBuf
             );
     }
     run_to_end(&mut command)?;
-    let profile = if is_release { "dist" } else { "debug" };
+    let profile = match variant {
+        Variant::Release => "dist",
+        Variant::Plain | Variant::WithoutFeatures => "debug",
+    };
     Ok(folder
         .join(target.triple)
         .join(profile)

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use fslab_crash::{FaultyReport, StateOutcome, StatePart};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::PlanResult;
@@ -41,7 +42,7 @@ pub struct CaseOutcome {
 }
 
 /// How applications or the kernel noticed a fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detection {
     /// Not at all.
@@ -55,7 +56,9 @@ pub enum Detection {
 }
 
 /// What a file system did about a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// It went on.
@@ -73,7 +76,7 @@ pub enum Recovery {
 }
 
 /// What is left when the disk does not fail any more, after a repair where one was needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aftermath {
     /// Everything that was synced without an error.

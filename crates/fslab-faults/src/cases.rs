@@ -1,6 +1,7 @@
 //! Which faults are tried: of each kind of block and each kind of fault a few, among the blocks
 //! that a run without faults has read or written.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{AccessKind, BlockKind, BlockUnit, DiskAccess, DiskFault, DiskFaultKind};
@@ -26,7 +27,7 @@ pub struct CaseChoice {
 }
 
 /// A case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FaultCase {
     /// What the block is for.
     pub block: BlockKind,
@@ -36,6 +37,7 @@ pub struct FaultCase {
     pub detail: String,
     /// The fault.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub fault: DiskFault,
     /// Accesses that the fault could happen to in the run without faults.
     pub expected_accesses: u64,

@@ -1,12 +1,13 @@
 //! A case as it was judged, and its short words.
 
 use fslab_crash::StateCheck;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Aftermath, Detection, FaultCase, Recovery};
 
 /// A case as it was judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JudgedCase {
     /// The phase of the script.
     pub phase: String,

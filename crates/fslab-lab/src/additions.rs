@@ -96,6 +96,15 @@ pub(crate) struct Edit {
     pub(crate) new: &'static str,
 }
 
+/// The edit after which the simulated disk asks the host at each flush whether it succeeds.
+pub(crate) const FLUSH_ERRORS: Edit = Edit {
+    effect: "flushes that fail",
+    file: "arch/um/drivers/simdisk/Makefile",
+    old: "\nobj-y += driver/clock_kern.o\n",
+    new: "\nccflags-y += -DSIMDISK_FLUSH_ERRORS\nCFLAGS_host_user.o += -DSIMDISK_FLUSH_ERRORS\n\
+          obj-y += driver/clock_kern.o\n",
+};
+
 /// The edits that hook the simulated disk and the lab's drivers into the source.
 pub(crate) const EDITS: &[Edit] = &[
     Edit {

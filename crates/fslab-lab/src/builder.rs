@@ -40,6 +40,8 @@ pub struct BuildRequest {
     pub new_root: bool,
     /// File systems, by their drivers' names, whose modules a PC's guest can load.
     pub file_systems: Vec<String>,
+    /// Whether the host can fail a flush of the simulated disk of User-Mode Linux.
+    pub flush_errors: bool,
     /// Modules of the user for a PC's kernel.
     pub modules: Vec<PathBuf>,
 }
@@ -67,7 +69,13 @@ pub fn build(
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
-    build_by(Recipe::current(), cache, request, stop, listener)
+    build_by(
+        Recipe::um(request.flush_errors),
+        cache,
+        request,
+        stop,
+        listener,
+    )
 }
 
 fn build_by(
@@ -195,6 +203,7 @@ fn compile(
         patches: applied.patches,
         simdisk: !recipe.drivers.is_empty(),
         lab_devices: !recipe.drivers.is_empty(),
+        flush_errors: recipe.option.is_some(),
         compiler: compiler.unwrap_or("unknown").to_owned(),
         binary_bytes: about.len(),
         objects: build_dir.reporter.objects_done(),
@@ -302,6 +311,7 @@ linux:
                 force: false,
                 new_root: false,
                 file_systems: Vec::new(),
+                flush_errors: false,
                 modules: Vec::new(),
             }
         }

@@ -72,7 +72,7 @@ impl Compilation {
             patches: self.patch(build_dir)?,
             edits_ignored: accepted(
                 self.kind,
-                additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?,
+                additions::install(&self.tree, self.recipe.drivers, &self.recipe.edits())?,
                 LabError::EditsRefused,
             )?,
             config_ignored: self.configure(build_dir)?,

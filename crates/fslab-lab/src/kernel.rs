@@ -67,6 +67,9 @@ pub struct KernelFacts {
     /// trial and the host.
     #[serde(default)]
     pub lab_devices: bool,
+    /// True if the host can fail a flush of the simulated disk.
+    #[serde(default)]
+    pub flush_errors: bool,
     /// The compiler with its version, as it reports itself.
     pub compiler: String,
     /// Bytes of the kernel's executable.
@@ -93,7 +96,7 @@ impl Kernel {
     #[must_use]
     pub fn is_stale(&self) -> bool {
         let current = match self.facts.pc {
-            None => Recipe::current().digest(),
+            None => Recipe::um(self.facts.flush_errors).digest(),
             Some(_) => pc::recipe_digest(self.facts.source_kind),
         };
         self.facts.recipe != current
@@ -202,6 +205,7 @@ pub(crate) mod tests {
             patches: Vec::new(),
             simdisk: true,
             lab_devices: true,
+            flush_errors: false,
             compiler: "cc 1".into(),
             binary_bytes: 5,
             objects: 7,

@@ -175,6 +175,7 @@ mod tests {
                 force: false,
                 new_root,
                 file_systems: Vec::new(),
+                flush_errors: false,
                 modules: Vec::new(),
             };
             build_lab(

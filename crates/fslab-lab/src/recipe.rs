@@ -1,7 +1,7 @@
 //! A kernel's recipe: the configuration, patches, and additions to every source. All are embedded.
 
 use crate::KernelKey;
-use crate::additions::{DRIVERS, EDITS, Edit};
+use crate::additions::{DRIVERS, EDITS, Edit, FLUSH_ERRORS};
 use crate::key::Fingerprint;
 
 /// The configuration of every guest kernel.
@@ -32,6 +32,8 @@ pub(crate) struct Recipe {
     pub(crate) patches: &'static [(&'static str, &'static str)],
     pub(crate) drivers: &'static [(&'static str, &'static str)],
     pub(crate) edits: &'static [Edit],
+    /// The edit of an option.
+    pub(crate) option: Option<Edit>,
 }
 
 impl Recipe {
@@ -42,7 +44,21 @@ impl Recipe {
             patches: PATCHES,
             drivers: DRIVERS,
             edits: EDITS,
+            option: None,
         }
+    }
+
+    /// The recipe of a User-Mode Linux whose disk can fail a flush, or not.
+    pub(crate) fn um(flush_errors: bool) -> Self {
+        Self {
+            option: flush_errors.then_some(FLUSH_ERRORS),
+            ..Self::current()
+        }
+    }
+
+    /// All edits.
+    pub(crate) fn edits(self) -> Vec<Edit> {
+        self.edits.iter().copied().chain(self.option).collect()
     }
 
     /// The recipe of a simulated PC's kernel: the disk is a module of it, and nothing is edited.
@@ -52,6 +68,7 @@ impl Recipe {
             patches: PATCHES,
             drivers: &[],
             edits: &[],
+            option: None,
         }
     }
 
@@ -80,7 +97,7 @@ impl Recipe {
             fingerprint.add(path);
             fingerprint.add(text);
         }
-        for edit in self.edits {
+        for edit in self.edits() {
             fingerprint.add(edit.file);
             fingerprint.add(edit.new);
         }
@@ -94,6 +111,7 @@ impl Recipe {
             patches: &[],
             drivers: &[],
             edits: &[],
+            option: None,
         }
     }
 }
@@ -114,6 +132,8 @@ mod tests {
             ..plain
         };
         assert_ne!(plain.digest(), patched.digest());
+        assert_eq!(Recipe::um(false).digest(), Recipe::current().digest());
+        assert_ne!(Recipe::um(true).digest(), Recipe::current().digest());
         let other = Recipe::of("CONFIG_A=n\n");
         assert_ne!(plain.digest(), driven.digest());
         assert_ne!(plain.digest(), other.digest());

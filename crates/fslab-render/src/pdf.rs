@@ -310,7 +310,7 @@ mod tests {
     }
 
     fn pdf(svg: &str) -> Result<Vec<u8>, String> {
-        let formats = Renderer::new().formats(svg, "A title (of a chart)");
+        let formats = Renderer::with_built_in_fonts().formats(svg, "A title (of a chart)");
         let found = formats
             .into_iter()
             .find(|(format, _)| *format == DrawingFormat::Pdf);

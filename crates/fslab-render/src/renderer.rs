@@ -66,7 +66,7 @@ pub struct Renderer {
 
 impl Renderer {
     /// A renderer that has reported nothing.
-    pub fn new() -> Self {
+    pub fn with_built_in_fonts() -> Self {
         let mut options = usvg::Options {
             font_family: FAMILY.to_owned(),
             ..usvg::Options::default()
@@ -131,7 +131,7 @@ impl Renderer {
         Ok(pixels)
     }
 
-    /// A warning about characters that were rendered as empty boxes since [`Self::new`].
+    /// A warning about characters that were rendered as empty boxes since [`Self::with_built_in_fonts`].
     pub fn warning(&self) -> Option<String> {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         // As code points, since they are untrusted and may be control characters.
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn pictures_of_few_and_of_many_colours_decode_to_their_pixels() {
-        let renderer = Renderer::new();
+        let renderer = Renderer::with_built_in_fonts();
         let shade = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 300 300\" \
                      width=\"300\" height=\"300\"><linearGradient id=\"g\"><stop \
                      stop-color=\"#f00\"/><stop offset=\".5\" stop-color=\"#0f0\"/><stop \
@@ -221,7 +221,7 @@ mod tests {
         let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 20 10\" width=\"20\" \
                    height=\"10\"><style>.a { fill: #f00; } @media (prefers-color-scheme: dark) \
                    { .a { fill: #0f0; } }</style><path class=\"a\" d=\"M0 0H20V10H0z\"/></svg>";
-        let png = Renderer::new().png(svg).expect("a picture");
+        let png = Renderer::with_built_in_fonts().png(svg).expect("a picture");
         let picture = Pixmap::decode_png(&png).expect("a PNG");
         assert_eq!((picture.width(), picture.height()), (40, 20));
         let colour = picture.pixel(5, 5).expect("inside");
@@ -235,7 +235,7 @@ mod tests {
     /// Fonts came from the machine, so that pictures differed, or were missing without fonts.
     #[test]
     fn every_font_family_is_rendered_in_the_built_in_font() {
-        let renderer = Renderer::new();
+        let renderer = Renderer::with_built_in_fonts();
         let pixels = |family: &str| {
             let svg = drawing(&format!("text {{ font-family: {family} }}"), "12.5 ±3 µs");
             renderer.pixels(&svg).expect("a picture")
@@ -258,7 +258,7 @@ mod tests {
         let text =
             "µ μ × ± − – … · ≈ ≤ ≥ → ← ↑ ↓ ∞ √ Σ λ ● ○ ■ □ ▲ ▼ ÄÖÜß éèçñ řžš łęą Ωβ Жя “” ‘’ €";
         for style in ["", "text { font-weight: 700 }"] {
-            let renderer = Renderer::new();
+            let renderer = Renderer::with_built_in_fonts();
             // Only the first missing character of a text is recorded.
             for word in text.split(' ') {
                 renderer.png(&drawing(style, word)).expect("a picture");
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn every_drawing_of_the_results_has_its_picture() {
         let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results");
-        let renderer = Renderer::new();
+        let renderer = Renderer::with_built_in_fonts();
         let mut count = 0;
         for study in fs::read_dir(results).expect("the results").flatten() {
             for file in fs::read_dir(study.path()).expect("a study").flatten() {
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn missing_glyphs_are_named_by_code_point() {
-        let renderer = Renderer::new();
+        let renderer = Renderer::with_built_in_fonts();
         for text in ["漢字", "字", "plain"] {
             let picture = renderer.png(&drawing("", text));
             picture.expect("a picture");

@@ -118,7 +118,7 @@ static blk_status_t serve(struct request *rq, struct sd_request *request)
 	case REQ_OP_FLUSH:
 		request->op = SD_FLUSH;
 		request->sector = request->sectors = 0;
-		return BLK_STS_OK;
+		return status_of(simdisk_host_flush(image));
 	case REQ_OP_DISCARD:
 		request->op = SD_DISCARD;
 		return status_of(simdisk_host_punch(image, request->sector << SECTOR_SHIFT,

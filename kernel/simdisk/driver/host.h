@@ -33,6 +33,17 @@ int simdisk_host_forget(const char *path);
 /* Makes it read as zeros and take no room. */
 int simdisk_host_punch(int file, unsigned long long offset, unsigned long long bytes);
 
+/* Whether a flush succeeds: 0, or a negative errno. Nothing is written back. The host is asked only
+ * in a kernel that is built for it: each flush costs a call. */
+#ifdef SIMDISK_FLUSH_ERRORS
+int simdisk_host_flush(int file);
+#else
+static inline int simdisk_host_flush(int file)
+{
+	return 0;
+}
+#endif
+
 /* Zeroed memory beside the guest's, so that a model's state does not shrink its page cache; it
  * takes room when it is touched. NULL where there is none. */
 void *simdisk_host_alloc(unsigned long bytes);

@@ -9,6 +9,7 @@ use super::dependencies::linked;
 use super::package::tarball;
 use super::program::{make, read, run, text, write};
 use super::{needed, notices, sbom};
+use crate::cross::Variant;
 use crate::zig;
 
 /// Static libraries of gcc for Windows that are linked into a program.
@@ -44,7 +45,7 @@ pub(super) fn make_port(packing: &Packing, target: &str, port: Port) -> Result<(
     let name = format!("fslab-{}-{target}", packing.version);
     let tree = out.join("tree").join(&name);
     println!("dist: building {target}");
-    let program = crate::cross::build(root, target, true)?;
+    let program = crate::cross::build(root, target, Variant::Release)?;
     let bytes = read(&program)?;
     println!("dist: {target}: {} bytes", bytes.len());
     make(&tree)?;

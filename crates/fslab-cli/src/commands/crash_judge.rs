@@ -12,7 +12,10 @@ use fslab_crash::{
     CrashState, DiskLog, Examination, FlushDrop, JudgedState, PromisedBy, Promises, StateChoice,
     StateOutcome,
 };
-use fslab_model::{Bytes, Failure, FailureKind, PromiseId, SimulatedDisk, StateKind, Survival};
+use fslab_lab::Lab;
+use fslab_model::{
+    Bytes, Failure, FailureKind, PromiseId, SimulatedDisk, StateKind, Subject, Survival,
+};
 use fslab_venue::{Control, STATE_LIMIT, StateJudge, StateJudgeSettings, examine};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -232,14 +235,18 @@ impl JudgeGuestArgs {
         Ok(StateJudge::new(log, settings)?)
     }
 
+    /// The lab of the guests: that of the subject, unless another was asked for.
+    pub(crate) fn lab(&self, subject: &Subject) -> Result<Lab, Failure> {
+        guest_lab::find_for(None, self.kernel.as_deref().or(subject.kernel()))
+    }
+
     /// The settings of each guest.
     pub(crate) fn settings(&self, log: &DiskLog) -> Result<Vec<StateJudgeSettings>, CommandError> {
         let subject = subject_of(log)?;
         fslab_trial::ensure_judgeable(&subject)?;
         let processors = std::thread::available_parallelism();
         let jobs = self.jobs.or(processors.ok()).unwrap_or(NonZeroUsize::MIN);
-        let name = self.kernel.as_deref().or(subject.kernel());
-        let lab = guest_lab::find_for(None, name)?;
+        let lab = self.lab(&subject)?;
         let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
         let first = StateJudgeSettings {
             guest: guest_lab::settings(&lab, jobs)?,

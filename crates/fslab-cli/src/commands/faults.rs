@@ -1,6 +1,6 @@
 //! `fslab faults`: what file systems make of a failing disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use fslab_faults::{
 };
 use fslab_model::{Failure, FailureKind};
 use fslab_venue::{Control, FaultJudge, StateJudgeSettings, judge_faults};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::crash::{load, subject_of};
@@ -25,6 +26,9 @@ use crate::{screen, signals};
 const CASE_LIMIT: Duration = Duration::from_secs(60);
 /// Interval of the lines on the progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
+
+const FLUSH_ERRORS_HINT: &str =
+    "`fslab lab build --flush-errors` makes one that does, for --kernel flush-errors";
 
 /// Arguments of `fslab faults`.
 #[derive(Debug, Args)]
@@ -73,10 +77,13 @@ fn parse_block(text: &str) -> Result<BlockKind, String> {
 }
 
 /// The cases of a log.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct FaultsResult {
+    /// The log's file.
     pub(crate) log: PathBuf,
+    /// The subject.
     pub(crate) subject: String,
+    /// Its cases.
     pub(crate) cases: Vec<JudgedCase>,
     #[serde(skip)]
     pub(crate) elapsed: Duration,
@@ -88,8 +95,18 @@ impl FaultsArgs {
         signals::stop_on_signals(&control)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut results = Vec::new();
+        let mut labs_without_flush_errors = BTreeSet::new();
         for path in &self.logs {
-            results.push(self.judge(path, &control)?);
+            let log = load(path)?;
+            if let Some(lab) = self.lab_without_flush_errors(&log)? {
+                labs_without_flush_errors.insert(lab);
+            }
+            results.push(self.judge(path, &log, &control)?);
+        }
+        for lab in labs_without_flush_errors {
+            screen::notice(&format!(
+                "no flush failed: the disk of the lab '{lab}' fails none; {FLUSH_ERRORS_HINT}"
+            ));
         }
         if self.json {
             screen::print_json(&results)?;
@@ -107,8 +124,32 @@ impl FaultsArgs {
         Ok(Exit::Done)
     }
 
-    fn judge(&self, path: &Path, control: &Control) -> Result<FaultsResult, CommandError> {
-        let log = load(path)?;
+    /// The lab of a log, if flushes are to fail and its disk fails none; an error if nothing else was
+    /// asked for.
+    fn lab_without_flush_errors(&self, log: &DiskLog) -> Result<Option<String>, CommandError> {
+        let kind = DiskFaultKind::FlushError;
+        let asked = self.fault.contains(&kind) || self.case.is_some_and(|it| it.kind == kind);
+        let is_wanted = asked || (self.fault.is_empty() && self.case.is_none());
+        let is_wanted =
+            is_wanted && (self.block.is_empty() || self.block.contains(&BlockKind::Cache));
+        let lab = self.guest.lab(&subject_of(log)?)?;
+        if !is_wanted || lab.kernel.facts.flush_errors {
+            return Ok(None);
+        }
+        if asked {
+            let text = format!("the disk of the lab '{}' fails no flush", lab.name);
+            let failure = Failure::new(FailureKind::Unsupported, text);
+            return Err(failure.hint(FLUSH_ERRORS_HINT).into());
+        }
+        Ok(Some(lab.name))
+    }
+
+    fn judge(
+        &self,
+        path: &Path,
+        log: &DiskLog,
+        control: &Control,
+    ) -> Result<FaultsResult, CommandError> {
         let began = Instant::now();
         let scripts = &log.head.scripts;
         let is_wanted = |it: &&LogScript| self.phase.as_deref().is_none_or(|name| it.phase == name);
@@ -122,7 +163,7 @@ impl FaultsArgs {
             };
             return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
         }
-        let mut settings = self.guest.settings(&log)?;
+        let mut settings = self.guest.settings(log)?;
         for each in &mut settings {
             each.limit = CASE_LIMIT;
         }
@@ -130,7 +171,7 @@ impl FaultsArgs {
         for script in chosen {
             let judged = Script {
                 args: self,
-                log: &log,
+                log,
                 script,
                 settings: &settings,
                 control,

@@ -29,7 +29,7 @@ pub(crate) fn write(
         let failure = Failure::new(FailureKind::BadInput, text);
         return Err(failure.hint("add a [[figure]] to the study.toml").into());
     }
-    let renderer = Renderer::new();
+    let renderer = Renderer::with_built_in_fonts();
     let mut files = Vec::new();
     for exhibit in &exhibits {
         let mut write = |extension: &str, content: &[u8]| {

@@ -17,6 +17,9 @@ use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::minutes;
 use crate::{defaults, screen};
 
+/// The name of a lab whose disk can fail a flush, unless another is given.
+const FLUSH_ERRORS: &str = "flush-errors";
+
 /// Arguments of `fslab lab`.
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
@@ -151,6 +154,10 @@ struct BuildArgs {
     /// linux-source-6.12]
     #[arg(long, value_name = "TREE|TARBALL")]
     source: Option<PathBuf>,
+    /// With a simulated disk whose flushes can fail, for `fslab faults`: a separate lab with
+    /// separate figures [default name: flush-errors]
+    #[arg(long, conflicts_with = "kernel")]
+    flush_errors: bool,
     /// Parallel compiler processes [default: one per processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -196,12 +203,18 @@ impl BuildArgs {
             (Some(name), ..) => name.clone(),
             (None, SourceRequest::DebianKernel(version), _) => format!("debian-{version}"),
             (None, _, Architecture::Pc) => "pc".to_owned(),
+            (None, _, Architecture::Um) if self.flush_errors => FLUSH_ERRORS.to_owned(),
             (None, _, Architecture::Um) => "default".to_owned(),
         };
         if self.modules.is_some() && architecture == Architecture::Um {
             let text = "--modules needs the kernel of a PC: this one has no modules";
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint("--kernel debian:6.1 or --arch pc, or leave out --modules"));
+        }
+        if self.flush_errors && architecture == Architecture::Pc {
+            let text = "--flush-errors needs --arch um: the disk of a PC fails no flush";
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("leave out --flush-errors, or build for --arch um"));
         }
         if self.objects.is_some() && architecture == Architecture::Pc {
             let text = "--objects needs --arch um: other kernels are built from nothing";
@@ -226,6 +239,7 @@ impl BuildArgs {
             force: self.force,
             new_root: self.new_root,
             file_systems: drivers.map(str::to_owned).collect(),
+            flush_errors: self.flush_errors,
             modules,
         })
     }

@@ -20,7 +20,7 @@ impl fmt::Display for DrawingFormat {
 pub(super) struct Renderer;
 
 impl Renderer {
-    pub(super) fn new() -> Self {
+    pub(super) fn with_built_in_fonts() -> Self {
         Self
     }
 

@@ -72,7 +72,7 @@ impl<'a> IndexedFolder<'a> {
 /// Writes every chart as SVG, PNG and PDF, and returns the index. A PNG or PDF that cannot be
 /// written is a warning, once per reason.
 pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
-    let renderer = Renderer::new();
+    let renderer = Renderer::with_built_in_fonts();
     let mut files = IndexedFolder::new(folder, "Charts");
     let mut reasons = BTreeSet::new();
     for chapter in chapters {

@@ -17,6 +17,7 @@ use super::config::ShownSetting;
 use super::crash_judge::JudgedLog;
 use super::delete::DeletedRun;
 use super::disk::{DiskDetails, DiskSummary};
+use super::faults::FaultsResult;
 use super::lab_status::LabStatuses;
 use super::phase_activities::PhaseActivities;
 use super::study_check::ScorecardDocument;
@@ -165,6 +166,11 @@ pub(crate) const FORMATS: &[Format] = &[
         "crash-judge",
         "`fslab crash judge --json`",
         printed::<Vec<JudgedLog<'static>>>,
+    ),
+    format(
+        "faults",
+        "`fslab faults --json`",
+        printed::<Vec<FaultsResult>>,
     ),
     format(
         "config-show",

@@ -1,9 +1,12 @@
 //! What a block is for.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a block is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockKind {
     /// The superblock, or a copy of it.

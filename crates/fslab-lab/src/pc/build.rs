@@ -241,6 +241,7 @@ fn make_parts(
         patches: kernel.patches.clone(),
         simdisk: true,
         lab_devices: true,
+        flush_errors: false,
         compiler: compiler.unwrap_or("unknown").to_owned(),
         binary_bytes: about.len(),
         objects: build_dir.reporter.objects_done(),
