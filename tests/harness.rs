@@ -105,6 +105,8 @@ impl Desk {
         let root = Path::new("roots").join(part("root_key"));
         let kernel = Path::new("labs").join(digest).join(part("kernel_key"));
         copy_folder(&cache.join(&root), &ours.join(&root));
+        // As in a new cache: what a PC maps is made by its first trial.
+        let _ = fs::remove_file(ours.join(&root).join("root.img.padded"));
         copy_folder(&cache.join(&kernel), &ours.join(&kernel));
         copy_folder(&lab, &ours.join("labs").join(digest));
         fs::create_dir_all(ours.join("names")).expect("a folder");

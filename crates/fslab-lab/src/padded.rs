@@ -40,6 +40,15 @@ pub fn padded(file: &Path) -> Result<PathBuf, LabError> {
     Ok(copy)
 }
 
+/// Writes `copy`, the bytes of `file` padded in the same way: where [`padded`] cannot, since the
+/// folder of the file belongs to another user or is read-only.
+///
+/// # Errors
+/// Those of reading and writing.
+pub fn write_padded(file: &Path, copy: &Path) -> io::Result<()> {
+    write(file, copy, padded_bytes(file.metadata()?.len()))
+}
+
 /// Other trials, of this process and of others, may do the same at this time.
 fn write(file: &Path, copy: &Path, bytes: u64) -> io::Result<()> {
     let mut output = AtomicFile::create(copy)?;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fslab_lab::{PROGRAM_BYTES, padded, padded_bytes};
+use fslab_lab::{PROGRAM_BYTES, padded, padded_bytes, write_padded};
 use fslab_model::{Bytes, SimulatedDisk};
 
 use super::boot::{GuestSettings, PcSettings, simulated_disk};
@@ -24,6 +24,8 @@ enum Origin {
     Made,
     /// A link to an image of the lab or of a study, which the guest reads.
     Image(PathBuf),
+    /// A padded copy of such an image, which could not be padded in its folder.
+    Copied(PathBuf),
 }
 
 /// The files of a PC's guest, in the order of their devices.
@@ -36,7 +38,7 @@ pub(super) struct PcFiles<'a> {
 
 impl<'a> PcFiles<'a> {
     /// The files of a guest with `memory` and a disk of `bytes`. Images are padded beside their
-    /// files if they are not yet.
+    /// files if they are not yet and can be, else in the folder of the guest.
     pub(super) fn new(
         settings: &'a GuestSettings,
         pc: &PcSettings,
@@ -62,10 +64,13 @@ impl<'a> PcFiles<'a> {
     }
 
     fn add_image(&mut self, name: &str, image: &Path, bytes: Option<u64>) -> io::Result<()> {
-        let padded = padded(image).map_err(io::Error::other)?;
-        let capacity = padded.metadata()?.len();
-        let bytes = bytes.map_or_else(|| Ok(image.metadata()?.len()), Ok::<_, io::Error>)?;
-        self.add(name, capacity, bytes, Origin::Image(padded));
+        let length = image.metadata()?.len();
+        let origin = match padded(image) {
+            Ok(padded) => Origin::Image(padded),
+            Err(_) => Origin::Copied(image.to_owned()),
+        };
+        let (capacity, bytes) = (padded_bytes(length), bytes.unwrap_or(length));
+        self.add(name, capacity, bytes, origin);
         Ok(())
     }
 
@@ -88,6 +93,7 @@ impl<'a> PcFiles<'a> {
             match origin {
                 Origin::Made => File::create_new(path)?.set_len(file.capacity),
                 Origin::Image(image) => symlink(image, path),
+                Origin::Copied(image) => write_padded(image, &path),
             }
         })
     }
