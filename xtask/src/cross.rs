@@ -5,7 +5,7 @@
 //! the others zig is one, with what their systems declare. What is made stays in `target/cross/`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use crate::zig;
 
@@ -40,7 +40,42 @@ pub(crate) enum Variant {
     WithoutFeatures,
     /// What is published.
     Release,
+    /// The unit tests of the crates with folders for platforms, as programs in `target/cross/tests`.
+    Tests,
 }
+
+impl Variant {
+    /// The words of cargo's command.
+    fn command(self) -> Vec<&'static str> {
+        match self {
+            Self::Tests => {
+                let packages = TESTED.iter().flat_map(|it| ["--package", *it]);
+                let test = [
+                    "test",
+                    "--lib",
+                    "--no-run",
+                    "--message-format=json-render-diagnostics",
+                ];
+                test.into_iter()
+                    .chain(["-Zbuild-std=std,panic_abort,test"])
+                    .chain(packages)
+                    .collect()
+            }
+            Self::WithoutFeatures => [&BUILD[..], &["--no-default-features"]].concat(),
+            Self::Plain | Self::Release => BUILD.to_vec(),
+        }
+    }
+}
+
+const BUILD: [&str; 4] = [
+    "build",
+    "--package",
+    "fslab-cli",
+    "-Zbuild-std=std,panic_abort",
+];
+
+/// The crates whose unit tests are built: what differs between platforms, and what stands on it.
+const TESTED: [&str; 3] = ["fslab-sys", "fslab-engine", "fslab-store"];
 
 const TARGETS: [Target; 4] = [
     Target {
@@ -75,10 +110,11 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> ExitCode {
         [name] => (*name, Variant::Plain),
         [name, "--no-default-features"] => (*name, Variant::WithoutFeatures),
         [name, "--release"] => (*name, Variant::Release),
+        [name, "--tests"] => (*name, Variant::Tests),
         _ => {
             let known: Vec<_> = TARGETS.iter().map(|it| it.name).collect();
             eprintln!(
-                "usage: cargo xtask cross {} [--release | --no-default-features]",
+                "usage: cargo xtask cross {} [--release | --no-default-features | --tests]",
                 known.join(" | ")
             );
             return ExitCode::from(2);
@@ -144,9 +180,11 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_DIR", &folder)
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
-        .env("CARGO_PROFILE_DEV_STRIP", "debuginfo")
-        .args(["build", "--locked", "--package", "fslab-cli"])
-        .args(["-Zbuild-std=std,panic_abort", "--target", target.triple]);
+        // There is nothing to strip, and what strips a program of macOS is not in Debian's compiler.
+        .env("CARGO_PROFILE_DEV_STRIP", "none")
+        .env("CARGO_PROFILE_DIST_STRIP", "none")
+        .args(variant.command())
+        .args(["--locked", "--target", target.triple]);
     let compiler = match target.linker {
         Linker::Named(name) => PathBuf::from(name),
         Linker::Zig(platform) => {
@@ -162,9 +200,6 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
     command
         .env(format!("CC_{variable}"), &compiler)
         .env(linker, &compiler);
-    if variant == Variant::WithoutFeatures {
-        command.arg("--no-default-features");
-    }
     if variant == Variant::Release {
         command
             .args(["--profile", "dist"])
@@ -174,10 +209,13 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
                 release_flags(root).join(SEPARATOR),
             );
     }
+    if variant == Variant::Tests {
+        return keep_tests(&mut command, &folder.join("tests").join(target.name));
+    }
     run_to_end(&mut command)?;
     let profile = match variant {
         Variant::Release => "dist",
-        Variant::Plain | Variant::WithoutFeatures => "debug",
+        _ => "debug",
     };
     Ok(folder
         .join(target.triple)
@@ -198,6 +236,33 @@ fn release_flags(root: &Path) -> Vec<String> {
         // The linker does it: what rustc would start for it is not in Debian's.
         "-Clink-arg=-s".to_owned(),
     ]
+}
+
+/// Builds tests and links each as `folder/CRATE.exe`; returns the folder.
+fn keep_tests(command: &mut Command, folder: &Path) -> Result<PathBuf, String> {
+    let built = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !built.status.success() {
+        return Err(format!("cargo ended with {}", built.status));
+    }
+    let failed =
+        |error: std::io::Error| format!("cannot keep tests in {}: {error}", folder.display());
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for line in String::from_utf8_lossy(&built.stdout).lines() {
+        let message: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let Some(program) = message["executable"].as_str() else {
+            continue;
+        };
+        let name = message["target"]["name"].as_str().unwrap_or("test");
+        let kept = folder.join(name).with_extension("exe");
+        std::fs::copy(program, kept).map_err(failed)?;
+    }
+    Ok(folder.to_owned())
 }
 
 fn run_to_end(command: &mut Command) -> Result<(), String> {
