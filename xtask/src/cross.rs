@@ -40,7 +40,7 @@ pub(crate) enum Variant {
     WithoutFeatures,
     /// What is published.
     Release,
-    /// The unit tests of the crates with folders for platforms, as programs in `target/cross/tests`.
+    /// Unit tests of [`TESTED`], as programs in `target/cross/tests`.
     Tests,
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_DIR", &folder)
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
-        // There is nothing to strip, and what strips a program of macOS is not in Debian's compiler.
+        // There is nothing to strip, and Debian's compiler lacks what strips a program of macOS.
         .env("CARGO_PROFILE_DEV_STRIP", "none")
         .env("CARGO_PROFILE_DIST_STRIP", "none")
         .args(variant.command())

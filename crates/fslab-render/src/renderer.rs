@@ -131,7 +131,7 @@ impl Renderer {
         Ok(pixels)
     }
 
-    /// A warning about characters that were rendered as empty boxes since [`Self::with_built_in_fonts`].
+    /// A warning about characters that were rendered as empty boxes by this renderer.
     pub fn warning(&self) -> Option<String> {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         // As code points, since they are untrusted and may be control characters.

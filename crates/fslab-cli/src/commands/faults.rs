@@ -124,8 +124,8 @@ impl FaultsArgs {
         Ok(Exit::Done)
     }
 
-    /// The lab of a log, if flushes are to fail and its disk fails none; an error if nothing else was
-    /// asked for.
+    /// The lab of a log, if flushes are to fail and its disk fails none; an error if nothing else
+    /// was asked for.
     fn lab_without_flush_errors(&self, log: &DiskLog) -> Result<Option<String>, CommandError> {
         let kind = DiskFaultKind::FlushError;
         let asked = self.fault.contains(&kind) || self.case.is_some_and(|it| it.kind == kind);
