@@ -39,7 +39,7 @@ test: setup
 	cargo build --workspace --locked
 	target/debug/fslab lab build --new-root
 	-target/debug/fslab lab build --kernel debian:6.1
-	-scripts/setup cross && cargo xtask cross x86_64-windows --no-default-features
+	-scripts/setup cross && cargo xtask cross x86_64-windows --no-default-features && cargo xtask cross x86_64-windows --tests
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
 # Tarball, packages, licences, checksums. DIST="--no-guest" leaves the guest out, and

@@ -19,19 +19,22 @@ struct Windows {
 impl Windows {
     /// `None`, with the reason, where Wine or the program is missing.
     fn find(test: &str) -> Option<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let program = root.join(PROGRAM);
+        Self::with(test, PROGRAM, "cargo xtask cross x86_64-windows")
+    }
+
+    /// The same with another program, which `build` makes.
+    fn with(test: &str, program: &str, build: &str) -> Option<Self> {
+        let root = root();
+        let program = root.join(program);
         let Ok(built) = fs::metadata(&program).and_then(|it| it.modified()) else {
-            skip(
-                test,
-                "there is no fslab.exe: `cargo xtask cross x86_64-windows` builds it",
-            );
+            let what = program.file_name().unwrap_or_default().display();
+            skip(test, &format!("there is no {what}: `{build}` builds it"));
             return None;
         };
         if newest(&root.join("crates")) > built {
             skip(
                 test,
-                "fslab.exe is older than the sources: `cargo xtask cross x86_64-windows`",
+                &format!("what was built for Windows is older than the sources: `{build}`"),
             );
             return None;
         }
@@ -112,6 +115,10 @@ impl Drop for Windows {
             .env("WINEPREFIX", self.path("prefix"))
             .status();
     }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The time of the last change below `folder`.
@@ -231,6 +238,23 @@ fn assert_phases_of_windows(run: &serde_json::Value) {
         assert_eq!(phase["outcome"], "skipped", "{phase}");
         let said = phase["reason"].as_str().expect("a reason");
         assert!(said.contains(reason), "{said}");
+    }
+}
+
+/// The unit tests of the crates that differ between platforms.
+#[test]
+fn unit_tests_pass_on_windows() {
+    let test = "unit_tests_pass_on_windows";
+    for name in ["fslab_sys", "fslab_engine", "fslab_job", "fslab_store"] {
+        let program = format!("target/cross/tests/x86_64-windows/{name}.exe");
+        let build = "cargo xtask cross x86_64-windows --tests";
+        let Some(windows) = Windows::with(test, &program, build) else {
+            return;
+        };
+        let (out, _) = windows.expect(0, &[]);
+        let passed = out.split_once("test result: ok. ");
+        let passed = passed.and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
+        assert!(passed > Some(10), "{name}: {out}");
     }
 }
 

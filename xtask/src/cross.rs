@@ -75,7 +75,7 @@ const BUILD: [&str; 4] = [
 ];
 
 /// The crates whose unit tests are built: what differs between platforms, and what stands on it.
-const TESTED: [&str; 3] = ["fslab-sys", "fslab-engine", "fslab-store"];
+const TESTED: [&str; 4] = ["fslab-sys", "fslab-engine", "fslab-job", "fslab-store"];
 
 const TARGETS: [Target; 4] = [
     Target {

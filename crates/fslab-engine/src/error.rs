@@ -168,17 +168,28 @@ impl From<EngineError> for Failure {
 mod tests {
     use super::*;
 
+    #[cfg(not(windows))]
+    const ERRORS: &[(i32, FailureKind)] = &[
+        (28, FailureKind::NoSpace),
+        (122, FailureKind::NoSpace),
+        (1, FailureKind::Permission),
+        (13, FailureKind::Permission),
+        (95, FailureKind::Unsupported),
+        (38, FailureKind::Unsupported),
+        (5, FailureKind::Io),
+    ];
+    #[cfg(windows)]
+    const ERRORS: &[(i32, FailureKind)] = &[
+        (112, FailureKind::NoSpace),
+        (39, FailureKind::NoSpace),
+        (5, FailureKind::Permission),
+        (120, FailureKind::Unsupported),
+        (1117, FailureKind::Io),
+    ];
+
     #[test]
     fn the_errno_determines_the_kind_and_is_kept_in_a_failure() {
-        for (errno, kind) in [
-            (28, FailureKind::NoSpace),
-            (122, FailureKind::NoSpace),
-            (1, FailureKind::Permission),
-            (13, FailureKind::Permission),
-            (95, FailureKind::Unsupported),
-            (38, FailureKind::Unsupported),
-            (5, FailureKind::Io),
-        ] {
+        for &(errno, kind) in ERRORS {
             let source = io::Error::from_raw_os_error(errno);
             let error = EngineError::io("write", Path::new("/a/b"), source).hint("try less");
             assert_eq!(error.kind(), kind, "errno {errno}");

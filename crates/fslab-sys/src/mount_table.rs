@@ -96,6 +96,7 @@ mod tests {
         assert_eq!(parse_mount_table(table), []);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn the_root_is_mounted() {
         let mounts = crate::mounts().expect("mountinfo is readable");
