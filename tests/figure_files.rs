@@ -123,7 +123,7 @@ fn renamed(font: &[u8], family: &str) -> Vec<u8> {
 fn a_picture_is_the_same_whatever_fonts_the_user_has() {
     let desk = Desk::new();
     compared(&desk);
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fonts");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fslab-render/fonts");
     let font = fs::read(format!("{folder}/LiberationSans-Bold.ttf")).expect("a font");
     // The family that charts ask for first, with letters that are bold.
     let renamed = renamed(&font, "Helvetica Neue");

@@ -29,7 +29,7 @@ pub(super) struct FontSet {
 const CARRIED: FontSet = FontSet {
     name: "the fonts of charts",
     package: "none",
-    folder: concat!(env!("CARGO_MANIFEST_DIR"), "/fonts"),
+    folder: concat!(env!("CARGO_MANIFEST_DIR"), "/../fslab-render/fonts"),
     files: &["LiberationSans-Regular", "LiberationSans-Bold"],
     sans: "Liberation Sans",
     serif: "Liberation Sans",

@@ -1,5 +1,6 @@
 //! The check before each commit and in CI: every step with its time, up to the first that fails.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -138,6 +139,9 @@ const TEST: Step = step(
     ],
 );
 
+/// The variable by which libtest takes the number of tests that run together.
+const TEST_THREADS: &str = "RUST_TEST_THREADS";
+
 /// Runs the gate over the workspace in `root`.
 pub(crate) fn run(root: &Path) -> ExitCode {
     let began = Instant::now();
@@ -155,7 +159,11 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     }
     let mut tally = Tally::default();
     let passed = timed(&TEST, || {
-        tally.run(command(&TEST, root), &mut std::io::stdout())
+        let mut command = command(&TEST, root);
+        if std::env::var_os(TEST_THREADS).is_none() {
+            command.env(TEST_THREADS, threads().to_string());
+        }
+        tally.run(command, &mut std::io::stdout())
     });
     for notice in not_run {
         println!("{notice}");
@@ -177,6 +185,11 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// One more than there are processors: a test that mounts waits for the one that does so already.
+fn threads() -> usize {
+    1 + std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// The search for inputs that fail, with what was typed behind it.
