@@ -30,7 +30,7 @@ exports:
 ...
 ";
 
-/// Where the linker searches for it, and the framework of macOS that a crate asks for the time zone.
+/// The folder of frameworks, and that of macOS which a crate asks for the time zone.
 const MACOS_FRAMEWORKS: &str = "Frameworks";
 const MACOS_FOUNDATION: &str = "--- !tapi-tbd
 tbd-version: 4
