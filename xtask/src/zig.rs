@@ -30,6 +30,21 @@ exports:
 ...
 ";
 
+/// The folder of frameworks, and that of macOS which a crate asks for the time zone.
+const MACOS_FRAMEWORKS: &str = "Frameworks";
+const MACOS_FOUNDATION: &str = "--- !tapi-tbd
+tbd-version: 4
+targets: [ x86_64-macos, arm64-macos ]
+install-name: '/System/Library/Frameworks/CoreFoundation.framework/Versions/A/CoreFoundation'
+current-version: 1775
+compatibility-version: 150
+exports:
+  - targets: [ x86_64-macos, arm64-macos ]
+    symbols: [ _CFRelease, _CFStringGetBytes, _CFStringGetCStringPtr, _CFStringGetLength,
+               _CFTimeZoneCopySystem, _CFTimeZoneGetName, _CFTimeZoneResetSystem ]
+...
+";
+
 /// The programs of a platform.
 pub(crate) struct Tools {
     /// The C compiler, which also links.
@@ -105,6 +120,11 @@ pub(crate) fn tools(root: &Path, folder: &Path, platform: &str) -> Result<Tools,
     };
     std::fs::create_dir_all(&tools.libraries)
         .map_err(|error| format!("cannot make {}: {error}", tools.libraries.display()))?;
+    let is_macos = !platform.ends_with("freebsd");
+    let frameworks = match is_macos {
+        true => format!(" -F'{}'", tools.libraries.join(MACOS_FRAMEWORKS).display()),
+        false => String::new(),
+    };
     // Others name the platform by Rust's words, which zig does not know, and a folder of the
     // system's files, of which zig has its own.
     let script = format!(
@@ -118,17 +138,26 @@ pub(crate) fn tools(root: &Path, folder: &Path, platform: &str) -> Result<Tools,
              *) set -- \"$@\" \"$word\" ;;\n    \
              esac\n\
          done\n\
-         exec {zig} cc -target {platform} -L'{}' \"$@\"\n",
-        tools.libraries.display()
+         exec {zig} cc -target {platform} -L'{libraries}'{frameworks} \"$@\"\n",
+        libraries = tools.libraries.display()
     );
     write_program(&tools.compiler, &script)?;
     let script = format!("#!/bin/sh\nexec {zig} ar \"$@\"\n");
     write_program(&tools.archiver, &script)?;
-    match platform.ends_with("freebsd") {
-        true => write_freebsd_stubs(&tools)?,
-        false => write(&tools.libraries.join("libiconv.tbd"), MACOS_ICONV)?,
+    match is_macos {
+        true => write_macos_stubs(&tools)?,
+        false => write_freebsd_stubs(&tools)?,
     }
     Ok(tools)
+}
+
+fn write_macos_stubs(tools: &Tools) -> Result<(), String> {
+    let framework = tools.libraries.join(MACOS_FRAMEWORKS);
+    let framework = framework.join("CoreFoundation.framework");
+    std::fs::create_dir_all(&framework)
+        .map_err(|error| format!("cannot make {}: {error}", framework.display()))?;
+    write(&framework.join("CoreFoundation.tbd"), MACOS_FOUNDATION)?;
+    write(&tools.libraries.join("libiconv.tbd"), MACOS_ICONV)
 }
 
 fn write_freebsd_stubs(tools: &Tools) -> Result<(), String> {
