@@ -129,11 +129,13 @@ impl FaultsArgs {
     fn lab_without_flush_errors(&self, log: &DiskLog) -> Result<Option<String>, CommandError> {
         let kind = DiskFaultKind::FlushError;
         let asked = self.fault.contains(&kind) || self.case.is_some_and(|it| it.kind == kind);
-        let is_wanted = asked || (self.fault.is_empty() && self.case.is_none());
-        let is_wanted =
-            is_wanted && (self.block.is_empty() || self.block.contains(&BlockKind::Cache));
+        let is_any_fault = self.fault.is_empty() && self.case.is_none();
+        let is_any_block = self.block.is_empty() || self.block.contains(&BlockKind::Cache);
+        if !is_any_block || !(asked || is_any_fault) {
+            return Ok(None);
+        }
         let lab = self.guest.lab(&subject_of(log)?)?;
-        if !is_wanted || lab.kernel.facts.flush_errors {
+        if lab.kernel.facts.flush_errors {
             return Ok(None);
         }
         if asked {
