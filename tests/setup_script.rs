@@ -81,3 +81,35 @@ fn a_system_without_a_known_manager_is_named_what_it_needs() {
     assert!(ended.err.contains("xz-utils"), "{}", ended.err);
     assert!(asked.is_empty(), "{asked:?}");
 }
+
+#[test]
+fn the_demo_installs_what_its_file_systems_need() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let read = |name: &str| fs::read_to_string(format!("{root}/scripts/{name}")).expect("read");
+    let setup = read("setup");
+    assert!(setup.contains("\ndemo) wishes=$tools ;;\n"));
+    let packages: Vec<&str> = ["needs", "tools"]
+        .iter()
+        .flat_map(|list| {
+            let (_, rest) = setup.split_once(&format!("\n{list}='")).expect("a list");
+            let (pairs, _) = rest.split_once('\'').expect("its end");
+            pairs.split_whitespace()
+        })
+        .map(|pair| pair.split_once(':').expect("program:package").1)
+        .collect();
+    let demo = read("demo");
+    let mut compared = 0;
+    for line in demo.lines() {
+        let Some((_, words)) = line.split_once("\"$fslab\" compare ") else {
+            continue;
+        };
+        for subject in words.split(' ').take_while(|word| !word.starts_with('-')) {
+            let subject = fslab_fs::find(subject).expect("in the catalogue");
+            compared += 1;
+            for tool in subject.tools().iter().filter(|it| it.package != "fslab") {
+                assert!(packages.contains(&tool.package), "{tool:?}");
+            }
+        }
+    }
+    assert_eq!(compared, 9);
+}
