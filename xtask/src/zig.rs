@@ -17,33 +17,69 @@ const FREEBSD_LIBRARIES: [(&str, &str); 7] = [
     ("util", "libutil.so.9"),
 ];
 
-/// A library of macOS that a crate names, as the system's own stubs describe it.
-const MACOS_ICONV: &str = "--- !tapi-tbd
-tbd-version: 4
-targets: [ x86_64-macos, arm64-macos ]
-install-name: '/usr/lib/libiconv.2.dylib'
-current-version: 7
-compatibility-version: 7
-exports:
-  - targets: [ x86_64-macos, arm64-macos ]
-    symbols: [ _iconv, _iconv_close, _iconv_open ]
-...
-";
-
-/// The folder of frameworks, and that of macOS which a crate asks for the time zone.
+/// The folder of macOS' frameworks.
 const MACOS_FRAMEWORKS: &str = "Frameworks";
-const MACOS_FOUNDATION: &str = "--- !tapi-tbd
-tbd-version: 4
-targets: [ x86_64-macos, arm64-macos ]
-install-name: '/System/Library/Frameworks/CoreFoundation.framework/Versions/A/CoreFoundation'
-current-version: 1775
-compatibility-version: 150
-exports:
-  - targets: [ x86_64-macos, arm64-macos ]
-    symbols: [ _CFRelease, _CFStringGetBytes, _CFStringGetCStringPtr, _CFStringGetLength,
-               _CFTimeZoneCopySystem, _CFTimeZoneGetName, _CFTimeZoneResetSystem ]
-...
-";
+
+/// A library of macOS that a crate names, and what is used of it.
+struct MacLibrary {
+    /// Its stub, in the folder of libraries.
+    stub: &'static str,
+    install_name: &'static str,
+    current_version: u32,
+    compatibility_version: u32,
+    symbols: &'static [&'static str],
+}
+
+const MACOS_LIBRARIES: [MacLibrary; 2] = [
+    MacLibrary {
+        stub: "libiconv.tbd",
+        install_name: "/usr/lib/libiconv.2.dylib",
+        current_version: 7,
+        compatibility_version: 7,
+        symbols: &["_iconv", "_iconv_close", "_iconv_open"],
+    },
+    // For the time zone.
+    MacLibrary {
+        stub: "Frameworks/CoreFoundation.framework/CoreFoundation.tbd",
+        install_name: "/System/Library/Frameworks/CoreFoundation.framework/Versions/A/CoreFoundation",
+        current_version: 1775,
+        compatibility_version: 150,
+        symbols: &[
+            "_CFRelease",
+            "_CFStringGetBytes",
+            "_CFStringGetCStringPtr",
+            "_CFStringGetLength",
+            "_CFTimeZoneCopySystem",
+            "_CFTimeZoneGetName",
+            "_CFTimeZoneResetSystem",
+        ],
+    },
+];
+
+impl MacLibrary {
+    /// The stub, in the format of the system's own.
+    fn text(&self) -> String {
+        let Self {
+            install_name,
+            current_version,
+            compatibility_version,
+            ..
+        } = self;
+        let symbols = self.symbols.join(", ");
+        format!(
+            "--- !tapi-tbd\n\
+             tbd-version: 4\n\
+             targets: [ x86_64-macos, arm64-macos ]\n\
+             install-name: '{install_name}'\n\
+             current-version: {current_version}\n\
+             compatibility-version: {compatibility_version}\n\
+             exports:\n  \
+               - targets: [ x86_64-macos, arm64-macos ]\n    \
+                 symbols: [ {symbols} ]\n\
+             ...\n"
+        )
+    }
+}
 
 /// The programs of a platform.
 pub(crate) struct Tools {
@@ -152,12 +188,14 @@ pub(crate) fn tools(root: &Path, folder: &Path, platform: &str) -> Result<Tools,
 }
 
 fn write_macos_stubs(tools: &Tools) -> Result<(), String> {
-    let framework = tools.libraries.join(MACOS_FRAMEWORKS);
-    let framework = framework.join("CoreFoundation.framework");
-    std::fs::create_dir_all(&framework)
-        .map_err(|error| format!("cannot make {}: {error}", framework.display()))?;
-    write(&framework.join("CoreFoundation.tbd"), MACOS_FOUNDATION)?;
-    write(&tools.libraries.join("libiconv.tbd"), MACOS_ICONV)
+    for library in &MACOS_LIBRARIES {
+        let stub = tools.libraries.join(library.stub);
+        let folder = stub.parent().unwrap_or(&tools.libraries);
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        write(&stub, &library.text())?;
+    }
+    Ok(())
 }
 
 fn write_freebsd_stubs(tools: &Tools) -> Result<(), String> {

@@ -128,8 +128,20 @@ impl<'a> Oracle<'a> {
         let begun = namings[from..].iter().map(|it| it.value);
         let allowed: BTreeSet<Option<Target>> =
             begun.chain(durable.is_none().then_some(None)).collect();
-        let promise = durable.map_or(PromiseId::FsyncDirectory, |(_, promise)| promise);
-        let mut add = |fault, bytes| findings.push(finding(fault, promise, name, bytes));
+        // A name that may still be another, or none, promises only that it is one of them.
+        let is_settled = durable.is_some()
+            && allowed.iter().all(|value| match value {
+                None => false,
+                _ if *value == namings[from].value => true,
+                Some(Target::File(file)) => self.durable_bytes(*file, at_ns) > 0,
+                Some(Target::Folder) => false,
+            });
+        let promise = durable.map_or(PromiseId::Consistent, |(_, promise)| promise);
+        let of_settled = match is_settled {
+            true => promise,
+            false => PromiseId::Consistent,
+        };
+        let mut add = |promise, fault, bytes| findings.push(finding(fault, promise, name, bytes));
         match self.entry(observed, name) {
             None if allowed.contains(&None) => {}
             None => {
@@ -137,11 +149,13 @@ impl<'a> Oracle<'a> {
                     Target::File(file) => Some(self.durable_bytes(*file, at_ns)),
                     Target::Folder => None,
                 });
-                add(FaultKind::Lost, files.min().unwrap_or(0));
+                add(promise, FaultKind::Lost, files.min().unwrap_or(0));
             }
-            Some(ObservedEntry::Unreadable(_)) => add(FaultKind::Unreadable, 0),
+            Some(ObservedEntry::Unreadable(_)) => add(of_settled, FaultKind::Unreadable, 0),
             Some(ObservedEntry::Directory) if allowed.contains(&Some(Target::Folder)) => {}
-            Some(ObservedEntry::Directory | ObservedEntry::Other) => add(FaultKind::Garbage, 0),
+            Some(ObservedEntry::Directory | ObservedEntry::Other) => {
+                add(of_settled, FaultKind::Garbage, 0);
+            }
             Some(ObservedEntry::File(content)) => {
                 let is_older = |value: Option<Target>| match value {
                     Some(Target::File(file)) => {
@@ -159,9 +173,9 @@ impl<'a> Oracle<'a> {
                     (found.iter().map(|it| it.bytes).sum::<u64>(), file, found)
                 });
                 match judgements.min_by_key(|(bytes, ..)| *bytes) {
-                    None => add(FaultKind::Resurrected, content.bytes),
+                    None => add(promise, FaultKind::Resurrected, content.bytes),
                     Some((bytes, ..)) if is_replaced && bytes > 0 => {
-                        add(FaultKind::Old, content.bytes);
+                        add(promise, FaultKind::Old, content.bytes);
                     }
                     Some((_, file, found)) => {
                         if judged.insert(file) {
@@ -485,6 +499,36 @@ mod tests {
             faults(DURABLE, 39, &[("a", empty)]),
             [(FaultKind::Truncated, 1024)]
         );
+    }
+
+    /// A name that no sync has covered was reported as a broken fsync of its directory.
+    #[test]
+    fn a_name_that_cannot_be_read_breaks_a_sync_only_once_that_has_made_it_durable() {
+        let promises = |texts: &[&str], at_ns, name| {
+            let script = script(texts);
+            let oracle = Oracle::new(&script).expect("can be done");
+            let there = ObservedEntry::Unreadable("gone".into());
+            let found = oracle.judge(at_ns, &tree(&[(name, there)]));
+            let found = found.iter().filter(|it| it.name == name);
+            let found = found.map(|it| (it.fault, it.promise));
+            found.collect::<Vec<_>>()
+        };
+        let consistent = [(FaultKind::Unreadable, PromiseId::Consistent)];
+        let synced = [(FaultKind::Unreadable, PromiseId::FsyncDirectory)];
+        assert_eq!(promises(DURABLE, 38, "a"), consistent);
+        assert_eq!(promises(DURABLE, 39, "a"), synced);
+        // Another file takes its name: before that is durable itself, and after.
+        let replaced = &[DURABLE, &["create b", "rename b a"]].concat();
+        assert_eq!(promises(replaced, 55, "a"), consistent);
+        let replaced = &[
+            DURABLE,
+            &["create b", "write b 0 512", "fsync b", "rename b a"],
+        ]
+        .concat();
+        assert_eq!(promises(replaced, 75, "a"), synced);
+        // It is being removed.
+        let removed = &[DURABLE, &["unlink a"]].concat();
+        assert_eq!(promises(removed, 45, "a"), consistent);
     }
 
     #[test]

@@ -204,8 +204,8 @@ const TABLE: [AbilityRow; 20] = [
         [
             Ok("process groups, whose orphans are reaped"),
             Ok("job objects"),
-            Err("children of a program are reaped by Linux's subreaper"),
-            Err("children of a program are reaped by Linux's subreaper"),
+            Ok("process groups, whose orphans are not counted"),
+            Ok("process groups, whose orphans are reaped"),
         ],
     ),
     row(

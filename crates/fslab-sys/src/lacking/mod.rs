@@ -2,16 +2,12 @@
 //!
 //! Types that cannot be made here are empty enums: their methods are never called.
 
-#[cfg(unix)]
-mod child_group;
 mod mount_flags;
 mod refusals;
 #[cfg(unix)]
 mod ring;
 mod values;
 
-#[cfg(unix)]
-pub use child_group::ChildGroup;
 pub use mount_flags::MountFlags;
 pub use refusals::*;
 #[cfg(unix)]

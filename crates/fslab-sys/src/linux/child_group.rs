@@ -7,28 +7,26 @@
 //!     reap         kills the group, reaps all its processes: resource use, output
 //! ```
 //!
-//! While a group runs, this process is a child subreaper: after the group is reaped, no orphan of
-//! it can keep a mount busy. A process that leaves the group, as daemons do, is not tracked.
-//! Dropping the handle kills and reaps the group; if this process is killed, the group's keeper
-//! kills the group.
+//! While a group runs, this process reaps orphans: after the group is reaped, none of them can keep
+//! a mount busy. macOS reaps orphans itself: there the end of the group is waited for, and the
+//! resource use of orphans is not counted. A process that leaves the group, as daemons do, is not
+//! tracked. Dropping the handle kills and reaps the group; if this process is killed, the group's
+//! keeper kills the group.
 
 use std::io::{self, PipeReader, Read};
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
-use super::clock::monotonic_ns;
 use super::group_keeper::GroupKeeper;
-use super::locked_memory::is_memory_locked;
-use super::process::kill_with_parent;
+use super::leader_end::LeaderEnd;
 use super::process_group::{ProcessGroup, wait_with_use};
+use super::reaper::{await_orphans, reap_orphans};
 use crate::every_platform::KeptOutput;
-use crate::{GroupEnd, ResourceUse, Signal};
+use crate::{GroupEnd, ResourceUse, Signal, is_memory_locked, kill_with_parent, monotonic_ns};
 
 /// Interval at which a waiter checks for cancellation.
 const LOOK_EACH: Duration = Duration::from_millis(100);
@@ -42,7 +40,7 @@ pub struct ChildGroup {
     keeper: Option<GroupKeeper>,
     start_ns: u64,
     group: ProcessGroup,
-    leader_ends: OwnedFd,
+    leader_end: LeaderEnd,
     /// `None` at end-of-file.
     output: Option<PipeReader>,
     kept: KeptOutput,
@@ -75,7 +73,7 @@ impl ChildGroup {
             keeper,
             start_ns,
             group,
-            leader_ends: pidfd_open(leader, PidfdFlags::empty())?,
+            leader_end: LeaderEnd::of(leader)?,
             output: Some(output),
             kept: KeptOutput::new(kept_bytes),
         };
@@ -119,7 +117,7 @@ impl ChildGroup {
     /// As [`ChildGroup::wait_for_leader`].
     pub fn poll_output(&mut self, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
-        let mut watched = vec![PollFd::new(&self.leader_ends, PollFlags::IN)];
+        let mut watched = vec![PollFd::new(&self.leader_end, PollFlags::IN)];
         if let Some(output) = &self.output {
             watched.push(PollFd::new(output, PollFlags::IN));
         }
@@ -191,22 +189,23 @@ impl ChildGroup {
                 Err(error) => return Err(error),
             }
         }
+        await_orphans(self.group.leader());
         Ok((status, used))
     }
 }
 
-/// While an instance exists, this process is a child subreaper.
+/// While an instance exists, this process reaps the orphans of its descendants.
 #[derive(Debug)]
 struct Reaping;
 
-/// Number of instances. The lock is held during prctl(2).
+/// Number of instances. The lock is held during the system call.
 static REAPING: Mutex<u32> = Mutex::new(0);
 
 impl Reaping {
     fn begin() -> io::Result<Self> {
         let mut count = REAPING.lock().unwrap_or_else(PoisonError::into_inner);
         if *count == 0 {
-            set_child_subreaper(Some(getpid()))?;
+            reap_orphans(true)?;
         }
         *count += 1;
         Ok(Self)
@@ -218,7 +217,7 @@ impl Drop for Reaping {
         let mut count = REAPING.lock().unwrap_or_else(PoisonError::into_inner);
         *count -= 1;
         if *count == 0 {
-            let _ = set_child_subreaper(None);
+            let _ = reap_orphans(false);
         }
     }
 }

@@ -22,6 +22,7 @@ mod guest_program;
 mod ignored_signals;
 mod kernel_log;
 mod landlock;
+mod leader_end;
 mod locked_memory;
 mod loop_device;
 mod loopback;
@@ -33,6 +34,7 @@ mod process;
 mod process_group;
 mod process_identity;
 mod random;
+mod reaper;
 mod remove_tree;
 mod residency;
 mod ring;
@@ -47,6 +49,14 @@ mod time_limit;
 mod trusted_folder;
 mod work_folder;
 mod worker_process;
+
+// What macOS and FreeBSD have in their place, where it runs here, too.
+#[cfg(test)]
+#[path = "../unix/leader_end.rs"]
+mod unix_leader_end;
+#[cfg(test)]
+#[path = "../unix/reaper.rs"]
+mod unix_reaper;
 
 pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};

@@ -1,17 +1,23 @@
 //! macOS and FreeBSD: what the venue `dir` needs. The modules of Linux that are of POSIX alone are
 //! taken from there.
 //!
-//! For FreeBSD compiled and linked, for macOS compiled in part; not run on either.
+//! Compiled and linked, not run on either.
 
 mod beneath;
 mod cpu_use;
 mod data_file;
 mod ignored_signals;
+mod leader_end;
 mod machine;
 mod process;
+mod reaper;
 
+#[path = "../linux/child_group.rs"]
+mod child_group;
 #[path = "../linux/file_name.rs"]
 mod file_name;
+#[path = "../linux/group_keeper.rs"]
+mod group_keeper;
 #[path = "../linux/mapping.rs"]
 mod mapping;
 #[path = "../linux/process_group.rs"]
@@ -35,6 +41,7 @@ mod work_folder;
 
 pub use crate::lacking::*;
 pub use crate::portable::*;
+pub use child_group::ChildGroup;
 pub use data_file::DataFile;
 pub(crate) use file_name::open_untrusted;
 pub use file_name::{file_identity, is_named, open_regular};
