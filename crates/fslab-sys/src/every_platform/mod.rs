@@ -1,7 +1,5 @@
 //! What is the same on every platform of a type whose system calls are each platform's.
 
-// The platforms that start programs.
-#[cfg(any(target_os = "linux", windows))]
 mod kept_output;
 mod mapping;
 mod process_group;
@@ -16,7 +14,6 @@ mod sleep;
 mod sync_strength;
 mod time_limit;
 
-#[cfg(any(target_os = "linux", windows))]
 pub(crate) use kept_output::KeptOutput;
 pub use read_file::{read_named_text, read_regular_file, read_text_file};
 #[cfg(not(target_os = "linux"))]

@@ -13,6 +13,7 @@ mod data_file;
 mod descriptors;
 mod device_identity;
 mod device_users;
+mod directory;
 mod extents;
 mod fifo;
 mod file_name;
@@ -71,6 +72,7 @@ pub use data_file::DataFile;
 pub use descriptors::Descriptors;
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::image_in_use;
+pub use directory::{get_attribute, set_attribute};
 pub use extents::{block_address, extents, extents_by_block, map_block_bytes};
 pub use fifo::{make_fifo, reopen_for_writing, set_pipe_bytes};
 pub(crate) use file_name::open_untrusted;
@@ -90,7 +92,7 @@ pub use mounting::{
     MountFlags, WriteBackWatch, device_of, drop_caches, mount, mounts, move_mount, switch_root,
     sync_file_system, unmount, unmount_lazily,
 };
-pub use names::{NameDirectory, get_attribute, set_attribute, truncate_path};
+pub use names::{NameDirectory, truncate_path};
 pub use process::{
     PLAIN_PATH, effective_user, host_name, is_superuser, kernel_release, kill_with_parent,
     let_child_inherit, let_children_inherit, power_off, processors, run_on_processor, signal_name,

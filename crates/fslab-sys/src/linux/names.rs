@@ -1,27 +1,21 @@
-//! A directory and operations on names in it, each one system call.
+//! A directory and operations on names in it, each one system call: those of every Unix.
 //!
 //! Names are C strings, so that callers can build them in place without allocation.
 
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, Timespec, Timestamps, UTIME_NOW,
-    XattrFlags,
-};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, Timespec, Timestamps, UTIME_NOW};
 
 use super::status::check;
-use crate::{DataFile, NameEntry};
-
-/// Name of the extended attribute.
-const ATTRIBUTE: &CStr = c"user.fslab";
+use crate::DataFile;
 
 /// An open directory; names are relative to it unless absolute.
 #[derive(Debug)]
-pub struct NameDirectory(OwnedFd);
+pub struct NameDirectory(pub(super) File);
 
 impl NameDirectory {
     /// Opens the directory at `path`.
@@ -29,11 +23,9 @@ impl NameDirectory {
     /// # Errors
     /// That of open(2).
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(rustix::fs::open(
-            path,
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?))
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(path, flags, Mode::empty())?;
+        Ok(Self(directory.into()))
     }
 
     /// Opens the directory `name` in this one.
@@ -44,19 +36,7 @@ impl NameDirectory {
     pub fn open_directory(&self, name: &CStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
-        Ok(Self(directory))
-    }
-
-    /// Opens the directory `name` in this one, if it is on the same file system and reached without
-    /// symbolic links.
-    ///
-    /// # Errors
-    /// That of openat2(2): EXDEV for another file system, ELOOP for a symbolic link.
-    pub fn open_directory_within(&self, name: &CStr) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
-        let directory = rustix::fs::openat2(&self.0, name, flags, Mode::empty(), within)?;
-        Ok(Self(directory))
+        Ok(Self(directory.into()))
     }
 
     /// mkdirat(2).
@@ -168,7 +148,7 @@ impl NameDirectory {
     /// That of fchmodat(2).
     #[inline]
     pub fn change_mode(&self, name: &CStr, mode: u32) -> io::Result<()> {
-        let mode = Mode::from_raw_mode(mode);
+        let mode = Mode::from_raw_mode(mode as RawMode);
         Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::empty())?)
     }
 
@@ -224,68 +204,13 @@ impl NameDirectory {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Lists this newly opened directory through `buffer`, with one getdents64(2) per filling;
-    /// without `.` and `..`. Stops at an error of `visit`.
+    /// fsync(2) of the directory; F_FULLFSYNC on macOS.
     ///
     /// # Errors
-    /// That of getdents64(2) or of `visit`.
-    pub fn list(
-        &self,
-        buffer: &mut [MaybeUninit<u8>],
-        visit: &mut dyn FnMut(NameEntry<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut entries = RawDir::new(&self.0, buffer);
-        while let Some(entry) = entries.next() {
-            let entry = entry?;
-            let name = entry.file_name();
-            if name == c"." || name == c".." {
-                continue;
-            }
-            let is_directory = match entry.file_type() {
-                FileType::Unknown => None,
-                kind => Some(kind == FileType::Directory),
-            };
-            visit(NameEntry { name, is_directory })?;
-        }
-        Ok(())
-    }
-
-    /// fsync(2) of the directory.
-    ///
-    /// # Errors
-    /// That of fsync(2).
+    /// That of the call.
     pub fn fsync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.0)?)
+        self.0.sync_all()
     }
-
-    /// syncfs(2) of the file system that holds the directory.
-    ///
-    /// # Errors
-    /// That of syncfs(2), which reports failed write-back.
-    pub fn sync_file_system(&self) -> io::Result<()> {
-        Ok(rustix::fs::syncfs(&self.0)?)
-    }
-}
-
-/// setxattr(2) of `user.fslab` on an absolute path.
-///
-/// # Errors
-/// That of setxattr(2): EOPNOTSUPP if the file system has no user attributes.
-pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
-    Ok(rustix::fs::setxattr(
-        path,
-        ATTRIBUTE,
-        value,
-        XattrFlags::empty(),
-    )?)
-}
-
-/// getxattr(2) of `user.fslab` on an absolute path; returns the length of the value.
-///
-/// # Errors
-/// That of getxattr(2): ENODATA if it was never set.
-pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
-    Ok(rustix::fs::getxattr(path, ATTRIBUTE, value)?)
 }
 
 /// truncate(2) of an absolute path.

@@ -1,14 +1,11 @@
 //! What the standard library alone does, for the platforms without such modules.
 
 mod atomic_file;
-mod names;
 mod no_processes;
-mod path;
 mod work;
 mod write_back;
 
 pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
-pub use names::{NameDirectory, truncate_path};
 pub use no_processes::processes;
 pub use work::{SharedCounter, WorkerProcess, WorkerSide, guest_program};
 pub use write_back::{WriteBackWatch, sync_file_system};

@@ -6,6 +6,7 @@
 mod beneath;
 mod cpu_use;
 mod data_file;
+mod directory;
 mod ignored_signals;
 mod leader_end;
 mod machine;
@@ -20,6 +21,8 @@ mod file_name;
 mod group_keeper;
 #[path = "../linux/mapping.rs"]
 mod mapping;
+#[path = "../linux/names.rs"]
+mod names;
 #[path = "../linux/process_group.rs"]
 mod process_group;
 #[path = "../linux/random.rs"]
@@ -49,6 +52,7 @@ pub use machine::{
     cold_without_buffering, device_of, is_in_memory, monotonic_ns, mounts, page_bytes,
 };
 pub use mapping::Mapping;
+pub use names::{NameDirectory, truncate_path};
 pub use process::{
     PLAIN_PATH, boot_ticks, effective_user, host_name, is_superuser, kernel_release,
     kill_with_parent, let_child_inherit, let_children_inherit, processors, signal_if, signal_name,

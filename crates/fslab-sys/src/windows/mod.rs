@@ -10,6 +10,7 @@ mod data_file;
 pub(crate) mod extensions;
 mod files;
 mod mapping;
+mod names;
 mod process;
 mod process_group;
 mod ring;
@@ -27,6 +28,7 @@ pub use data_file::DataFile;
 pub use files::{TrustedFolder, WorkFolder, file_identity, is_named, open_regular, remove_tree};
 pub(crate) use files::{open_folder, open_untrusted};
 pub use mapping::Mapping;
+pub use names::{NameDirectory, truncate_path};
 pub use process::{
     PLAIN_PATH, boot_ticks, cold_without_buffering, effective_user, host_name, is_superuser,
     kernel_release, kill_with_parent, let_child_inherit, let_children_inherit, processors,

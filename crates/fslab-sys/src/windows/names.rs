@@ -10,8 +10,6 @@ use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::path::path_of;
-use crate::lacking::lacks;
 use crate::{DataFile, NameEntry};
 
 /// A directory; names are relative to it unless absolute.
@@ -133,23 +131,20 @@ impl NameDirectory {
         Ok(fs::read_link(path_of(&self.0, name)?)?.as_os_str().len())
     }
 
-    /// chmod(2); refused on Windows, where access is not by modes.
+    /// Refused: access is not by modes.
     ///
     /// # Errors
-    /// That of chmod(2); `Unsupported`.
-    pub fn change_mode(&self, name: &CStr, mode: u32) -> io::Result<()> {
-        match cfg!(windows) {
-            true => Err(lacks("chmod")),
-            false => crate::os::set_mode(path_of(&self.0, name)?, mode),
-        }
+    /// `Unsupported`.
+    pub fn change_mode(&self, _name: &CStr, _mode: u32) -> io::Result<()> {
+        Err(refused("chmod: access on Windows is not by modes"))
     }
 
-    /// Refused.
+    /// Refused: owners are no numbers.
     ///
     /// # Errors
     /// `Unsupported`.
     pub fn change_owner(&self, _name: &CStr) -> io::Result<()> {
-        Err(lacks("chown"))
+        Err(refused("chown: owners on Windows are no numbers"))
     }
 
     /// SetFileTime: both times become now.
@@ -200,15 +195,12 @@ impl NameDirectory {
         Ok(())
     }
 
-    /// fsync(2) of the directory; refused on Windows, which has no such sync.
+    /// Refused: there is no such sync.
     ///
     /// # Errors
-    /// That of fsync(2); `Unsupported`.
+    /// `Unsupported`.
     pub fn fsync(&self) -> io::Result<()> {
-        match cfg!(windows) {
-            true => Err(lacks("fsync of a directory")),
-            false => File::open(&self.0)?.sync_all(),
-        }
+        Err(refused("fsync of a directory: Windows has no such call"))
     }
 
     /// FlushFileBuffers of every file below.
@@ -216,7 +208,7 @@ impl NameDirectory {
     /// # Errors
     /// Those of CreateFile and FlushFileBuffers.
     pub fn sync_file_system(&self) -> io::Result<()> {
-        super::sync_file_system(&self.0)
+        crate::sync_file_system(&self.0)
     }
 }
 
@@ -227,4 +219,15 @@ impl NameDirectory {
 pub fn truncate_path(path: &CStr, length: u64) -> io::Result<()> {
     let path = path_of(Path::new(""), path)?;
     File::options().write(true).open(path)?.set_len(length)
+}
+
+/// The path of `name` below `folder`, unless `name` is absolute. Slashes become backslashes: paths
+/// in their verbatim form have no others.
+fn path_of(folder: &Path, name: &CStr) -> io::Result<PathBuf> {
+    let name = name.to_str().map_err(|_| io::ErrorKind::InvalidInput)?;
+    Ok(folder.join(name.replace('/', "\\")))
+}
+
+fn refused(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, what)
 }

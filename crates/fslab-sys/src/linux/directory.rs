@@ -1,0 +1,82 @@
+//! What a directory does by calls that only Linux has.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+
+use rustix::fs::{FileType, Mode, OFlags, RawDir, ResolveFlags, XattrFlags};
+
+use super::names::NameDirectory;
+use crate::NameEntry;
+
+/// Name of the extended attribute.
+const ATTRIBUTE: &CStr = c"user.fslab";
+
+impl NameDirectory {
+    /// Opens the directory `name` in this one, if it is on the same file system and reached without
+    /// symbolic links.
+    ///
+    /// # Errors
+    /// That of openat2(2): EXDEV for another file system, ELOOP for a symbolic link.
+    pub fn open_directory_within(&self, name: &CStr) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+        let directory = rustix::fs::openat2(&self.0, name, flags, Mode::empty(), within)?;
+        Ok(Self(directory.into()))
+    }
+
+    /// Lists this newly opened directory through `buffer`, with one getdents64(2) per filling;
+    /// without `.` and `..`. Stops at an error of `visit`.
+    ///
+    /// # Errors
+    /// That of getdents64(2) or of `visit`.
+    pub fn list(
+        &self,
+        buffer: &mut [MaybeUninit<u8>],
+        visit: &mut dyn FnMut(NameEntry<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut entries = RawDir::new(&self.0, buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == c"." || name == c".." {
+                continue;
+            }
+            let is_directory = match entry.file_type() {
+                FileType::Unknown => None,
+                kind => Some(kind == FileType::Directory),
+            };
+            visit(NameEntry { name, is_directory })?;
+        }
+        Ok(())
+    }
+
+    /// syncfs(2) of the file system that holds the directory.
+    ///
+    /// # Errors
+    /// That of syncfs(2), which reports failed write-back.
+    pub fn sync_file_system(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(&self.0)?)
+    }
+}
+
+/// setxattr(2) of `user.fslab` on an absolute path.
+///
+/// # Errors
+/// That of setxattr(2): EOPNOTSUPP if the file system has no user attributes.
+pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::setxattr(
+        path,
+        ATTRIBUTE,
+        value,
+        XattrFlags::empty(),
+    )?)
+}
+
+/// getxattr(2) of `user.fslab` on an absolute path; returns the length of the value.
+///
+/// # Errors
+/// That of getxattr(2): ENODATA if it was never set.
+pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
+    Ok(rustix::fs::getxattr(path, ATTRIBUTE, value)?)
+}
