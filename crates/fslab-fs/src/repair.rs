@@ -7,7 +7,10 @@ use crate::{CommandLine, FileSystem};
 fn repairing(program: &str) -> Option<&'static [&'static str]> {
     Some(match program {
         "e2fsck" => &["-f", "-y"],
-        "xfs_repair" | "ntfsfix" => &[],
+        "xfs_repair" => &[],
+        // Without -d it leaves the volume marked dirty, for Windows to check, and ntfs3 does not
+        // mount it: ntfsfix(8).
+        "ntfsfix" => &["-d"],
         "btrfs" => &["check", "--repair", "--force"],
         "jfs_fsck" => &["-f"],
         "fsck.f2fs" => &["-f", "-y"],

@@ -441,8 +441,9 @@ fn lacking(error: &rusqlite::ffi::Error) -> Option<&'static str> {
     }
 }
 
-/// The database at `path` as its next reader finds it, after SQLite's own recovery. A copy of it
-/// and its journals in `folder` is read, since a file system may be mounted read-only.
+/// The database at `path` as its next reader finds it, after SQLite's own recovery: without rows
+/// where its table is missing. A copy of it and its journals in `folder` is read, since a file
+/// system may be mounted read-only.
 #[must_use]
 pub fn read_database(path: &Path, folder: &Path) -> DatabaseReport {
     let copy = folder.join("copy.db");
@@ -458,13 +459,16 @@ pub fn read_database(path: &Path, folder: &Path) -> DatabaseReport {
                 fs::remove_file(&to)?;
             }
             // Its readers' index is made anew.
-            if ending != "-shm" && from.exists() {
+            if ending != "-shm" && from.try_exists()? {
                 fs::copy(&from, &to)?;
             }
         }
         let connection = Connection::open(&copy)?;
         let verdict = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
-        let rows = connection.query_row("SELECT count(*) FROM item", [], |row| row.get(0))?;
+        let rows = match connection.table_exists(None, "item")? {
+            true => connection.query_row("SELECT count(*) FROM item", [], |row| row.get(0))?,
+            false => 0,
+        };
         Ok((verdict, rows))
     };
     match read() {
@@ -540,6 +544,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// One of no bytes was a corrupt database; it is one whose rows are lost.
+    #[test]
+    fn a_database_is_read_with_its_journal_and_an_empty_one_has_no_rows() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let copies = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join("sqlite.db");
+        let read = || read_database(&path, copies.path());
+        fs::write(&path, "").expect("written");
+        assert_eq!((read().rows, read().errors), (Some(0), String::new()));
+        fs::remove_file(&path).expect("removed");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let parameters = parameters(Journal::Delete, Synchronous::Off);
+        commit_transactions(&parameters, &context).expect("commits");
+        assert!(read().rows > Some(500) && read().errors.is_empty());
+        // A name that leads nowhere is no missing journal.
+        let journal = folder.path().join("sqlite.db-journal");
+        fslab_sys::os::symlink(&journal, &journal).expect("linked");
+        assert_eq!(read().rows, None);
+        assert!(!read().errors.is_empty());
     }
 
     #[test]
