@@ -62,14 +62,21 @@ pub(crate) fn run_compile(
         context,
         session,
     };
-    Ok(match parameters.step {
-        Step::Unpack if is_written => build.write()?,
-        Step::Unpack => build.untar()?,
-        Step::Configure => build.configure()?,
-        Step::Make => build.make()?,
-        Step::Install => build.install()?,
-        Step::Clean => build.clean()?,
-    })
+    match parameters.step {
+        Step::Unpack if is_written => Ok(build.write()?),
+        Step::Unpack => Ok(build.untar()?),
+        Step::Configure => Ok(build.configure()?),
+        // Looked at afterwards, since a look before would warm caches.
+        _ => build
+            .run_make()
+            .map_err(|error| match build.has_makefile() {
+                true => error,
+                false => RunError::Impossible(
+                    "there is no Makefile: the phase that configures was skipped, or there is none"
+                        .to_owned(),
+                ),
+            }),
+    }
 }
 
 /// The result of the null engine.
@@ -155,6 +162,22 @@ impl Build<'_> {
             finished.notes.extend(missing_features(&ran.end.output));
         }
         Ok(finished)
+    }
+
+    /// The steps that need what `configure` makes.
+    fn run_make(&self) -> Result<Finished, RunError> {
+        match self.parameters.step {
+            Step::Install => self.install(),
+            Step::Clean => Ok(self.clean()?),
+            _ => Ok(self.make()?),
+        }
+    }
+
+    fn has_makefile(&self) -> bool {
+        let names = ["Makefile", "makefile", "GNUmakefile"];
+        names
+            .iter()
+            .any(|name| self.session.directory.join(name).exists())
     }
 
     fn make(&self) -> Result<Finished, ProgramError> {
@@ -349,6 +372,24 @@ mod tests {
             eprintln!("skipped: {reason}");
         }
         missing.is_none()
+    }
+
+    /// Where cold phases are skipped, `make clean` failed the trial.
+    #[test]
+    fn what_needs_a_skipped_configuration_is_skipped() {
+        if !can_build() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a directory");
+        run(folder.path(), step("unpack")).expect("is written");
+        for later in ["make", "install", "clean"] {
+            match run(folder.path(), step(later)) {
+                Err(RunError::Impossible(reason)) => {
+                    assert!(reason.starts_with("there is no Makefile"), "{reason}");
+                }
+                other => panic!("{later}: {other:?}"),
+            }
+        }
     }
 
     #[test]
