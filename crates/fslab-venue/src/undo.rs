@@ -93,7 +93,7 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
     Ok(())
 }
 
-/// `RUN-cCELLrREPEAT-PID` for a trial, `shell-PID`, or `states-SLOT-PID`.
+/// `RUN-cCELLrREPEAT-PID` for a trial, `shell-PID`, or `states-BOOT-PID`.
 fn is_lease_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some((what, pid)) = name.rsplit_once('-') else {

@@ -14,10 +14,13 @@ const CHECK_ERRORS: &str = "check";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) states: u64,
-    /// States in which a document's promise is broken, by promise.
+    /// States in which a document's promise is broken, by promise; those that do not mount, as
+    /// `mount`.
     pub(crate) promised: BTreeMap<String, u64>,
     /// States by everything that is wrong in them, whether a document promises otherwise or not.
     wrong: BTreeMap<String, u64>,
+    /// The same of states that mount: where none does, everything is lost.
+    wrong_if_mounted: BTreeMap<String, u64>,
 }
 
 impl Judged {
@@ -38,19 +41,25 @@ impl Judged {
                     .collect()
             };
             let broken = texts(&state["breaks"]);
-            for promise in &broken {
+            let is_mounted = state["unmountable"].is_null();
+            let unmounted = [UNMOUNTABLE.to_owned()];
+            let reported = if is_mounted { &*broken } else { &unmounted };
+            for promise in reported {
                 *judged.promised.entry(promise.clone()).or_default() += 1;
             }
             let findings = state["findings"].as_array().into_iter().flatten();
             let findings = findings.filter_map(|it| it["promise"].as_str().map(str::to_owned));
             let mut wrong: BTreeSet<String> = broken.into_iter().chain(findings).collect();
-            if !state["unmountable"].is_null() {
+            if !is_mounted {
                 wrong.insert(UNMOUNTABLE.to_owned());
             }
             if state["check"] == "errors" {
                 wrong.insert(CHECK_ERRORS.to_owned());
             }
             for what in wrong {
+                if is_mounted {
+                    *judged.wrong_if_mounted.entry(what.clone()).or_default() += 1;
+                }
                 *judged.wrong.entry(what).or_default() += 1;
             }
         }
@@ -62,11 +71,20 @@ impl Judged {
         self.wrong.get(what).copied().unwrap_or(0)
     }
 
-    /// Of what a fault must break, that which most states break with it and none without it.
+    /// Of what a fault must break, that which most states break with it and none without it. If
+    /// the unchanged kernel does not mount every state, those that mount are compared.
     pub(crate) fn shown<'a>(&self, unchanged: &Self, breaks: &'a [String]) -> Option<&'a str> {
-        let new = breaks.iter().filter(|it| unchanged.count(it) == 0);
-        let most = new.max_by_key(|it| self.count(it))?;
-        (self.count(most) > 0).then_some(most.as_str())
+        let are_all_mounted = unchanged.count(UNMOUNTABLE) == 0;
+        let count = |judged: &Self, what: &str| {
+            let counts = match are_all_mounted || what == UNMOUNTABLE {
+                true => &judged.wrong,
+                false => &judged.wrong_if_mounted,
+            };
+            counts.get(what).copied().unwrap_or(0)
+        };
+        let new = breaks.iter().filter(|it| count(unchanged, it) == 0);
+        let most = new.max_by_key(|it| count(self, it))?;
+        (count(self, most) > 0).then_some(most.as_str())
     }
 }
 
@@ -84,7 +102,8 @@ mod tests {
     fn a_state_counts_once_for_each_thing_that_is_wrong_in_it() {
         let judged = Judged::parse(JSON.as_bytes()).expect("right");
         assert_eq!(judged.states, 9);
-        assert_eq!(judged.promised, BTreeMap::from([("fsync".to_owned(), 1)]));
+        let reported = [("fsync".to_owned(), 1), ("mount".to_owned(), 1)];
+        assert_eq!(judged.promised, BTreeMap::from(reported));
         let counts = ["fsync", "rename", "mount", "check", "sync"].map(|it| judged.count(it));
         assert_eq!(counts, [1, 1, 1, 1, 0]);
         assert!(Judged::parse(b"[]").is_err());
@@ -96,5 +115,27 @@ mod tests {
         let breaks = ["fsync".to_owned(), "sync".to_owned()];
         assert_eq!(judged.shown(&Judged::default(), &breaks), Some("fsync"));
         assert_eq!(judged.shown(&judged, &breaks), None);
+    }
+
+    /// A torn super block hid a fault that broke the same promise in 174 of 188 states.
+    #[test]
+    fn states_that_the_unchanged_kernel_does_not_mount_hide_no_fault() {
+        let state = |unmountable: &str| {
+            format!(
+                r#"{{"breaks": ["fsync"], "findings": [{{"promise": "fsync"}}],
+                    "unmountable": {unmountable}, "check": "clean"}}"#
+            )
+        };
+        let judged = |states: &[String]| {
+            let states = states.join(",");
+            let json = format!(r#"[{{"survival": {{"states": 9}}, "failing": [{states}]}}]"#);
+            Judged::parse(json.as_bytes()).expect("right")
+        };
+        let torn = judged(&[state("\"torn\"")]);
+        let faulty = judged(&[state("\"torn\""), state("null")]);
+        let breaks = ["fsync".to_owned()];
+        assert_eq!(faulty.shown(&torn, &breaks), Some("fsync"));
+        assert_eq!(torn.shown(&torn, &breaks), None);
+        assert_eq!(torn.shown(&Judged::default(), &breaks), Some("fsync"));
     }
 }

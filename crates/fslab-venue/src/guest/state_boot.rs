@@ -13,6 +13,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use fslab_crash::{
@@ -59,6 +60,9 @@ pub(super) struct Boot<'a> {
     running: Running<'a>,
 }
 
+/// Boots of this process, which name their folders.
+static BOOTS: AtomicU32 = AtomicU32::new(0);
+
 struct Running<'a> {
     share: Share,
     guest: JudgingGuest,
@@ -94,7 +98,9 @@ impl<'a> Boot<'a> {
         task: &StateTask,
         state: &CrashState,
     ) -> Result<Self, Failure> {
-        let name = format!("states-{}-{}", started.slot, std::process::id());
+        // What one boot cannot remove must not be in the way of the next.
+        let serial = BOOTS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("states-{serial}-{}", std::process::id());
         let resources = LeasedResources {
             scratch: Some(folder_of(&name, started.folder)),
             ..LeasedResources::default()
