@@ -276,11 +276,21 @@ fn judged_states_are_kept_for_the_next_time() {
     let Some(desk) = Desk::new().with_lab("kept states") else {
         return;
     };
-    let log = &record(&desk, &["jfs"])[0];
+    let logs = record(&desk, &["jfs", "tmpfs"]);
+    let log = &logs[0];
     let at_once = judge(&desk, log, &["--max-states", "40"]);
     judge(&desk, log, &["--max-states", "15", "--resume"]);
     let name = log.to_str().expect("a path");
     let kept = PathBuf::from(format!("{name}.judged"));
+    // A log that cannot be judged is refused before another one is judged.
+    std::fs::remove_file(&kept).expect("kept");
+    let in_memory = logs[1].to_str().expect("a path");
+    let both = ["crash", "judge", name, in_memory, "--resume"];
+    let refused = desk.run(&both);
+    refused.expect_code(4);
+    assert!(refused.err.contains("states of tmpfs cannot be judged"));
+    assert!(!kept.exists());
+    judge(&desk, log, &["--max-states", "15", "--resume"]);
     let before = std::fs::read_to_string(&kept).expect("kept");
     assert!(before.lines().count() > 10, "{before}");
     // A kill has cut the last line.

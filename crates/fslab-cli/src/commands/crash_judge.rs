@@ -84,6 +84,12 @@ fn parse_dropped(text: &str) -> Result<FlushDrop, String> {
 
 impl JudgeArgs {
     pub(crate) fn exec(&self) -> CommandResult {
+        // What is judged before a log that cannot be would be lost.
+        if self.logs.len() > 1 {
+            for path in &self.logs {
+                fslab_trial::ensure_judgeable(&subject_of(&load(path)?)?)?;
+            }
+        }
         let mut results = Vec::new();
         for path in &self.logs {
             results.push(self.judge(path)?);

@@ -94,14 +94,18 @@ impl FaultsArgs {
         let control = Control::new();
         signals::stop_on_signals(&control)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
-        let mut results = Vec::new();
+        // What is judged before a log that cannot be would be lost.
         let mut labs_without_flush_errors = BTreeSet::new();
         for path in &self.logs {
             let log = load(path)?;
+            fslab_trial::ensure_judgeable(&subject_of(&log)?)?;
             if let Some(lab) = self.lab_without_flush_errors(&log)? {
                 labs_without_flush_errors.insert(lab);
             }
-            results.push(self.judge(path, &log, &control)?);
+        }
+        let mut results = Vec::new();
+        for path in &self.logs {
+            results.push(self.judge(path, &load(path)?, &control)?);
         }
         for lab in labs_without_flush_errors {
             screen::notice(&format!(
