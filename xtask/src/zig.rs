@@ -41,7 +41,8 @@ const MACOS_LIBRARIES: [MacLibrary; 2] = [
     // For the time zone.
     MacLibrary {
         stub: "Frameworks/CoreFoundation.framework/CoreFoundation.tbd",
-        install_name: "/System/Library/Frameworks/CoreFoundation.framework/Versions/A/CoreFoundation",
+        install_name: "/System/Library/Frameworks/CoreFoundation.framework/Versions/A/\
+                       CoreFoundation",
         current_version: 1775,
         compatibility_version: 150,
         symbols: &[

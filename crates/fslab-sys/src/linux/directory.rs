@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 
-use rustix::fs::{FileType, Mode, OFlags, RawDir, ResolveFlags, XattrFlags};
+use rustix::fs::{Mode, OFlags, RawDir, ResolveFlags, XattrFlags};
 
-use super::names::NameDirectory;
+use super::names::{NameDirectory, visit_entry};
 use crate::NameEntry;
 
 /// Name of the extended attribute.
@@ -38,15 +38,7 @@ impl NameDirectory {
         let mut entries = RawDir::new(&self.0, buffer);
         while let Some(entry) = entries.next() {
             let entry = entry?;
-            let name = entry.file_name();
-            if name == c"." || name == c".." {
-                continue;
-            }
-            let is_directory = match entry.file_type() {
-                FileType::Unknown => None,
-                kind => Some(kind == FileType::Directory),
-            };
-            visit(NameEntry { name, is_directory })?;
+            visit_entry(entry.file_name(), entry.file_type(), visit)?;
         }
         Ok(())
     }

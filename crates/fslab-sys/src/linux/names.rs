@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, Timespec, Timestamps, UTIME_NOW};
 
 use super::status::check;
-use crate::DataFile;
+use crate::{DataFile, NameEntry};
 
 /// An open directory; names are relative to it unless absolute.
 #[derive(Debug)]
@@ -211,6 +211,23 @@ impl NameDirectory {
     pub fn fsync(&self) -> io::Result<()> {
         self.0.sync_all()
     }
+}
+
+/// Gives an entry of a listing to `visit`, unless it is `.` or `..`.
+#[inline]
+pub(super) fn visit_entry(
+    name: &CStr,
+    kind: FileType,
+    visit: &mut dyn FnMut(NameEntry<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    if name == c"." || name == c".." {
+        return Ok(());
+    }
+    let is_directory = match kind {
+        FileType::Unknown => None,
+        kind => Some(kind == FileType::Directory),
+    };
+    visit(NameEntry { name, is_directory })
 }
 
 /// truncate(2) of an absolute path.

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{Dir, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 
-use super::names::NameDirectory;
+use super::names::{NameDirectory, visit_entry};
 use crate::NameEntry;
 
 impl NameDirectory {
@@ -38,15 +38,7 @@ impl NameDirectory {
     ) -> io::Result<()> {
         for entry in Dir::read_from(&self.0)? {
             let entry = entry?;
-            let name = entry.file_name();
-            if name == c"." || name == c".." {
-                continue;
-            }
-            let is_directory = match entry.file_type() {
-                FileType::Unknown => None,
-                kind => Some(kind == FileType::Directory),
-            };
-            visit(NameEntry { name, is_directory })?;
+            visit_entry(entry.file_name(), entry.file_type(), visit)?;
         }
         Ok(())
     }
