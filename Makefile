@@ -42,10 +42,11 @@ test: setup
 	-scripts/setup cross && cargo xtask cross x86_64-windows --no-default-features && cargo xtask cross x86_64-windows --tests
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
-# Tarball, packages, licences, checksums. DIST="--no-guest" leaves the guest out, and
-# DIST="--target x86_64-linux" the cross compilation.
+# Tarballs, packages, licences, checksums of six targets. DIST="--target x86_64-linux" makes one, and
+# DIST="--no-guest" leaves the guest out. What this machine cannot build is said.
 dist:
 	@scripts/setup dist
+	-@scripts/setup cross
 	@! command -v rustup >/dev/null || rustup target add aarch64-unknown-linux-gnu
 	cargo xtask dist $(DIST)
 
