@@ -173,11 +173,11 @@ impl Build<'_> {
         }
     }
 
+    /// False only where there certainly is none.
     fn has_makefile(&self) -> bool {
-        let names = ["Makefile", "makefile", "GNUmakefile"];
-        names
-            .iter()
-            .any(|name| self.session.directory.join(name).exists())
+        let folder = &self.session.directory;
+        let mut names = ["Makefile", "makefile", "GNUmakefile"].iter();
+        names.any(|name| folder.join(name).try_exists().unwrap_or(true))
     }
 
     fn make(&self) -> Result<Finished, ProgramError> {
