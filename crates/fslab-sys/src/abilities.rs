@@ -194,8 +194,8 @@ const TABLE: [AbilityRow; 20] = [
         [
             Ok("user attributes"),
             Err("no extended attributes"),
-            Err("examined on Linux alone"),
-            Err("examined on Linux alone"),
+            Ok("setxattr"),
+            Ok("extattr, of the namespace user"),
         ],
     ),
     row(

@@ -31,6 +31,12 @@ macro_rules! refused {
     )*};
 }
 
+#[cfg(windows)]
+refused! {
+    get_attribute(&std::ffi::CStr, &mut [u8]) -> usize: "extended attributes";
+    set_attribute(&std::ffi::CStr, &[u8]) -> (): "extended attributes";
+}
+
 refused! {
     bring_up_loopback() -> (): "a guest's network";
     block_address(&File, u32) -> Option<u32>: "FIBMAP";
@@ -40,7 +46,6 @@ refused! {
     drop_caches() -> (): "/proc/sys/vm/drop_caches";
     extents(&File) -> Vec<Extent>: "FIEMAP";
     extents_by_block(&File) -> Vec<Extent>: "FIBMAP";
-    get_attribute(&std::ffi::CStr, &mut [u8]) -> usize: "extended attributes";
     image_in_use(&Path) -> Option<InUse>: "users of images by /proc";
     lock_memory() -> (): "a guest's locked memory";
     make_fifo(&Path) -> (): "named pipes";
@@ -56,7 +61,6 @@ refused! {
     remove_named_attribute(&Path, &std::ffi::CStr) -> (): "extended attributes";
     reopen_for_writing(&File) -> File: "files by /proc";
     resident_pages(&File) -> u64: "pages in the page cache by mincore(2)";
-    set_attribute(&std::ffi::CStr, &[u8]) -> (): "extended attributes";
     set_pipe_bytes(&File, usize) -> (): "sizes of pipes";
     set_named_attribute(&Path, &std::ffi::CStr, &[u8]) -> (): "extended attributes";
     share_blocks(&DataFile, &DataFile) -> (): "shared blocks (FICLONE)";

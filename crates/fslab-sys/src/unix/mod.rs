@@ -3,6 +3,7 @@
 //!
 //! Compiled and linked, not run on either.
 
+mod attributes;
 mod beneath;
 mod cpu_use;
 mod data_file;
@@ -44,6 +45,7 @@ mod work_folder;
 
 pub use crate::lacking::*;
 pub use crate::portable::*;
+pub use attributes::{get_attribute, set_attribute};
 pub use child_group::ChildGroup;
 pub use data_file::DataFile;
 pub(crate) use file_name::open_untrusted;
