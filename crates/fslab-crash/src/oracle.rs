@@ -129,15 +129,14 @@ impl<'a> Oracle<'a> {
         let allowed: BTreeSet<Option<Target>> =
             begun.chain(durable.is_none().then_some(None)).collect();
         // A name that may still be another, or none, promises only that it is one of them.
-        let is_settled = durable.is_some()
-            && allowed.iter().all(|value| match value {
-                None => false,
-                _ if *value == namings[from].value => true,
-                Some(Target::File(file)) => self.durable_bytes(*file, at_ns) > 0,
-                Some(Target::Folder) => false,
-            });
+        let is_durable = |value: &Option<Target>| match value {
+            None => false,
+            _ if *value == namings[from].value => true,
+            Some(Target::File(file)) => self.durable_bytes(*file, at_ns) > 0,
+            Some(Target::Folder) => false,
+        };
         let promise = durable.map_or(PromiseId::Consistent, |(_, promise)| promise);
-        let of_settled = match is_settled {
+        let of_settled = || match allowed.iter().all(is_durable) {
             true => promise,
             false => PromiseId::Consistent,
         };
@@ -151,10 +150,10 @@ impl<'a> Oracle<'a> {
                 });
                 add(promise, FaultKind::Lost, files.min().unwrap_or(0));
             }
-            Some(ObservedEntry::Unreadable(_)) => add(of_settled, FaultKind::Unreadable, 0),
+            Some(ObservedEntry::Unreadable(_)) => add(of_settled(), FaultKind::Unreadable, 0),
             Some(ObservedEntry::Directory) if allowed.contains(&Some(Target::Folder)) => {}
             Some(ObservedEntry::Directory | ObservedEntry::Other) => {
-                add(of_settled, FaultKind::Garbage, 0);
+                add(of_settled(), FaultKind::Garbage, 0);
             }
             Some(ObservedEntry::File(content)) => {
                 let is_older = |value: Option<Target>| match value {

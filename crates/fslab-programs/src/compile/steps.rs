@@ -62,21 +62,16 @@ pub(crate) fn run_compile(
         context,
         session,
     };
-    match parameters.step {
-        Step::Unpack if is_written => Ok(build.write()?),
-        Step::Unpack => Ok(build.untar()?),
-        Step::Configure => Ok(build.configure()?),
-        // Looked at afterwards, since a look before would warm caches.
-        _ => build
-            .run_make()
-            .map_err(|error| match build.has_makefile() {
-                true => error,
-                false => RunError::Impossible(
-                    "there is no Makefile: the phase that configures was skipped, or there is none"
-                        .to_owned(),
-                ),
-            }),
-    }
+    let needs_makefile = matches!(parameters.step, Step::Make | Step::Install | Step::Clean);
+    // Looked at afterwards, since a look before would warm caches.
+    build.run(is_written).map_err(|error| {
+        if needs_makefile && !build.has_makefile() {
+            let reason =
+                "there is no Makefile: the phase that configures was skipped, or there is none";
+            return RunError::Impossible(reason.to_owned());
+        }
+        error
+    })
 }
 
 /// The result of the null engine.
@@ -93,6 +88,17 @@ fn synthetic_step(parameters: &CompileParameters, seed: u64) -> Finished {
 }
 
 impl Build<'_> {
+    fn run(&self, is_written: bool) -> Result<Finished, RunError> {
+        Ok(match self.parameters.step {
+            Step::Unpack if is_written => self.write()?,
+            Step::Unpack => self.untar()?,
+            Step::Configure => self.configure()?,
+            Step::Make => self.make()?,
+            Step::Install => self.install()?,
+            Step::Clean => self.clean()?,
+        })
+    }
+
     /// Writes the generated tree.
     fn write(&self) -> Result<Finished, ProgramError> {
         let files = source::files(self.context.seed, self.parameters.size());
@@ -162,15 +168,6 @@ impl Build<'_> {
             finished.notes.extend(missing_features(&ran.end.output));
         }
         Ok(finished)
-    }
-
-    /// The steps that need what `configure` makes.
-    fn run_make(&self) -> Result<Finished, RunError> {
-        match self.parameters.step {
-            Step::Install => self.install(),
-            Step::Clean => Ok(self.clean()?),
-            _ => Ok(self.make()?),
-        }
     }
 
     /// False only where there certainly is none.

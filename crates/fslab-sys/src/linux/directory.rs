@@ -4,13 +4,10 @@ use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 
-use rustix::fs::{Mode, OFlags, RawDir, ResolveFlags, XattrFlags};
+use rustix::fs::{Mode, OFlags, RawDir, ResolveFlags};
 
 use super::names::{NameDirectory, visit_entry};
 use crate::NameEntry;
-
-/// Name of the extended attribute.
-const ATTRIBUTE: &CStr = c"user.fslab";
 
 impl NameDirectory {
     /// Opens the directory `name` in this one, if it is on the same file system and reached without
@@ -50,25 +47,4 @@ impl NameDirectory {
     pub fn sync_file_system(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.0)?)
     }
-}
-
-/// setxattr(2) of `user.fslab` on an absolute path.
-///
-/// # Errors
-/// That of setxattr(2): EOPNOTSUPP if the file system has no user attributes.
-pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
-    Ok(rustix::fs::setxattr(
-        path,
-        ATTRIBUTE,
-        value,
-        XattrFlags::empty(),
-    )?)
-}
-
-/// getxattr(2) of `user.fslab` on an absolute path; returns the length of the value.
-///
-/// # Errors
-/// That of getxattr(2): ENODATA if it was never set.
-pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
-    Ok(rustix::fs::getxattr(path, ATTRIBUTE, value)?)
 }

@@ -17,6 +17,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use super::close_files::close_files;
+
 /// Signals that ask a group to end; the keeper ignores them, as it must stay until the group is
 /// killed.
 const GENTLE: [libc::c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
@@ -83,7 +85,7 @@ fn keep(waiting: RawFd, lifeline: RawFd) -> ! {
         // starter it would keep a mount busy.
         libc::close(lifeline);
         libc::dup2(waiting, 0);
-        close_all_but_input();
+        close_files(1, u32::MAX);
         let mut number = [0_u8; size_of::<libc::pid_t>()];
         for byte in &mut number {
             if !next_byte(byte) {
@@ -97,30 +99,6 @@ fn keep(waiting: RawFd, lifeline: RawFd) -> ! {
         while next_byte(&mut 0) {}
         libc::kill(0, libc::SIGKILL);
         libc::_exit(0)
-    }
-}
-
-/// Closes all descriptors but standard input.
-///
-/// # Safety
-/// The caller uses none of them afterwards.
-#[cfg(target_os = "linux")]
-unsafe fn close_all_but_input() {
-    // SAFETY: the call takes numbers.
-    unsafe { libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0) };
-}
-
-/// Closes all descriptors but standard input.
-///
-/// # Safety
-/// The caller uses none of them afterwards.
-#[cfg(not(target_os = "linux"))]
-unsafe fn close_all_but_input() {
-    // SAFETY: the calls take numbers.
-    unsafe {
-        for descriptor in 1..libc::getdtablesize() {
-            libc::close(descriptor);
-        }
     }
 }
 

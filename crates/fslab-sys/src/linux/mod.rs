@@ -1,12 +1,14 @@
 //! Linux: everything that fslab does.
 
 mod atomic_file;
+mod attributes;
 mod backing;
 mod beneath;
 mod block_device;
 mod call_names;
 mod child_group;
 mod clock;
+mod close_files;
 mod confinement;
 mod cpu_use;
 mod data_file;
@@ -60,6 +62,7 @@ mod unix_leader_end;
 mod unix_reaper;
 
 pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
+pub use attributes::{get_attribute, set_attribute};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::ChildGroup;
@@ -72,7 +75,6 @@ pub use data_file::DataFile;
 pub use descriptors::Descriptors;
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::image_in_use;
-pub use directory::{get_attribute, set_attribute};
 pub use extents::{block_address, extents, extents_by_block, map_block_bytes};
 pub use fifo::{make_fifo, reopen_for_writing, set_pipe_bytes};
 pub(crate) use file_name::open_untrusted;

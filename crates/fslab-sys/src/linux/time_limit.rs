@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use super::close_files::close_files;
 use crate::{ProcessStat, TimeLimit};
 
 /// Interval at which the parent checks for progress.
@@ -166,23 +167,20 @@ fn leave_files_of_the_parent(report: RawFd, keeps: Option<RawFd>) -> io::Result<
         .filter_map(|file| u32::try_from(file).ok())
         .collect();
     kept.sort_unstable();
+    // SAFETY: this forked process uses none of these files, and their owners are never dropped,
+    // since it ends by _exit.
+    let close = |first, last| unsafe { close_files(first, last) };
     let mut first = 3;
     for file in kept {
         if file > first {
-            close_files(first, file - 1);
+            close(first, file - 1);
         }
         first = first.max(file + 1);
     }
-    close_files(first, u32::MAX);
+    close(first, u32::MAX);
     // `null` has been closed by its number.
     std::mem::forget(null);
     Ok(())
-}
-
-fn close_files(first: u32, last: u32) {
-    // SAFETY: this forked process uses none of these files, and their owners are never dropped,
-    // since it ends by _exit. If the kernel lacks the call, they stay open.
-    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
 }
 
 #[cfg(test)]

@@ -1,36 +1,15 @@
-//! The extended attribute of metadata workloads.
+//! The extended attribute of metadata workloads: on FreeBSD.
 
 use std::ffi::CStr;
 use std::io;
 
-/// setxattr(2) of `user.fslab` on an absolute path.
-///
-/// # Errors
-/// That of setxattr(2): ENOTSUP if the file system has no attributes.
-#[cfg(target_os = "macos")]
-pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
-    let flags = rustix::fs::XattrFlags::empty();
-    Ok(rustix::fs::setxattr(path, c"user.fslab", value, flags)?)
-}
-
-/// getxattr(2) of `user.fslab` on an absolute path; returns the length of the value.
-///
-/// # Errors
-/// That of getxattr(2): ENOATTR if it was never set.
-#[cfg(target_os = "macos")]
-pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
-    Ok(rustix::fs::getxattr(path, c"user.fslab", value)?)
-}
-
 /// The attribute's name in the namespace of users.
-#[cfg(target_os = "freebsd")]
 const NAME: &CStr = c"fslab";
 
 /// extattr_set_file(2) on an absolute path.
 ///
 /// # Errors
 /// That of extattr_set_file(2): EOPNOTSUPP if the file system has no attributes.
-#[cfg(target_os = "freebsd")]
 pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
     // SAFETY: the strings and the value outlive the call, and the length is the value's.
     let written = unsafe {
@@ -49,7 +28,6 @@ pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// That of extattr_get_file(2): ENOATTR if it was never set.
-#[cfg(target_os = "freebsd")]
 pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the strings and the buffer outlive the call, and the length is the buffer's.
     let read = unsafe {
@@ -65,7 +43,6 @@ pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
 }
 
 /// What a call returned: a length, or -1 with errno.
-#[cfg(target_os = "freebsd")]
 fn length_of(returned: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(returned).map_err(|_| io::Error::last_os_error())
 }

@@ -3,8 +3,10 @@
 //!
 //! Compiled and linked, not run on either.
 
+#[cfg(target_os = "freebsd")]
 mod attributes;
 mod beneath;
+mod close_files;
 mod cpu_use;
 mod data_file;
 mod directory;
@@ -14,6 +16,9 @@ mod machine;
 mod process;
 mod reaper;
 
+#[cfg(target_os = "macos")]
+#[path = "../linux/attributes.rs"]
+mod attributes;
 #[path = "../linux/child_group.rs"]
 mod child_group;
 #[path = "../linux/file_name.rs"]
