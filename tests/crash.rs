@@ -93,6 +93,25 @@ fn lost_states(result: &Value) -> u64 {
     kinds.iter().filter_map(of_kind).sum()
 }
 
+/// Flushes and FUA writes that `fslab crash requests` lists within the fsync of the phase `append`.
+fn flushes_within_fsync(desk: &Desk, log: &std::path::Path) -> usize {
+    let log = log.to_str().expect("a path");
+    let listed = desk.run(&["crash", "requests", log, "--phase", "append", "--json"]);
+    listed.expect_code(0);
+    let document: Value = serde_json::from_str(&listed.out).expect("JSON");
+    let events = document["events"].as_array().expect("events");
+    let border = |kind: &str| {
+        let found = events
+            .iter()
+            .position(|it| it["event"] == kind && it["operation"] == "fsync log");
+        found.expect("the fsync of the script")
+    };
+    let within = &events[border("begin")..border("end")];
+    assert!(within.iter().any(|it| it["event"] == "write"), "{within:?}");
+    let is_durable = |it: &&Value| it["event"] == "flush" || it["fua"] == true;
+    within.iter().filter(is_durable).count()
+}
+
 #[test]
 fn a_file_system_that_never_flushes_loses_synced_data_and_others_do_so_only_without_flushes() {
     let Some(desk) = Desk::new().with_lab("crash states") else {
@@ -107,6 +126,8 @@ fn a_file_system_that_never_flushes_loses_synced_data_and_others_do_so_only_with
         assert_eq!(found["survival"]["broken_states"], 0, "{found}");
         assert_eq!(lost_states(&found), 0, "{found}");
     }
+    assert!(flushes_within_fsync(&desk, &logs[0]) > 0);
+    assert_eq!(flushes_within_fsync(&desk, &logs[2]), 0);
     let never_flushed = judge(&desk, &logs[2], &few);
     assert!(lost_states(&never_flushed) > 0, "{never_flushed}");
     // The planted fault.

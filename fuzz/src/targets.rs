@@ -205,7 +205,7 @@ fn describe(phase: &PhaseSpec) {
     let parameters = &phase.parameters;
     let _ = workload.kind(parameters);
     drop(workload.footprint(parameters));
-    drop(workload.data_files(parameters));
+    drop(workload.data_files(parameters, 1));
     drop(workload.needs(parameters));
     drop(workload.resolve(parameters, Bytes::gib(1)));
 }

@@ -58,6 +58,7 @@ impl Fslab {
             virtual_time: false,
             counted: false,
             allow_commands: false,
+            ranks: None,
         };
         let mut invocation =
             Invocation::of_figure(&self.program, vec!["trial".into()], figure, move |text| {

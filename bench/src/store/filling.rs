@@ -72,6 +72,7 @@ impl Model {
             trial_limit_s: None,
             survival: None,
             seed: 1,
+            ranks: 1,
         };
         let mut plan = resolve(&request).map_err(|error| failed(&error))?.plan;
         plan.phases.truncate(PHASES);

@@ -225,6 +225,7 @@ fn record_of(
         adaptive: None,
         perturb: false,
         rounds: Rounds::default(),
+        ranks: 1,
         trial_limit_s: 1,
         seed: 0,
         scale: Scale::FULL,

@@ -33,6 +33,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
         adaptive: None,
         perturb: false,
         rounds: Rounds::ONE,
+        ranks: 1,
         trial_limit_s: 1,
         seed: 1,
         scale: Scale::FULL,

@@ -114,6 +114,7 @@ fn null_operation_ns(operations: u32) -> f64 {
         count: 1,
         workers: Workers::Threads,
         stop: &stop,
+        ranks: None,
     };
     let ran = run_workers(config, prepare, |worker, group| {
         run_data_loop(

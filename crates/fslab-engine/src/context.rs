@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fslab_model::Capabilities;
 use fslab_sys::Confinement;
 
-use crate::EngineKind;
+use crate::{EngineKind, Ranks};
 
 /// Default interval of the time series: 100 ms.
 const SERIES_INTERVAL_NS: u64 = 100_000_000;
@@ -70,6 +70,8 @@ pub struct RunContext {
     pub promises: Option<Capabilities>,
     /// True if programs named by a study may be started.
     pub allow_commands: bool,
+    /// This rank of a load of several; `None` if the load is this process's alone.
+    pub ranks: Option<Ranks>,
 }
 
 impl RunContext {
@@ -86,6 +88,7 @@ impl RunContext {
             series_interval_ns: SERIES_INTERVAL_NS,
             promises: None,
             allow_commands: false,
+            ranks: None,
         }
     }
 

@@ -3,9 +3,12 @@
 //! The workers of all jobs are one group: they are prepared, start together, and the first error
 //! stops all.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use fslab_sys::SharedCounter;
 
-use crate::drive::{DataThread, ReadyWorker, WorkerConfig, prepare_files, run_workers};
+use crate::drive::{DataThread, ReadyWorker, WorkerConfig, even_share, prepare_files, run_workers};
 use crate::engines::refuse_lacking_syncs;
 use crate::jobs::{Amount, Workers};
 use crate::recording::combine;
@@ -34,7 +37,10 @@ pub struct Together {
 /// A job with its engine and the tickets of its workers.
 struct Running<'a> {
     engine: &'static DataEngine,
-    job: &'a DataJob,
+    /// With the threads of all ranks.
+    job: Cow<'a, DataJob>,
+    /// The threads of this rank.
+    threads: Range<u32>,
     tickets: Option<SharedCounter>,
 }
 
@@ -69,33 +75,57 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
         let engine = &engine(*kind).data;
         refuse_lacking_syncs(job)?;
         (engine.check)(job)?;
+        let (spread, threads) = spread(context, job)?;
         running.push(Running {
             engine,
-            job,
-            tickets: tickets(engine, job)?,
+            tickets: tickets(engine, &spread, &threads)?,
+            job: spread,
+            threads,
         });
     }
-    for Running { engine, job, .. } in &running {
-        if engine.keeps_files {
-            prepare_files(context, job)?;
-        }
+    let prepare_all = || {
+        let mut with_files = running.iter().filter(|it| it.engine.keeps_files);
+        with_files.try_for_each(|it| prepare_files(context, &it.job, it.threads.clone()))
+    };
+    match &context.ranks {
+        Some(ranks) => ranks.agree_in_engine("files", prepare_all())?,
+        None => prepare_all()?,
     }
     let config = WorkerConfig {
-        count: running.iter().map(|it| it.job.threads).sum(),
+        count: running.iter().map(|it| it.threads.len() as u32).sum(),
         workers,
         stop: &context.stop,
+        ranks: context.ranks.as_ref(),
     };
     let prepare = |number| prepare_worker(context, &running, number);
-    let (mut outcomes, used) = run_workers(config, prepare, |worker, group| worker(group))?;
+    let (outcomes, used) = run_workers(config, prepare, |worker, group| worker(group))?;
     let used = used.filter(|_| running.iter().all(|it| it.engine.keeps_files));
-    let all = combine(outcomes.clone(), used, true);
-    let each = running.iter().map(|it| {
-        let rest = outcomes.split_off(it.job.threads as usize);
-        let own = std::mem::replace(&mut outcomes, rest);
-        combine(own, None, true)
-    });
+    let mut of_jobs = vec![Vec::new(); running.len()];
+    for of_rank in outcomes.chunks(config.count as usize) {
+        let mut rest = of_rank;
+        for (of_job, it) in of_jobs.iter_mut().zip(&running) {
+            let (own, others) = rest.split_at(it.threads.len());
+            of_job.extend_from_slice(own);
+            rest = others;
+        }
+    }
+    let each = of_jobs.into_iter().map(|own| combine(own, None, true));
     let each = each.collect();
+    let all = combine(outcomes, used, true);
     Ok(Together { all, each })
+}
+
+/// The job with the threads of all ranks, and the threads of this one.
+fn spread<'a>(
+    context: &RunContext,
+    job: &'a DataJob,
+) -> Result<(Cow<'a, DataJob>, Range<u32>), EngineError> {
+    let Some(ranks) = &context.ranks else {
+        return Ok((Cow::Borrowed(job), 0..job.threads));
+    };
+    let all = job.of_ranks(ranks.count);
+    all.validate_of_ranks()?;
+    Ok((Cow::Owned(all), ranks.workers(job.threads)))
 }
 
 /// The kind of workers of the jobs.
@@ -122,9 +152,18 @@ fn common_workers(jobs: &[(EngineKind, &DataJob)]) -> Result<Workers, EngineErro
 }
 
 /// The tickets that the workers of `job` share, if they share an amount and a clock.
-fn tickets(engine: &DataEngine, job: &DataJob) -> Result<Option<SharedCounter>, EngineError> {
+fn tickets(
+    engine: &DataEngine,
+    job: &DataJob,
+    threads: &Range<u32>,
+) -> Result<Option<SharedCounter>, EngineError> {
     match job.amount {
         Amount::TotalOperations(total) if engine.keeps_files => {
+            // Ranks share no memory: each does the share of its threads.
+            let total = threads
+                .clone()
+                .map(|it| even_share(total, it, job.threads))
+                .sum();
             let failed = |e| EngineError::io("share a counter for", &job.file, e);
             SharedCounter::new(total).map(Some).map_err(failed)
         }
@@ -138,22 +177,24 @@ fn prepare_worker<'a>(
     running: &'a [Running<'a>],
     number: u32,
 ) -> Result<ReadyWorker<'a>, EngineError> {
-    let mut thread = number;
+    let mut left = number;
     for Running {
         engine,
         job,
+        threads,
         tickets,
     } in running
     {
-        if thread < job.threads {
+        let count = threads.len() as u32;
+        if left < count {
             return (engine.prepare)(DataThread {
                 context,
                 job,
-                thread,
+                thread: threads.start + left,
                 tickets: tickets.as_ref(),
             });
         }
-        thread -= job.threads;
+        left -= count;
     }
     unreachable!("there are as many workers as threads of all jobs")
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::ErrorKind;
 
+use fslab_model::Failure;
+
 use crate::jobs::{
     Amount, DataJob, Direction, OpenMode, OpenSync, Pace, Preparation, SyncPolicy, Workers,
 };
@@ -20,6 +22,26 @@ pub fn lays_out(job: &DataJob) -> bool {
 /// # Errors
 /// As those of [`run_data`].
 pub fn lay_out(context: &RunContext, job: &DataJob) -> Result<u64, EngineError> {
+    let missing_bytes = match &context.ranks {
+        None => missing_bytes(context, job)?,
+        Some(ranks) => {
+            let missing = missing_bytes(context, &job.of_ranks(ranks.count));
+            let missing = ranks.agree_on("missing files", missing.map_err(Failure::from));
+            missing.map_err(EngineError::from_failure)?
+        }
+    };
+    if missing_bytes > 0 {
+        let context = RunContext {
+            engine: EngineKind::Psync,
+            ..context.clone()
+        };
+        run_data(&context, &writing(job))?;
+    }
+    Ok(missing_bytes)
+}
+
+/// What the files of all threads lack.
+fn missing_bytes(context: &RunContext, job: &DataJob) -> Result<u64, EngineError> {
     let mut missing_bytes = 0;
     for thread in 0..job.owners() {
         for (index, file) in job.files_of(thread).iter().enumerate() {
@@ -31,13 +53,6 @@ pub fn lay_out(context: &RunContext, job: &DataJob) -> Result<u64, EngineError> 
             };
             missing_bytes += job.length_of(index).saturating_sub(length);
         }
-    }
-    if missing_bytes > 0 {
-        let context = RunContext {
-            engine: EngineKind::Psync,
-            ..context.clone()
-        };
-        run_data(&context, &writing(job))?;
     }
     Ok(missing_bytes)
 }

@@ -10,6 +10,8 @@ use fslab_model::{CpuUse, LatencyHistogram, OperationLatency, TimeSeries};
 pub struct Measured {
     /// Start of the first operation, on the common clock.
     pub start_ns: u64,
+    /// From the start of the first thread to that of the last.
+    pub start_skew_ns: u64,
     /// From the start of the first operation to the end of the last, including a closing sync.
     pub elapsed_ns: u64,
     /// Operations completed.
@@ -49,6 +51,22 @@ pub struct ThreadMeasured {
 }
 
 impl Measured {
+    /// Of a rank that did nothing.
+    pub const NOTHING: Self = Self {
+        start_ns: 0,
+        start_skew_ns: 0,
+        elapsed_ns: 0,
+        operations: 0,
+        bytes: None,
+        latencies: Vec::new(),
+        series: None,
+        cpu: None,
+        threads: Vec::new(),
+        first_done_ns: 0,
+        last_done_ns: 0,
+        notes: Vec::new(),
+    };
+
     /// The latencies of `operation`; `None` if it did not occur.
     #[must_use]
     pub fn latency(&self, operation: &str) -> Option<&LatencyHistogram> {

@@ -1,5 +1,7 @@
 //! The table of engines. A new engine is one file and one line here.
 
+use std::ops::Range;
+
 use crate::drive::{DataThread, ReadyWorker};
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
@@ -24,8 +26,9 @@ pub(crate) struct DataEngine {
     pub(crate) prepare: fn(DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError>,
 }
 
-/// Runs a valid metadata job.
-pub(crate) type MetadataRunner = fn(&RunContext, &MetadataJob) -> Result<Measured, EngineError>;
+/// Runs those threads of a valid metadata job.
+pub(crate) type MetadataRunner =
+    fn(&RunContext, &MetadataJob, Range<u32>) -> Result<Measured, EngineError>;
 
 const ENGINES: &[&Engine] = &[&PSYNC, &URING, &MMAP, &STDIO, &NULL];
 
@@ -42,12 +45,19 @@ pub(crate) fn engine(kind: EngineKind) -> &'static Engine {
 pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
     job.validate()?;
     let engine = engine(context.engine);
-    match engine.run_metadata {
-        Some(run) => run(context, job),
-        None => Err(EngineError::unsupported(format!(
+    let run = engine.run_metadata.ok_or_else(|| {
+        EngineError::unsupported(format!(
             "the engine {} issues no metadata operations; psync does",
             engine.kind
-        ))),
+        ))
+    })?;
+    match &context.ranks {
+        None => run(context, job, 0..job.threads),
+        Some(ranks) => {
+            let all = job.of_ranks(ranks.count);
+            all.validate_of_ranks()?;
+            run(context, &all, ranks.workers(job.threads))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fslab_sys::ResourceUse;
 
 use crate::drive::{WorkerConfig, WorkerGroup, run_workers};
-use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, combine};
+use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, combine, cpu_use};
 use crate::{EngineError, Measured, RunContext, Workers};
 use fslab_stats::{Random, mix};
 
@@ -94,7 +94,7 @@ impl ThreadRecorder {
             .into_iter()
             .map(|recorder| recorder.outcome(None))
             .collect();
-        combine(outcomes, Some(used), moves_data)
+        combine(outcomes, Some(cpu_use(used)), moves_data)
     }
 }
 
@@ -119,6 +119,7 @@ where
         count: threads.max(1),
         workers: Workers::Threads,
         stop: &context.stop,
+        ranks: context.ranks.as_ref(),
     };
     // The first thread sets the start time of all series.
     let common = AtomicU64::new(0);

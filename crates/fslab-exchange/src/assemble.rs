@@ -128,6 +128,7 @@ pub(crate) fn assemble(
         adaptive: None,
         perturb: false,
         rounds: rounds(&placed),
+        ranks: 1,
         trial_limit_s: TRIAL_LIMIT_S,
         seed: 0,
         scale: Scale::FULL,

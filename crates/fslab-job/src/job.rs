@@ -17,6 +17,8 @@ pub trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'static {
     const NAME: &'static str;
     /// True if it creates names and links that fslab has not chosen.
     const FOREIGN_NAMES: bool = false;
+    /// True if several ranks can run it as one load: see [`fslab_engine::Ranks`].
+    const RANKS: bool = false;
     /// Parameters for which 0 or an empty text means the workload's default.
     const ZERO_IS_DEFAULT: &'static [&'static str] = &[];
 
@@ -25,8 +27,8 @@ pub trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'static {
     /// Upper bound of the bytes of all files at the end of the phase, to compare with free space.
     fn footprint(&self) -> Bytes;
     /// The files whose pages must be evicted to make the phase cold; `None` if evicting file data
-    /// does not make it cold.
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    /// does not make it cold. With more than one of `ranks` they are those of all.
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         None
     }
     /// Capabilities that the file system needs; without them the phase is skipped.
@@ -88,6 +90,8 @@ pub struct JobKind {
     pub name: &'static str,
     /// See [`Job::FOREIGN_NAMES`].
     pub foreign_names: bool,
+    /// See [`Job::RANKS`].
+    pub ranks: bool,
     /// See [`Job::ZERO_IS_DEFAULT`].
     pub zero_is_default: &'static [&'static str],
     /// The schema of the parameters.
@@ -97,7 +101,7 @@ pub struct JobKind {
     /// See [`Job::footprint`].
     pub footprint: JobFunction<Bytes>,
     /// See [`Job::data_files`].
-    pub data_files: JobFunction<Option<Vec<PathBuf>>>,
+    pub data_files: fn(&Parameters, u32) -> Result<Option<Vec<PathBuf>>, JobError>,
     /// See [`Job::needs`].
     pub needs: JobFunction<Vec<Need>>,
     /// See [`Job::brings`].
@@ -121,11 +125,12 @@ impl JobKind {
         Self {
             name: J::NAME,
             foreign_names: J::FOREIGN_NAMES,
+            ranks: J::RANKS,
             zero_is_default: J::ZERO_IS_DEFAULT,
             schema: || schemars::schema_for!(J),
             resolve: resolve::<J>,
             footprint: |map| Ok(typed::<J>(map)?.footprint()),
-            data_files: |map| Ok(typed::<J>(map)?.data_files()),
+            data_files: |map, ranks| Ok(typed::<J>(map)?.data_files(ranks)),
             needs: |map| Ok(typed::<J>(map)?.needs()),
             brings: |map| Ok(typed::<J>(map)?.brings()),
             kind: |map| Ok(typed::<J>(map)?.kind()),

@@ -9,6 +9,7 @@ use crate::outcome::Finished;
 pub fn measured(elapsed_ns: u64, operations: u64, bytes: Option<u64>) -> Measured {
     Measured {
         start_ns: 0,
+        start_skew_ns: 0,
         elapsed_ns,
         operations,
         bytes,

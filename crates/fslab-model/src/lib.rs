@@ -96,7 +96,7 @@ pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{BufferEmptying, DiskQueue, SimulatedDisk};
 pub use skipped::is_default;
-pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
+pub use spec::{DeviceSpec, PhaseSpec, RankSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
 pub use study::{CachePolicy, PhaseEntry, Study};
 pub use subject::{ParseSubjectError, Subject};

@@ -156,6 +156,8 @@ pub mod definitions {
             "processor time of the process per time of the phase";
         FIRST_DONE, "first_done_ns", Nanoseconds, Neither,
             "until the first of several threads was done";
+        START_SKEW, "start_skew_ns", Nanoseconds, Neither,
+            "from the start of the first rank to that of the last";
         HOST_CPU, "host_cpu_ns", Nanoseconds, Lower,
             "processor time of the simulated system on the host";
         HOST_REAL, "host_real_ns", Nanoseconds, Lower, "real time of the phase on the host";

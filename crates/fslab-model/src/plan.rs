@@ -367,6 +367,10 @@ pub struct Plan {
     /// How often the phases run in each repeat.
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
+    /// Number of processes that run each phase together, on one machine or several. Sizes and
+    /// counts of phases are those of each.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub ranks: u32,
     /// Time limit of one trial, in seconds.
     pub trial_limit_s: u32,
     /// Determines order and data.
@@ -388,6 +392,18 @@ pub struct Plan {
     /// measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<SurvivalPlan>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+fn is_one(value: &u32) -> bool {
+    *value == 1
 }
 
 /// One cell of a plan.
@@ -507,6 +523,7 @@ pub(crate) mod tests {
             adaptive: None,
             perturb: false,
             rounds: Rounds::ONE,
+            ranks: 1,
             trial_limit_s: 300,
             seed: 7,
             scale: Scale::FULL,

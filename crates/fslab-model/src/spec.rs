@@ -91,6 +91,21 @@ pub enum DeviceSpec {
     Fake,
 }
 
+/// This process among those of a load of several ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RankSpec {
+    /// Its number, from 0.
+    pub rank: u32,
+    /// Number of ranks.
+    pub count: u32,
+    /// The socket through which it reaches the others.
+    pub socket: PathBuf,
+    /// What its clock shows, less what that of rank 0 shows at the same time.
+    pub clock_ahead_ns: i64,
+    /// By how much that may be wrong, of all ranks.
+    pub clock_error_ns: u64,
+}
+
 /// One trial, complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialSpec {
@@ -144,4 +159,7 @@ pub struct TrialSpec {
     /// Given by the user for this run; never from a study, a plan or a store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_commands: bool,
+    /// This rank of a load of several; `None` if the load is this trial's alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RankSpec>,
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::{
-    BufferEmptying, Bytes, ColdMethod, DeviceSpec, FORMAT_VERSION, Perturbation, PhaseSpec, Rounds,
-    Subject, TrialId, TrialSpec,
+    BufferEmptying, Bytes, ColdMethod, DeviceSpec, FORMAT_VERSION, Perturbation, PhaseSpec,
+    RankSpec, Rounds, Subject, TrialId, TrialSpec,
 };
 
 /// The plan's part of a trial. The fields are those of [`TrialSpec`].
@@ -50,6 +50,8 @@ pub struct Placement {
     pub virtual_time: bool,
     /// Whether each instruction of the processor takes virtual time.
     pub counted: bool,
+    /// This rank of a load of several.
+    pub ranks: Option<RankSpec>,
 }
 
 impl TrialTask {
@@ -75,6 +77,7 @@ impl TrialTask {
             virtual_time: placement.virtual_time,
             counted: placement.counted,
             allow_commands: self.allow_commands,
+            ranks: placement.ranks,
         }
     }
 }

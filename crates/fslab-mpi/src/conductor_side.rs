@@ -25,7 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Time in which every rank must say who it is.
 const HELLO_MAX: Duration = Duration::from_secs(120);
 /// Time that ranks have to end their workers.
-const BYE_MAX: Duration = Duration::from_secs(70);
+pub(crate) const BYE_MAX: Duration = Duration::from_secs(70);
 /// The commands whose trials run on ranks.
 const COMMANDS: [&str; 2] = ["run", "compare"];
 
@@ -69,7 +69,11 @@ impl Side<'_> {
             move |error: io::Error| format!("cannot {what}: {error}")
         };
         let mut stops = Stops::catch().map_err(failed("handle signals"))?;
-        self.greet()?;
+        let hosts = greet(self.link)?;
+        for (peer, host) in self.peers.iter_mut().zip(hosts.into_iter().skip(1)) {
+            peer.host = host;
+            peer.last_message = Instant::now();
+        }
         let folder = tempfile::tempdir().map_err(failed("make a temporary folder"))?;
         let socket = folder.path().join("workers");
         let listener = UnixListener::bind(&socket).map_err(failed("make a socket"))?;
@@ -107,36 +111,6 @@ impl Side<'_> {
                 return Ok(code_of(status));
             }
         }
-    }
-
-    /// Waits until every rank has said who it is; refuses ranks with another fslab.
-    fn greet(&mut self) -> Result<(), String> {
-        let own = Hello::here();
-        if !own.error.is_empty() {
-            return Err(own.error);
-        }
-        let until = Instant::now() + HELLO_MAX;
-        let mut silent: Vec<_> = (1..self.link.size()).collect();
-        while !silent.is_empty() {
-            if Instant::now() > until {
-                return Err(format!("no word from the ranks {silent:?}"));
-            }
-            let Some((rank, kind, payload)) = self.link.receive() else {
-                std::thread::sleep(POLL_INTERVAL);
-                continue;
-            };
-            if kind == Kind::Hello {
-                let hello = Hello::of_text(&String::from_utf8_lossy(&payload));
-                let hello = hello.ok_or(format!("rank {rank} has another fslab-mpi"))?;
-                own.ensure_same(rank, &hello).map_err(|why| {
-                    format!("{why}\n  hint: install one build of fslab on every machine")
-                })?;
-                self.peer(rank).host = hello.host;
-                self.peer(rank).last_message = Instant::now();
-                silent.retain(|other| *other != rank);
-            }
-        }
-        Ok(())
     }
 
     fn peer(&mut self, rank: Rank) -> &mut Peer {
@@ -235,6 +209,42 @@ impl Side<'_> {
     }
 }
 
+/// Waits until every rank has said who it is; refuses ranks with another fslab. Gives the names of all
+/// machines, by rank.
+pub(crate) fn greet(link: &Link) -> Result<Vec<String>, String> {
+    let own = Hello::here();
+    if !own.error.is_empty() {
+        return Err(own.error);
+    }
+    let until = Instant::now() + HELLO_MAX;
+    let mut silent: Vec<_> = (1..link.size()).collect();
+    let mut hosts = vec![own.host.clone(); silent.len() + 1];
+    while !silent.is_empty() {
+        if Instant::now() > until {
+            return Err(format!("no word from the ranks {silent:?}"));
+        }
+        let Some((rank, kind, payload)) = link.receive() else {
+            std::thread::sleep(POLL_INTERVAL);
+            continue;
+        };
+        if kind == Kind::Hello {
+            let hello = Hello::of_text(&String::from_utf8_lossy(&payload));
+            let hello = hello.ok_or(format!("rank {rank} has another fslab-mpi"))?;
+            own.ensure_same(rank, &hello).map_err(|why| {
+                format!("{why}\n  hint: install one build of fslab on every machine")
+            })?;
+            if let Some(host) = usize::try_from(rank)
+                .ok()
+                .and_then(|rank| hosts.get_mut(rank))
+            {
+                *host = hello.host;
+            }
+            silent.retain(|other| *other != rank);
+        }
+    }
+    Ok(hosts)
+}
+
 /// Gives the i-th connection to rank i, from 1.
 fn accept(
     listener: UnixListener,
@@ -257,6 +267,19 @@ fn accept(
 
 /// The arguments of fslab: those given, with the socket after the command.
 fn arguments(given: Vec<OsString>, socket: &Path, ranks: usize) -> Result<Vec<OsString>, String> {
+    let has_jobs = given.iter().any(|word| {
+        let word = word.to_string_lossy();
+        word == "--jobs" || word.starts_with("--jobs=")
+    });
+    let mut own: Vec<OsString> = vec!["--workers".into(), socket.into()];
+    if !has_jobs {
+        own.extend(["--jobs".into(), ranks.to_string().into()]);
+    }
+    with_own(given, own)
+}
+
+/// The arguments that were given, with `own` after the command.
+pub(crate) fn with_own(given: Vec<OsString>, own: Vec<OsString>) -> Result<Vec<OsString>, String> {
     let is_command = |word: &OsString| COMMANDS.iter().any(|command| word == *command);
     let Some(place) = given.iter().position(is_command) else {
         return Err(
@@ -266,26 +289,18 @@ fn arguments(given: Vec<OsString>, socket: &Path, ranks: usize) -> Result<Vec<Os
         );
     };
     let mut all = given;
-    let has_jobs = all.iter().any(|word| {
-        let word = word.to_string_lossy();
-        word == "--jobs" || word.starts_with("--jobs=")
-    });
-    let mut more: Vec<OsString> = vec!["--workers".into(), socket.into()];
-    if !has_jobs {
-        more.extend(["--jobs".into(), ranks.to_string().into()]);
-    }
-    all.splice(place + 1..place + 1, more);
+    all.splice(place + 1..place + 1, own);
     Ok(all)
 }
 
-fn forward_stop(child: &Child) {
+pub(crate) fn forward_stop(child: &Child) {
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(id) = id {
         let _ = kill_process(id, Signal::TERM);
     }
 }
 
-fn code_of(status: ExitStatus) -> u8 {
+pub(crate) fn code_of(status: ExitStatus) -> u8 {
     let code = status.code().or(status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok())
         .unwrap_or(u8::MAX)

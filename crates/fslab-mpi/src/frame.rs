@@ -19,15 +19,30 @@ pub(crate) enum Kind {
     End,
     /// The rank has undone everything; the answer to [`Kind::End`].
     Bye,
+    /// A question for the time of a rank, and its answer: see `clocks`.
+    Time,
+    /// The difference of a rank's clock.
+    Clock,
+    /// Bytes of a trial of a load, or for it: see `exchange`.
+    Trial,
+    /// The trial of a rank has ended.
+    TrialEnd,
+    /// The worker of a rank has ended, with its reason as text.
+    WorkerEnd,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 11] = [
     Kind::Hello,
     Kind::Data,
     Kind::Close,
     Kind::Alive,
     Kind::End,
     Kind::Bye,
+    Kind::Time,
+    Kind::Clock,
+    Kind::Trial,
+    Kind::TrialEnd,
+    Kind::WorkerEnd,
 ];
 
 /// The frame as bytes.
@@ -55,6 +70,6 @@ mod tests {
             assert_eq!(decode(&bytes), Some((kind, &b"abc"[..])));
         }
         assert_eq!(decode(&[]), None);
-        assert_eq!(decode(&[6]), None);
+        assert_eq!(decode(&[KINDS.len() as u8]), None);
     }
 }

@@ -7,12 +7,16 @@
 //!                                            | standard input and output
 //!                                         fslab worker
 //! ```
-//! It relays bytes and interprets none. Only the main thread of a process calls MPI.
+//! That is for trials that do not disturb each other. With `--dir` each trial is one load from all ranks:
+//! see `load`. Only the main thread of a process calls MPI.
 
+mod clocks;
 mod conductor_side;
+mod exchange;
 mod frame;
 mod hello;
 mod link;
+mod load;
 mod recovery;
 mod stop;
 mod streams;
@@ -39,7 +43,15 @@ fn main() -> ExitCode {
     };
     let world = universe.world();
     let link = Link::new(&world);
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let ended = match (world.rank(), world.size()) {
+        _ if load::is_asked_for(&arguments) => {
+            let ended = load::relay(&link);
+            if link.rank() == 0 && ended.code != 0 {
+                recovery::fail_job();
+            }
+            ended
+        }
         (_, 1) => {
             eprintln!(
                 "error: fslab-mpi needs at least two ranks: rank 0 conducts, the others run trials\n  \

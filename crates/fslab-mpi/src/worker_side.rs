@@ -19,7 +19,7 @@ pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Interval at which ranks look for messages: 0.2 % of a processor. MPI's own wait takes all of it.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Time that a worker has to end its trial and undo it.
-const END_MAX: Duration = Duration::from_secs(60);
+pub(crate) const END_MAX: Duration = Duration::from_secs(60);
 
 /// The running `fslab worker`.
 struct Worker {

@@ -50,6 +50,8 @@ pub struct Request {
     pub survival: Option<usize>,
     /// Seed of order and data.
     pub seed: u64,
+    /// Number of processes that run each phase together.
+    pub ranks: u32,
 }
 
 impl Request {
@@ -67,6 +69,7 @@ impl Request {
             trial_limit_s: None,
             survival: None,
             seed,
+            ranks: 1,
         }
     }
 }
@@ -245,7 +248,10 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             })
             .collect::<Result<Vec<_>, _>>()?,
     };
-    let phases = phases::phases(study, scale, size)?;
+    let ranks = request.ranks.max(1);
+    // Shares of the size are those of all ranks together.
+    let phases_of = |size: Bytes| phases::phases(study, scale, Bytes(size.0 / u64::from(ranks)));
+    let phases = phases_of(size)?;
     let plan = Plan {
         survival: survival::planned(request, &phases, size)?,
         scale,
@@ -265,13 +271,15 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         subjects,
         phases,
         repeats: repeated.repeats,
+        ranks,
         trial_limit_s,
         seed: request.seed,
         venue,
     };
     bounds::demand(&plan)?;
     ensure_room(&plan, &|size| {
-        footprint(&phases::phases(study, scale, size)?)
+        let of_one = footprint(&phases_of(size)?)?;
+        Ok(Bytes(of_one.0.saturating_mul(ranks.into())))
     })?;
     repetition::ensure_key(plan.adaptive.as_ref(), &plan.phases)?;
     Ok(Resolved {
@@ -393,7 +401,7 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
         };
         let workload = Workload::of_phase(phase).map_err(failed)?;
         // Phases that use the same files share their space.
-        let files = workload.data_files(&phase.parameters).map_err(failed)?;
+        let files = workload.data_files(&phase.parameters, 1).map_err(failed)?;
         let bytes = workload.footprint(&phase.parameters).map_err(failed)?.0;
         let entry = largest.entry(files).or_default();
         *entry = bytes.max(*entry);

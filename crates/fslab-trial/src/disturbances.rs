@@ -140,6 +140,8 @@ pub(crate) struct Watched {
     pub(crate) device: Option<DeviceUse>,
     /// The trial's unwritten data at the start of the phase.
     pub(crate) backlog_bytes: u64,
+    /// False in a load of several ranks: what the others do looks like that of other programs.
+    pub(crate) is_alone: bool,
 }
 
 impl Observation {
@@ -234,10 +236,10 @@ impl Counted {
         let found = [
             self.stopped(),
             self.steal(),
-            self.processor(),
+            self.processor().filter(|_| watched.is_alone),
             self.waiting(watched.threads),
-            self.writers(watched),
-            self.readers(watched),
+            self.writers(watched).filter(|_| watched.is_alone),
+            self.readers(watched).filter(|_| watched.is_alone),
         ];
         found.into_iter().flatten().collect()
     }
@@ -485,6 +487,7 @@ mod tests {
                 ..DeviceUse::default()
             }),
             backlog_bytes: 0,
+            is_alone: true,
         }
     }
 
@@ -519,6 +522,12 @@ mod tests {
             10 << 20,
             "no more than the device wrote beyond our own"
         );
+        // Beside other ranks, what they do is not that of other programs.
+        let of_ranks = Watched {
+            is_alone: false,
+            ..watched()
+        };
+        assert_eq!(kinds(&counted, &of_ranks), [Stopped, Steal, Waiting]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod layout;
 mod own_formatter;
 mod phase;
 mod pool;
+mod rank_link;
 mod review;
 mod round;
 mod server;

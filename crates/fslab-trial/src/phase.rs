@@ -8,7 +8,7 @@ use fslab_fs::FileSystem;
 use fslab_model::{
     BufferEmptying, Bytes, CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind,
     PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject,
-    ThreadRecord, Window,
+    ThreadRecord, Window, definitions,
 };
 use fslab_sys::Platform;
 use fslab_workload::{Finished, RunError, Workload};
@@ -106,21 +106,24 @@ impl Phase<'_> {
     }
 
     fn measure(&self, target: &mut Target, steps: &mut Steps) -> Result<PhaseRecord, Failure> {
-        if let Some(reason) = self.lack(target)? {
+        if let Some(reason) = self.at_all_ranks("needs", self.obstacle(target))? {
             return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
         }
-        let meets_foreign_links = self.workload.has_foreign_names() || self.context.foreign_links;
-        if meets_foreign_links && self.context.engine != EngineKind::Null {
-            self.fence.demand(&self.spec.name)?;
-        }
         let laid_out_note = self.lay_out(target)?;
-        let warm_note = match self.prepare_caches(target, steps)? {
-            Prepared::Ready(note) => note,
-            Prepared::Impossible(reason) => {
-                return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
-            }
-        };
-        target.ensure_mounted()?;
+        let mut warm_note = None;
+        let prepared = self.prepare_caches(target, steps).and_then(|prepared| {
+            target.ensure_mounted()?;
+            Ok(match prepared {
+                Prepared::Ready(note) => {
+                    warm_note = note;
+                    None
+                }
+                Prepared::Impossible(reason) => Some(reason),
+            })
+        });
+        if let Some(reason) = self.at_all_ranks("caches", prepared)? {
+            return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
+        }
         if let Some(write_back) = target.write_back_mut() {
             write_back.begin(self.number);
         }
@@ -141,12 +144,19 @@ impl Phase<'_> {
             let backlog_bytes = observation.backlog(&mut self.backlog.borrow_mut(), written);
             (observation.end(), backlog_bytes)
         });
-        target.ensure_mounted()?;
+        let mounted = target.ensure_mounted();
+        self.at_all_ranks("the end of the phase", mounted.map(|()| None))?;
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
         record.notes.extend(laid_out_note);
         record.notes.extend(warm_note);
         record.figures = finished.figures;
+        if self.context.ranks.is_some() {
+            let skew_ns = finished.measured.start_skew_ns as f64;
+            record
+                .figures
+                .insert(definitions::START_SKEW.name.to_owned(), skew_ns);
+        }
         record.lists = finished.lists;
         self.take_harness_share(&mut record, &finished.measured);
         if self.virtual_time {
@@ -173,9 +183,40 @@ impl Phase<'_> {
                 threads: record.threads.len().max(1),
                 device: record.device,
                 backlog_bytes,
+                is_alone: self.context.ranks.is_none(),
             });
         }
         Ok(record)
+    }
+
+    /// Why this rank cannot run the phase; `None` if it can.
+    fn obstacle(&self, target: &Target) -> Result<Option<String>, Failure> {
+        if let Some(reason) = self.lack(target)? {
+            return Ok(Some(reason));
+        }
+        if self.context.ranks.is_some() && !self.workload.runs_on_ranks() {
+            let name = &self.spec.workload;
+            return Ok(Some(format!(
+                "the workload {name} is of one process, not of several ranks"
+            )));
+        }
+        let meets_foreign_links = self.workload.has_foreign_names() || self.context.foreign_links;
+        if meets_foreign_links && self.context.engine != EngineKind::Null {
+            self.fence.demand(&self.spec.name)?;
+        }
+        Ok(None)
+    }
+
+    /// What keeps this rank from going on, or the first of all ranks.
+    fn at_all_ranks(
+        &self,
+        step: &str,
+        own: Result<Option<String>, Failure>,
+    ) -> Result<Option<String>, Failure> {
+        match &self.context.ranks {
+            None => own,
+            Some(ranks) => ranks.first_text(step, own),
+        }
     }
 
     /// Records the memory state at the start of a phase in virtual time.
@@ -227,7 +268,8 @@ impl Phase<'_> {
 
     /// Drops or warms the caches as the phase requires.
     fn prepare_caches(&self, target: &mut Target, steps: &mut Steps) -> Result<Prepared, Failure> {
-        let files = self.workload.data_files(&self.spec.parameters)?;
+        let ranks = self.context.ranks.as_ref().map_or(1, |ranks| ranks.count);
+        let files = self.workload.data_files(&self.spec.parameters, ranks)?;
         match (self.spec.cache, &*target) {
             (CachePolicy::Keep, _) | (CachePolicy::Warm, Target::Fake) => {}
             (CachePolicy::Cold, _) => {

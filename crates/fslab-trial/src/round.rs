@@ -62,18 +62,34 @@ impl<'a> RoundRunner<'a> {
             return Ok(context);
         }
         if let Some((before, folder)) = self.last.take() {
-            steps.push(self.clear(&folder, target)?);
+            let cleared = self.once("clear", || self.clear(&folder, target))?;
+            steps.extend(cleared);
             if before.mount != round.mount {
                 target.remount(steps)?;
             }
         }
         let folder = target.root().join(name(round));
-        let made = |inside: &Inside<'_>| fs::create_dir(inside.path(&folder));
-        let made = self.fence.within(target.root(), made)?;
-        made.map_err(|error| cannot("make", &folder, &error))?;
+        self.once("the folder of a round", || {
+            let made = |inside: &Inside<'_>| fs::create_dir(inside.path(&folder));
+            let made = self.fence.within(target.root(), made)?;
+            made.map_err(|error| cannot("make", &folder, &error))
+        })?;
         context.root.clone_from(&folder);
         self.last = Some((round, folder));
         Ok(context)
+    }
+
+    /// Does what one rank does for all; `None` at the others.
+    fn once<T>(
+        &self,
+        step: &str,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        match &self.context.ranks {
+            None => work().map(Some),
+            Some(ranks) if ranks.is_first() => ranks.agree(step, work().map(Some)),
+            Some(ranks) => ranks.agree(step, Ok(None)),
+        }
     }
 
     /// The first round uses the trial's seed and so does the same as a trial without rounds; each
@@ -91,6 +107,7 @@ impl<'a> RoundRunner<'a> {
         let mut context = self.context.clone();
         context.root = folder.to_owned();
         context.engine = EngineKind::Psync;
+        context.ranks = None;
         let everything = TreeShape::flat(".", 1, 0);
         let job = MetadataJob::new(MetadataOperation::RemoveAll, everything);
         self.fence.within(target.root(), |inside| {

@@ -143,6 +143,7 @@ mod tests {
             virtual_time: false,
             counted: false,
             allow_commands: false,
+            ranks: None,
             rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),
         };

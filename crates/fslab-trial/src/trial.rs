@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use fslab_engine::{Calibration, EngineKind, ParseEngineError, RunContext, StopFlag};
+use fslab_engine::{Calibration, EngineKind, ParseEngineError, Ranks, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome,
-    PhaseSpec, Round, TrialSpec,
+    CONFINEMENT_FACT, DeviceSpec, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind,
+    PhaseOutcome, PhaseSpec, Round, TrialSpec,
 };
 use fslab_sys::Ability;
 use fslab_workload::Workload;
@@ -17,10 +18,11 @@ use crate::confined::Fence;
 use crate::disturbances::Backlog;
 use crate::events::EventWriter;
 use crate::phase::Phase;
+use crate::rank_link;
 use crate::review::{Review, withdraw};
 use crate::round::RoundRunner;
 use crate::start_state;
-use crate::target::{Steps, Target};
+use crate::target::{Steps, Target, UsedDirectory};
 use crate::write_back::WriteBack;
 
 /// Runs the trial of `spec` and writes its events to `output`, ending with `end`.
@@ -44,16 +46,31 @@ fn write_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write) -> io::Res
         format: FORMAT_VERSION,
         fslab: env!("CARGO_PKG_VERSION").to_owned(),
     });
-    if let Err(failure) = try_trial(spec, stop, &mut events) {
+    if let Err(failure) = try_on_ranks(spec, stop, &mut events) {
         events.fail(failure);
     }
     events.emit(EventBody::End);
     events.finish()
 }
 
+/// Runs the trial; in a load of several ranks it succeeds if it does at all.
+fn try_on_ranks<W: Write>(
+    spec: &TrialSpec,
+    stop: &StopFlag,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    let Some(rank) = &spec.ranks else {
+        return try_trial(spec, stop, None, events);
+    };
+    let ranks = rank_link::connect(rank)?;
+    let tried = try_trial(spec, stop, Some(&ranks), events);
+    ranks.agree("the end of the trial", tried)
+}
+
 fn try_trial<W: Write>(
     spec: &TrialSpec,
     stop: &StopFlag,
+    ranks: Option<&Ranks>,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
     if spec.format > FORMAT_VERSION {
@@ -76,12 +93,16 @@ fn try_trial<W: Write>(
         crate::virtual_time::read_clock(spec.counted)?;
         start_state::reach(spec.perturbation)?;
     }
-    let mut target = Target::of(spec)?;
+    let (mut target, of_ranks) = match ranks {
+        None => (Target::of(spec)?, Facts::new()),
+        Some(ranks) => shared_target(ranks, spec)?,
+    };
     let fence = match target {
         Target::Fake => Fence::NotNeeded,
         Target::Directory(_) | Target::Volume(_) => Fence::build(),
     };
     let mut found = facts(spec, &target);
+    found.extend(of_ranks);
     found.extend(fence.fact().map(|fact| (CONFINEMENT_FACT.to_owned(), fact)));
     let missing_fact = missing_fact(spec, &found);
     events.emit(EventBody::Facts { facts: found });
@@ -95,6 +116,7 @@ fn try_trial<W: Write>(
     context.foreign_links = target.holds_something();
     context.promises = crate::phase::promises(&target, &spec.subject);
     context.allow_commands = spec.allow_commands;
+    context.ranks = ranks.cloned();
     // The harness costs nothing where only the disk takes time.
     let takes_time = engine != EngineKind::Null && (!spec.virtual_time || spec.counted);
     let calibration = takes_time.then(fslab_engine::calibrate);
@@ -114,6 +136,67 @@ fn try_trial<W: Write>(
     events.add_facts(review.facts());
     phases.and(finished)
 }
+
+/// The directory of rank 0, for all ranks. Before any phase it is known that all see it: a file that
+/// rank 0 has made is found by each.
+fn shared_target(ranks: &Ranks, spec: &TrialSpec) -> Result<(Target, Facts), Failure> {
+    let make = || {
+        let DeviceSpec::Directory { path } = &spec.device else {
+            let text = "several ranks load a directory that all of them see, and nothing else";
+            return Err(Failure::new(FailureKind::BadInput, text));
+        };
+        let path = path.to_str().ok_or_else(|| {
+            let text = format!("the directory {} is not UTF-8", path.display());
+            Failure::new(FailureKind::BadInput, text)
+        })?;
+        if ranks.is_first() {
+            std::fs::write(Path::new(path).join(TOKEN), ranks.host.as_bytes()).map_err(
+                |error| {
+                    let text = format!("cannot write in {path}");
+                    Failure::new(FailureKind::from(&error), text).because(&error)
+                },
+            )?;
+        }
+        Ok(path.to_owned())
+    };
+    let paths = ranks.share("the directory", make())?;
+    let hosts: Vec<String> = paths.iter().map(|(host, _)| host.clone()).collect();
+    let (host, path) = paths.into_iter().next().unwrap_or_default();
+    let path = PathBuf::from(path);
+    let found = std::fs::read(path.join(TOKEN));
+    let found = found.map_err(|error| {
+        let text = format!(
+            "{} is not shared: what rank 0 on {host} has written is not there",
+            path.display()
+        );
+        Failure::new(FailureKind::BadInput, text)
+            .because(&error)
+            .hint("--dir must be on a file system that every machine has mounted there")
+    });
+    ranks.agree("the token", found)?;
+    let removed = match ranks.is_first() {
+        true => std::fs::remove_file(path.join(TOKEN)),
+        false => Ok(()),
+    };
+    let removed = removed.map_err(|error| {
+        let text = format!("cannot remove a file in {}", path.display());
+        Failure::new(FailureKind::from(&error), text).because(&error)
+    });
+    ranks.agree("the token's end", removed)?;
+    let clock_error_ns = spec.ranks.as_ref().map_or(0, |rank| rank.clock_error_ns);
+    let facts = [
+        ("ranks.hosts".to_owned(), hosts.join(" ")),
+        (
+            "ranks.clock_error_ns".to_owned(),
+            clock_error_ns.to_string(),
+        ),
+    ];
+    let target = Target::Directory(UsedDirectory::open(&path)?);
+    Ok((target, facts.into()))
+}
+
+/// The file by which all ranks find that they see the same directory.
+const TOKEN: &str = "token";
 
 /// What all phases of a trial share.
 struct TrialContext {
@@ -264,7 +347,7 @@ fn run_rounds<W: Write>(
     let mut runner = RoundRunner::new(spec.rounds, &trial_context.context, &trial_context.fence);
     for round in spec.rounds.each() {
         let mut context = trial_context.context.clone();
-        if skips.all.is_none() {
+        if common_reason(&trial_context.context, skips.all.clone())?.is_none() {
             runner
                 .announcement()
                 .into_iter()
@@ -354,7 +437,7 @@ fn run_phases<W: Write>(
             start_states: turn.start_states,
         };
         let has_foreign_names = workload.has_foreign_names();
-        if let Some(reason) = skips.reason(phase_spec) {
+        if let Some(reason) = common_reason(&context, skips.reason(phase_spec))? {
             let skipped = phase.without_figures(PhaseOutcome::Skipped { reason });
             review.record(skipped, events);
             continue;
@@ -387,6 +470,14 @@ fn run_phases<W: Write>(
         }
     }
     Ok(())
+}
+
+/// Why a phase is skipped: at one rank, so at all.
+fn common_reason(context: &RunContext, own: Option<String>) -> Result<Option<String>, Failure> {
+    let Some(ranks) = &context.ranks else {
+        return Ok(own);
+    };
+    ranks.first_text("the next phase", Ok(own))
 }
 
 /// The first phase whose data may not be on the device.
@@ -518,6 +609,7 @@ mod tests {
             virtual_time: false,
             counted: false,
             allow_commands: false,
+            ranks: None,
         }
     }
 

@@ -130,6 +130,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         virtual_time: false,
         counted: false,
         allow_commands: true,
+        ranks: None,
     }
 }
 
@@ -164,7 +165,7 @@ fn no_workload_follows_a_link_out_of_the_tree() {
         let before = canary_of(scene.path());
         let name = workload.name();
         let parameters = workload.resolve(&given(name), SIZE).expect("resolves");
-        let files = workload.data_files(&parameters).expect("resolved");
+        let files = workload.data_files(&parameters, 1).expect("resolved");
         let files = files.unwrap_or_default();
         for (turn, cache) in [
             CachePolicy::Keep,
@@ -196,7 +197,7 @@ fn without_confinement_the_same_links_are_followed() {
     let write = fslab_workload::find("write").expect("is there");
     let parameters = write.resolve(&Parameters::new(), SIZE).expect("resolves");
     let files = write
-        .data_files(&parameters)
+        .data_files(&parameters, 1)
         .expect("resolved")
         .unwrap_or_default();
     let tree = set_traps(scene.path(), &parameters, &files, 0);

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use fslab_model::{
-    Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, Placement,
+    Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, Placement, RankSpec,
     RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialRun, TrialSpec, TrialTask, VenuePlan,
 };
 use fslab_sys::LoopDevice;
@@ -42,6 +42,8 @@ pub struct VenueSettings {
     pub guests: Vec<GuestSettings>,
     /// Where each trial's log of its simulated disk is kept; `None` if none is.
     pub record_disk: Option<LogKeeping>,
+    /// This rank of a load of several.
+    pub ranks: Option<RankSpec>,
 }
 
 impl VenueSettings {
@@ -234,7 +236,12 @@ impl Venue {
             holder,
             start,
         } = prepared;
-        let spec = request.task.clone().placed(placement(device, &start));
+        let ranks = self.settings.ranks.clone();
+        let placement = Placement {
+            ranks,
+            ..placement(device, &start)
+        };
+        let spec = request.task.clone().placed(placement);
         let start = hand_over(start, &spec)?;
         let ending = self.launch(request, &spec, &start, &mut lease, control, on_event);
         release(holder);
@@ -414,6 +421,7 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
                 ..
             })
         ),
+        ranks: None,
     }
 }
 
@@ -507,6 +515,7 @@ mod tests {
             footprint: Bytes::mib(1),
             guests: Vec::new(),
             record_disk: None,
+            ranks: None,
         };
         let plan = VenuePlan::Dir { dir: work.into() };
         let venue = Venue::open(&plan, Bytes::mib(1), settings).expect("opens");

@@ -242,12 +242,22 @@ impl Workload {
     }
 
     /// The files whose pages must be evicted to make the phase cold; `None` if evicting file data
-    /// does not make it cold.
+    /// does not make it cold. With more than one of `ranks` they are those of all.
     ///
     /// # Errors
     /// If `resolved` is not a result of [`Workload::resolve`].
-    pub fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
-        self.typed((self.job.data_files)(&self.merged(resolved)))
+    pub fn data_files(
+        &self,
+        resolved: &Parameters,
+        ranks: u32,
+    ) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
+        self.typed((self.job.data_files)(&self.merged(resolved), ranks))
+    }
+
+    /// True if several ranks can run it as one load.
+    #[must_use]
+    pub fn runs_on_ranks(&self) -> bool {
+        self.job.ranks
     }
 
     /// Capabilities that the file system needs; without them the phase is skipped.

@@ -26,7 +26,7 @@ fn plan(workload: &Workload, given: &Parameters) {
         };
         let _ = workload.kind(&resolved);
         workload.footprint(&resolved).expect("is resolved");
-        workload.data_files(&resolved).expect("is resolved");
+        workload.data_files(&resolved, 1).expect("is resolved");
         workload.needs(&resolved).expect("is resolved");
     }
 }

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::crash_judge::JudgeArgs;
 use super::crash_replay::{MinimiseArgs, ReplayArgs};
+use super::crash_requests::RequestsArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -43,6 +44,8 @@ enum CrashCommand {
         #[arg(long, conflicts_with = "list")]
         json: bool,
     },
+    /// List the requests of a disk and the operations of its scripts, by time
+    Requests(RequestsArgs),
     /// Judge the states of logs in guest kernels: mount, read, write, check, repair, and
     /// compare with the operations
     Judge(JudgeArgs),
@@ -100,6 +103,7 @@ impl CrashArgs {
                     }
                 }
             }
+            CrashCommand::Requests(args) => return args.exec(),
             CrashCommand::Judge(args) => return args.exec(),
             CrashCommand::Replay(args) => return args.exec(),
             CrashCommand::Minimise(args) => return args.exec(),

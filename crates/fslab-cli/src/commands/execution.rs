@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fslab_lab::TakenBundle;
-use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord};
+use fslab_model::{Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
 use fslab_run::{
     Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, Resumption,
     RunLock, RunOutcome, StudySource, SurvivalJudge, TrialWorkers, VenueChoice, resolve_failure,
@@ -40,6 +40,15 @@ pub(super) struct ExecutionArgs {
     /// Run the trials by --jobs workers that are reached through this socket
     #[arg(long, value_name = "SOCKET", hide = true, requires = "jobs")]
     workers: Option<PathBuf>,
+    /// Run each trial in that many processes at once, behind the one worker
+    #[arg(
+        long,
+        value_name = "N",
+        hide = true,
+        requires = "workers",
+        default_value_t = 1
+    )]
+    ranks: u32,
     /// In the venue sim, keep the log of each trial's disk in this folder: every write with its
     /// data, every flush and discard, with virtual times; the figures stay the same
     #[arg(
@@ -114,6 +123,7 @@ impl ExecutionArgs {
             venue_args.ensure_requirements(&plan)?;
         }
         fslab_run::ensure_recordable(&plan)?;
+        ensure_ranks_have_a_directory(&plan)?;
         if let Some(time) = &time {
             screen::notice(&format!("time: {time}"));
         }
@@ -171,6 +181,7 @@ impl ExecutionArgs {
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
             survival: self.survival,
+            ranks: self.ranks,
         };
         Ok((request, source))
     }
@@ -370,6 +381,15 @@ impl ExecutionArgs {
     }
 }
 
+/// Refuses several ranks where they have no common directory.
+fn ensure_ranks_have_a_directory(plan: &Plan) -> Result<(), Failure> {
+    if plan.ranks == 1 || plan.venue.kind() == VenueKind::Dir {
+        return Ok(());
+    }
+    let text = "several ranks load a directory that all of them see, and nothing else";
+    Err(Failure::new(FailureKind::BadInput, text).hint("give it by --dir"))
+}
+
 /// Refuses a stored plan that differs from the requested one although the store has it under the
 /// same hash.
 fn ensure_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
@@ -439,13 +459,15 @@ pub(super) fn venue_settings(
     jobs: NonZeroUsize,
     record_disk: Option<PathBuf>,
 ) -> Result<VenueSettings, CommandError> {
+    let of_one = fslab_run::footprint(&plan.phases)?;
     Ok(VenueSettings {
         // Starts the running binary even if its file was replaced.
         program: fslab_sys::own_program(),
         leases: defaults::leases()?,
         mount_folder: canonical_path(&std::env::temp_dir())?,
-        footprint: fslab_run::footprint(&plan.phases)?,
+        footprint: Bytes(of_one.0.saturating_mul(plan.ranks.into())),
         guests: guest_lab::settings_of(plan, jobs)?,
         record_disk: record_disk.map(LogKeeping::Folder),
+        ranks: None,
     })
 }

@@ -13,6 +13,7 @@ mod config;
 mod crash;
 mod crash_judge;
 mod crash_replay;
+mod crash_requests;
 mod crash_table;
 mod delete;
 mod diff;

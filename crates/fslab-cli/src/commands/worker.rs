@@ -2,18 +2,35 @@
 
 use std::io::{self, BufReader};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 
-use fslab_model::Plan;
+use fslab_model::{Plan, RankSpec};
 use fslab_venue::Venue;
 
 use super::execution::venue_settings;
 use crate::exit::{CommandError, CommandResult, Exit};
 
-/// Arguments of `fslab worker`: none, since the conductor sends everything.
+/// Arguments of `fslab worker`: the conductor sends everything but the place among several ranks.
 #[derive(Debug, Args)]
-pub(crate) struct WorkerArgs {}
+pub(crate) struct WorkerArgs {
+    /// The socket through which trials reach those of the other ranks
+    #[arg(long, requires = "rank", requires = "ranks")]
+    rank_socket: Option<PathBuf>,
+    /// The number of this rank, from 0
+    #[arg(long, requires = "rank_socket")]
+    rank: Option<u32>,
+    /// Number of ranks
+    #[arg(long, requires = "rank_socket")]
+    ranks: Option<u32>,
+    /// What this clock shows, less what that of rank 0 shows at the same time, in nanoseconds
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
+    clock_ahead_ns: i64,
+    /// By how much that may be wrong, of all ranks
+    #[arg(long, default_value_t = 0)]
+    clock_error_ns: u64,
+}
 
 impl WorkerArgs {
     pub(crate) fn exec(&self) -> CommandResult {
@@ -21,14 +38,30 @@ impl WorkerArgs {
         let input = BufReader::new(io::stdin());
         let version = env!("CARGO_PKG_VERSION");
         fslab_run::serve(version, input, io::stdout(), |plan| {
-            open_venue(plan).map_err(|error| error.failure)
+            self.open_venue(plan).map_err(|error| error.failure)
         })
         .map_err(|error| CommandError::io("cannot talk to the conductor", &error))?;
         Ok(Exit::Done)
     }
-}
 
-fn open_venue(plan: &Plan) -> Result<Venue, CommandError> {
-    let settings = venue_settings(plan, NonZeroUsize::MIN, None)?;
-    Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
+    fn open_venue(&self, plan: &Plan) -> Result<Venue, CommandError> {
+        let mut settings = venue_settings(plan, NonZeroUsize::MIN, None)?;
+        settings.ranks = self.rank_spec();
+        let here = settings.ranks.as_ref().map_or(1, |ranks| ranks.count);
+        if here != plan.ranks {
+            let text = format!("the plan is for {} ranks, and there are {here}", plan.ranks);
+            return Err(CommandError::bad_input(text));
+        }
+        Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
+    }
+
+    fn rank_spec(&self) -> Option<RankSpec> {
+        Some(RankSpec {
+            rank: self.rank?,
+            count: self.ranks?,
+            socket: self.rank_socket.clone()?,
+            clock_ahead_ns: self.clock_ahead_ns,
+            clock_error_ns: self.clock_error_ns,
+        })
+    }
 }

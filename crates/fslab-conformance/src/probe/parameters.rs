@@ -94,7 +94,7 @@ impl Job for PrefetchParameters {
         Bytes(self.file_size.bytes())
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         Some(vec![self.file.clone()])
     }
 

@@ -1,5 +1,6 @@
 //! Prepares the files of a data job before the measurement, and opens them.
 
+use std::ops::Range;
 use std::path::Path;
 
 use fslab_model::FailureKind;
@@ -8,9 +9,13 @@ use fslab_sys::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 use crate::jobs::{Advice, DataJob, OpenMode, OpenSync, Preparation};
 use crate::{EngineError, RunContext};
 
-/// Creates, truncates and preallocates the files of all threads as `job` requires.
-pub(crate) fn prepare_files(context: &RunContext, job: &DataJob) -> Result<(), EngineError> {
-    for thread in 0..job.owners() {
+/// Creates, truncates and preallocates the files of `threads` as `job` requires.
+pub(crate) fn prepare_files(
+    context: &RunContext,
+    job: &DataJob,
+    threads: Range<u32>,
+) -> Result<(), EngineError> {
+    for thread in job.owners_among(threads) {
         for (index, file) in job.files_of(thread).into_iter().enumerate() {
             prepare_file(&context.root.join(file), job, job.length_of(index))?;
         }

@@ -299,7 +299,7 @@ impl<'a> DataWorker<'a> {
 }
 
 /// The share of thread `thread` of `threads` in `total`.
-fn even_share(total: u64, thread: u32, threads: u32) -> u64 {
+pub(crate) fn even_share(total: u64, thread: u32, threads: u32) -> u64 {
     let (thread, threads) = (u64::from(thread), u64::from(threads));
     total / threads + u64::from(thread < total % threads)
 }

@@ -23,7 +23,7 @@ mod workers;
 pub(crate) use data_files::{lengthen_file, open_data_file, prepare_files};
 pub(crate) use data_loop::run_data_loop;
 pub(crate) use data_segments::{ReadyWorker, ready_worker};
-pub(crate) use data_worker::{DataThread, DataWorker};
+pub(crate) use data_worker::{DataThread, DataWorker, even_share};
 pub(crate) use names_loop::run_names_loop;
 pub(crate) use names_worker::NamesWorker;
 pub(crate) use paths::Naming;

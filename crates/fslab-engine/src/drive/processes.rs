@@ -5,14 +5,15 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{WorkerProcess, WorkerSide};
 
 use super::threads::WorkerGroup;
 use super::workers::WorkerConfig;
-use crate::EngineError;
 use crate::recording::ThreadOutcome;
+use crate::{EngineError, Ranks};
 
 /// Report of a process.
 type Report = Result<ThreadOutcome, Failure>;
@@ -31,7 +32,7 @@ where
         let prepared = prepare(number)?;
         side.ready_and_wait()
             .map_err(|e| process_error("start", e))?;
-        Ok(run(prepared, &WorkerGroup::new(config.stop))?)
+        Ok(run(prepared, &WorkerGroup::new(config))?)
     };
     let fork = |number| {
         WorkerProcess::fork(|side| {
@@ -40,19 +41,28 @@ where
         })
         .map_err(|e| process_error("fork", e))
     };
-    let gives_up = || config.stop.is_raised();
-    let mut processes = Vec::new();
-    for number in 0..config.count {
-        processes.push(fork(number)?);
-    }
-    for process in &mut processes {
-        match process.wait_until_ready(gives_up) {
-            // A process that failed or died while preparing reports the reason when collected.
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
-            Err(error) => return Err(process_error("prepare", error)),
+    let failed = config.ranks.map(Ranks::failed).unwrap_or_default();
+    let gives_up = || config.stop.is_raised() || failed.load(Ordering::Relaxed);
+    let prepare_all = || {
+        let mut processes = Vec::new();
+        for number in 0..config.count {
+            processes.push(fork(number)?);
         }
+        for process in &mut processes {
+            match process.wait_until_ready(gives_up) {
+                // A process that failed or died while preparing reports the reason when collected.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
+                Err(error) => return Err(process_error("prepare", error)),
+            }
+        }
+        Ok(processes)
+    };
+    let prepared = prepare_all();
+    if let Some(ranks) = config.ranks {
+        ranks.start(prepared.is_err());
     }
+    let mut processes = prepared?;
     for process in &mut processes {
         // Fails if the process has ended.
         let _ = process.begin();

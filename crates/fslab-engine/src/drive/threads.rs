@@ -1,27 +1,35 @@
 //! Runs the workers of a job as threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread::ScopedJoinHandle;
 
 use fslab_sys::ResourceUse;
 
 use super::workers::WorkerConfig;
 use crate::recording::ThreadOutcome;
-use crate::{EngineError, StopFlag, Workers};
+use crate::{EngineError, Ranks, StopFlag, Workers};
 
 /// Stop condition shared by the threads of a job.
 pub(crate) struct WorkerGroup<'a> {
     stop: &'a StopFlag,
-    failed: AtomicBool,
+    failed: Arc<AtomicBool>,
 }
 
 impl<'a> WorkerGroup<'a> {
-    pub(super) fn new(stop: &'a StopFlag) -> Self {
+    /// The group of `config`; a failure of another rank stops it, too.
+    pub(super) fn new(config: WorkerConfig<'a>) -> Self {
         Self {
-            stop,
-            failed: AtomicBool::new(false),
+            stop: config.stop,
+            failed: config.ranks.map(Ranks::failed).unwrap_or_default(),
+        }
+    }
+
+    /// Waits until the workers of all ranks are prepared.
+    fn start(&self, config: WorkerConfig<'_>) {
+        if let Some(ranks) = config.ranks {
+            ranks.start(self.failed.load(Ordering::Relaxed));
         }
     }
 
@@ -61,9 +69,11 @@ where
     Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
     Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
 {
-    let group = WorkerGroup::new(config.stop);
+    let group = WorkerGroup::new(config);
     if config.count == 1 && config.workers == Workers::Threads {
-        let prepared = prepare(0);
+        let prepared = group.or_fail(|| prepare(0));
+        let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic));
+        group.start(config);
         let before = ResourceUse::of_process();
         let result = prepared.and_then(|prepared| run(prepared, &group));
         return (vec![result], ResourceUse::of_process().since(before));
@@ -83,6 +93,7 @@ where
         let spawn = |thread| scope.spawn(move || work(thread));
         let handles: Vec<_> = (0..config.count).map(spawn).collect();
         ready.wait();
+        group.start(config);
         let before = ResourceUse::of_process();
         begin.wait();
         let join = |handle: ScopedJoinHandle<'_, _>| match handle.join() {
@@ -107,6 +118,7 @@ mod tests {
             count: 3,
             workers: Workers::Threads,
             stop: &stop,
+            ranks: None,
         };
         for panics_in_prepare in [true, false] {
             let ended = catch_unwind(AssertUnwindSafe(|| {

@@ -1,12 +1,13 @@
 //! Runs the workers of a job, as threads or processes, and collects their results.
 
-use fslab_model::FailureKind;
-use fslab_sys::ResourceUse;
+use std::ops::Range;
+
+use fslab_model::{CpuUse, FailureKind};
 
 use super::processes::{process_error, run_processes};
 use super::threads::{WorkerGroup, run_threads};
-use crate::recording::ThreadOutcome;
-use crate::{EngineError, MetadataJob, RunContext, StopFlag, Workers};
+use crate::recording::{ThreadOutcome, cpu_use};
+use crate::{EngineError, MetadataJob, Ranks, RunContext, StopFlag, Workers};
 
 /// The workers of a job.
 #[derive(Clone, Copy, Debug)]
@@ -17,15 +18,22 @@ pub(crate) struct WorkerConfig<'a> {
     pub(crate) workers: Workers,
     /// Stops the workers.
     pub(crate) stop: &'a StopFlag,
+    /// The ranks whose workers start together with these.
+    pub(crate) ranks: Option<&'a Ranks>,
 }
 
 impl<'a> WorkerConfig<'a> {
-    /// The workers of `job`.
-    pub(crate) fn for_metadata(context: &'a RunContext, job: &MetadataJob) -> Self {
+    /// The workers that run `threads` of `job`.
+    pub(crate) fn for_metadata(
+        context: &'a RunContext,
+        job: &MetadataJob,
+        threads: &Range<u32>,
+    ) -> Self {
         Self {
-            count: job.threads,
+            count: threads.len() as u32,
             workers: job.workers,
             stop: &context.stop,
+            ranks: context.ranks.as_ref(),
         }
     }
 
@@ -39,13 +47,34 @@ impl<'a> WorkerConfig<'a> {
 }
 
 /// Runs the workers of `config`: all are prepared, then start together, and the first error stops
-/// all. Returns the outcomes in worker order, and the process's resource use from the common start
-/// to the last end, if it is more than the sum of the workers'.
+/// all. Returns the outcomes in worker order, and the process's processor use from the common start
+/// to the last end, if it is more than the sum of the workers'. In a load of several ranks the
+/// workers of all ranks start together, and rank 0 gets the outcomes of all, by rank.
 pub(crate) fn run_workers<P, Prepare, Run>(
     config: WorkerConfig<'_>,
     prepare: Prepare,
     run: Run,
-) -> Result<(Vec<ThreadOutcome>, Option<ResourceUse>), EngineError>
+) -> Result<(Vec<ThreadOutcome>, Option<CpuUse>), EngineError>
+where
+    Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
+    Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
+{
+    let Some(ranks) = config.ranks else {
+        return run_here(config, prepare, run);
+    };
+    ranks.lower();
+    let (outcomes, used) = ranks.agree_in_engine("run", run_here(config, prepare, run))?;
+    ranks
+        .gather(outcomes, used)
+        .map_err(EngineError::from_failure)
+}
+
+/// Runs the workers of this rank.
+fn run_here<P, Prepare, Run>(
+    config: WorkerConfig<'_>,
+    prepare: Prepare,
+    run: Run,
+) -> Result<(Vec<ThreadOutcome>, Option<CpuUse>), EngineError>
 where
     Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
     Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
@@ -53,7 +82,7 @@ where
     match config.workers {
         Workers::Threads => {
             let (results, used) = run_threads(config, prepare, run);
-            Ok((all_or_first_error(results)?, Some(used)))
+            Ok((all_or_first_error(results)?, Some(cpu_use(used))))
         }
         // A fork would take memory depending on the program's build: see `fslab_sys::lock_memory`.
         Workers::Processes if fslab_sys::is_memory_locked() => {
@@ -62,7 +91,7 @@ where
                 prepare(number)
             };
             let (results, used) = run_threads(config, prepare, run);
-            Ok((all_or_first_error(results)?, Some(used)))
+            Ok((all_or_first_error(results)?, Some(cpu_use(used))))
         }
         Workers::Processes => {
             let results = run_processes(config, prepare, run)?;

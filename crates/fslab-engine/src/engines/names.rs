@@ -32,17 +32,30 @@ const MODES: [u32; 2] = [0o600, 0o640];
 pub(super) fn run_metadata(
     context: &RunContext,
     job: &MetadataJob,
+    threads: Range<u32>,
 ) -> Result<Measured, EngineError> {
-    for worker in 0..if job.base_per_worker { job.threads } else { 1 } {
-        make_directories(&mut NamesWorker::new(context, job, worker))?;
+    let makers = match job.base_per_worker {
+        true => threads.clone(),
+        // One tree, which thread 0 makes.
+        false => threads.start.min(1)..threads.end.min(1),
+    };
+    let make_all = || {
+        let mut makers = makers
+            .clone()
+            .map(|thread| NamesWorker::new(context, job, thread));
+        makers.try_for_each(|mut worker| make_directories(&mut worker))
+    };
+    match &context.ranks {
+        Some(ranks) => ranks.agree_in_engine("directories", make_all())?,
+        None => make_all()?,
     }
-    let prepare = |thread| {
-        let worker = NamesWorker::new(context, job, thread);
+    let prepare = |number| {
+        let worker = NamesWorker::new(context, job, threads.start + number);
         let folder = NamesFolder::open(context, &worker)?;
         Ok((worker, folder))
     };
     let (outcomes, used) = run_workers(
-        WorkerConfig::for_metadata(context, job),
+        WorkerConfig::for_metadata(context, job, &threads),
         prepare,
         |(worker, folder), group| run_names_loop(worker, folder, &MonotonicClock, group),
     )?;

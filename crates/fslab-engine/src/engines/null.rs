@@ -48,9 +48,16 @@ fn prepare(of: DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError> {
     }))
 }
 
-fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
-    let config = WorkerConfig::for_metadata(context, job).as_threads();
-    let prepare = |thread| Ok((thread, NamesWorker::new(context, job, thread)));
+fn run_metadata(
+    context: &RunContext,
+    job: &MetadataJob,
+    threads: Range<u32>,
+) -> Result<Measured, EngineError> {
+    let config = WorkerConfig::for_metadata(context, job, &threads).as_threads();
+    let prepare = |number| {
+        let thread = threads.start + number;
+        Ok((thread, NamesWorker::new(context, job, thread)))
+    };
     let (outcomes, _) = run_workers(config, prepare, |(thread, worker), group| {
         let clock = SyntheticClock::default();
         let seed = mix_bytes(context.seed, job.operation.as_str().as_bytes());

@@ -2,6 +2,7 @@
 
 use fslab_sys::Ability;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{Advice, Pace, StdioTuning, UringTuning};
@@ -9,6 +10,8 @@ use crate::{Access, Content};
 
 /// Limit of threads per job.
 pub(super) const THREADS_MAX: u32 = 1024;
+/// Limit of threads per job of all ranks together.
+pub(super) const RANK_THREADS_MAX: u32 = 1 << 20;
 /// Limit of segments per file: each thread has all of them open.
 pub(super) const SEGMENTS_MAX: u64 = 512;
 
@@ -317,6 +320,20 @@ impl DataJob {
         }
     }
 
+    /// The job of so many ranks: with all their threads, and room in a shared file for each rank.
+    #[must_use]
+    pub fn of_ranks(&self, ranks: u32) -> Self {
+        let file_bytes = match self.sharing {
+            Sharing::Own => self.file_bytes,
+            Sharing::Shared => self.file_bytes.saturating_mul(ranks.into()),
+        };
+        Self {
+            threads: self.threads.saturating_mul(ranks),
+            file_bytes,
+            ..self.clone()
+        }
+    }
+
     /// The file of thread `thread`, below the root; if it is segmented, the name without a segment
     /// number.
     #[must_use]
@@ -349,6 +366,14 @@ impl DataJob {
         (0..self.owners().min(THREADS_MAX))
             .flat_map(|thread| self.files_of(thread))
             .collect()
+    }
+
+    /// Those of `threads` that have a file; a shared one is that of thread 0.
+    pub(crate) fn owners_among(&self, threads: Range<u32>) -> Range<u32> {
+        match self.sharing {
+            Sharing::Own => threads,
+            Sharing::Shared => threads.start.min(1)..threads.end.min(1),
+        }
     }
 
     /// Number of files, without segmentation.

@@ -1,6 +1,6 @@
 //! Validation of data jobs.
 
-use super::data::{SEGMENTS_MAX, THREADS_MAX, is_outside};
+use super::data::{RANK_THREADS_MAX, SEGMENTS_MAX, THREADS_MAX, is_outside};
 use super::{DataJob, Direction, OpenMode, Sharing, SyncEvery};
 use crate::EngineError;
 
@@ -17,9 +17,18 @@ impl DataJob {
     /// # Errors
     /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
+        self.validate_up_to(THREADS_MAX)
+    }
+
+    /// Checks a job with the threads of all ranks.
+    pub(crate) fn validate_of_ranks(&self) -> Result<(), EngineError> {
+        self.validate_up_to(RANK_THREADS_MAX)
+    }
+
+    fn validate_up_to(&self, threads_max: u32) -> Result<(), EngineError> {
         let name = self.file.display();
         // In order: later checks rely on the ranges checked before.
-        let fault = (self.fault_in_numbers())
+        let fault = (self.fault_in_numbers(threads_max))
             .or_else(|| self.access.fault())
             .or_else(|| self.pace.fault())
             .or_else(|| self.content.fault())
@@ -34,7 +43,7 @@ impl DataJob {
         }
     }
 
-    fn fault_in_numbers(&self) -> Option<String> {
+    fn fault_in_numbers(&self, threads_max: u32) -> Option<String> {
         if is_outside(&self.file) {
             return Some("a path that leaves the root".to_owned());
         }
@@ -57,8 +66,8 @@ impl DataJob {
         if end.is_none_or(|end| end > 1 << 62) {
             return Some("an end beyond 4 EiB".to_owned());
         }
-        (!(1..=THREADS_MAX).contains(&self.threads))
-            .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads))
+        (!(1..=threads_max).contains(&self.threads))
+            .then(|| format!("{} threads, not 1 to {threads_max}", self.threads))
     }
 
     fn fault_in_combination(&self) -> Option<String> {

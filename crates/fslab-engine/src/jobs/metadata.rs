@@ -337,6 +337,19 @@ impl MetadataJob {
         }
     }
 
+    /// The job of so many ranks: with all their threads, and as many files for each rank.
+    pub(crate) fn of_ranks(&self, ranks: u32) -> Self {
+        let mut tree = self.tree.clone();
+        if !self.base_per_worker {
+            tree.files = tree.files.saturating_mul(ranks.into());
+        }
+        Self {
+            threads: self.threads.saturating_mul(ranks),
+            tree,
+            ..self.clone()
+        }
+    }
+
     /// Name of its latencies in results.
     pub(crate) fn latency_name(&self) -> &'static str {
         if self.then.is_empty() {

@@ -1,6 +1,6 @@
 //! Validation of metadata jobs.
 
-use super::data::THREADS_MAX;
+use super::data::{RANK_THREADS_MAX, THREADS_MAX};
 use super::file_options::STYLED_FILES_MAX;
 use super::metadata::Subjects;
 use super::{DirectoryTiming, FileKind, MetadataJob, MetadataOperation};
@@ -13,11 +13,20 @@ impl MetadataJob {
     /// # Errors
     /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
+        self.validate_up_to(THREADS_MAX)
+    }
+
+    /// Checks a job with the threads of all ranks.
+    pub(crate) fn validate_of_ranks(&self) -> Result<(), EngineError> {
+        self.validate_up_to(RANK_THREADS_MAX)
+    }
+
+    fn validate_up_to(&self, threads_max: u32) -> Result<(), EngineError> {
         // In order: combinations are not computed for an unbounded tree.
         let fault = (self.tree.fault())
             .or_else(|| self.file_bytes.fault())
             .or_else(|| self.content.fault())
-            .or_else(|| self.fault_in_numbers())
+            .or_else(|| self.fault_in_numbers(threads_max))
             .or_else(|| self.fault_in_combination());
         match fault {
             None => Ok(()),
@@ -29,12 +38,12 @@ impl MetadataJob {
         }
     }
 
-    fn fault_in_numbers(&self) -> Option<String> {
+    fn fault_in_numbers(&self, threads_max: u32) -> Option<String> {
         if self.record_bytes == 0 || self.record_bytes > 128 << 20 {
             return Some(format!("records of {} bytes", self.record_bytes));
         }
-        (!(1..=THREADS_MAX).contains(&self.threads))
-            .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads))
+        (!(1..=threads_max).contains(&self.threads))
+            .then(|| format!("{} threads, not 1 to {threads_max}", self.threads))
     }
 
     fn fault_in_combination(&self) -> Option<String> {

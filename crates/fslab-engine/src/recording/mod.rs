@@ -9,4 +9,4 @@ pub use clock::cpu_use;
 pub(crate) use clock::{Clock, MonotonicClock, SyntheticClock};
 pub(crate) use recorder::{Recorder, Slot};
 pub(crate) use series::SeriesRecorder;
-pub(crate) use span::{ThreadOutcome, combine};
+pub(crate) use span::{ThreadOutcome, combine, sum_of_cpu};

@@ -48,11 +48,23 @@ impl ThreadOutcome {
     }
 }
 
+impl ThreadOutcome {
+    /// The same on a clock that shows `ahead_ns` less.
+    pub(crate) fn with_clock_ahead(self, ahead_ns: i64) -> Self {
+        let shifted = |ns: u64| ns.saturating_add_signed(ahead_ns.saturating_neg());
+        Self {
+            start_ns: shifted(self.start_ns),
+            end_ns: shifted(self.end_ns),
+            ..self
+        }
+    }
+}
+
 /// The figures of a job with `outcomes`, of which there is at least one. `moves_data` says whether
 /// they include bytes.
 pub(crate) fn combine(
     outcomes: Vec<ThreadOutcome>,
-    cpu: Option<ResourceUse>,
+    cpu: Option<CpuUse>,
     moves_data: bool,
 ) -> Measured {
     let start_ns = outcomes
@@ -70,6 +82,7 @@ pub(crate) fn combine(
         .map(|outcome| since_ns(outcome.end_ns))
         .max()
         .unwrap_or(0);
+    let last_start_ns = outcomes.iter().map(|outcome| outcome.start_ns).max();
     let mut merged: Option<SeriesRecorder> = None;
     let mut latencies = Vec::new();
     let mut threads = Vec::with_capacity(outcomes.len());
@@ -97,12 +110,13 @@ pub(crate) fn combine(
     let bytes = threads.iter().map(|thread| thread.bytes).sum();
     Measured {
         start_ns,
+        start_skew_ns: last_start_ns.map_or(0, since_ns),
         elapsed_ns: last_done_ns,
         operations: threads.iter().map(|thread| thread.operations).sum(),
         bytes: moves_data.then_some(bytes),
         latencies,
         series: merged.map(SeriesRecorder::finish),
-        cpu: cpu.map(cpu_use).or_else(|| sum_of_threads(&threads)),
+        cpu: cpu.or_else(|| sum_of_cpu(threads.iter().map(|thread| thread.cpu))),
         threads,
         first_done_ns: first_done_ns.unwrap_or(0),
         last_done_ns,
@@ -110,25 +124,23 @@ pub(crate) fn combine(
     }
 }
 
-fn sum_of_threads(threads: &[ThreadMeasured]) -> Option<CpuUse> {
+/// The sum; `None` if one is unknown.
+pub(crate) fn sum_of_cpu(mut all: impl Iterator<Item = Option<CpuUse>>) -> Option<CpuUse> {
     let none = CpuUse {
         voluntary_switches: Some(0),
         involuntary_switches: Some(0),
         ..CpuUse::default()
     };
-    threads
-        .iter()
-        .map(|thread| thread.cpu)
-        .try_fold(none, |sum, cpu| {
-            let cpu = cpu?;
-            let both = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
-            Some(CpuUse {
-                user_ns: sum.user_ns + cpu.user_ns,
-                system_ns: sum.system_ns + cpu.system_ns,
-                voluntary_switches: both(sum.voluntary_switches, cpu.voluntary_switches),
-                involuntary_switches: both(sum.involuntary_switches, cpu.involuntary_switches),
-            })
+    all.try_fold(none, |sum, cpu| {
+        let cpu = cpu?;
+        let both = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+        Some(CpuUse {
+            user_ns: sum.user_ns + cpu.user_ns,
+            system_ns: sum.system_ns + cpu.system_ns,
+            voluntary_switches: both(sum.voluntary_switches, cpu.voluntary_switches),
+            involuntary_switches: both(sum.involuntary_switches, cpu.involuntary_switches),
         })
+    })
 }
 
 fn merge_latencies(into: &mut Vec<OperationLatency>, from: &[OperationLatency]) {

@@ -161,6 +161,7 @@ impl Default for DataParameters {
 
 impl Job for DataParameters {
     const NAME: &'static str = "data";
+    const RANKS: bool = true;
     const ZERO_IS_DEFAULT: &'static [&'static str] = &["record", "stride"];
 
     fn resolve(&mut self, size: Bytes) -> Result<(), String> {
@@ -190,12 +191,12 @@ impl Job for DataParameters {
         Bytes(bytes.saturating_mul(self.threads.into()))
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, ranks: u32) -> Option<Vec<PathBuf>> {
         let job = DataJob {
             file_bytes: self.file_size.bytes(),
             ..self.job()
         };
-        Some(job.files())
+        Some(job.of_ranks(ranks).files())
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -368,7 +369,7 @@ mod tests {
         file.resolve(Bytes::gib(1)).expect("resolves");
         assert_eq!(file.needs(), [Need::FileBytes(Bytes::mib(64))]);
         assert_eq!(file.footprint(), Bytes::mib(512));
-        let files = file.data_files().expect("files");
+        let files = file.data_files(1).expect("files");
         assert_eq!(files.len(), 8);
         assert!(files.contains(&"data.003".into()) && files.contains(&"data.1.000".into()));
     }

@@ -109,7 +109,7 @@ impl Job for DiskImageParameters {
         Bytes(self.file_size.bytes())
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         Some(self.job().files())
     }
 

@@ -201,6 +201,7 @@ impl FilesParameters {
 
 impl Job for FilesParameters {
     const NAME: &'static str = "files";
+    const RANKS: bool = true;
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;

@@ -185,6 +185,7 @@ impl IoParameters {
 
 impl Job for IoParameters {
     const NAME: &'static str = "io";
+    const RANKS: bool = true;
 
     fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
@@ -207,8 +208,8 @@ impl Job for IoParameters {
         )
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        Some(self.job().files())
+    fn data_files(&self, ranks: u32) -> Option<Vec<PathBuf>> {
+        Some(self.job().of_ranks(ranks).files())
     }
 
     fn needs(&self) -> Vec<Need> {

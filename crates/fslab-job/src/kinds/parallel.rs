@@ -98,6 +98,7 @@ impl ParallelParameters {
 
 impl Job for ParallelParameters {
     const NAME: &'static str = "parallel";
+    const RANKS: bool = true;
 
     fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         if self.jobs.is_empty() {
@@ -144,8 +145,9 @@ impl Job for ParallelParameters {
         )
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        let mut files: Vec<_> = self.jobs().flat_map(|job| job.files()).collect();
+    fn data_files(&self, ranks: u32) -> Option<Vec<PathBuf>> {
+        let jobs = self.jobs().map(|job| job.of_ranks(ranks));
+        let mut files: Vec<_> = jobs.flat_map(|job| job.files()).collect();
         files.sort();
         files.dedup();
         Some(files)
@@ -230,7 +232,7 @@ mod tests {
         ]);
         let parameters = resolved(&jobs).expect("resolves");
         assert_eq!(parameters.footprint(), Bytes::mib(10));
-        let files = parameters.data_files().expect("files");
+        let files = parameters.data_files(1).expect("files");
         assert_eq!(files, ["a", "b", "b.1"].map(PathBuf::from));
     }
 

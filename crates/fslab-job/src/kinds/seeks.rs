@@ -102,7 +102,7 @@ impl Job for SeeksParameters {
         Bytes(self.file_size.bytes())
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         Some(self.job().files())
     }
 

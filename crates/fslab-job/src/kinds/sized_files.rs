@@ -81,7 +81,7 @@ impl Job for SizedFilesParameters {
         sized_footprint(self.files(), &series(&self.sizes, self.each))
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         (self.operation == MetadataOperation::Read).then(|| self.job().paths())
     }
 

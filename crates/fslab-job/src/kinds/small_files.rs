@@ -49,6 +49,7 @@ impl Default for SmallFilesParameters {
 
 impl Job for SmallFilesParameters {
     const NAME: &'static str = "small-files";
+    const RANKS: bool = true;
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;

@@ -106,6 +106,7 @@ impl TreesParameters {
 
 impl Job for TreesParameters {
     const NAME: &'static str = "trees";
+    const RANKS: bool = true;
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;

@@ -139,7 +139,7 @@ impl Job for OltpParameters {
         Bytes(data.saturating_add(self.log_size.0))
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         let data =
             (0..self.data_files).map(|number| self.directory.join(format!("data{number:04}")));
         Some(data.collect())

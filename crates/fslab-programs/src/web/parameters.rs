@@ -76,7 +76,7 @@ impl Job for PublishParameters {
         self.site().footprint()
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         Some(self.site().files_below_root())
     }
 
@@ -234,7 +234,7 @@ impl Job for ServeParameters {
         self.site().footprint()
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
+    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
         Some(self.site().files_below_root())
     }
 

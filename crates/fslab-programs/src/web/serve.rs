@@ -88,6 +88,7 @@ fn measured(served: &[ClientResult], used: ResourceUse) -> Measured {
     }
     Measured {
         start_ns,
+        start_skew_ns: 0,
         elapsed_ns,
         operations: histogram.count(),
         bytes: Some(served.iter().map(|it| it.bytes).sum()),

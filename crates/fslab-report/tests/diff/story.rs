@@ -37,6 +37,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         adaptive: None,
         perturb: false,
         rounds: Rounds::ONE,
+        ranks: 1,
         trial_limit_s: 60,
         seed: 1,
         scale: Scale::FULL,

@@ -270,6 +270,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         subjects: subjects.collect(),
         phases: scenes().iter().map(spec).collect(),
         repeats,
+        ranks: 1,
         trial_limit_s: 300,
         seed: 2_874_123_991,
     }

@@ -79,6 +79,7 @@ pub(crate) fn plan() -> Plan {
             .into(),
         phases: vec![write_spec()],
         repeats: 3,
+        ranks: 1,
         trial_limit_s: 300,
         // More than SQLite's integers hold.
         seed: u64::MAX - 7,
