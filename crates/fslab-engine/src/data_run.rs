@@ -11,6 +11,7 @@ use fslab_sys::SharedCounter;
 use crate::drive::{DataThread, ReadyWorker, WorkerConfig, even_share, prepare_files, run_workers};
 use crate::engines::refuse_lacking_syncs;
 use crate::jobs::{Amount, Workers};
+use crate::ranks::shifted;
 use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
 use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
@@ -190,7 +191,7 @@ fn prepare_worker<'a>(
             return (engine.prepare)(DataThread {
                 context,
                 job,
-                thread: threads.start + left,
+                thread: shifted(threads, left, job.rank_shift, job.threads),
                 tickets: tickets.as_ref(),
             });
         }

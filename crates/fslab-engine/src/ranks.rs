@@ -162,8 +162,13 @@ impl Ranks {
         let given = serde_json::to_vec(&word).expect("a word holds texts and numbers");
         let all = match self.link.exchange(&given, has_failed) {
             Ok(all) => all,
-            // The own failure says more than that the others have ended.
-            Err(error) => return Err(word.failure.unwrap_or_else(|| unreachable_ranks(&error))),
+            // A failure says more than that the others have ended, unless it follows from that.
+            Err(error) => {
+                let own = word
+                    .failure
+                    .filter(|it| it.kind != FailureKind::Interrupted);
+                return Err(own.unwrap_or_else(|| unreachable_ranks(&error)));
+            }
         };
         let words = all.iter().map(|bytes| serde_json::from_slice(bytes));
         let words: Vec<Word> = words
@@ -220,6 +225,15 @@ impl Ranks {
     pub(crate) fn lower(&self) {
         self.link.failed().store(false, Ordering::Relaxed);
     }
+}
+
+/// The number that the files and parts of thread `own` of `threads` follow from: its own, or that of
+/// the rank that is `ranks` after this one. `all` is the number of threads of all ranks.
+pub(crate) fn shifted(threads: &Range<u32>, own: u32, ranks: u32, all: u32) -> u32 {
+    let number = threads.start + own;
+    let ahead = u64::from(ranks) * threads.len() as u64;
+    let shifted = (u64::from(number) + ahead) % u64::from(all.max(1));
+    u32::try_from(shifted).unwrap_or(number)
 }
 
 /// The failure that ended a step: of the first rank that has one, and rather a cause than an
@@ -395,6 +409,50 @@ mod tests {
         });
         let length = fs::metadata(place.path().join("f")).expect("a file").len();
         assert_eq!(length, 4 * (64 << 10));
+    }
+
+    #[test]
+    fn a_shifted_rank_works_on_the_part_of_another() {
+        let place = tempfile::tempdir().expect("a folder");
+        let own = DataJob::write("f", 8192, 4096);
+        let next = DataJob {
+            rank_shift: 1,
+            verify: true,
+            ..DataJob::read("f", 8192, 4096)
+        };
+        on_ranks(3, place.path(), |context| {
+            run_data(&context, &own).expect("writes");
+            let ranks = context.ranks.clone().expect("is a rank");
+            // Rank 0 reads f.1, so that its own file is not missed.
+            if ranks.rank == 0 {
+                fs::remove_file(place.path().join("f.1")).expect("removed");
+            }
+            ranks.agree("removed", Ok(())).expect("agrees");
+            let text = run_data(&context, &next)
+                .expect_err("is missed")
+                .to_string();
+            assert!(
+                text.starts_with("rank 0 on node0: ") && text.contains("f.1"),
+                "{text}"
+            );
+        });
+        assert_eq!(shifted(&(4..6), 1, 1, 6), 1);
+        assert_eq!(shifted(&(4..6), 1, 0, 6), 5);
+    }
+
+    #[test]
+    fn interleaved_records_of_all_ranks_cover_the_file() {
+        let place = tempfile::tempdir().expect("a folder");
+        let job = DataJob {
+            sharing: Sharing::Interleaved,
+            threads: 2,
+            ..DataJob::write("f", 4 * 47_008, 47_008)
+        };
+        on_ranks(2, place.path(), |context| {
+            run_data(&context, &job).expect("writes");
+        });
+        let length = fs::metadata(place.path().join("f")).expect("a file").len();
+        assert_eq!(length, 8 * 47_008);
     }
 
     #[test]

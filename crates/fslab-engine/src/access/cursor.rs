@@ -23,6 +23,9 @@ pub(crate) struct Region {
     pub(crate) bytes: u64,
     /// Record length in bytes; not 0.
     pub(crate) record_bytes: u64,
+    /// From the start of one record to that of the next; more than a record if those of others are
+    /// between.
+    pub(crate) step_bytes: u64,
 }
 
 impl Region {
@@ -36,7 +39,7 @@ impl Region {
         let from = index * self.record_bytes;
         let length = self.record_bytes.min(self.bytes - from);
         Extent {
-            offset: self.start + from,
+            offset: self.start + index * self.step_bytes,
             length: length as usize,
         }
     }
@@ -168,6 +171,7 @@ mod tests {
             start: 100,
             bytes,
             record_bytes,
+            step_bytes: record_bytes,
         };
         let mut cursor = Cursor::new(region, access, Random::new(9, 1));
         (0..steps).map(|_| cursor.next()).collect()

@@ -310,7 +310,17 @@ fn region_of(job: &DataJob, thread: u32) -> Region {
         start: job.offset_bytes,
         bytes: job.file_bytes,
         record_bytes: job.record_bytes,
+        step_bytes: job.record_bytes,
     };
+    if job.sharing == Sharing::Interleaved {
+        let own = even_share(file.records(), thread, job.threads);
+        return Region {
+            start: file.start + u64::from(thread) * file.record_bytes,
+            bytes: own * file.record_bytes,
+            step_bytes: u64::from(job.threads) * file.record_bytes,
+            ..file
+        };
+    }
     let covers = matches!(
         job.access,
         Access::Sequential | Access::Reverse | Access::Strided { .. } | Access::RandomOnce
@@ -338,6 +348,26 @@ mod tests {
     fn even_shares_add_up() {
         let shares: Vec<_> = (0..3).map(|thread| even_share(8, thread, 3)).collect();
         assert_eq!(shares, [3, 3, 2]);
+    }
+
+    #[test]
+    fn interleaved_records_are_dealt_out_in_turn() {
+        let job = DataJob {
+            threads: 3,
+            sharing: Sharing::Interleaved,
+            offset_bytes: 50,
+            ..DataJob::read("f", 70, 10)
+        };
+        let walk = |thread| {
+            let region = region_of(&job, thread);
+            let mut cursor = Cursor::new(region, Access::Sequential, Random::new(1, 1));
+            (0..region.records())
+                .map(|_| cursor.next().offset)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(walk(0), [50, 80, 110]);
+        assert_eq!(walk(1), [60, 90]);
+        assert_eq!(walk(2), [70, 100]);
     }
 
     #[test]

@@ -332,7 +332,7 @@ impl<'a> NamesWorker<'a> {
     pub(crate) fn files(&self) -> Files {
         let tree = &self.job.tree;
         let range = match self.job.sharing {
-            Sharing::Shared => {
+            Sharing::Shared | Sharing::Interleaved => {
                 let count = self.share.dealt_count(tree.files);
                 let step = u64::from(self.share.threads);
                 return Files {

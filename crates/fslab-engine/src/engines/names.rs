@@ -16,6 +16,7 @@ use crate::drive::{
     NamesTarget, NamesWorker, Naming, Task, WorkerConfig, run_names_loop, run_workers,
 };
 use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
+use crate::ranks::shifted;
 use crate::recording::{MonotonicClock, combine};
 use crate::{EngineError, Measured, MetadataJob, RunContext};
 
@@ -50,7 +51,11 @@ pub(super) fn run_metadata(
         None => make_all()?,
     }
     let prepare = |number| {
-        let worker = NamesWorker::new(context, job, threads.start + number);
+        let worker = NamesWorker::new(
+            context,
+            job,
+            shifted(&threads, number, job.rank_shift, job.threads),
+        );
         let folder = NamesFolder::open(context, &worker)?;
         Ok((worker, folder))
     };

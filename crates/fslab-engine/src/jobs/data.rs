@@ -71,6 +71,9 @@ pub struct DataJob {
     pub workers: Workers,
     /// Whether the workers share the file.
     pub sharing: Sharing,
+    /// In a load of several ranks, each works on the part of the rank that is so many after it: with
+    /// 1, none reads what it wrote.
+    pub rank_shift: u32,
     /// Settings of the engine uring.
     pub uring: UringTuning,
     /// Settings of the engine stdio.
@@ -174,6 +177,8 @@ pub enum Sharing {
     /// All use the same file: if the access pattern covers a file, each covers a separate part;
     /// random accesses with replacement go to the complete file.
     Shared,
+    /// All use the same file, whose records are dealt out in turn. Data jobs only.
+    Interleaved,
 }
 
 /// Calls that make data durable.
@@ -315,6 +320,7 @@ impl DataJob {
             threads: 1,
             workers: Workers::Threads,
             sharing: Sharing::Own,
+            rank_shift: 0,
             uring: UringTuning::default(),
             stdio: StdioTuning::default(),
         }
@@ -325,7 +331,7 @@ impl DataJob {
     pub fn of_ranks(&self, ranks: u32) -> Self {
         let file_bytes = match self.sharing {
             Sharing::Own => self.file_bytes,
-            Sharing::Shared => self.file_bytes.saturating_mul(ranks.into()),
+            Sharing::Shared | Sharing::Interleaved => self.file_bytes.saturating_mul(ranks.into()),
         };
         Self {
             threads: self.threads.saturating_mul(ranks),
@@ -338,7 +344,7 @@ impl DataJob {
     /// number.
     #[must_use]
     pub fn file_of(&self, thread: u32) -> PathBuf {
-        if thread == 0 || self.sharing == Sharing::Shared {
+        if thread == 0 || self.sharing != Sharing::Own {
             return self.file.clone();
         }
         with_extension(&self.file, &thread.to_string())
@@ -372,7 +378,7 @@ impl DataJob {
     pub(crate) fn owners_among(&self, threads: Range<u32>) -> Range<u32> {
         match self.sharing {
             Sharing::Own => threads,
-            Sharing::Shared => threads.start.min(1)..threads.end.min(1),
+            Sharing::Shared | Sharing::Interleaved => threads.start.min(1)..threads.end.min(1),
         }
     }
 
@@ -380,7 +386,7 @@ impl DataJob {
     pub(crate) fn owners(&self) -> u32 {
         match self.sharing {
             Sharing::Own => self.threads,
-            Sharing::Shared => 1,
+            Sharing::Shared | Sharing::Interleaved => 1,
         }
     }
 

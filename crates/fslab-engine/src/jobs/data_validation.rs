@@ -93,7 +93,12 @@ impl DataJob {
         if self.sync.updated.is_some() && self.sync.every.is_some() {
             return Some("a sync after each update and another every so many writes".into());
         }
-        if self.sharing == Sharing::Shared
+        if self.sharing == Sharing::Interleaved
+            && !self.file_bytes.is_multiple_of(self.record_bytes.max(1))
+        {
+            return Some("records to deal out in turn, and the last is short".into());
+        }
+        if self.sharing != Sharing::Own
             && self.file_bytes.div_ceil(self.record_bytes.max(1)) < u64::from(self.threads)
         {
             return Some("fewer records than threads that share them".into());

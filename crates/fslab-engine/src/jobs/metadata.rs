@@ -58,6 +58,8 @@ pub struct MetadataJob {
     pub sharing: Sharing,
     /// Each worker has a separate tree, in `p0`, `p1` and so on below the base.
     pub base_per_worker: bool,
+    /// In a load of several ranks, each works on the files of the rank that is so many after it.
+    pub rank_shift: u32,
 }
 
 /// Operation on each file or directory.
@@ -334,6 +336,7 @@ impl MetadataJob {
             workers: Workers::Threads,
             sharing: Sharing::Own,
             base_per_worker: false,
+            rank_shift: 0,
         }
     }
 

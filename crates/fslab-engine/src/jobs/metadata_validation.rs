@@ -142,6 +142,9 @@ impl MetadataJob {
     fn fault_in_directories(&self) -> Option<String> {
         use MetadataOperation as Operation;
         let operation = self.operation;
+        if self.sharing == Sharing::Interleaved {
+            return Some("interleaved records, which files have and names lack".into());
+        }
         if self.base_per_worker && self.sharing == Sharing::Shared {
             return Some("a tree for each thread, and files that threads share".into());
         }

@@ -99,6 +99,9 @@ pub(crate) struct FilesParameters {
     /// A tree for each thread.
     #[serde(skip_serializing_if = "is_default")]
     base_per_worker: bool,
+    /// In a load of several ranks, work on the files of the rank that is so many after this one.
+    #[serde(skip_serializing_if = "is_default")]
+    rank_shift: u32,
 }
 
 #[expect(
@@ -140,6 +143,7 @@ impl Default for FilesParameters {
             workers: job.workers,
             sharing: job.sharing,
             base_per_worker: job.base_per_worker,
+            rank_shift: job.rank_shift,
         }
     }
 }
@@ -175,6 +179,7 @@ impl FilesParameters {
             workers: self.workers,
             sharing: self.sharing,
             base_per_worker: self.base_per_worker,
+            rank_shift: self.rank_shift,
         }
     }
 

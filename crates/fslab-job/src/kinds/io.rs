@@ -7,7 +7,7 @@ use fslab_engine::{
     Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, lay_out,
     lays_out, run_data,
 };
-use fslab_model::{Bytes, Need, PhaseKind};
+use fslab_model::{Bytes, Need, PhaseKind, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,9 +91,13 @@ pub(crate) struct IoParameters {
     /// "threads" or "processes".
     #[schemars(with = "serde_json::Value")]
     workers: Workers,
-    /// "own" (each thread has its own file) or "shared".
+    /// "own" (each thread has its own file), "shared" (each has its part of one file) or "interleaved"
+    /// (the records of one file are dealt out in turn).
     #[schemars(with = "serde_json::Value")]
     sharing: Sharing,
+    /// In a load of several ranks, work on the part of the rank that is so many after this one.
+    #[serde(skip_serializing_if = "is_default")]
+    rank_shift: u32,
     /// Settings of the io_uring engine.
     #[schemars(with = "serde_json::Value")]
     uring: UringTuning,
@@ -131,6 +135,7 @@ impl Default for IoParameters {
             threads: job.threads,
             workers: job.workers,
             sharing: job.sharing,
+            rank_shift: job.rank_shift,
             uring: job.uring,
             stdio: job.stdio,
         }
@@ -177,6 +182,7 @@ impl IoParameters {
             threads: self.threads,
             workers: self.workers,
             sharing: self.sharing,
+            rank_shift: self.rank_shift,
             uring: self.uring,
             stdio: self.stdio,
         }
@@ -198,7 +204,7 @@ impl Job for IoParameters {
     fn footprint(&self) -> Bytes {
         let files = match self.sharing {
             Sharing::Own => u64::from(self.threads),
-            Sharing::Shared => 1,
+            Sharing::Shared | Sharing::Interleaved => 1,
         };
         Bytes(
             self.file_size

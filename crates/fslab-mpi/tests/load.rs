@@ -1,0 +1,184 @@
+//! Real jobs under mpirun that load one directory from all ranks.
+
+mod desk;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use desk::{Desk, children_of, processes, text};
+
+/// Data of each rank, a shared file, trees, and what one rank has left to another.
+const STUDY: &str = "format = 1\nname = 'load'\ntitle = 'Load'\nsize = '64MiB'\nrepeats = 1\n\
+    trial_limit_s = 60\n\
+    [[phase]]\nname = 'write'\nworkload = 'write'\nfile_size = '1MiB'\nrecord = '64KiB'\n\
+    [[phase]]\nname = 'cold-read'\nworkload = 'read'\nfile_size = '1MiB'\nrecord = '64KiB'\ncache = 'cold'\n\
+    [[phase]]\nname = 'interleaved'\nworkload = 'io'\nfile = 'one'\nfile_size = '1MiB'\n\
+    record = '64KiB'\ndirection = 'write'\nopen = 'replace'\nsharing = 'interleaved'\n\
+    [[phase]]\nname = 'read-of-another'\nworkload = 'io'\nfile = 'one'\nfile_size = '1MiB'\n\
+    record = '64KiB'\ndirection = 'read'\nopen = 'existing'\nsharing = 'interleaved'\n\
+    rank_shift = 1\nverify = true\n\
+    [[phase]]\nname = 'create'\nworkload = 'create'\nfiles = 50\n\
+    [[phase]]\nname = 'stat'\nworkload = 'stat'\nfiles = 50\n\
+    [[phase]]\nname = 'programs'\nworkload = 'seeks'\nfile_size = '1MiB'\n\
+    [[phase]]\nname = 'clear'\nworkload = 'clear'\n";
+
+/// A phase that goes on until a rank fails.
+const LONG: &str = "format = 1\nname = 'long'\ntitle = 'Long'\nsize = '64MiB'\nrepeats = 2\n\
+    trial_limit_s = 60\n\
+    [[phase]]\nname = 'write'\nworkload = 'io'\nfile_size = '1MiB'\nrecord = '4KiB'\n\
+    direction = 'write'\nopen = 'replace'\namount = { time = '3s' }\n";
+
+fn desk() -> Option<Desk> {
+    let desk = Desk::new()?;
+    fs::write(desk.path("load.toml"), STUDY).expect("a study");
+    fs::write(desk.path("long.toml"), LONG).expect("a study");
+    fs::create_dir(desk.path("dir")).expect("a folder");
+    Some(desk)
+}
+
+#[test]
+fn every_rank_takes_part_in_every_phase_and_nothing_is_left() {
+    let Some(desk) = desk() else { return };
+    let output = desk
+        .job(
+            &["-np", "3"],
+            &["run", "load.toml", "--dir", "dir", "--store", "s.db"],
+        )
+        .output()
+        .expect("mpirun starts");
+    assert!(output.status.success(), "{}", text(&output));
+    let stored = desk.shown("s.db");
+    assert_eq!(stored["plan"]["ranks"], 3);
+    let trial = &stored["trials"][0];
+    assert_eq!(trial["outcome"], "done", "{trial}");
+    let hosts = trial["facts"]["ranks.hosts"].as_str().expect("names");
+    assert_eq!(hosts.split(' ').count(), 3);
+    let phases = trial["phases"].as_array().expect("phases");
+    let operations = |name: &str| {
+        let phase = phases
+            .iter()
+            .find(|it| it["name"] == name)
+            .expect("a phase");
+        assert_eq!(phase["outcome"], "done", "{phase}");
+        let threads = phase["threads"].as_array().map_or(0, Vec::len);
+        let skew_ns = phase["figures"]["start_skew_ns"].as_f64();
+        (
+            phase["operations"].as_u64().expect("a count"),
+            threads,
+            skew_ns.is_some(),
+        )
+    };
+    for name in ["write", "cold-read", "interleaved", "read-of-another"] {
+        assert_eq!(operations(name), (48, 3, true), "{name}");
+    }
+    for name in ["create", "stat"] {
+        assert_eq!(operations(name), (150, 3, true), "{name}");
+    }
+    let skipped = phases
+        .iter()
+        .find(|it| it["name"] == "programs")
+        .expect("a phase");
+    let reason = skipped["reason"].as_str().expect("a reason");
+    assert!(reason.contains("not of several ranks"), "{reason}");
+    let left = fs::read_dir(desk.path("dir")).expect("lists");
+    assert_eq!(left.count(), 0);
+}
+
+/// The ranks are killed one after the other: a trial's process, and a worker.
+#[test]
+fn a_killed_process_of_a_rank_ends_the_trial_at_once_and_names_the_rank() {
+    let Some(desk) = desk() else { return };
+    for (program, why) in [
+        ("fslab trial", "its trial has ended"),
+        ("fslab worker", "has ended"),
+    ] {
+        let store = format!("{}.db", program.replace(' ', "-"));
+        let mut job = desk
+            .job(
+                &["-np", "3"],
+                &["run", "long.toml", "--dir", "dir", "--store", &store],
+            )
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("mpirun starts");
+        let errors = BufReader::new(job.stderr.take().expect("a pipe"));
+        let mut lines = errors.lines().map_while(Result::ok);
+        let first = lines.find(|line| line.trim_start().starts_with("1/2 "));
+        assert!(first.is_some(), "the job ended before its first trial");
+        // The second trial runs.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let workers = processes(&desk, "fslab worker");
+        let victims = match program {
+            "worker" => workers,
+            _ => children_of(&workers),
+        };
+        let victim = victims.last().expect("it runs").to_string();
+        let killed = Command::new("kill").args(["-KILL", &victim]).status();
+        assert!(killed.expect("kill starts").success());
+        let said: Vec<String> = lines.collect();
+        let output = job.wait_with_output().expect("mpirun ends");
+        assert!(!output.status.success());
+        let said = format!("{}{}", said.join("\n"), text(&output));
+        assert!(
+            said.contains("rank ") && said.contains(why),
+            "{program}: {said}"
+        );
+        let resumed = desk
+            .job(
+                &["-np", "3"],
+                &[
+                    "run",
+                    "long.toml",
+                    "--dir",
+                    "dir",
+                    "--store",
+                    &store,
+                    "--resume",
+                ],
+            )
+            .output()
+            .expect("mpirun starts");
+        assert!(
+            resumed.status.success(),
+            "{program}: {said}\n{}",
+            text(&resumed)
+        );
+        assert_eq!(
+            desk.shown(&store)["trials"].as_array().map(Vec::len),
+            Some(2)
+        );
+    }
+}
+
+/// Rank 1 has another file system mounted there.
+#[test]
+fn a_directory_that_is_not_shared_is_found_before_the_first_phase() {
+    let Some(desk) = desk() else { return };
+    let unshared = Command::new("unshare").args(["-m", "true"]).status();
+    if !unshared.is_ok_and(|status| status.success()) {
+        println!("skipped: no separate mounts without root");
+        return;
+    }
+    let own = desk.path("bin/fslab-mpi");
+    let words = ["run", "load.toml", "--dir", "dir", "--store", "s.db"];
+    let mount = format!(
+        "mount -t tmpfs none dir && exec {} {}",
+        own.display(),
+        words.join(" ")
+    );
+    let output = desk
+        .mpirun(&["-np", "1"])
+        .arg(&own)
+        .args(words)
+        .args([":", "-np", "1", "unshare", "-m", "sh", "-c", &mount])
+        .output()
+        .expect("mpirun starts");
+    let said = text(&output);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("rank 1 on ") && said.contains("is not shared"),
+        "{said}"
+    );
+}
