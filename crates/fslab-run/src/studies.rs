@@ -29,7 +29,7 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 19] = [
+static BUILT_IN: [BuiltIn; 21] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
@@ -38,9 +38,11 @@ static BUILT_IN: [BuiltIn; 19] = [
     study!("fsync-failure"),
     study!("git"),
     study!("home-usb"),
+    study!("ior"),
     study!("iozone-2003"),
     study!("iron"),
     study!("mail"),
+    study!("mdtest"),
     study!("nas"),
     study!("ntfs-ext4"),
     study!("processor"),
