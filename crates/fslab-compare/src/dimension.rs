@@ -43,6 +43,8 @@ pub enum Dimension {
     Processor,
     /// Size of the file system.
     Size,
+    /// Number of processes that run each phase together.
+    Ranks,
     /// The meaning of a cold cache.
     Cold,
     /// How I/O is issued.
@@ -57,7 +59,7 @@ pub enum Dimension {
 
 impl Dimension {
     /// All dimensions.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Subject,
         Self::Machine,
         Self::System,
@@ -69,6 +71,7 @@ impl Dimension {
         Self::Memory,
         Self::Processor,
         Self::Size,
+        Self::Ranks,
         Self::Cold,
         Self::Engine,
         Self::Options,
@@ -91,6 +94,7 @@ impl Dimension {
             Self::Memory => "memory",
             Self::Processor => "processor",
             Self::Size => "size",
+            Self::Ranks => "ranks",
             Self::Cold => "cold",
             Self::Engine => "engine",
             Self::Options => "options",
@@ -189,8 +193,8 @@ fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
     let is_implied = |dimension: &Dimension| match dimension {
         // Another venue implies another device; of an import none is known.
         Dimension::Device | Dimension::Memory | Dimension::Processor => elsewhere && !is_imported,
-        // The version that imported has not measured.
-        Dimension::Fslab => is_imported,
+        // The version that imported has not measured, and no import says its ranks.
+        Dimension::Fslab | Dimension::Ranks => is_imported,
         // Another kernel implies another lab; the tools show the rest of its differences.
         Dimension::Lab => elsewhere || another_kernel,
         _ => false,

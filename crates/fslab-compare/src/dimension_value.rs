@@ -86,6 +86,7 @@ impl<'a> Values<'a> {
                 Some(machine) => format!("{} instructions/s", machine.instructions_per_s),
             },
             Dimension::Size => plan.size_bytes.to_string(),
+            Dimension::Ranks => plan.ranks.to_string(),
             Dimension::Cold => plan.cold.as_str().to_owned(),
             Dimension::Engine => plan.engine.clone(),
             Dimension::Seed if is_virtual => plan.seed.to_string(),

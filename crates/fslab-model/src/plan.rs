@@ -368,7 +368,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
     /// Number of processes that run each phase together, on one machine or several. Sizes and
-    /// counts of phases are those of each.
+    /// counts are those of each.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub ranks: u32,
     /// Time limit of one trial, in seconds.

@@ -248,10 +248,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             })
             .collect::<Result<Vec<_>, _>>()?,
     };
-    let ranks = request.ranks.max(1);
-    // Shares of the size are those of all ranks together.
-    let phases_of = |size: Bytes| phases::phases(study, scale, Bytes(size.0 / u64::from(ranks)));
-    let phases = phases_of(size)?;
+    let phases = phases::phases(study, scale, size)?;
     let plan = Plan {
         survival: survival::planned(request, &phases, size)?,
         scale,
@@ -271,15 +268,14 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         subjects,
         phases,
         repeats: repeated.repeats,
-        ranks,
+        ranks: request.ranks.max(1),
         trial_limit_s,
         seed: request.seed,
         venue,
     };
     bounds::demand(&plan)?;
     ensure_room(&plan, &|size| {
-        let of_one = footprint(&phases_of(size)?)?;
-        Ok(Bytes(of_one.0.saturating_mul(ranks.into())))
+        footprint(&phases::phases(study, scale, size)?)
     })?;
     repetition::ensure_key(plan.adaptive.as_ref(), &plan.phases)?;
     Ok(Resolved {

@@ -138,6 +138,7 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     shown.extend(survival.map(|(_, table)| table));
     shown.extend(tables::steps(&analysis));
     shown.extend(tables::failures(&analysis));
+    shown.extend(tables::ranks(&analysis));
     shown.extend(tables::disturbances(&analysis));
     shown.extend(tables::kernel_log(&analysis));
     for (index, table) in shown.iter().enumerate() {

@@ -213,6 +213,7 @@ pub(super) fn confidence(analysis: &Analysis) -> Vec<(&'static str, Table)> {
         ("spread", tables::spread(analysis)),
         ("oddities", tables::diagnosis(analysis)),
         ("components", tables::components(analysis)),
+        ("ranks", tables::ranks(analysis)),
         ("disturbances", tables::disturbances(analysis)),
         ("kernel", tables::kernel_log(analysis)),
     ];
