@@ -348,6 +348,11 @@ pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
             {
                 return fault("a file gets another name, which is no directory's");
             }
+            ScriptStep::Rename(from, to)
+                if names.contains_key(&**from) && names.get(&**from) == names.get(&**to) =>
+            {
+                return fault("both are names of one file, and rename(2) does nothing");
+            }
             ScriptStep::Write(name, ..)
             | ScriptStep::WriteSync(name, ..)
             | ScriptStep::Append(name, _)
@@ -524,6 +529,7 @@ mod tests {
             &["create d/a"],
             &["create a", "unlink a", "fsync a"],
             &["create a", "rename a a"],
+            &["create a", "link a b", "rename a b"],
             &["mkdir d", "create d/a", "rmdir d"],
             &["rmdir ."],
             &["start", "start"],
