@@ -1,9 +1,9 @@
-//! A load of several ranks: processes, on one machine or several, that run the same jobs at the same
-//! time.
+//! A load of several ranks: processes, on one machine or several, that run the same jobs at the
+//! same time.
 //!
-//! Each rank runs the workers that the job names. All workers are numbered through the ranks, so that
-//! files, parts of a file and names follow from a worker's number, as those of threads of one process.
-//! All ranks make the same calls in the same order:
+//! Each rank runs the workers that the job names. All workers are numbered through the ranks, so
+//! that files, parts of a file and names follow from a worker's number, as those of threads of one
+//! process. All ranks make the same calls in the same order:
 //!
 //! ```text
 //!     prepare   files; all agree
@@ -24,8 +24,8 @@ use crate::recording::{ThreadOutcome, sum_of_cpu};
 
 /// Connects the ranks of a load.
 pub trait RankLink: Send + Sync + std::fmt::Debug {
-    /// Waits until all ranks have called it; gives what each gave, in their order. With `has_failed`
-    /// the flag of [`Self::failed`] is raised at all other ranks at once.
+    /// Waits until all ranks have called it; gives what each gave, in their order. With
+    /// `has_failed` the flag of [`Self::failed`] is raised at all other ranks at once.
     ///
     /// # Errors
     /// If a rank is gone.
@@ -181,7 +181,7 @@ impl Ranks {
     }
 
     /// At rank 0 the outcomes of all workers, by rank, and the processor use of all; at the others
-    /// those of their own.
+    /// theirs.
     pub(crate) fn gather(
         &self,
         own: Vec<ThreadOutcome>,
@@ -227,8 +227,8 @@ impl Ranks {
     }
 }
 
-/// The number that the files and parts of thread `own` of `threads` follow from: its own, or that of
-/// the rank that is `ranks` after this one. `all` is the number of threads of all ranks.
+/// The number that the files and parts of thread `own` of `threads` follow from: its own, or that
+/// of the rank that is `ranks` after this one. `all` is the number of threads of all ranks.
 pub(crate) fn shifted(threads: &Range<u32>, own: u32, ranks: u32, all: u32) -> u32 {
     let number = threads.start + own;
     let ahead = u64::from(ranks) * threads.len() as u64;

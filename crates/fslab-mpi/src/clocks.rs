@@ -1,5 +1,5 @@
-//! How far the clocks of the ranks are apart: rank 0 asks each for its time, and takes the answer that
-//! came fastest. The clock is CLOCK_MONOTONIC, which trials time their operations with.
+//! How far the clocks of the ranks are apart: rank 0 asks each for its time, and takes the answer
+//! that came fastest. The clock is CLOCK_MONOTONIC, which trials time their operations with.
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,8 @@ fn measure_one(link: &Link, rank: Rank) -> ClockDifference {
     best
 }
 
-/// The better of a difference and that of another answer: the shorter it took, the less can be wrong.
+/// The better of a difference and that of another answer: the shorter it took, the less can be
+/// wrong.
 fn better(best: ClockDifference, asked_ns: i64, theirs_ns: i64, got_ns: i64) -> ClockDifference {
     let error_ns = (got_ns - asked_ns) / 2;
     match error_ns < best.error_ns {

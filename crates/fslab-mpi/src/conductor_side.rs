@@ -209,8 +209,8 @@ impl Side<'_> {
     }
 }
 
-/// Waits until every rank has said who it is; refuses ranks with another fslab. Gives the names of all
-/// machines, by rank.
+/// Waits until every rank has said who it is; refuses ranks with another fslab. Gives the names of
+/// all machines, by rank.
 pub(crate) fn greet(link: &Link) -> Result<Vec<String>, String> {
     let own = Hello::here();
     if !own.error.is_empty() {

@@ -120,7 +120,7 @@ impl Exchange {
             .is_some_and(|said| *said != Said::End)
     }
 
-    /// Tells the trials that run to stop, since one has failed.
+    /// Stops the trials that run, since one has failed.
     fn stop_others(&self, rank: usize) -> Vec<Sent> {
         let others = self.places.iter().enumerate();
         let running = others.filter(|(other, place)| *other != rank && place.lost.is_none());

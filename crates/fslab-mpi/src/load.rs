@@ -9,11 +9,11 @@
 //!                   |                        |
 //!                fslab trial -- exchange -- fslab trial     see `exchange`
 //! ```
-//! While a trial waits for an exchange its relay looks for messages all the time; while it works, every
-//! 10 ms.
+//! While a trial waits for an exchange its relay looks for messages all the time; while it works,
+//! every 10 ms.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use crate::Ended;
 use crate::clocks::{self, ClockDifference};
 use crate::conductor_side::{self, BYE_MAX, code_of, forward_stop};
+use crate::events::{Event, listen_to_trials, read_lines, read_parts, refusal_in};
 use crate::exchange::Exchange;
 use crate::frame::Kind;
 use crate::hello::{self, Hello};
@@ -40,20 +41,6 @@ const WORK_INTERVAL: Duration = Duration::from_millis(10);
 const WAIT_INTERVAL: Duration = Duration::from_micros(20);
 /// Time within which all parts of an answer come.
 const ANSWER_TIME: Duration = Duration::from_millis(2);
-/// Bytes that are read at once.
-const PART_BYTES: usize = 64 << 10;
-
-/// What happens at this rank.
-enum Event {
-    /// The conductor has written to its worker; `None`: it has closed the connection.
-    Conductor(Option<Vec<u8>>),
-    /// The worker has written a line; `None`: it has ended.
-    Worker(Option<Vec<u8>>),
-    /// The trial has connected.
-    TrialBegins(UnixStream),
-    /// The trial has written; `None`: it has ended.
-    Trial(Option<Vec<u8>>),
-}
 
 /// The conductor of rank 0.
 struct Conductor {
@@ -530,52 +517,6 @@ fn own_arguments(socket: &Path, ranks: Rank) -> Vec<OsString> {
     ]
 }
 
-fn listen_to_trials(listener: UnixListener, sender: Sender<Event>) {
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            if sender.send(Event::TrialBegins(stream)).is_err() {
-                return;
-            }
-        }
-    });
-}
-
-fn read_parts(mut input: impl Read, sender: &Sender<Event>, event: fn(Option<Vec<u8>>) -> Event) {
-    let mut buffer = vec![0; PART_BYTES];
-    while let Ok(length @ 1..) = input.read(&mut buffer) {
-        if sender.send(event(Some(buffer[..length].to_vec()))).is_err() {
-            return;
-        }
-    }
-    let _ = sender.send(event(None));
-}
-
-fn read_lines(input: impl Read, sender: &Sender<Event>) {
-    let mut input = BufReader::new(input);
-    loop {
-        let mut line = Vec::new();
-        match input.read_until(b'\n', &mut line) {
-            Ok(1..) => {
-                if sender.send(Event::Worker(Some(line))).is_err() {
-                    return;
-                }
-            }
-            Ok(0) | Err(_) => break,
-        }
-    }
-    let _ = sender.send(Event::Worker(None));
-}
-
-/// Why a worker refuses the run, if its line says that.
-fn refusal_in(line: &[u8]) -> Option<String> {
-    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-    if value["message"] != "refused" {
-        return None;
-    }
-    let message = value["failure"]["message"].as_str()?;
-    Some(message.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -587,14 +528,5 @@ mod tests {
         assert!(words(&["run", "ior", "--dir", "/x"]));
         assert!(words(&["run", "ior", "--dir=/x"]));
         assert!(!words(&["run", "ior", "--venue", "sim"]));
-    }
-
-    #[test]
-    fn only_a_refusal_is_taken_out_of_a_workers_lines() {
-        let refused =
-            br#"{"message":"refused","host":"b","failure":{"kind":"no-space","message":"full"}}"#;
-        assert_eq!(refusal_in(refused).as_deref(), Some("full"));
-        assert_eq!(refusal_in(br#"{"message":"ready","host":"b"}"#), None);
-        assert_eq!(refusal_in(b"no JSON"), None);
     }
 }

@@ -7,11 +7,12 @@
 //!                                            | standard input and output
 //!                                         fslab worker
 //! ```
-//! That is for trials that do not disturb each other. With `--dir` each trial is one load from all ranks:
-//! see `load`. Only the main thread of a process calls MPI.
+//! That is for trials that do not disturb each other. With `--dir` each trial is one load from all
+//! ranks: see `load`. Only the main thread of a process calls MPI.
 
 mod clocks;
 mod conductor_side;
+mod events;
 mod exchange;
 mod frame;
 mod hello;

@@ -30,6 +30,7 @@ mod rank_link;
 mod review;
 mod round;
 mod server;
+mod shared_directory;
 mod stage;
 mod start_state;
 mod state_tree;

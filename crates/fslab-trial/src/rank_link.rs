@@ -1,7 +1,7 @@
 //! The connection of this trial with those of the other ranks of a load.
 //!
-//! What starts the trials of a load, such as fslab-mpi, listens at a socket on each machine. All trials
-//! make the same exchanges in the same order. Numbers are little-endian:
+//! What starts the trials of a load, such as fslab-mpi, listens at a socket on each machine. All
+//! trials make the same exchanges in the same order. Numbers are little-endian:
 //!
 //! ```text
 //!     trial -->  exchange: kind (1 byte: exchange 0, failed 1, gather 2), length (4), bytes

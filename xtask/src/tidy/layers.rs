@@ -36,7 +36,7 @@ pub(crate) struct Crate {
 const ROOTS_OUTSIDE: [&str; 3] = [
     "crates/fslab-mpi/examples/stand_in.rs",
     "crates/fslab-mpi/src/main.rs",
-    "crates/fslab-mpi/tests/mpi.rs",
+    "crates/fslab-mpi/tests/mpi/main.rs",
 ];
 
 /// What cargo knows.

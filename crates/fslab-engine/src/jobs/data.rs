@@ -71,8 +71,8 @@ pub struct DataJob {
     pub workers: Workers,
     /// Whether the workers share the file.
     pub sharing: Sharing,
-    /// In a load of several ranks, each works on the part of the rank that is so many after it: with
-    /// 1, none reads what it wrote.
+    /// In a load of several ranks, each works on the part of the rank that is so many after it:
+    /// with 1, none reads what it wrote.
     pub rank_shift: u32,
     /// Settings of the engine uring.
     pub uring: UringTuning,

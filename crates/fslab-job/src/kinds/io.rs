@@ -91,8 +91,8 @@ pub(crate) struct IoParameters {
     /// "threads" or "processes".
     #[schemars(with = "serde_json::Value")]
     workers: Workers,
-    /// "own" (each thread has its own file), "shared" (each has its part of one file) or "interleaved"
-    /// (the records of one file are dealt out in turn).
+    /// "own" (each thread has its own file), "shared" (each has its part of one file) or
+    /// "interleaved" (the records of one file are dealt out in turn).
     #[schemars(with = "serde_json::Value")]
     sharing: Sharing,
     /// In a load of several ranks, work on the part of the rank that is so many after this one.

@@ -1,12 +1,10 @@
 //! Real jobs under mpirun that load one directory from all ranks.
 
-mod desk;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use desk::{Desk, children_of, processes, text};
+use crate::desk::{Desk, children_of, processes, text};
 
 /// Data of each rank, a shared file, trees, and what one rank has left to another.
 const STUDY: &str = "format = 1\nname = 'load'\ntitle = 'Load'\nsize = '64MiB'\nrepeats = 1\n\

@@ -1,6 +1,7 @@
 //! Real jobs under mpirun, on the `fake` file system, which needs no device and no lab.
 
 mod desk;
+mod load;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

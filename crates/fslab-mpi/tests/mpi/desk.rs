@@ -1,7 +1,5 @@
 //! A folder in which jobs run.
 
-#![allow(dead_code, reason = "each test uses a part")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
