@@ -12,18 +12,18 @@
 //! While a trial waits for an exchange its relay looks for messages all the time; while it works,
 //! every 10 ms.
 
-use std::ffi::OsString;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Ended;
+use crate::arguments;
 use crate::clocks::{self, ClockDifference};
 use crate::conductor_side::{self, BYE_MAX, code_of, forward_stop};
 use crate::events::{Event, listen_to_trials, read_lines, read_parts, refusal_in};
@@ -69,14 +69,6 @@ struct Side<'a> {
     last_messages: Vec<Instant>,
     /// What a worker said at last, if that was a refusal.
     refusal: Option<String>,
-}
-
-/// Whether these arguments ask for one load from all ranks.
-pub(crate) fn is_asked_for(arguments: &[OsString]) -> bool {
-    arguments.iter().any(|word| {
-        let word = word.to_string_lossy();
-        word == "--dir" || word.starts_with("--dir=")
-    })
 }
 
 /// Relays until the run ends.
@@ -198,7 +190,7 @@ impl<'a> Side<'a> {
         let socket = folder.path().join("workers");
         let listener = UnixListener::bind(&socket).map_err(failed("make a socket"))?;
         let given = std::env::args_os().skip(1).collect();
-        let own = own_arguments(&socket, self.link.size());
+        let own = arguments::of_load(&socket, self.link.size());
         let arguments = conductor_side::with_own(given, own)?;
         // In a separate process group: what ends this rank by force does not end it.
         let child = Command::new(hello::program())
@@ -501,32 +493,5 @@ impl<'a> Side<'a> {
             code,
             all_alive: all_alive && left.is_empty(),
         }
-    }
-}
-
-/// The arguments that fslab gets besides those of the user.
-fn own_arguments(socket: &Path, ranks: Rank) -> Vec<OsString> {
-    let ranks = ranks.to_string();
-    vec![
-        "--workers".into(),
-        socket.into(),
-        "--jobs".into(),
-        "1".into(),
-        "--ranks".into(),
-        ranks.into(),
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_load_is_asked_for_by_a_directory() {
-        let words =
-            |all: &[&str]| is_asked_for(&all.iter().map(OsString::from).collect::<Vec<_>>());
-        assert!(words(&["run", "ior", "--dir", "/x"]));
-        assert!(words(&["run", "ior", "--dir=/x"]));
-        assert!(!words(&["run", "ior", "--venue", "sim"]));
     }
 }

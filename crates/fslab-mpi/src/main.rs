@@ -10,6 +10,7 @@
 //! That is for trials that do not disturb each other. With `--dir` each trial is one load from all
 //! ranks: see `load`. Only the main thread of a process calls MPI.
 
+mod arguments;
 mod clocks;
 mod conductor_side;
 mod events;
@@ -44,9 +45,9 @@ fn main() -> ExitCode {
     };
     let world = universe.world();
     let link = Link::new(&world);
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let given: Vec<_> = std::env::args_os().skip(1).collect();
     let ended = match (world.rank(), world.size()) {
-        _ if load::is_asked_for(&arguments) => {
+        _ if arguments::ask_for_load(&given) => {
             let ended = load::relay(&link);
             if link.rank() == 0 && ended.code != 0 {
                 recovery::fail_job();
