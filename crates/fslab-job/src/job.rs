@@ -84,6 +84,9 @@ pub struct ResolvedJob {
 /// A function of the parameters of a job, which are a map and may leave out those with defaults.
 pub type JobFunction<T> = fn(&Parameters) -> Result<T, JobError>;
 
+/// Files whose pages are evicted; `None` if that makes nothing cold.
+pub type DataFiles = Option<Vec<PathBuf>>;
+
 /// A kind of job without its type: a line in the table of a crate.
 pub struct JobKind {
     /// See [`Job::NAME`].
@@ -101,7 +104,7 @@ pub struct JobKind {
     /// See [`Job::footprint`].
     pub footprint: JobFunction<Bytes>,
     /// See [`Job::data_files`].
-    pub data_files: fn(&Parameters, u32) -> Result<Option<Vec<PathBuf>>, JobError>,
+    pub data_files: fn(&Parameters, u32) -> Result<DataFiles, JobError>,
     /// See [`Job::needs`].
     pub needs: JobFunction<Vec<Need>>,
     /// See [`Job::brings`].

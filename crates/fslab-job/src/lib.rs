@@ -22,7 +22,7 @@ mod synthetic;
 
 pub use content::generate_content;
 pub use inputs::{input_or, sha256_of};
-pub use job::{Job, JobError, JobFunction, JobKind, ResolvedJob};
+pub use job::{DataFiles, Job, JobError, JobFunction, JobKind, ResolvedJob};
 pub use kinds::ENGINE_JOBS;
 pub use outcome::{Finished, RunError};
 pub use parameters::{

@@ -105,6 +105,7 @@ impl Phase<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "the steps of a phase, in order")]
     fn measure(&self, target: &mut Target, steps: &mut Steps) -> Result<PhaseRecord, Failure> {
         if let Some(reason) = self.at_all_ranks("needs", self.obstacle(target))? {
             return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
