@@ -211,6 +211,7 @@ impl From<ResolveError> for Failure {
 ///
 /// # Errors
 /// [`ResolveError`]: always bad input.
+#[expect(clippy::too_many_lines, reason = "a plan has many fields")]
 pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let study = &request.study;
     let mut notices = Vec::new();
