@@ -25,7 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Time in which every rank must say who it is.
 const HELLO_MAX: Duration = Duration::from_secs(120);
 /// Time that ranks have to end their workers.
-pub(crate) const BYE_MAX: Duration = Duration::from_secs(70);
+const BYE_MAX: Duration = Duration::from_secs(70);
 /// The commands whose trials run on ranks.
 const COMMANDS: [&str; 2] = ["run", "compare"];
 
@@ -192,21 +192,26 @@ impl Side<'_> {
             peer.alive && peer.last_message.elapsed() < 2 * ALIVE_INTERVAL + ALIVE_INTERVAL / 2
         });
         self.send_all(Kind::End, &[u8::from(all_alive)]);
-        let until = Instant::now() + BYE_MAX;
-        let mut left: Vec<_> = (1..)
+        let left: Vec<_> = (1..)
             .zip(&self.peers)
             .filter(|it| it.1.alive)
             .map(|it| it.0)
             .collect();
-        while !left.is_empty() && Instant::now() < until {
-            match self.link.receive() {
-                Some((rank, Kind::Bye, _)) => left.retain(|other| *other != rank),
-                Some(_) => {}
-                None => std::thread::sleep(POLL_INTERVAL),
-            }
-        }
-        all_alive && left.is_empty()
+        wait_for_byes(self.link, left) && all_alive
     }
+}
+
+/// Waits until these ranks have ended and undone everything; whether all have.
+pub(crate) fn wait_for_byes(link: &Link, mut left: Vec<Rank>) -> bool {
+    let until = Instant::now() + BYE_MAX;
+    while !left.is_empty() && Instant::now() < until {
+        match link.receive() {
+            Some((rank, Kind::Bye, _)) => left.retain(|other| *other != rank),
+            Some(_) => {}
+            None => std::thread::sleep(POLL_INTERVAL),
+        }
+    }
+    left.is_empty()
 }
 
 /// Waits until every rank has said who it is; refuses ranks with another fslab. Gives the names of

@@ -70,7 +70,7 @@ impl Exchange {
             };
             let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
             let kind = head[0];
-            if kind > GATHER || length > BYTES_MAX {
+            if ![EXCHANGE, FAILED, GATHER].contains(&kind) || length > BYTES_MAX {
                 sent.extend(self.lose(rank, "its trial sent what is no message"));
                 break;
             }
@@ -86,7 +86,6 @@ impl Exchange {
             if kind == FAILED {
                 sent.extend(self.stop_others(rank));
             }
-            debug_assert!(kind == FAILED || kind == GATHER || kind == EXCHANGE);
         }
         sent.extend(self.answer());
         sent
@@ -102,11 +101,14 @@ impl Exchange {
         sent
     }
 
-    /// A rank takes part no more.
+    /// A rank takes part no more; nothing is sent again for one that was lost before.
     pub(crate) fn lose(&mut self, rank: usize, why: &str) -> Vec<Sent> {
         let place = &mut self.places[rank];
+        if place.lost.is_some() {
+            return Vec::new();
+        }
         place.said.clear();
-        place.lost.get_or_insert_with(|| why.to_owned());
+        place.lost = Some(why.to_owned());
         let mut sent = self.stop_others(rank);
         sent.extend(self.answer());
         sent
@@ -289,6 +291,7 @@ mod tests {
     fn a_lost_rank_ends_every_exchange_with_its_reason() {
         let mut exchange = of_two();
         exchange.lose(1, "its fslab has ended");
+        assert_eq!(exchange.lose(1, "it is silent"), [], "once");
         for _ in 0..2 {
             let sent = exchange.take(0, &message(EXCHANGE, b"0"));
             assert_eq!(

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use crate::Ended;
 use crate::arguments;
 use crate::clocks::{self, ClockDifference};
-use crate::conductor_side::{self, BYE_MAX, code_of, forward_stop};
+use crate::conductor_side::{self, code_of, forward_stop};
 use crate::events::{Event, listen_to_trials, read_lines, read_parts, refusal_in};
 use crate::exchange::Exchange;
 use crate::frame::Kind;
@@ -263,13 +263,13 @@ impl<'a> Side<'a> {
                 }
                 (self.trial, self.waits) = (Some(stream), false);
             }
-            Event::Trial(bytes) => self.take_of_trial(bytes),
+            Event::Trial(bytes) => self.take_of_trial(bytes.as_deref()),
         }
     }
 
     /// Takes what the trial of this rank has written.
-    fn take_of_trial(&mut self, bytes: Option<Vec<u8>>) {
-        let sent = match (&mut self.exchange, &bytes) {
+    fn take_of_trial(&mut self, bytes: Option<&[u8]>) {
+        let sent = match (&mut self.exchange, bytes) {
             (Some(exchange), Some(bytes)) => exchange.take(0, bytes),
             (Some(exchange), None) => exchange.end(0),
             (None, Some(bytes)) => {
@@ -478,20 +478,13 @@ impl<'a> Side<'a> {
         let is_alive = |last: &Instant| last.elapsed() < 2 * ALIVE_INTERVAL + ALIVE_INTERVAL / 2;
         let all_alive = self.last_messages[1..].iter().all(is_alive);
         self.send_to_others(Kind::End, &[u8::from(all_alive)]);
-        let until = Instant::now() + BYE_MAX;
         let others = (1..self.link.size()).zip(&self.last_messages[1..]);
         let left = others.filter(|(_, last)| last.elapsed() <= SILENCE_MAX);
-        let mut left: Vec<Rank> = left.map(|(rank, _)| rank).collect();
-        while !left.is_empty() && Instant::now() < until {
-            match self.link.receive() {
-                Some((rank, Kind::Bye, _)) => left.retain(|other| *other != rank),
-                Some(_) => {}
-                None => thread::sleep(WORK_INTERVAL),
-            }
-        }
+        let left = left.map(|(rank, _)| rank).collect();
+        let all_said_bye = conductor_side::wait_for_byes(self.link, left);
         Ended {
             code,
-            all_alive: all_alive && left.is_empty(),
+            all_alive: all_alive && all_said_bye,
         }
     }
 }

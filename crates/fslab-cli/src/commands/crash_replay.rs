@@ -17,7 +17,7 @@ use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
 /// Bytes of a sector.
-const SECTOR_BYTES: u64 = 512;
+pub(super) const SECTOR_BYTES: u64 = 512;
 /// Lost writes that are listed; more are counted.
 const LISTED_MAX: usize = 20;
 

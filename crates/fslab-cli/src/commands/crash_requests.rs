@@ -8,11 +8,9 @@ use fslab_model::Bytes;
 use serde::Serialize;
 
 use super::crash::load;
+use super::crash_replay::SECTOR_BYTES;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
-
-/// Bytes of a sector.
-const SECTOR_BYTES: u64 = 512;
 
 /// Arguments of `fslab crash requests`.
 #[derive(Debug, Args)]
