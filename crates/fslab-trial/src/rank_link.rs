@@ -188,6 +188,7 @@ mod tests {
         let (sender, answers) = channel();
         let failed = AtomicBool::new(false);
         listen(&sent[..], &sender, &failed);
+        drop(sender);
         assert!(failed.load(Ordering::Relaxed));
         assert_eq!(
             answers.recv().expect("sent").expect("an answer"),
