@@ -144,7 +144,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::read_text_file;
+    use crate::{WorkerProcess, read_text_file};
 
     #[test]
     fn the_next_mapping_lies_below_the_largest_hole() {
@@ -158,13 +158,24 @@ mod tests {
         assert_eq!(lowest_mapping(""), None);
     }
 
+    /// Runs `work` in a process without other threads: mappings, the lock and [`IS_LOCKED`] belong to
+    /// the whole process, and the tests beside this one use and change them.
+    fn in_separate_process(work: impl FnOnce()) {
+        let worker = WorkerProcess::fork(|_| {
+            work();
+            b"done".to_vec()
+        });
+        let report = worker.expect("forks").collect(|| false);
+        assert_eq!(report.expect("does not panic"), b"done");
+    }
+
     #[test]
     fn later_mappings_begin_at_a_border() {
-        fill_up_to_border().expect("addresses");
-        let next = reserve(PAGE_BYTES).expect("addresses");
-        // Tests beside this one map memory, too.
-        let mapped = BORDER_BYTES - next % BORDER_BYTES;
-        assert!(mapped < 256 << 20, "{mapped} bytes below the border");
+        in_separate_process(|| {
+            fill_up_to_border().expect("addresses");
+            let next = reserve(PAGE_BYTES).expect("addresses");
+            assert_eq!(BORDER_BYTES - next % BORDER_BYTES, PAGE_BYTES);
+        });
     }
 
     #[test]
@@ -177,26 +188,24 @@ mod tests {
         assert_eq!(mapping.split_whitespace().nth(4), Some("0"), "{mapping}");
     }
 
-    // The figure is for the process, so that other tests may add to it.
     #[test]
     fn the_heap_and_the_program_are_locked() {
-        if let Err(error) = lock_memory() {
-            assert!(
-                matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)),
-                "{error}"
-            );
-            return;
-        }
-        let status = read_text_file(Path::new("/proc/self/status"), 1 << 16).expect("read");
-        let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
-        let kib: usize = locked
-            .and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok())
-            .expect("a number");
-        assert!(kib << 10 >= HEAP_BYTES, "{kib} KiB");
-        // SAFETY: the call takes nothing.
-        assert_eq!(unsafe { libc::munlockall() }, 0);
-        assert!(is_memory_locked());
-        // Tests with forks run in this process, too.
-        IS_LOCKED.store(false, Ordering::Relaxed);
+        in_separate_process(|| {
+            if let Err(error) = lock_memory() {
+                assert!(
+                    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)),
+                    "{error}"
+                );
+                return;
+            }
+            let status = read_text_file(Path::new("/proc/self/status"), 1 << 16).expect("read");
+            let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
+            let kib: usize = locked
+                .and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok())
+                .expect("a number");
+            assert!(kib << 10 >= HEAP_BYTES, "{kib} KiB");
+            assert!(is_memory_locked());
+        });
+        assert!(!is_memory_locked());
     }
 }
