@@ -115,6 +115,7 @@ fn null_operation_ns(operations: u32) -> f64 {
         workers: Workers::Threads,
         stop: &stop,
         ranks: None,
+        stonewall: None,
     };
     let ran = run_workers(config, prepare, |worker, group| {
         run_data_loop(

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fslab_model::Capabilities;
 use fslab_sys::Confinement;
 
+use crate::made::Made;
 use crate::{EngineKind, Ranks};
 
 /// Default interval of the time series: 100 ms.
@@ -72,6 +73,8 @@ pub struct RunContext {
     pub allow_commands: bool,
     /// This rank of a load of several; `None` if the load is this process's alone.
     pub ranks: Option<Ranks>,
+    /// What jobs that ended at a stonewall have made.
+    pub made: Made,
 }
 
 impl RunContext {
@@ -89,6 +92,7 @@ impl RunContext {
             promises: None,
             allow_commands: false,
             ranks: None,
+            made: Made::default(),
         }
     }
 

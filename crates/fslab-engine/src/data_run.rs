@@ -8,9 +8,12 @@ use std::ops::Range;
 
 use fslab_sys::SharedCounter;
 
-use crate::drive::{DataThread, ReadyWorker, WorkerConfig, even_share, prepare_files, run_workers};
+use crate::drive::{
+    DataThread, ReadyWorker, Stonewall, WorkerConfig, even_share, prepare_files, run_workers,
+};
 use crate::engines::refuse_lacking_syncs;
-use crate::jobs::{Amount, Workers};
+use crate::jobs::{Amount, OpenMode, Sharing, Workers};
+use crate::made::stonewall_note;
 use crate::ranks::shifted;
 use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
@@ -77,6 +80,7 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
         refuse_lacking_syncs(job)?;
         (engine.check)(job)?;
         let (spread, threads) = spread(context, job)?;
+        look_at_made(context, &spread)?;
         running.push(Running {
             engine,
             tickets: tickets(engine, &spread, &threads)?,
@@ -92,11 +96,14 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
         Some(ranks) => ranks.agree_in_engine("files", prepare_all())?,
         None => prepare_all()?,
     }
+    let count = running.iter().map(|it| it.threads.len() as u32).sum();
+    let stonewall = stonewall(context, &running, count)?;
     let config = WorkerConfig {
-        count: running.iter().map(|it| it.threads.len() as u32).sum(),
+        count,
         workers,
         stop: &context.stop,
         ranks: context.ranks.as_ref(),
+        stonewall: stonewall.as_ref(),
     };
     let prepare = |number| prepare_worker(context, &running, number);
     let (outcomes, used) = run_workers(config, prepare, |worker, group| worker(group))?;
@@ -112,7 +119,13 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
     }
     let each = of_jobs.into_iter().map(|own| combine(own, None, true));
     let each = each.collect();
-    let all = combine(outcomes, used, true);
+    let mut all = combine(outcomes, used, true);
+    if let Some(most) = stonewall.as_ref().and_then(Stonewall::most) {
+        let job = &running[0].job;
+        let made = most.saturating_mul(job.record_bytes);
+        context.made.note(&job.file, job.threads, made);
+        all.notes.push(stonewall_note(most, "records"));
+    }
     Ok(Together { all, each })
 }
 
@@ -127,6 +140,38 @@ fn spread<'a>(
     let all = job.of_ranks(ranks.count);
     all.validate_of_ranks()?;
     Ok((Cow::Owned(all), ranks.workers(job.threads)))
+}
+
+/// Refuses a job on a file of which other threads made a part; one that makes the file makes it anew.
+fn look_at_made(context: &RunContext, job: &DataJob) -> Result<(), EngineError> {
+    if job.writes() && job.open != OpenMode::Existing {
+        context.made.forget(&job.file);
+    }
+    let made = context.made.of(&job.file, job.threads)?;
+    let anywhere = job.sharing != Sharing::Own && !job.access.covers();
+    match made.filter(|_| anywhere) {
+        None => Ok(()),
+        Some(_) => Err(EngineError::bad_input(format!(
+            "{} was made until a stonewall and has gaps, which a random read of all of it meets",
+            job.file.display()
+        ))
+        .hint("use access = \"random-once\", in which each thread reads its part")),
+    }
+}
+
+/// Where the threads of a job with a stonewall meet.
+fn stonewall<'a>(
+    context: &'a RunContext,
+    running: &[Running<'_>],
+    threads: u32,
+) -> Result<Option<Stonewall<'a>>, EngineError> {
+    match running {
+        all if all.iter().all(|it| it.job.stonewall_ns.is_none()) => Ok(None),
+        [_] => Ok(Some(Stonewall::new(threads, context.ranks.as_ref()))),
+        _ => Err(EngineError::bad_input(
+            "a job with a stonewall cannot run together with others",
+        )),
+    }
 }
 
 /// The kind of workers of the jobs.
@@ -198,4 +243,55 @@ fn prepare_worker<'a>(
         left -= count;
     }
     unreachable!("there are as many workers as threads of all jobs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Access;
+
+    #[test]
+    fn a_file_made_until_a_stonewall_is_refused_where_its_parts_do_not_fit() {
+        let place = tempfile::tempdir().expect("a folder");
+        let context = RunContext::new(EngineKind::Psync, place.path(), 1);
+        let writing = DataJob {
+            threads: 2,
+            sharing: Sharing::Shared,
+            stonewall_ns: Some(10_000_000),
+            ..DataJob::write("f", 64 << 30, 4096)
+        };
+        run_data(&context, &writing).expect("writes");
+        let reading = DataJob {
+            threads: 2,
+            sharing: Sharing::Shared,
+            ..DataJob::read("f", 64 << 30, 4096)
+        };
+        run_data(&context, &reading).expect("reads");
+        let refused = |job: DataJob| run_data(&context, &job).expect_err("refused").to_string();
+        let text = refused(DataJob {
+            threads: 3,
+            ..reading.clone()
+        });
+        assert!(text.contains("by 2 threads until a stonewall"), "{text}");
+        let text = refused(DataJob {
+            access: Access::RandomUniform,
+            amount: Amount::Operations(1),
+            ..reading.clone()
+        });
+        assert!(text.contains("has gaps"), "{text}");
+        let anew = DataJob {
+            file_bytes: 8192,
+            threads: 1,
+            stonewall_ns: None,
+            ..writing.clone()
+        };
+        let two_records = run_data(&context, &anew).expect("writes it anew");
+        assert_eq!(two_records.operations, 2);
+        let both = [writing, reading].map(|job| EngineJob {
+            engine: EngineKind::Psync,
+            job,
+        });
+        let text = run_data_together(&context, &both).expect_err("refused");
+        assert!(text.to_string().contains("cannot run together"), "{text}");
+    }
 }

@@ -43,6 +43,9 @@ pub fn lay_out(context: &RunContext, job: &DataJob) -> Result<u64, EngineError> 
 /// What the files of all threads lack.
 fn missing_bytes(context: &RunContext, job: &DataJob) -> Result<u64, EngineError> {
     let mut missing_bytes = 0;
+    if context.made.has(&job.file) {
+        return Ok(0);
+    }
     for thread in 0..job.owners() {
         for (index, file) in job.files_of(thread).iter().enumerate() {
             let path = context.root.join(file);

@@ -21,6 +21,7 @@ mod evict;
 mod jobs;
 mod kind;
 mod lay_out;
+mod made;
 mod measured;
 mod ranks;
 mod recording;

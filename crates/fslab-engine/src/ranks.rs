@@ -20,7 +20,10 @@ use fslab_model::{CpuUse, Failure, FailureKind};
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
-use crate::recording::{ThreadOutcome, sum_of_cpu};
+use crate::recording::{Clock, MonotonicClock, ThreadOutcome, sum_of_cpu};
+
+/// From the time when the last rank is prepared to the start of all: longer than a word takes.
+const START_AFTER_NS: u64 = 30_000_000;
 
 /// Connects the ranks of a load.
 pub trait RankLink: Send + Sync + std::fmt::Debug {
@@ -207,12 +210,23 @@ impl Ranks {
         Ok((outcomes, sum_of_cpu(uses.into_iter())))
     }
 
-    /// Waits until the workers of all ranks are prepared. If one could not be, or a rank is gone,
+    /// Waits until the workers of all ranks are prepared, and then for a common time: a word reaches
+    /// the ranks one after the other, some of them milliseconds later. If one could not be, or a rank is gone,
     /// the flag is raised, and [`Self::agree`] says why.
     pub(crate) fn start(&self, has_failed: bool) {
         let failure = has_failed.then(|| Failure::new(FailureKind::Interrupted, "not prepared"));
-        if self.words("start", 0, String::new(), failure).is_err() {
-            self.link.failed().store(true, Ordering::Relaxed);
+        let ahead_ns = self.clock_ahead_ns;
+        let now_ns = MonotonicClock.now_ns();
+        let common_ns = now_ns.saturating_add_signed(ahead_ns.saturating_neg());
+        match self.words("start", common_ns, String::new(), failure) {
+            Ok(words) => {
+                let last_ns = words.iter().map(|word| word.number).max();
+                let at_ns = last_ns.unwrap_or(0).saturating_add(START_AFTER_NS);
+                let own_ns = at_ns.saturating_add_signed(ahead_ns);
+                let latest_ns = MonotonicClock.now_ns() + START_AFTER_NS;
+                MonotonicClock.wait_until_ns(own_ns.min(latest_ns));
+            }
+            Err(_) => self.link.failed().store(true, Ordering::Relaxed),
         }
     }
 
@@ -490,6 +504,97 @@ mod tests {
             names(&place.path().join("own")),
             ["p0", "p1", "p2"].map(String::from).into()
         );
+    }
+
+    #[test]
+    fn ranks_work_as_far_as_the_fastest_and_later_jobs_use_what_is_there() {
+        let place = tempfile::tempdir().expect("a folder");
+        for sharing in [Sharing::Own, Sharing::Shared, Sharing::Interleaved] {
+            let writing = DataJob {
+                sharing,
+                stonewall_ns: Some(20_000_000),
+                threads: 2,
+                ..DataJob::write("f", 64 << 30, 4096)
+            };
+            let reading = DataJob {
+                sharing,
+                access: Access::RandomOnce,
+                rank_shift: 1,
+                verify: true,
+                threads: 2,
+                ..DataJob::read("f", 64 << 30, 4096)
+            };
+            let figures = on_ranks(2, place.path(), |context| {
+                let written = run_data(&context, &writing).expect("writes");
+                (written, run_data(&context, &reading).expect("reads all"))
+            });
+            let (written, read) = &figures[0];
+            let each = written.threads[0].operations;
+            assert!(each > 1 && written.notes[0].contains(&each.to_string()));
+            for thread in written.threads.iter().chain(&read.threads) {
+                assert_eq!(thread.operations, each, "{sharing:?}");
+            }
+            for name in names(place.path()) {
+                fs::remove_file(place.path().join(name)).expect("removed");
+            }
+        }
+    }
+
+    #[test]
+    fn as_many_files_as_the_fastest_made_are_found_and_removed() {
+        let place = tempfile::tempdir().expect("a folder");
+        for base_per_worker in [true, false] {
+            let job = |operation, stonewall_ns| MetadataJob {
+                base_per_worker,
+                stonewall_ns,
+                rank_shift: 1,
+                ..MetadataJob::new(operation, TreeShape::flat("t", 1 << 20, 0))
+            };
+            let figures = on_ranks(2, place.path(), |context| {
+                let run = |operation, ns| run_metadata(&context, &job(operation, ns));
+                let made = run(MetadataOperation::Create, Some(20_000_000)).expect("creates");
+                run(MetadataOperation::Stat, None).expect("finds all");
+                run(MetadataOperation::Unlink, None).expect("removes all");
+                made.threads
+                    .iter()
+                    .map(|it| it.operations)
+                    .collect::<Vec<_>>()
+            });
+            assert!(
+                figures[0][0] > 0 && figures[0][0] == figures[0][1],
+                "{figures:?}"
+            );
+            let tree = place.path().join("t");
+            let left = |path: &Path| fs::read_dir(path).expect("lists").count();
+            match base_per_worker {
+                true => assert_eq!(left(&tree.join("p0")) + left(&tree.join("p1")), 0),
+                false => assert_eq!(left(&tree), 0),
+            }
+            fs::remove_dir_all(tree).expect("removed");
+        }
+    }
+
+    #[test]
+    fn a_rank_that_fails_before_the_stonewall_ends_the_job_at_all() {
+        let place = tempfile::tempdir().expect("a folder");
+        fs::write(place.path().join("f"), vec![0; 1 << 20]).expect("written");
+        fs::write(place.path().join("f.1"), "").expect("written");
+        let job = DataJob {
+            stonewall_ns: Some(3_600_000_000_000),
+            ..DataJob::read("f", 1 << 20, 4096)
+        };
+        for _ in 0..2 {
+            for outcome in on_ranks(2, place.path(), |context| {
+                let first = run_data(&context, &job);
+                // All ranks are at the same step afterwards.
+                let next = DataJob::write("g", 4096, 4096);
+                run_data(&context, &next).expect("writes");
+                first
+            }) {
+                let text = outcome.expect_err("fails").to_string();
+                assert!(text.starts_with("rank 1 on node1: cannot read"), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The table of engines. A new engine is one file and one line here.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::drive::{DataThread, ReadyWorker};
+use crate::MetadataOperation;
+use crate::drive::{DataThread, ReadyWorker, Stonewall};
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
+use crate::made::stonewall_note;
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
 
 /// An engine.
@@ -27,8 +30,12 @@ pub(crate) struct DataEngine {
 }
 
 /// Runs those threads of a valid metadata job.
-pub(crate) type MetadataRunner =
-    fn(&RunContext, &MetadataJob, Range<u32>) -> Result<Measured, EngineError>;
+pub(crate) type MetadataRunner = fn(
+    &RunContext,
+    &MetadataJob,
+    Range<u32>,
+    Option<&Stonewall<'_>>,
+) -> Result<Measured, EngineError>;
 
 const ENGINES: &[&Engine] = &[&PSYNC, &URING, &MMAP, &STDIO, &NULL];
 
@@ -51,14 +58,29 @@ pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured,
             engine.kind
         ))
     })?;
-    match &context.ranks {
-        None => run(context, job, 0..job.threads),
+    let (job, threads) = match &context.ranks {
+        None => (Cow::Borrowed(job), 0..job.threads),
         Some(ranks) => {
             let all = job.of_ranks(ranks.count);
             all.validate_of_ranks()?;
-            run(context, &all, ranks.workers(job.threads))
+            (Cow::Owned(all), ranks.workers(job.threads))
         }
+    };
+    let (made, base) = (&context.made, &job.tree.base);
+    if job.operation == MetadataOperation::Create {
+        made.forget(base);
     }
+    made.of(base, job.threads)?;
+    let stonewall =
+        (job.stonewall_ns).map(|_| Stonewall::new(threads.len() as u32, context.ranks.as_ref()));
+    let mut measured = run(context, &job, threads, stonewall.as_ref())?;
+    if let Some(most) = stonewall.and_then(|it| it.most()) {
+        made.note(base, job.threads, most);
+        measured.notes.push(stonewall_note(most, "files"));
+    } else if job.operation == MetadataOperation::Unlink {
+        made.forget(base);
+    }
+    Ok(measured)
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ where
         workers: Workers::Threads,
         stop: &context.stop,
         ranks: context.ranks.as_ref(),
+        stonewall: None,
     };
     // The first thread sets the start time of all series.
     let common = AtomicU64::new(0);

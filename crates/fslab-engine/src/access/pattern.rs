@@ -35,6 +35,15 @@ pub enum Access {
 }
 
 impl Access {
+    /// True if it reaches each record before one for the second time, so that threads can divide
+    /// the records of a file among them.
+    pub(crate) fn covers(self) -> bool {
+        matches!(
+            self,
+            Self::Sequential | Self::Reverse | Self::Strided { .. } | Self::RandomOnce
+        )
+    }
+
     /// Why the pattern is invalid; `None` if it is valid.
     pub(crate) fn fault(self) -> Option<String> {
         match self {

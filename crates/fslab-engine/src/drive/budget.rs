@@ -36,6 +36,15 @@ impl<'t> Budget<'t> {
         Self { tickets, ..self }
     }
 
+    /// The same until `at_ns`, if that is earlier.
+    pub(crate) fn until(self, at_ns: u64) -> Self {
+        let deadline_ns = self.deadline_ns.min(at_ns);
+        Self {
+            deadline_ns,
+            ..self
+        }
+    }
+
     /// True if anything is left at `now_ns`.
     #[inline]
     pub(crate) fn has_more(&self, now_ns: u64) -> bool {

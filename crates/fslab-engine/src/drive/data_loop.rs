@@ -19,12 +19,21 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     if worker.job.ramp_up_ns > 0 {
         let now_ns = clock.now_ns();
         let ramp_up = worker.ramp_up(now_ns);
+        worker.begin(now_ns);
         issue(&mut worker, &mut target, clock, group, ramp_up, now_ns)?;
     }
     let before = clock.thread_use();
     let start_ns = clock.now_ns();
     let budget = worker.budget(start_ns);
+    worker.begin(start_ns);
     let mut end_ns = issue(&mut worker, &mut target, clock, group, budget, start_ns)?;
+    if worker.job.stonewall_ns.is_some() {
+        let left = group.wear_out(worker.recorder.operations());
+        let left = left.ok_or_else(|| worker.interruption())??;
+        let now_ns = clock.now_ns();
+        let budget = worker.wear_out(left, now_ns);
+        end_ns = issue(&mut worker, &mut target, clock, group, budget, now_ns)?;
+    }
     if T::BUFFERS {
         target.flush().map_err(|e| worker.failure("write", e))?;
         end_ns = clock.now_ns();
@@ -50,8 +59,6 @@ fn issue<T: DataTarget, C: Clock>(
     mut budget: Budget<'_>,
     start_ns: u64,
 ) -> Result<u64, EngineError> {
-    worker.recorder.begin(start_ns);
-    worker.pacer.begin(start_ns);
     let mut now_ns = start_ns;
     while budget.take(now_ns) {
         if group.must_stop() {

@@ -12,7 +12,7 @@ use crate::access::{Cursor, Extent, Region};
 use crate::content::{DataPool, FileIdentity};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
 use crate::recording::{Recorder, Slot};
-use crate::{Access, EngineError, RunContext};
+use crate::{EngineError, RunContext};
 use fslab_stats::{Random, mix, mix_bytes};
 
 /// The next operation.
@@ -93,7 +93,11 @@ impl<'a> DataWorker<'a> {
             thread,
             tickets,
         } = of;
-        let region = region_of(job, thread);
+        let mut region = region_of(job, thread);
+        // Another number of threads was refused before.
+        if let Ok(Some(made)) = context.made.of(&job.file, job.threads) {
+            region.bytes = region.bytes.min(made);
+        }
         let file = job.file_of(thread);
         let random = |purpose: u64| {
             let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
@@ -138,6 +142,12 @@ impl<'a> DataWorker<'a> {
             pool: needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes)),
             buffer: PageBuffer::zeroed(if needs_buffer { record_bytes } else { 0 }),
         }
+    }
+
+    /// Starts the recording at `now_ns`.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.recorder.begin(now_ns);
+        self.pacer.begin(now_ns);
     }
 
     /// The sync that is due, if any; restarts its count.
@@ -207,12 +217,26 @@ impl<'a> DataWorker<'a> {
             }
             amount => amount,
         };
-        self.budget_of(amount, now_ns).with_tickets(tickets)
+        let until_ns = job
+            .stonewall_ns
+            .map_or(u64::MAX, |ns| now_ns.saturating_add(ns));
+        (self.budget_of(amount, now_ns))
+            .with_tickets(tickets)
+            .until(until_ns)
     }
 
     /// The budget of the ramp-up, which takes no tickets.
     pub(crate) fn ramp_up(&self, now_ns: u64) -> Budget<'a> {
         self.budget_of(Amount::TimeNs(self.job.ramp_up_ns), now_ns)
+    }
+
+    /// The budget after the stonewall: what is left of the operations of the fastest thread.
+    pub(crate) fn wear_out(&self, operations: u64, now_ns: u64) -> Budget<'a> {
+        let left = self
+            .region
+            .records()
+            .saturating_sub(self.recorder.operations());
+        self.budget_of(Amount::Operations(operations.min(left)), now_ns)
     }
 
     fn budget_of(&self, amount: Amount, now_ns: u64) -> Budget<'a> {
@@ -321,11 +345,7 @@ fn region_of(job: &DataJob, thread: u32) -> Region {
             ..file
         };
     }
-    let covers = matches!(
-        job.access,
-        Access::Sequential | Access::Reverse | Access::Strided { .. } | Access::RandomOnce
-    );
-    if job.sharing == Sharing::Own || !covers {
+    if job.sharing == Sharing::Own || !job.access.covers() {
         return file;
     }
     let border = |thread: u32| {
@@ -343,6 +363,7 @@ fn region_of(job: &DataJob, thread: u32) -> Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Access;
 
     #[test]
     fn even_shares_add_up() {

@@ -68,9 +68,19 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         }
         let order = (self.worker.job.order == Order::Random)
             .then(|| Permutation::new(files.count, &mut self.worker.random));
-        for turn in 0..files.count {
-            let turn = order.as_ref().map_or(turn, |order| order.at(turn));
-            self.act(job.operation, slot, files.number(turn))?;
+        let at = |turn| files.number(order.as_ref().map_or(turn, |order| order.at(turn)));
+        let mut done = 0;
+        let until_ns = (job.stonewall_ns).map_or(u64::MAX, |ns| self.end_ns.saturating_add(ns));
+        while done < files.count && self.end_ns < until_ns {
+            self.act(job.operation, slot, at(done))?;
+            done += 1;
+        }
+        if job.stonewall_ns.is_some() {
+            let left = self.group.wear_out(done);
+            let left = left.ok_or_else(|| EngineError::interrupted(&self.worker.base))??;
+            for turn in done..done.saturating_add(left).min(files.count) {
+                self.act(job.operation, slot, at(turn))?;
+            }
         }
         if job.remove_directories {
             self.remove_directories(job.tree.levels())?;

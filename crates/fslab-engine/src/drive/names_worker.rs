@@ -29,6 +29,8 @@ pub(crate) struct NamesWorker<'a> {
     /// Number of the tree; the files' numbers derive from it.
     tree_identity: u64,
     pub(crate) share: Share,
+    /// The most files of this thread: those that a job made until its stonewall.
+    files_max: u64,
     pub(crate) random: Random,
     paths: PathWriter,
     others: PathWriter,
@@ -192,6 +194,9 @@ impl<'a> NamesWorker<'a> {
             seed: context.seed,
             tree_identity,
             share,
+            // Another number of threads was refused before.
+            files_max: (context.made.of(&job.tree.base, job.threads).ok().flatten())
+                .unwrap_or(u64::MAX),
             random: Random::new(tree_identity, u64::from(thread)),
             paths: PathWriter::new(&beginning, naming),
             others: PathWriter::new(&beginning, naming),
@@ -337,7 +342,7 @@ impl<'a> NamesWorker<'a> {
                 let step = u64::from(self.share.threads);
                 return Files {
                     first: self.share.thread.into(),
-                    count,
+                    count: count.min(self.files_max),
                     step,
                 };
             }
@@ -350,7 +355,7 @@ impl<'a> NamesWorker<'a> {
         };
         Files {
             first: range.start,
-            count: range.end - range.start,
+            count: (range.end - range.start).min(self.files_max),
             step: 1,
         }
     }

@@ -79,13 +79,22 @@ pub(crate) fn run_queue_loop<C: Clock>(
     };
     if running.worker.job.ramp_up_ns > 0 {
         let ramp_up = running.worker.ramp_up(running.now_ns);
+        running.worker.begin(running.now_ns);
         running.issue(ramp_up)?;
     }
     let before = clock.thread_use();
     let start_ns = clock.now_ns();
     running.now_ns = start_ns;
     let budget = running.worker.budget(start_ns);
+    running.worker.begin(start_ns);
     running.issue(budget)?;
+    if running.worker.job.stonewall_ns.is_some() {
+        let left = group.wear_out(running.worker.recorder.operations());
+        let left = left.ok_or_else(|| running.worker.interruption())??;
+        running.now_ns = clock.now_ns();
+        let budget = running.worker.wear_out(left, running.now_ns);
+        running.issue(budget)?;
+    }
     if let Some((call, slot)) = running.worker.closing {
         running.sync(call, slot)?;
     }
@@ -107,8 +116,6 @@ pub(crate) fn run_queue_loop<C: Clock>(
 impl<C: Clock> QueueLoop<'_, '_, C> {
     /// Issues operations until the budget is used up and all have completed.
     fn issue(&mut self, mut budget: Budget<'_>) -> Result<(), EngineError> {
-        self.worker.recorder.begin(self.now_ns);
-        self.worker.pacer.begin(self.now_ns);
         loop {
             let more = self.fill(&mut budget)?;
             if self.worker.until_sync == 0 {

@@ -7,6 +7,7 @@ use std::thread::ScopedJoinHandle;
 
 use fslab_sys::ResourceUse;
 
+use super::Stonewall;
 use super::workers::WorkerConfig;
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, Ranks, StopFlag, Workers};
@@ -15,6 +16,7 @@ use crate::{EngineError, Ranks, StopFlag, Workers};
 pub(crate) struct WorkerGroup<'a> {
     stop: &'a StopFlag,
     failed: Arc<AtomicBool>,
+    stonewall: Option<&'a Stonewall<'a>>,
 }
 
 impl<'a> WorkerGroup<'a> {
@@ -23,6 +25,7 @@ impl<'a> WorkerGroup<'a> {
         Self {
             stop: config.stop,
             failed: config.ranks.map(Ranks::failed).unwrap_or_default(),
+            stonewall: config.stonewall,
         }
     }
 
@@ -31,6 +34,16 @@ impl<'a> WorkerGroup<'a> {
         if let Some(ranks) = config.ranks {
             ranks.start(self.failed.load(Ordering::Relaxed));
         }
+    }
+
+    /// In a job with a stonewall: waits for all threads, after this one has done `operations`, and
+    /// gives how many it must still do; `None` if the job must stop.
+    pub(crate) fn wear_out(&self, operations: u64) -> Option<Result<u64, EngineError>> {
+        let Some(stonewall) = self.stonewall else {
+            return Some(Ok(0));
+        };
+        let most = stonewall.meet(operations, || self.must_stop())?;
+        Some(most.map(|most| most.saturating_sub(operations)))
     }
 
     /// Marks the group as failed.
@@ -70,12 +83,29 @@ where
     Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
 {
     let group = WorkerGroup::new(config);
+    let results = run_group(config, &group, prepare, run);
+    if let Some(stonewall) = config.stonewall {
+        stonewall.settle();
+    }
+    results
+}
+
+fn run_group<P, Prepare, Run>(
+    config: WorkerConfig<'_>,
+    group: &WorkerGroup<'_>,
+    prepare: Prepare,
+    run: Run,
+) -> (Vec<Result<ThreadOutcome, EngineError>>, ResourceUse)
+where
+    Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
+    Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
+{
     if config.count == 1 && config.workers == Workers::Threads {
         let prepared = group.or_fail(|| prepare(0));
         let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic));
         group.start(config);
         let before = ResourceUse::of_process();
-        let result = prepared.and_then(|prepared| run(prepared, &group));
+        let result = prepared.and_then(|prepared| run(prepared, group));
         return (vec![result], ResourceUse::of_process().since(before));
     }
     let ready = Barrier::new(config.count as usize + 1);
@@ -86,7 +116,7 @@ where
         ready.wait();
         begin.wait();
         let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic))?;
-        let result = group.or_fail(|| run(prepared, &group));
+        let result = group.or_fail(|| run(prepared, group));
         result.unwrap_or_else(|panic| resume_unwind(panic))
     };
     std::thread::scope(|scope| {
@@ -119,6 +149,7 @@ mod tests {
             workers: Workers::Threads,
             stop: &stop,
             ranks: None,
+            stonewall: None,
         };
         for panics_in_prepare in [true, false] {
             let ended = catch_unwind(AssertUnwindSafe(|| {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use fslab_model::{CpuUse, FailureKind};
 
+use super::Stonewall;
 use super::processes::{process_error, run_processes};
 use super::threads::{WorkerGroup, run_threads};
 use crate::recording::{ThreadOutcome, cpu_use};
@@ -20,6 +21,8 @@ pub(crate) struct WorkerConfig<'a> {
     pub(crate) stop: &'a StopFlag,
     /// The ranks whose workers start together with these.
     pub(crate) ranks: Option<&'a Ranks>,
+    /// Where they wait for each other.
+    pub(crate) stonewall: Option<&'a Stonewall<'a>>,
 }
 
 impl<'a> WorkerConfig<'a> {
@@ -28,12 +31,14 @@ impl<'a> WorkerConfig<'a> {
         context: &'a RunContext,
         job: &MetadataJob,
         threads: &Range<u32>,
+        stonewall: Option<&'a Stonewall<'a>>,
     ) -> Self {
         Self {
             count: threads.len() as u32,
             workers: job.workers,
             stop: &context.stop,
             ranks: context.ranks.as_ref(),
+            stonewall,
         }
     }
 

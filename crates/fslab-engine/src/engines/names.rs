@@ -13,7 +13,7 @@ use super::digests::Digests;
 use super::psync::write_all;
 use crate::content::DataPool;
 use crate::drive::{
-    NamesTarget, NamesWorker, Naming, Task, WorkerConfig, run_names_loop, run_workers,
+    NamesTarget, NamesWorker, Naming, Stonewall, Task, WorkerConfig, run_names_loop, run_workers,
 };
 use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
 use crate::ranks::shifted;
@@ -34,6 +34,7 @@ pub(super) fn run_metadata(
     context: &RunContext,
     job: &MetadataJob,
     threads: Range<u32>,
+    stonewall: Option<&Stonewall<'_>>,
 ) -> Result<Measured, EngineError> {
     let makers = match job.base_per_worker {
         true => threads.clone(),
@@ -60,7 +61,7 @@ pub(super) fn run_metadata(
         Ok((worker, folder))
     };
     let (outcomes, used) = run_workers(
-        WorkerConfig::for_metadata(context, job, &threads),
+        WorkerConfig::for_metadata(context, job, &threads, stonewall),
         prepare,
         |(worker, folder), group| run_names_loop(worker, folder, &MonotonicClock, group),
     )?;

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::access::{Extent, Permutation};
 use crate::drive::{
-    DataTarget, DataThread, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Task, WorkerConfig,
-    run_data_loop, run_names_loop, run_workers,
+    DataTarget, DataThread, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Stonewall, Task,
+    WorkerConfig, run_data_loop, run_names_loop, run_workers,
 };
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 use crate::recording::{Clock, SyntheticClock, combine};
@@ -52,8 +52,9 @@ fn run_metadata(
     context: &RunContext,
     job: &MetadataJob,
     threads: Range<u32>,
+    stonewall: Option<&Stonewall<'_>>,
 ) -> Result<Measured, EngineError> {
-    let config = WorkerConfig::for_metadata(context, job, &threads).as_threads();
+    let config = WorkerConfig::for_metadata(context, job, &threads, stonewall).as_threads();
     let prepare = |number| {
         let thread = threads.start + number;
         Ok((thread, NamesWorker::new(context, job, thread)))

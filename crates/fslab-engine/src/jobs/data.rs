@@ -38,6 +38,9 @@ pub struct DataJob {
     pub access: Access,
     /// Amount of work.
     pub amount: Amount,
+    /// After so many nanoseconds each thread waits for the others, and then works until it has done
+    /// as much as the fastest. Later jobs on the file use what is there. `None` for no such point.
+    pub stonewall_ns: Option<u64>,
     /// Time of the ramp-up, which is not recorded, in nanoseconds.
     pub ramp_up_ns: u64,
     /// Closed or open loop.
@@ -304,6 +307,7 @@ impl DataJob {
             direction: Direction::Read,
             access: Access::Sequential,
             amount: Amount::WholeFile,
+            stonewall_ns: None,
             ramp_up_ns: 0,
             pace: Pace::AsFastAsPossible,
             open: OpenMode::Existing,

@@ -1,7 +1,7 @@
 //! Validation of data jobs.
 
 use super::data::{RANK_THREADS_MAX, SEGMENTS_MAX, THREADS_MAX, is_outside};
-use super::{DataJob, Direction, OpenMode, Sharing, SyncEvery};
+use super::{Amount, DataJob, Direction, OpenMode, Sharing, SyncEvery, Workers};
 use crate::EngineError;
 
 /// Longest record.
@@ -34,6 +34,7 @@ impl DataJob {
             .or_else(|| self.content.fault())
             .or_else(|| self.fault_in_combination())
             .or_else(|| self.fault_in_update())
+            .or_else(|| self.fault_in_stonewall())
             .or_else(|| self.fault_in_segments());
         match fault {
             None => Ok(()),
@@ -115,6 +116,19 @@ impl DataJob {
         }
         let is_new = self.open == OpenMode::Replace;
         (self.updates() && is_new).then(|| "an update of a file that was emptied before".into())
+    }
+
+    fn fault_in_stonewall(&self) -> Option<String> {
+        if self.stonewall_ns? == 0 {
+            return Some("a stonewall at once".into());
+        }
+        if self.workers == Workers::Processes {
+            return Some("a stonewall for processes; threads have one".into());
+        }
+        if matches!(self.amount, Amount::TimeNs(_) | Amount::TotalOperations(_)) {
+            return Some("a stonewall and an amount that is no number for each thread".into());
+        }
+        (self.ramp_up_ns > 0).then(|| "a stonewall and a ramp-up".into())
     }
 
     fn fault_in_segments(&self) -> Option<String> {

@@ -58,6 +58,9 @@ pub struct MetadataJob {
     pub sharing: Sharing,
     /// Each worker has a separate tree, in `p0`, `p1` and so on below the base.
     pub base_per_worker: bool,
+    /// After so many nanoseconds each thread waits for the others, and then works until it has done
+    /// as many files as the fastest. Later jobs on the tree use what is there.
+    pub stonewall_ns: Option<u64>,
     /// In a load of several ranks, each works on the files of the rank that is so many after it.
     pub rank_shift: u32,
 }
@@ -336,6 +339,7 @@ impl MetadataJob {
             workers: Workers::Threads,
             sharing: Sharing::Own,
             base_per_worker: false,
+            stonewall_ns: None,
             rank_shift: 0,
         }
     }

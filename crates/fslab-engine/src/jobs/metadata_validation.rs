@@ -4,7 +4,7 @@ use super::data::{RANK_THREADS_MAX, THREADS_MAX};
 use super::file_options::STYLED_FILES_MAX;
 use super::metadata::Subjects;
 use super::{DirectoryTiming, FileKind, MetadataJob, MetadataOperation};
-use super::{NameStyle, Names, Order, Sharing};
+use super::{NameStyle, Names, Order, Sharing, Workers};
 use crate::EngineError;
 
 impl MetadataJob {
@@ -70,6 +70,7 @@ impl MetadataJob {
             .or_else(|| self.fault_in_reading())
             .or_else(|| self.fault_in_sync())
             .or_else(|| self.fault_in_steps())
+            .or_else(|| self.fault_in_stonewall())
             .or_else(|| self.fault_in_directories())
     }
 
@@ -137,6 +138,18 @@ impl MetadataJob {
         }
         let unfit = self.then.iter().find(|step| !step.can_follow());
         unfit.map(|step| format!("'{}' as a further step", step.as_str()))
+    }
+
+    fn fault_in_stonewall(&self) -> Option<String> {
+        if self.stonewall_ns? == 0 {
+            return Some("a stonewall at once".into());
+        }
+        if self.workers == Workers::Processes {
+            return Some("a stonewall for processes; threads have one".into());
+        }
+        let in_turn = self.operation.subjects() == Subjects::Files && self.order != Order::Readdir;
+        (!in_turn || self.remove_directories)
+            .then(|| "a stonewall, and works on more than files by number".into())
     }
 
     fn fault_in_directories(&self) -> Option<String> {

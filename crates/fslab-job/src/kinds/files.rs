@@ -99,6 +99,11 @@ pub(crate) struct FilesParameters {
     /// A tree for each thread.
     #[serde(skip_serializing_if = "is_default")]
     base_per_worker: bool,
+    /// After this time each thread waits for the others, and then works until it has done as many
+    /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the folder use what
+    /// is there. `files` is the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stonewall_ns: Option<u64>,
     /// In a load of several ranks, work on the files of the rank that is so many after this one.
     #[serde(skip_serializing_if = "is_default")]
     rank_shift: u32,
@@ -143,6 +148,7 @@ impl Default for FilesParameters {
             workers: job.workers,
             sharing: job.sharing,
             base_per_worker: job.base_per_worker,
+            stonewall_ns: job.stonewall_ns,
             rank_shift: job.rank_shift,
         }
     }
@@ -179,6 +185,7 @@ impl FilesParameters {
             workers: self.workers,
             sharing: self.sharing,
             base_per_worker: self.base_per_worker,
+            stonewall_ns: self.stonewall_ns,
             rank_shift: self.rank_shift,
         }
     }

@@ -48,6 +48,11 @@ pub(crate) struct IoParameters {
     /// { bytes = N } or { time = "10s" }.
     #[schemars(with = "serde_json::Value")]
     amount: Amount,
+    /// After this time each thread waits for the others, and then works until it has done as much as
+    /// the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file use
+    /// what is there. The file's size is the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stonewall_ns: Option<u64>,
     /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =
     /// "2s"`.
     ramp_up_ns: u64,
@@ -119,6 +124,7 @@ impl Default for IoParameters {
             direction: job.direction,
             access: job.access,
             amount: job.amount,
+            stonewall_ns: job.stonewall_ns,
             ramp_up_ns: job.ramp_up_ns,
             pace: job.pace,
             open: OpenMode::Create,
@@ -166,6 +172,7 @@ impl IoParameters {
             direction: self.direction,
             access: self.access,
             amount: self.amount,
+            stonewall_ns: self.stonewall_ns,
             ramp_up_ns: self.ramp_up_ns,
             pace: self.pace,
             open: self.open,
