@@ -142,7 +142,8 @@ fn spread<'a>(
     Ok((Cow::Owned(all), ranks.workers(job.threads)))
 }
 
-/// Refuses a job on a file of which other threads made a part; one that makes the file makes it anew.
+/// Refuses a job on a file of which other threads made a part. A job that makes the file makes it
+/// anew.
 fn look_at_made(context: &RunContext, job: &DataJob) -> Result<(), EngineError> {
     if job.writes() && job.open != OpenMode::Existing {
         context.made.forget(&job.file);

@@ -210,8 +210,8 @@ impl Ranks {
         Ok((outcomes, sum_of_cpu(uses.into_iter())))
     }
 
-    /// Waits until the workers of all ranks are prepared, and then for a common time: a word reaches
-    /// the ranks one after the other, some of them milliseconds later. If one could not be, or a rank is gone,
+    /// Waits until the workers of all ranks are prepared, and then for a common time: a word
+    /// reaches some ranks milliseconds after others. If one could not be, or a rank is gone,
     /// the flag is raised, and [`Self::agree`] says why.
     pub(crate) fn start(&self, has_failed: bool) {
         let failure = has_failed.then(|| Failure::new(FailureKind::Interrupted, "not prepared"));

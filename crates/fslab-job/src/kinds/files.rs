@@ -100,8 +100,8 @@ pub(crate) struct FilesParameters {
     #[serde(skip_serializing_if = "is_default")]
     base_per_worker: bool,
     /// After this time each thread waits for the others, and then works until it has done as many
-    /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the folder use what
-    /// is there. `files` is the limit.
+    /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the folder use
+    /// what is there. `files` is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     stonewall_ns: Option<u64>,
     /// In a load of several ranks, work on the files of the rank that is so many after this one.
