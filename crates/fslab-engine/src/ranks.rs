@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Access, DataJob, EngineKind, Measured, MetadataJob, MetadataOperation, OpenMode,
+        Access, DataJob, EngineKind, Measured, MetadataJob, MetadataOperation, OpenMode, Order,
         RunContext, Sharing, TreeShape, Workers, lay_out, run_data, run_metadata,
     };
 
@@ -546,6 +546,11 @@ mod tests {
         for base_per_worker in [true, false] {
             let job = |operation, stonewall_ns| MetadataJob {
                 base_per_worker,
+                sharing: if base_per_worker {
+                    Sharing::Own
+                } else {
+                    Sharing::Shared
+                },
                 stonewall_ns,
                 rank_shift: 1,
                 ..MetadataJob::new(operation, TreeShape::flat("t", 1 << 20, 0))
@@ -554,6 +559,17 @@ mod tests {
                 let run = |operation, ns| run_metadata(&context, &job(operation, ns));
                 let made = run(MetadataOperation::Create, Some(20_000_000)).expect("creates");
                 run(MetadataOperation::Stat, None).expect("finds all");
+                let as_listed = MetadataJob {
+                    order: Order::Readdir,
+                    ..job(MetadataOperation::Stat, None)
+                };
+                let found = run_metadata(&context, &as_listed).expect("finds all");
+                assert!(
+                    found
+                        .threads
+                        .iter()
+                        .all(|it| it.operations == made.threads[0].operations)
+                );
                 run(MetadataOperation::Unlink, None).expect("removes all");
                 made.threads
                     .iter()

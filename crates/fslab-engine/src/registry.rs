@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::MetadataOperation;
 use crate::drive::{DataThread, ReadyWorker, Stonewall};
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::made::stonewall_note;
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
+use crate::{MetadataOperation, Order};
 
 /// An engine.
 pub(crate) struct Engine {
@@ -70,7 +70,15 @@ pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured,
     if job.operation == MetadataOperation::Create {
         made.forget(base);
     }
-    made.of(base, job.threads)?;
+    let part = made.of(base, job.threads)?;
+    if part.is_some() && job.order == Order::Readdir && job.has_gaps() {
+        return Err(EngineError::bad_input(format!(
+            "{} was made until a stonewall by threads with a range of its files each, and cannot be \
+             used in readdir order",
+            base.display()
+        ))
+        .hint("use sharing = \"shared\" or base_per_worker = true"));
+    }
     let stonewall =
         (job.stonewall_ns).map(|_| Stonewall::new(threads.len() as u32, context.ranks.as_ref()));
     let mut measured = run(context, &job, threads, stonewall.as_ref())?;

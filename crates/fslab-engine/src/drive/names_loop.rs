@@ -109,7 +109,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         operation: MetadataOperation,
         slot: Slot,
     ) -> Result<(), EngineError> {
-        let expected = self.worker.job.tree.files_of(leaf);
+        let expected = self.worker.files_in(leaf);
         let names = self.worker.names();
         let mut listed = std::mem::take(&mut self.worker.listed);
         listed.clear();
@@ -135,8 +135,11 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             );
             return Err(EngineError::corrupt(&path, message));
         }
+        let own = self.worker.files();
         for number in &listed {
-            self.act(operation, slot, *number)?;
+            if self.worker.is_alone || own.has(*number) {
+                self.act(operation, slot, *number)?;
+            }
         }
         self.worker.listed = listed;
         Ok(())

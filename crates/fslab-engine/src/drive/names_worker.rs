@@ -29,6 +29,8 @@ pub(crate) struct NamesWorker<'a> {
     /// Number of the tree; the files' numbers derive from it.
     tree_identity: u64,
     pub(crate) share: Share,
+    /// True if no other thread uses its directories.
+    pub(crate) is_alone: bool,
     /// The most files of this thread: those that a job made until its stonewall.
     files_max: u64,
     pub(crate) random: Random,
@@ -194,6 +196,7 @@ impl<'a> NamesWorker<'a> {
             seed: context.seed,
             tree_identity,
             share,
+            is_alone: job.directories_are_own(),
             // Another number of threads was refused before.
             files_max: (context.made.of(&job.tree.base, job.threads).ok().flatten())
                 .unwrap_or(u64::MAX),
@@ -360,11 +363,22 @@ impl<'a> NamesWorker<'a> {
         }
     }
 
-    /// The leaf directories of this thread; `None` is the base.
+    /// The numbers of the files in a directory, of all threads.
+    pub(crate) fn files_in(&self, leaf: Option<u64>) -> Range<u64> {
+        let all = self.job.tree.files_of(leaf);
+        let made = self.files_max.saturating_mul(self.share.threads.into());
+        all.start..all.end.min(made).max(all.start)
+    }
+
+    /// The leaf directories whose files this thread uses; `None` is the base.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = Option<u64>> + use<> {
         let leaves = self.job.tree.leaves();
         let base = (leaves == 0).then_some(None);
-        base.into_iter().chain(self.share.range(leaves).map(Some))
+        let own = match self.is_alone {
+            true => self.share.range(leaves),
+            false => 0..leaves,
+        };
+        base.into_iter().chain(own.map(Some))
     }
 
     /// The directories at `level` of this thread, in the job's order.
@@ -422,6 +436,12 @@ impl Files {
     #[inline]
     pub(crate) fn number(self, turn: u64) -> u64 {
         self.first + turn * self.step
+    }
+
+    /// True if `number` is one of them.
+    pub(crate) fn has(self, number: u64) -> bool {
+        let turn = number.checked_sub(self.first);
+        turn.is_some_and(|turn| turn.is_multiple_of(self.step) && turn / self.step < self.count)
     }
 }
 

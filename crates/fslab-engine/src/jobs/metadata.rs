@@ -146,7 +146,8 @@ pub enum Order {
     Sequential,
     /// Random, without replacement; for directories within each level.
     Random,
-    /// The order of directory listings. The listing is part of the job, and recorded as `list`.
+    /// The order of directory listings. The listing is part of the job, and recorded as `list`. A
+    /// directory that threads share is listed by each, which then takes its part of the files.
     Readdir,
 }
 
@@ -394,8 +395,13 @@ impl MetadataJob {
         }
     }
 
+    /// True if files are missing between others while each thread has made only its first.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.threads_of_a_tree() > 1 && self.sharing == Sharing::Own
+    }
+
     /// True if no two threads use the same directory.
-    pub(super) fn directories_are_own(&self) -> bool {
+    pub(crate) fn directories_are_own(&self) -> bool {
         let threads = self.threads_of_a_tree();
         threads == 1 || self.sharing == Sharing::Own && self.tree.leaves() >= u64::from(threads)
     }

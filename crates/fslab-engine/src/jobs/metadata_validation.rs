@@ -60,8 +60,11 @@ impl MetadataJob {
         if of_directories && self.threads_of_a_tree() > 1 && self.tree.levels() > 1 {
             return Some("several threads on directories within directories".into());
         }
-        if self.order == Order::Readdir && !self.directories_are_own() {
-            return Some("readdir order in directories that threads share".into());
+        if self.order == Order::Readdir
+            && operation.changes_directory()
+            && !self.directories_are_own()
+        {
+            return Some("readdir order in directories that threads share and change".into());
         }
         if operation == MetadataOperation::Fallocate && self.file_bytes.longest() == 0 {
             return Some("nothing to reserve: its files have 0 bytes".into());
