@@ -213,6 +213,7 @@ fn record_of(
         study: original.claims.study.clone(),
         title: String::new(),
         question: None,
+        score: None,
         venue: VenuePlan::Imported {
             tool: "the original".to_owned(),
         },

@@ -20,6 +20,7 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
     let subject = Subject::plain("ext4");
     let plan = Plan {
         question: None,
+        score: None,
         format: FORMAT_VERSION,
         study: "test".to_owned(),
         title: "Test".to_owned(),

@@ -29,13 +29,15 @@ mod merge;
 mod observation;
 mod pairing;
 mod recommendation;
+mod scaling;
 pub mod wording;
 
 pub use analysis::{
     AgedContrast, Analysis, Anomaly, Comparison, DetectedAnomaly, Diagnosis, EXACT_TOLERANCE,
     Entry, FirstPlace, Ground, GroundFigure, OverallAnalysis, PhaseAnalysis, PhaseCell,
-    PhaseSensitivity, Repeat, RepeatRound, RepeatState, RunPrecision, Spread, Standing,
-    SweepAnalysis, SweepDimension, TOLERANCE, WideInterval, by_value, point_in_words, spread_over,
+    PhaseSensitivity, Repeat, RepeatRound, RepeatState, RunPrecision, ScoreAnalysis, Spread,
+    Standing, SweepAnalysis, SweepDimension, TOLERANCE, WideInterval, by_value, point_in_words,
+    spread_over,
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
@@ -54,3 +56,4 @@ pub use pairing::{Pair, pairs};
 pub use recommendation::{
     Choice, Lead, PassedOver, Recommendation, Shortfall, Undecided, WhyNone, shortfalls,
 };
+pub use scaling::{Scaling, ScalingPoint, ScalingRow};

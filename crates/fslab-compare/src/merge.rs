@@ -17,6 +17,7 @@ use fslab_model::{
 use crate::dimension::{is_imported, phase_difference, question_difference};
 use crate::dimension_value::Values;
 use crate::pairing::{Pair, subjects};
+use crate::scaling::differ_in_ranks;
 use crate::{Dimension, wording};
 
 /// Several runs as one.
@@ -145,7 +146,8 @@ fn sources(run: &RunRecord) -> impl Iterator<Item = Source<'_>> {
 }
 
 /// Joins runs with the names of phases that they share, in their order. Each subject of runs that
-/// have one in common, or are of several tools, gets the name of its run added; see
+/// have one in common, or are of several tools, gets the name of its run added, or its number of ranks
+/// if that differs; see
 /// [`Merged::is_renamed`].
 #[must_use]
 pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
@@ -158,7 +160,9 @@ pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
     let has_import = runs.iter().any(|run| is_imported(&run.header.plan));
     let is_renamed = has_twins || has_import;
     if is_renamed {
-        runs.iter_mut().for_each(name_subjects_by_run);
+        let by_ranks = differ_in_ranks(&runs);
+        runs.iter_mut()
+            .for_each(|run| name_subjects_by_run(run, by_ranks));
     }
     let sources = runs.iter().flat_map(sources).collect::<Vec<_>>();
     // A header of fslab says more than that of an import.
@@ -186,9 +190,13 @@ pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
     }
 }
 
-/// Adds the name of the run to each of its subjects.
-fn name_subjects_by_run(run: &mut RunRecord) {
-    let owner = run.header.run.to_string();
+/// Adds the name of the run to each of its subjects, or its number of ranks.
+fn name_subjects_by_run(run: &mut RunRecord, by_ranks: bool) {
+    let owner = match (by_ranks, run.header.plan.ranks) {
+        (false, _) => run.header.run.to_string(),
+        (true, 1) => "1 rank".to_owned(),
+        (true, ranks) => format!("{ranks} ranks"),
+    };
     let named = |subject: &Subject| Subject::plain(format!("{subject} ({owner})"));
     for planned in &mut run.header.plan.subjects {
         planned.subject = named(&planned.subject);

@@ -108,6 +108,7 @@ pub(crate) fn assemble(
         study: format.name().to_owned(),
         title: format!("Imported from {tool}"),
         question: None,
+        score: None,
         venue: VenuePlan::Imported { tool },
         // Size and cache state are unknown; no phase is recorded as cold.
         size_bytes: Bytes(0),

@@ -52,6 +52,11 @@ impl Size {
         }
     }
 
+    /// True for a share of the file system.
+    pub fn is_share(&self) -> bool {
+        matches!(self, Self::Written(text) if text.parse::<Bytes>().is_err())
+    }
+
     /// The size in bytes once resolved; 0 before.
     pub fn bytes(&self) -> u64 {
         match self {

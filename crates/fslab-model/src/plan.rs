@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Adaptive, Bytes, CellId, CountedMachine, DataToMemory, FigureSpec, PhaseSpec, PlanHash, Rounds,
-    Scale, SimulatedDisk, StudyQuestion, Subject, SurvivalPlan, TrialId,
+    Scale, ScoreSpec, SimulatedDisk, StudyQuestion, Subject, SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -343,6 +343,9 @@ pub struct Plan {
     /// The study's question; it does not affect the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<StudyQuestion>,
+    /// The study's score; it does not affect the measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<ScoreSpec>,
     /// Where trials run.
     pub venue: VenuePlan,
     /// Size of each file system; in the `dir` venue, the space that the files share.
@@ -416,7 +419,7 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question, the
+    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question, score, the
     /// comparison with the original and the states after a power loss, which do not change what is
     /// measured.
     ///
@@ -433,6 +436,7 @@ impl Plan {
             map.remove("trial_limit_s");
             map.remove("figures");
             map.remove("question");
+            map.remove("score");
             map.remove("data_to_memory");
             map.remove("survival");
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
@@ -503,6 +507,7 @@ pub(crate) mod tests {
             study: "quick".into(),
             title: "Quick".into(),
             question: None,
+            score: None,
             venue: VenuePlan::Loop {
                 folder: "/var/tmp".into(),
             },

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
-    FigureSpec, OriginalSetup, Parameters, Percent, Rounds, ScaleRules, StudyQuestion, Sweep,
-    TomlError, WorkloadDefinition, from_toml, is_default,
+    FigureSpec, OriginalSetup, Parameters, Percent, Rounds, ScaleRules, ScoreSpec, StudyQuestion,
+    Sweep, TomlError, WorkloadDefinition, from_toml, is_default,
 };
 
 /// The state of the caches when a phase begins.
@@ -84,6 +84,9 @@ pub struct Study {
     /// The question that it answers, and by which phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<StudyQuestion>,
+    /// A score of each subject, computed from several phases. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<ScoreSpec>,
     /// File systems with their options, where the command line names none: `"ext4"`,
     /// `"xfs:mkfs=-m reflink=0"`.
     #[serde(default)]
@@ -184,6 +187,12 @@ impl Study {
         self.check_aliases()?;
         let question = self.question.as_ref().and_then(|it| it.phases.as_deref());
         self.check_phases("question", question.unwrap_or_default())?;
+        let scored: Vec<String> = self
+            .score
+            .iter()
+            .flat_map(|it| it.phases().cloned())
+            .collect();
+        self.check_phases("score", &scored)?;
         let original = self.original.as_ref().map(|it| it.phases.as_slice());
         self.check_phases("original", original.unwrap_or_default())
     }

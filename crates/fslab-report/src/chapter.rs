@@ -1,6 +1,7 @@
 //! A run with the texts that a report adds.
 
 use fslab_claims::Original;
+use fslab_compare::Scaling;
 use fslab_model::RunRecord;
 
 use crate::Reservations;
@@ -14,6 +15,8 @@ pub struct Chapter<'a> {
     pub differences: &'a [String],
     /// The study's original, if any.
     pub original: Option<&'a Original>,
+    /// How rates grow with the number of ranks, if its runs differ in it.
+    pub scaling: Option<&'a Scaling>,
     /// What speaks for or against its subjects beside their speed, if known.
     pub reservations: Option<&'a Reservations>,
 }
@@ -26,6 +29,7 @@ impl<'a> Chapter<'a> {
             run,
             differences: &[],
             original: None,
+            scaling: None,
             reservations: None,
         }
     }
@@ -34,6 +38,13 @@ impl<'a> Chapter<'a> {
     #[must_use]
     pub fn with_differences(mut self, differences: &'a [String]) -> Self {
         self.differences = differences;
+        self
+    }
+
+    /// Adds how rates grow with the number of ranks.
+    #[must_use]
+    pub fn with_scaling(mut self, scaling: Option<&'a Scaling>) -> Self {
+        self.scaling = scaling;
         self
     }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use fslab_model::TrialOutcome;
 use fslab_stats::Estimate;
 
+use crate::tables;
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
 use fslab_compare::{Analysis, Comparison, FirstPlace, PhaseAnalysis, Standing};
 
@@ -25,8 +26,10 @@ const NAMES_MAX: usize = 5;
 pub enum SentenceKind {
     /// How much of the run completed.
     Outcome,
-    /// The number of wins.
+    /// The scores of the study.
     Score,
+    /// The number of wins.
+    Tally,
     /// A difference that is certain.
     Claim,
     /// Subjects that are the same, or undecided.
@@ -62,6 +65,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
         return sentences;
     }
     sentences.extend(writer.score());
+    sentences.extend(writer.tally());
     sentences.extend(writer.overall());
     sentences.extend(writer.wins());
     sentences.extend(writer.trailers());
@@ -222,7 +226,27 @@ impl SummaryWriter<'_> {
             .filter(|(phase, _)| phase.is_disk_bound())
     }
 
+    /// "IO500 score: 3.457 for ext4 and 2.103 for XFS."
     fn score(&self) -> Option<Sentence> {
+        let score = self.analysis.score.as_ref()?;
+        let entries = self.names.iter().zip(&score.comparison.entries);
+        let scores = entries.filter_map(|(name, entry)| {
+            let value = tables::digits(entry.mean()?);
+            Some(format!("{value} for {name}"))
+        });
+        let scores: Vec<String> = scores.collect();
+        if scores.is_empty() {
+            return None;
+        }
+        let mut text = format!("{}: {}.", score.spec.name, list(&scores));
+        if let Some(reason) = tables::not_comparable(self.analysis, score) {
+            text += " ";
+            text += &reason;
+        }
+        Some(sentence(SentenceKind::Score, text))
+    }
+
+    fn tally(&self) -> Option<Sentence> {
         let phases = self.compared().count();
         if phases < 2 {
             return None;
@@ -262,7 +286,7 @@ impl SummaryWriter<'_> {
             false => format!("; {}", parts.join(", ")),
         };
         let text = format!("{text}{rest}.");
-        Some(sentence(SentenceKind::Score, text))
+        Some(sentence(SentenceKind::Tally, text))
     }
 
     /// The geometric mean over phases: the winner, or the first subjects.
@@ -292,7 +316,7 @@ impl SummaryWriter<'_> {
             }
             (None, None) => return None,
         };
-        Some(sentence(SentenceKind::Score, text + "."))
+        Some(sentence(SentenceKind::Tally, text + "."))
     }
 
     fn wins(&self) -> Vec<Sentence> {

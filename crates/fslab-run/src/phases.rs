@@ -3,7 +3,7 @@
 
 use fslab_model::{
     Bytes, Parameters, ParseBytesError, PhaseEntry, PhaseSpec, Point, Scale, Study, SweepError,
-    Swept,
+    Swept, parse_duration_in,
 };
 use fslab_workload::{Workload, WorkloadError};
 use serde_json::Value;
@@ -255,7 +255,7 @@ fn planned(study: &Study, entry: &PhaseEntry, parameters: Parameters) -> PhaseSp
     }
 }
 
-/// Scales numbers and sizes at any depth; shares of the file system stay, since its size is scaled
+/// Scales numbers, times and sizes at any depth; shares of the file system stay, since its size is scaled
 /// separately.
 fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
     match value {
@@ -264,14 +264,16 @@ fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
                 *value = scale.of(number).into();
             }
         }
-        Value::String(_) => {
-            if let Some(bytes) = bytes_of(value) {
+        Value::String(text) => {
+            if let Ok(bytes) = text.parse::<Bytes>() {
                 // At least one record, and a multiple of it.
-                let scaled = scale.of(bytes);
+                let scaled = scale.of(bytes.0);
                 *value = scaled
                     .checked_next_multiple_of(step_bytes)
                     .unwrap_or(scaled)
                     .into();
+            } else if let Ok(ms) = parse_duration_in(text, 1_000_000, "milliseconds") {
+                *value = format!("{}ms", scale.of(ms)).into();
             }
         }
         Value::Array(values) => values
@@ -403,12 +405,13 @@ mod tests {
     #[test]
     fn a_scale_reduces_named_parameters_to_at_least_one_record() {
         let study = study(
-            "scale = { parameters = ['file_size', 'files'], size_min = '256MiB' }
+            "scale = { parameters = ['file_size', 'files', 'stonewall'], size_min = '256MiB' }
             [[phase]]
             name = 'w'
-            workload = 'write'
+            workload = 'io'
             file_size = '100MiB'
             record = '1MiB'
+            stonewall = '5min'
             [[phase]]
             name = 'c'
             workload = 'create'
@@ -419,6 +422,7 @@ mod tests {
         let phases = at(&study, "1/64").expect("phases");
         assert_eq!(phases[0].parameters["file_size"], 2 << 20);
         assert_eq!(phases[0].parameters["record"], 1 << 20);
+        assert_eq!(phases[0].parameters["stonewall_ns"], 4_687_000_000_u64);
         assert_eq!(phases[1].parameters["files"], 1);
         assert_eq!(phases[1].parameters["file_size"], 4096);
         assert_eq!(phases[1].parameters["files_per_directory"], 200);

@@ -263,6 +263,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         study: study.name.clone(),
         title: study.title.clone(),
         question: study.question.clone(),
+        score: study.score.clone(),
         size_bytes: size,
         cold: cold_method(&venue),
         engine: engine(&venue).to_string(),

@@ -29,7 +29,7 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a folder below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 21] = [
+static BUILT_IN: [BuiltIn; 22] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
@@ -38,6 +38,7 @@ static BUILT_IN: [BuiltIn; 21] = [
     study!("fsync-failure"),
     study!("git"),
     study!("home-usb"),
+    study!("io500"),
     study!("ior"),
     study!("iozone-2003"),
     study!("iron"),

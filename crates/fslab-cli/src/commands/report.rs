@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use fslab_claims::Original;
-use fslab_compare::{merge, merge_gathered, relabel};
+use fslab_compare::{Scaling, merge, merge_gathered, relabel};
 use fslab_exchange::{Gathered, PhaseMap};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, Reservations};
@@ -80,6 +80,8 @@ struct Loaded {
     differences: Vec<String>,
     /// The original that its study repeats, if it is built in.
     original: Option<Original>,
+    /// How rates grow with the number of ranks, if its runs differ in it.
+    scaling: Option<Scaling>,
     /// What speaks against its file systems.
     reservations: Reservations,
 }
@@ -88,6 +90,7 @@ impl Loaded {
     fn of(run: RunRecord) -> Self {
         Self {
             differences: Vec::new(),
+            scaling: None,
             original: fslab_run::original(&run.header.plan.study),
             reservations: answer::reservations(&run),
             run,
@@ -97,6 +100,7 @@ impl Loaded {
     fn chapter(&self) -> Chapter<'_> {
         Chapter::of(&self.run)
             .with_original(self.original.as_ref())
+            .with_scaling(self.scaling.as_ref())
             .with_reservations(&self.reservations)
             .with_differences(&self.differences)
     }
@@ -222,6 +226,7 @@ fn in_one_table(records: Vec<RunRecord>, gathered: Vec<Gathered>) -> Vec<Loaded>
     merged.differences.extend(sentences);
     let mut chapter = Loaded {
         differences: merged.differences,
+        scaling: Scaling::of(&records),
         ..Loaded::of(merged.run)
     };
     let mut chapters = Vec::new();

@@ -1,6 +1,6 @@
 //! A run arranged for comparison.
 
-use super::{Comparison, Diagnosis, OverallAnalysis, PhaseAnalysis, correct, phase};
+use super::{Comparison, Diagnosis, OverallAnalysis, PhaseAnalysis, ScoreAnalysis, correct, phase};
 use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
 use fslab_model::trial_metrics;
 use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord};
@@ -21,6 +21,8 @@ pub struct Analysis<'a> {
     pub family: usize,
     /// The mean over all phases; `None` if there is nothing to compare.
     pub overall: Option<OverallAnalysis>,
+    /// The score of each subject; `None` if the study has none.
+    pub score: Option<ScoreAnalysis<'a>>,
     /// The anomalies of the repeats.
     pub diagnosis: Diagnosis,
 }
@@ -32,6 +34,13 @@ impl<'a> Analysis<'a> {
     pub fn of(run: &'a RunRecord) -> Self {
         let mut analysis = Self::uncorrected(run);
         correct(&mut analysis.steps.iter_mut().collect::<Vec<_>>());
+        correct(
+            &mut analysis
+                .score
+                .iter_mut()
+                .map(|it| &mut it.comparison)
+                .collect::<Vec<_>>(),
+        );
         let phases = analysis.phases.iter_mut();
         for sweep in phases.filter_map(|phase| phase.sweep.as_mut()) {
             correct(&mut headlines(&mut sweep.points));
@@ -60,6 +69,8 @@ impl<'a> Analysis<'a> {
         Self {
             run,
             overall: OverallAnalysis::of(&phases),
+            score: (run.header.plan.score.as_ref())
+                .map(|spec| ScoreAnalysis::of(spec, &phases, cells.len())),
             diagnosis: Diagnosis::default(),
             phases,
             steps,

@@ -202,7 +202,13 @@ impl Job for IoParameters {
 
     fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
-        self.file_size = Size::Bytes(self.file_size.resolve(size)?);
+        let is_share = self.file_size.is_share();
+        let mut bytes = self.file_size.resolve(size)?;
+        if is_share && self.sharing == Sharing::Interleaved {
+            // Its records are dealt out in full.
+            bytes -= bytes % self.record.0.max(1);
+        }
+        self.file_size = Size::Bytes(bytes);
         parse_engine(self.engine.as_deref())?;
         // Validated while planning, before a disk is formatted.
         self.job().validate().map_err(|error| error.to_string())

@@ -112,6 +112,8 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
         "overview",
         winners_first(tables::overview(analysis)),
     )];
+    files.extend((chapter.scaling).map(|scaling| of_run("scaling", tables::scaling(scaling))));
+    files.extend(tables::score(analysis).map(|table| of_run("score", table)));
     files.extend(tables::overall(analysis).map(|table| of_run("overall", table)));
     files.extend(
         confidence(analysis)

@@ -35,6 +35,8 @@ pub(super) struct Run {
     pub(super) ratios: Option<Panel>,
     pub(super) overview: String,
     /// The geometric mean over all phases.
+    pub(super) scaling: Option<String>,
+    pub(super) score: Option<String>,
     pub(super) overall: Option<String>,
     /// Wide intervals, anomalies, and variance components.
     pub(super) confidence: Vec<String>,
@@ -107,12 +109,7 @@ impl Run {
             brief: brief(run, analysis.is_exact()),
             answer: answer_of(chapter, analysis),
             outcome: of_kind(&|kind| kind == SentenceKind::Outcome).join(" "),
-            lead: of_kind(&|kind| {
-                matches!(
-                    kind,
-                    SentenceKind::Score | SentenceKind::Claim | SentenceKind::NoWinner
-                )
-            }),
+            lead: of_kind(&is_lead),
             caveats: chapter
                 .differences
                 .iter()
@@ -124,6 +121,8 @@ impl Run {
                 let table = winners_first(tables::overview(analysis));
                 render(&table, Style::Heat, &looks, "overview.table")?
             },
+            scaling: optional(chapter.scaling.map(tables::scaling), "scaling.table")?,
+            score: optional(tables::score(analysis), "score.table")?,
             overall: optional(tables::overall(analysis), "overall.table")?,
             confidence: sheets(&confidence(analysis), "certainty.", &looks)?,
             exhibits: stage.exhibits(chapter)?,
@@ -192,6 +191,14 @@ impl Run {
         let there = parts.into_iter().filter(|(there, _)| *there);
         there.map(|(_, part)| part).collect()
     }
+}
+
+/// True for the sentences on the subjects.
+fn is_lead(kind: SentenceKind) -> bool {
+    matches!(
+        kind,
+        SentenceKind::Score | SentenceKind::Tally | SentenceKind::Claim | SentenceKind::NoWinner
+    )
 }
 
 /// The tables as HTML, each under an id of `prefix` and its kind.

@@ -25,6 +25,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         study: "story".into(),
         title: "Story".into(),
         question: None,
+        score: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp".into(),
         },

@@ -261,6 +261,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         study: "quick".into(),
         title: "Quick comparison".into(),
         question: None,
+        score: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp/fslab".into(),
         },

@@ -18,6 +18,8 @@ mod page;
 mod part_files;
 mod perturbed;
 mod ratios;
+mod scaling;
+mod scores;
 mod statistics;
 mod summary;
 mod sweep_story;
