@@ -168,13 +168,16 @@ impl<'a> NamesWorker<'a> {
         };
         let base = context.root.join(&below_root);
         // These calls have no variant relative to an open directory.
-        let absolute = matches!(
-            job.operation,
-            MetadataOperation::SetXattr | MetadataOperation::GetXattr | MetadataOperation::Truncate
-        );
+        let absolute = job.absolute_paths
+            || matches!(
+                job.operation,
+                MetadataOperation::SetXattr
+                    | MetadataOperation::GetXattr
+                    | MetadataOperation::Truncate
+            );
         let mut beginning = Vec::new();
         if absolute {
-            beginning.extend_from_slice(base.as_os_str().as_bytes());
+            beginning.extend_from_slice(absolute_name(&base).to_bytes());
             beginning.push(b'/');
         }
         let naming = Naming {
@@ -451,6 +454,21 @@ mod tests {
     use crate::EngineKind;
     use crate::jobs::TreeShape;
     use proptest::prelude::*;
+
+    #[test]
+    fn absolute_paths_begin_at_the_root_of_the_system() {
+        let context = RunContext::new(EngineKind::Psync, "/somewhere", 1);
+        for absolute_paths in [true, false] {
+            let job = MetadataJob {
+                absolute_paths,
+                ..MetadataJob::new(MetadataOperation::Stat, TreeShape::flat("t", 1, 0))
+            };
+            let mut worker = NamesWorker::new(&context, &job, 0);
+            let task = worker.task(MetadataOperation::Stat, 0);
+            let name = task.name.to_str().expect("a plain path");
+            assert_eq!(name.starts_with("/somewhere/t/"), absolute_paths, "{name}");
+        }
+    }
 
     #[test]
     fn the_base_has_an_absolute_path_even_if_the_root_is_relative() {

@@ -58,6 +58,9 @@ pub struct MetadataJob {
     pub sharing: Sharing,
     /// Each worker has a separate tree, in `p0`, `p1` and so on below the base.
     pub base_per_worker: bool,
+    /// System calls have the absolute path of a file, as in mdtest; otherwise one relative to the
+    /// open base.
+    pub absolute_paths: bool,
     /// After so many nanoseconds each thread waits for the others, and then works until it has done
     /// as many files as the fastest. Later jobs on the tree use what is there.
     pub stonewall_ns: Option<u64>,
@@ -340,6 +343,7 @@ impl MetadataJob {
             workers: Workers::Threads,
             sharing: Sharing::Own,
             base_per_worker: false,
+            absolute_paths: false,
             stonewall_ns: None,
             rank_shift: 0,
         }

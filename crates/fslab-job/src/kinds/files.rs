@@ -99,6 +99,10 @@ pub(crate) struct FilesParameters {
     /// A tree for each thread.
     #[serde(skip_serializing_if = "is_default")]
     base_per_worker: bool,
+    /// Use absolute paths, as mdtest does; otherwise paths relative to the open folder, which take the
+    /// kernel less time.
+    #[serde(skip_serializing_if = "is_default")]
+    absolute_paths: bool,
     /// After this time each thread waits for the others, and then works until it has done as many
     /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the folder use
     /// what is there. `files` is the limit.
@@ -148,6 +152,7 @@ impl Default for FilesParameters {
             workers: job.workers,
             sharing: job.sharing,
             base_per_worker: job.base_per_worker,
+            absolute_paths: job.absolute_paths,
             stonewall_ns: job.stonewall_ns,
             rank_shift: job.rank_shift,
         }
@@ -185,6 +190,7 @@ impl FilesParameters {
             workers: self.workers,
             sharing: self.sharing,
             base_per_worker: self.base_per_worker,
+            absolute_paths: self.absolute_paths,
             stonewall_ns: self.stonewall_ns,
             rank_shift: self.rank_shift,
         }
