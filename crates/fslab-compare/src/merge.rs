@@ -146,9 +146,8 @@ fn sources(run: &RunRecord) -> impl Iterator<Item = Source<'_>> {
 }
 
 /// Joins runs with the names of phases that they share, in their order. Each subject of runs that
-/// have one in common, or are of several tools, gets the name of its run added, or its number of ranks
-/// if that differs; see
-/// [`Merged::is_renamed`].
+/// have one in common, or are of several tools, gets the name of its run added, or its number of
+/// ranks if that differs; see [`Merged::is_renamed`].
 #[must_use]
 pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
     let mut runs = runs.to_vec();

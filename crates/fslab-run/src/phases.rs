@@ -255,8 +255,8 @@ fn planned(study: &Study, entry: &PhaseEntry, parameters: Parameters) -> PhaseSp
     }
 }
 
-/// Scales numbers, times and sizes at any depth; shares of the file system stay, since its size is scaled
-/// separately.
+/// Scales numbers, times and sizes at any depth; shares of the file system stay, since its size is
+/// scaled separately.
 fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
     match value {
         Value::Number(number) => {

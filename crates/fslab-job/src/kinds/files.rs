@@ -99,8 +99,8 @@ pub(crate) struct FilesParameters {
     /// A tree for each thread.
     #[serde(skip_serializing_if = "is_default")]
     base_per_worker: bool,
-    /// Use absolute paths, as mdtest does; otherwise paths relative to the open folder, which take the
-    /// kernel less time.
+    /// Use absolute paths, as mdtest does; otherwise paths relative to the open folder, which take
+    /// the kernel less time.
     #[serde(skip_serializing_if = "is_default")]
     absolute_paths: bool,
     /// After this time each thread waits for the others, and then works until it has done as many

@@ -49,8 +49,8 @@ pub(crate) struct IoParameters {
     #[schemars(with = "serde_json::Value")]
     amount: Amount,
     /// After this time each thread waits for the others, and then works until it has done as much
-    /// as the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file use
-    /// what is there. The file's size is the limit.
+    /// as the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file
+    /// use what is there. The file's size is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     stonewall_ns: Option<u64>,
     /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =

@@ -16,6 +16,10 @@ const STUDY: &str = "format = 1\nname = 'load'\ntitle = 'Load'\nsize = '64MiB'\n
     [[phase]]\nname = 'read-of-another'\nworkload = 'io'\nfile = 'one'\nfile_size = '1MiB'\n\
     record = '64KiB'\ndirection = 'read'\nopen = 'existing'\nsharing = 'interleaved'\n\
     rank_shift = 1\nverify = true\n\
+    [[phase]]\nname = 'stonewall'\nworkload = 'io'\nfile = 'until'\nfile_size = '16MiB'\n\
+    record = '4KiB'\ndirection = 'write'\nopen = 'replace'\nstonewall = '1ms'\n\
+    [[phase]]\nname = 'read-until'\nworkload = 'io'\nfile = 'until'\nfile_size = '16MiB'\n\
+    record = '4KiB'\ndirection = 'read'\nopen = 'existing'\nrank_shift = 1\nverify = true\n\
     [[phase]]\nname = 'create'\nworkload = 'create'\nfiles = 50\n\
     [[phase]]\nname = 'stat'\nworkload = 'stat'\nfiles = 50\n\
     [[phase]]\nname = 'programs'\nworkload = 'seeks'\nfile_size = '1MiB'\n\
@@ -70,6 +74,9 @@ fn every_rank_takes_part_in_every_phase_and_nothing_is_left() {
     for name in ["write", "cold-read", "interleaved", "read-of-another"] {
         assert_eq!(operations(name), (48, 3, true), "{name}");
     }
+    let (written, ..) = operations("stonewall");
+    assert!(written > 3 && written < 3 * 4096 && written.is_multiple_of(3));
+    assert_eq!(operations("read-until"), (written, 3, true));
     for name in ["create", "stat"] {
         assert_eq!(operations(name), (150, 3, true), "{name}");
     }
@@ -107,9 +114,11 @@ fn a_killed_process_of_a_rank_ends_the_trial_at_once_and_names_the_rank() {
         assert!(first.is_some(), "the job ended before its first trial");
         // The second trial runs.
         std::thread::sleep(std::time::Duration::from_secs(1));
+        // Rank 0 would be named otherwise: it is the run's.
         let workers = processes(&desk, "fslab worker");
+        let workers: Vec<i32> = workers.into_iter().filter(|id| is_rank(*id, 2)).collect();
         let victims = match program {
-            "worker" => workers,
+            "fslab worker" => workers,
             _ => children_of(&workers),
         };
         let victim = victims.last().expect("it runs").to_string();
@@ -150,13 +159,125 @@ fn a_killed_process_of_a_rank_ends_the_trial_at_once_and_names_the_rank() {
     }
 }
 
+/// The second phase needs more files than the file system can hold.
+#[test]
+fn a_full_file_system_ends_the_phase_at_all_ranks_and_what_was_measured_is_kept() {
+    let Some(desk) = desk() else { return };
+    if !can_mount() {
+        return;
+    }
+    let study = "format = 1\nname = 'full'\ntitle = 'Full'\nsize = '64MiB'\nrepeats = 1\n\
+        [[phase]]\nname = 'few'\nworkload = 'create'\nfiles = 20\n\
+        [[phase]]\nname = 'many'\nworkload = 'create'\ndirectory = 'many'\nfiles = 5000\nfile_size = '4KiB'\n";
+    fs::write(desk.path("full.toml"), study).expect("a study");
+    let job = desk.job(
+        &["-np", "2"],
+        &["run", "full.toml", "--dir", "dir", "--store", "s.db"],
+    );
+    let output = in_separate_mounts(&job, "mount -t tmpfs -o size=512m,nr_inodes=500 none dir");
+    let said = text(&output);
+    assert!(!output.status.success(), "{said}");
+    assert!(
+        said.contains("rank ") && said.contains("No space left"),
+        "{said}"
+    );
+    let phases = &desk.shown("s.db")["trials"][0]["phases"];
+    assert_eq!(
+        (&phases[0]["outcome"], &phases[0]["operations"]),
+        (&"done".into(), &40.into())
+    );
+    assert_eq!(phases[1]["outcome"], "failed", "{phases}");
+}
+
+/// A rank of which a process stands still is not an error: its time is in the figures.
+#[test]
+fn a_rank_that_stood_still_is_the_slowest_of_the_report() {
+    let Some(desk) = desk() else { return };
+    let study = "format = 1\nname = 'slow'\ntitle = 'Slow'\nsize = '64MiB'\nrepeats = 1\n\
+        [[phase]]\nname = 'paced'\nworkload = 'io'\nfile_size = '1MiB'\nrecord = '4KiB'\n\
+        direction = 'write'\nopen = 'replace'\namount = { operations = 600 }\n\
+        pace = { fixed = { per_second = 200.0 } }\n";
+    fs::write(desk.path("slow.toml"), study).expect("a study");
+    let job = desk
+        .job(
+            &["-np", "2"],
+            &["run", "slow.toml", "--dir", "dir", "--store", "s.db"],
+        )
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mpirun starts");
+    let begun = || fs::read_dir(desk.path("dir")).is_ok_and(|mut it| it.next().is_some());
+    let since = std::time::Instant::now();
+    while !begun() || children_of(&processes(&desk, "fslab worker")).len() < 2 {
+        assert!(since.elapsed().as_secs() < 30, "no trial has begun");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let trials = children_of(&processes(&desk, "fslab worker"));
+    let victim = trials[0].to_string();
+    let signal = |name: &str| Command::new("kill").args([name, &victim]).status();
+    assert!(signal("-STOP").expect("kill starts").success());
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    assert!(signal("-CONT").expect("kill starts").success());
+    let output = job.wait_with_output().expect("mpirun ends");
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("Slowest") && said.contains(" on "), "{said}");
+    let phase = &desk.shown("s.db")["trials"][0]["phases"][0];
+    let elapsed = |rank: usize| {
+        phase["threads"][rank]["elapsed_ns"]
+            .as_f64()
+            .expect("a time")
+    };
+    let (fast, slow) = (elapsed(0).min(elapsed(1)), elapsed(0).max(elapsed(1)));
+    assert!(slow > fast + 1e9, "{phase}");
+    let last = if elapsed(0) > elapsed(1) {
+        "rank 0"
+    } else {
+        "rank 1"
+    };
+    assert!(said.contains(last), "{said}");
+}
+
+/// True for the worker of that rank.
+fn is_rank(worker: i32, rank: u32) -> bool {
+    let line = fs::read(format!("/proc/{worker}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line).replace('\0', " ");
+    line.contains(&format!("--rank {rank}")) || line.contains(&format!("--rank={rank}"))
+}
+
+/// False, with the reason printed, if no file system can be mounted apart from the others'.
+fn can_mount() -> bool {
+    let unshared = Command::new("unshare").args(["-m", "true"]).status();
+    let may = unshared.is_ok_and(|status| status.success());
+    if !may {
+        println!("skipped: no separate mounts without root");
+    }
+    may
+}
+
+/// The output of `job` after `mount`, which other processes do not see.
+fn in_separate_mounts(job: &Command, mount: &str) -> std::process::Output {
+    let mut command = Command::new("unshare");
+    let script = format!("{mount} && exec \"$@\"");
+    command.args(["-m", "sh", "-c", &script, "sh"]);
+    command.arg(job.get_program()).args(job.get_args());
+    for (name, value) in job.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(job.get_current_dir().expect("that of the desk"));
+    command.output().expect("unshare starts")
+}
+
 /// Rank 1 has another file system mounted there.
 #[test]
 fn a_directory_that_is_not_shared_is_found_before_the_first_phase() {
     let Some(desk) = desk() else { return };
-    let unshared = Command::new("unshare").args(["-m", "true"]).status();
-    if !unshared.is_ok_and(|status| status.success()) {
-        println!("skipped: no separate mounts without root");
+    if !can_mount() {
         return;
     }
     let own = desk.path("bin/fslab-mpi");
