@@ -1,14 +1,17 @@
 //! A run for other programs: everything as JSON, and every figure as a row of CSV.
 
-use fslab_compare::{Analysis, DIMENSIONS, PLACES, PhaseAnalysis, observations};
-use fslab_model::RunRecord;
+use std::collections::BTreeMap;
+
+use fslab_compare::{Analysis, DIMENSIONS, Entry, PLACES, PhaseAnalysis, observations};
+use fslab_model::{RunRecord, Subject};
+use fslab_stats::Estimate;
 use serde::Serialize;
 
-use crate::ReportError;
+use crate::{ReportError, tables};
 
-/// The run as indented JSON with a final newline; reads back as the same record. Two things are
-/// added that no record has: if repeats are perturbed, the sensitivity of each figure; and the
-/// phases in which a subject does not flush.
+/// The run as indented JSON with a final newline; reads back as the same record. Three things are
+/// added that no record has: if repeats are perturbed, the sensitivity of each figure; the phases
+/// in which a subject does not flush; and the scores, if the study has one.
 ///
 /// # Errors
 /// [`ReportError::Json`] if the record has a value that JSON cannot represent.
@@ -17,6 +20,7 @@ pub fn json(run: &RunRecord) -> Result<String, ReportError> {
         run,
         sensitivity: sensitivities(run),
         does_not_flush: unflushed(run),
+        scores: scores(run),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -30,6 +34,43 @@ struct Document<'a> {
     sensitivity: Vec<Sensitivity>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     does_not_flush: Vec<Unflushed>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scores: Vec<Scored>,
+}
+
+/// The score of a subject.
+#[derive(Serialize)]
+struct Scored {
+    subject: String,
+    name: String,
+    /// Of each repeat.
+    values: Vec<f64>,
+    /// The geometric mean of each part over the repeats; null without its figures.
+    parts: BTreeMap<String, Option<f64>>,
+    /// Null if the score is that of the benchmark.
+    not_comparable: Option<String>,
+}
+
+fn scores(run: &RunRecord) -> Vec<Scored> {
+    let analysis = Analysis::uncorrected(run);
+    let Some(score) = &analysis.score else {
+        return Vec::new();
+    };
+    let entries = score.comparison.entries.iter().enumerate();
+    let scored = |((place, entry), subject): ((usize, &Entry), &Subject)| {
+        let parts = score.spec.parts.iter().zip(&score.parts);
+        let value = |of: &Vec<Option<Estimate>>| of[place].map(|it| it.value);
+        Scored {
+            subject: subject.to_string(),
+            name: score.spec.name.clone(),
+            values: entry.values.clone(),
+            parts: parts
+                .map(|(part, of)| (part.name.clone(), value(of)))
+                .collect(),
+            not_comparable: tables::not_comparable(&analysis, score),
+        }
+    };
+    entries.zip(analysis.subjects()).map(scored).collect()
 }
 
 /// A phase that makes data durable without a flush of the disk, whose cache is volatile.

@@ -2,7 +2,7 @@
 
 use fslab_compare::Analysis;
 use fslab_model::{RunRecord, ScorePart, ScorePhase, ScoreSpec, ScoreUnit};
-use fslab_report::{sentences, tables};
+use fslab_report::{json, sentences, tables};
 
 use crate::fixture::{fail_trial, run_of, trial_mut};
 
@@ -76,6 +76,14 @@ fn the_score_of_published_parts_is_the_published_one() {
     let said = summary.iter().find(|it| it.text.starts_with("IO500 score"));
     let text = &said.expect("a sentence").text;
     assert_eq!(text, "IO500 score: 3.457 for ext4 and 3.457 for XFS.");
+    let json: serde_json::Value = serde_json::from_str(&json(&run).expect("JSON")).expect("JSON");
+    let values = json["scores"][1]["values"]
+        .as_array()
+        .expect("of each repeat");
+    assert_eq!(values.len(), 2);
+    assert!((values[0].as_f64().expect("a number") - 3.457).abs() < 1e-3);
+    let bandwidth = json["scores"][0]["parts"]["Bandwidth"].as_f64();
+    assert!((bandwidth.expect("a number") - BANDWIDTH).abs() < 1e-6);
 }
 
 #[test]
