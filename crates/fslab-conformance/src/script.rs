@@ -1,7 +1,6 @@
 //! The job `script`: operations one after the other, each with the time of its begin and its end.
 //!
-//! Every sector that it writes says who wrote it, so that a state of the disk after a power loss
-//! can
+//! Every sector that it writes says who wrote it, so that a state of the disk after a power loss can
 //! be compared with the operations: see fslab-crash.
 
 use std::fs;
@@ -118,8 +117,8 @@ impl Job for ScriptParameters {
 
     fn needs(&self) -> Vec<Need> {
         let scripts = self.scripts().unwrap_or_default();
-        let is_link = |step: &ScriptStep| matches!(step, ScriptStep::Link(..));
-        match scripts.iter().any(|it| it.steps.iter().any(is_link)) {
+        // Of enumerated scripts, those with links are left out where there are none.
+        match self.length == 0 && scripts.iter().any(links) {
             true => vec![Need::HardLinks(2)],
             false => Vec::new(),
         }
@@ -127,13 +126,17 @@ impl Job for ScriptParameters {
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
         let scripts = self.scripts().map_err(fslab_job::JobError::Value)?;
+        let lacks_links =
+            (context.promises.as_ref()).is_some_and(|it| it.lack(Need::HardLinks(2)).is_some());
+        let (left_out, scripts): (Vec<_>, Vec<_>) = (scripts.into_iter().enumerate())
+            .partition(|(_, script)| self.length > 0 && lacks_links && links(script));
         if context.engine == EngineKind::Null {
-            let steps = scripts.iter().map(|it| it.steps.len() as u64).sum();
+            let steps = scripts.iter().map(|it| it.1.steps.len() as u64).sum();
             return Ok(synthetic_application(context.seed, steps, 1));
         }
         let mut played = Played::default();
         let mut finished = timed(context, |checker| {
-            scripts.iter().try_for_each(|script| {
+            scripts.iter().try_for_each(|(_, script)| {
                 let number = fslab_crash::script_number(&script.folder, context.seed);
                 let player = Player {
                     steps: StepPlayer::new(context.root.join(&script.folder), number),
@@ -155,6 +158,22 @@ impl Job for ScriptParameters {
                 .map(|(at, took)| (*at as f64, *took as f64))
                 .collect(),
         });
+        if !left_out.is_empty() {
+            finished.notes.push(format!(
+                "{} of the {} sequences, which make links, are left out: there are no hard links",
+                left_out.len(),
+                left_out.len() + scripts.len(),
+            ));
+            finished.lists.push(ValueList {
+                name: fslab_crash::SCRIPT_LEFT_OUT.into(),
+                x: "number of a script that was left out".into(),
+                y: "1".into(),
+                points: left_out
+                    .iter()
+                    .map(|(number, _)| (*number as f64, 1.0))
+                    .collect(),
+            });
+        }
         if !played.refused.is_empty() {
             finished.lists.push(ValueList {
                 name: fslab_crash::SCRIPT_REFUSED.into(),
@@ -165,6 +184,12 @@ impl Job for ScriptParameters {
         }
         Ok(finished)
     }
+}
+
+/// True if a step of `script` makes a hard link.
+fn links(script: &Script) -> bool {
+    let is_link = |step: &ScriptStep| matches!(step, ScriptStep::Link(..));
+    script.steps.iter().any(is_link)
 }
 
 /// What was done.
@@ -219,6 +244,7 @@ mod tests {
     use std::fs::File;
 
     use fslab_crash::{ObservedFile, SectorContent};
+    use fslab_model::Capabilities;
 
     use super::*;
 
@@ -233,6 +259,34 @@ mod tests {
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let finished = parameters.run(&context);
         (folder, finished)
+    }
+
+    #[test]
+    fn sequences_with_links_are_left_out_where_there_are_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut parameters = ScriptParameters {
+            length: 1,
+            wait_ms: 0,
+            ..ScriptParameters::default()
+        };
+        parameters.resolve(Bytes::mib(64)).expect("can be done");
+        assert!(parameters.needs().is_empty());
+        let scripts = parameters.scripts().expect("sequences");
+        let with_links = scripts.iter().filter(|it| links(it)).count();
+        assert!(with_links > 0 && with_links < scripts.len());
+        let mut context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let list = |finished: &Finished| {
+            let name = fslab_crash::SCRIPT_LEFT_OUT;
+            let list = finished.lists.iter().find(|it| it.name == name);
+            list.map_or(0, |it| it.points.len())
+        };
+        context.promises = Some(Capabilities::NONE);
+        let finished = parameters.run(&context).expect("done");
+        assert_eq!((list(&finished), finished.notes.len()), (with_links, 1));
+        context.promises = None;
+        context.root = folder.path().join("all");
+        let finished = parameters.run(&context).expect("done");
+        assert_eq!((list(&finished), finished.notes.len()), (0, 0));
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub use script::{
     plan_of, script_number,
 };
 pub use script_log::{LogOperation, LogScript, Property};
-pub use script_set::{SCRIPT_REFUSED, SCRIPT_TIMES, Script, ScriptSet};
+pub use script_set::{SCRIPT_LEFT_OUT, SCRIPT_REFUSED, SCRIPT_TIMES, Script, ScriptSet};
 pub use state_report::{
     Databases, RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport,
     StateTask,

@@ -14,6 +14,9 @@ pub const SCRIPT_TIMES: &str = "script-times";
 /// The name of a phase's list of the syncs that were refused: the place of each among the times,
 /// and the error's number.
 pub const SCRIPT_REFUSED: &str = "script-refused";
+/// The name of a phase's list of the enumerated scripts that were left out, by their number: the
+/// file system lacks one of their operations.
+pub const SCRIPT_LEFT_OUT: &str = "script-left-out";
 /// Most scripts of a phase.
 const SCRIPTS_MAX: usize = 4096;
 
@@ -86,8 +89,8 @@ impl ScriptSet {
     }
 
     /// The scripts of the phase `phase` as they were done: of each its steps and its end, as
-    /// begin and end. `refused` has the syncs, by their place among the times, that the file system
-    /// refused: they promise nothing.
+    /// begin and end. `left_out` has the scripts that were not done; `refused` the syncs, by their place
+    /// among the times, that the file system refused: they promise nothing.
     ///
     /// # Errors
     /// Those of [`ScriptSet::scripts`]; times of other scripts.
@@ -96,6 +99,7 @@ impl ScriptSet {
         phase: &str,
         seed: u64,
         times: impl Iterator<Item = (u64, u64)>,
+        left_out: &BTreeSet<usize>,
         refused: &BTreeSet<usize>,
     ) -> Result<Vec<LogScript>, String> {
         let mut times = times.enumerate();
@@ -105,7 +109,9 @@ impl ScriptSet {
                 .ok_or("the times of some of its steps are missing")
         };
         let mut scripts = Vec::new();
-        for script in self.scripts()? {
+        let done = self.scripts()?.into_iter().enumerate();
+        let done = done.filter(|(number, _)| !left_out.contains(number));
+        for (_, script) in done {
             let mut operations = Vec::new();
             for step in script.steps {
                 let (place, (begin_ns, end_ns)) = next()?;
@@ -161,7 +167,7 @@ mod tests {
         let set = set(&["create a", "sync"], 0);
         let times = [(10, 11), (11, 20), (70, 70)];
         let done = set
-            .done("p", 7, times.into_iter(), &[1].into())
+            .done("p", 7, times.into_iter(), &BTreeSet::new(), &[1].into())
             .expect("done");
         assert_eq!(done[0].operations[1].end_ns, 20);
         let failed = done[0].operations.iter().map(|it| it.has_failed);
@@ -169,13 +175,38 @@ mod tests {
         assert_eq!(done[0].end_ns, 70);
         assert_eq!(done[0].number, script_number("f", 7));
         assert!(
-            set.done("p", 7, times[..2].iter().copied(), &BTreeSet::new())
-                .is_err()
+            set.done(
+                "p",
+                7,
+                times[..2].iter().copied(),
+                &BTreeSet::new(),
+                &BTreeSet::new()
+            )
+            .is_err()
         );
         let back = [(10, 11), (5, 20), (70, 70)];
         assert!(
-            set.done("p", 7, back.into_iter(), &BTreeSet::new())
+            set.done("p", 7, back.into_iter(), &BTreeSet::new(), &BTreeSet::new())
                 .is_err()
         );
+    }
+
+    #[test]
+    fn a_script_that_was_left_out_takes_none_of_the_times() {
+        let set = set(&[], 1);
+        let scripts = set.scripts().expect("many");
+        let left_out: BTreeSet<usize> = [0, 2].into();
+        let is_done = |number: usize| !left_out.contains(&number);
+        let done = scripts.iter().enumerate().filter(|it| is_done(it.0));
+        let count: usize = done.clone().map(|(_, it)| it.steps.len() + 1).sum();
+        let times = (0..count as u64).map(|at| (at, at));
+        let found = set.done("p", 7, times, &left_out, &BTreeSet::new());
+        let found: Vec<String> = found
+            .expect("done")
+            .into_iter()
+            .map(|it| it.folder)
+            .collect();
+        let expected: Vec<String> = done.map(|(_, it)| it.folder.clone()).collect();
+        assert_eq!(found, expected);
     }
 }

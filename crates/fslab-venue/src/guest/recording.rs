@@ -1,7 +1,7 @@
 //! Keeps the log of a trial's simulated disk: joins what was recorded of the guest kernel's process
 //! with the disk's trace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use fslab_crash::{
     COMMIT_TIMES, DiskLog, LogDatabase, LogError, LogHead, LogScript, PhaseWindow, Recording,
-    SCRIPT_REFUSED, SCRIPT_TIMES, ScriptSet, join, write_log,
+    SCRIPT_LEFT_OUT, SCRIPT_REFUSED, SCRIPT_TIMES, ScriptSet, join, write_log,
 };
 use fslab_disk::trace::Reader;
 use fslab_model::{
@@ -135,10 +135,13 @@ impl Recorded<'_> {
             let points = times.points.iter();
             // Nanoseconds of a trial are far below 2^53.
             let times = points.map(|(at, took)| (*at as u64, *at as u64 + *took as u64));
-            let refused = phase.lists.iter().find(|it| it.name == SCRIPT_REFUSED);
-            let refused = refused.into_iter().flat_map(|it| &it.points);
-            let refused = refused.map(|(place, _)| *place as usize).collect();
-            let done = set.done(&phase.name, self.seed, times, &refused);
+            let places = |name: &str| -> BTreeSet<usize> {
+                let list = phase.lists.iter().find(|it| it.name == name);
+                let points = list.into_iter().flat_map(|it| &it.points);
+                points.map(|(place, _)| *place as usize).collect()
+            };
+            let (left_out, refused) = (places(SCRIPT_LEFT_OUT), places(SCRIPT_REFUSED));
+            let done = set.done(&phase.name, self.seed, times, &left_out, &refused);
             scripts.extend(
                 done.map_err(|error| {
                     LogError::Unlike(format!("the phase {}: {error}", phase.name))
