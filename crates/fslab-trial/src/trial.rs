@@ -258,7 +258,8 @@ fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
     let differs = |(name, demanded): (&String, &String)| match found.get(name) {
         Some(value) if value == demanded => None,
         Some(value) => Some(format!(
-            "the study demands {name} = {demanded}, not {value}"
+            "the study demands {name} = {demanded}, not {value}{}",
+            remedy(name, demanded)
         )),
         None if name.starts_with(OF_DEVICE) && Ability::Disturbances.demand().is_err() => None,
         None => Some(format!(
@@ -266,6 +267,20 @@ fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
         )),
     };
     spec.required_facts.iter().find_map(differs)
+}
+
+/// How a fact is changed, where a command of util-linux does.
+fn remedy(name: &str, demanded: &str) -> String {
+    match (name, demanded.parse::<u64>()) {
+        // It counts sectors of 512 bytes.
+        ("device.read_ahead_kb", Ok(kib)) => {
+            format!(
+                "; set it with blockdev --setra {} DEVICE",
+                kib.saturating_mul(2)
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 /// Runs all rounds. Once everything is to be skipped, the remaining phases are only recorded as
@@ -718,6 +733,17 @@ mod tests {
         assert_eq!(skipped, [false, true, true]);
         assert!(record.phases.iter().all(|phase| phase.round.is_some()));
         assert!(record.steps.is_empty());
+    }
+
+    #[test]
+    fn another_read_ahead_comes_with_the_command_that_sets_it() {
+        let found = [("device.read_ahead_kb".to_owned(), "4096".to_owned())].into();
+        let spec = TrialSpec {
+            required_facts: [("device.read_ahead_kb".into(), "128".into())].into(),
+            ..spec(DeviceSpec::Fake, "null", Vec::new())
+        };
+        let reason = missing_fact(&spec, &found).expect("differs");
+        assert!(reason.ends_with("blockdev --setra 256 DEVICE"), "{reason}");
     }
 
     #[test]
