@@ -1,7 +1,7 @@
 //! The job `script`: operations one after the other, each with the time of its begin and its end.
 //!
-//! Every sector that it writes says who wrote it, so that a state of the disk after a power loss can
-//! be compared with the operations: see fslab-crash.
+//! Every sector that it writes says who wrote it, so that a state of the disk after a power loss
+//! can be compared with the operations: see fslab-crash.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -89,8 +89,8 @@ impl ScriptSet {
     }
 
     /// The scripts of the phase `phase` as they were done: of each its steps and its end, as
-    /// begin and end. `left_out` has the scripts that were not done; `refused` the syncs, by their place
-    /// among the times, that the file system refused: they promise nothing.
+    /// begin and end. `left_out` has the scripts that were not done; `refused` the syncs, by their
+    /// place among the times, that the file system refused: they promise nothing.
     ///
     /// # Errors
     /// Those of [`ScriptSet::scripts`]; times of other scripts.

@@ -27,6 +27,7 @@ mod own_formatter;
 mod phase;
 mod pool;
 mod rank_link;
+mod required_facts;
 mod review;
 mod round;
 mod server;

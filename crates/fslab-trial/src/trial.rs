@@ -10,7 +10,6 @@ use fslab_model::{
     CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome,
     PhaseSpec, Round, TrialSpec,
 };
-use fslab_sys::Ability;
 use fslab_workload::Workload;
 
 use crate::confined::Fence;
@@ -18,6 +17,7 @@ use crate::disturbances::Backlog;
 use crate::events::EventWriter;
 use crate::phase::Phase;
 use crate::rank_link;
+use crate::required_facts;
 use crate::review::{Review, withdraw};
 use crate::round::RoundRunner;
 use crate::shared_directory::{common_reason, shared_target};
@@ -104,7 +104,7 @@ fn try_trial<W: Write>(
     let mut found = facts(spec, &target);
     found.extend(of_ranks);
     found.extend(fence.fact().map(|fact| (CONFINEMENT_FACT.to_owned(), fact)));
-    let missing_fact = missing_fact(spec, &found);
+    let missing_fact = required_facts::missing(&spec.required_facts, &found);
     events.emit(EventBody::Facts { facts: found });
     let mut review = Review::of(&target, spec.virtual_time);
     events.add_facts(review.facts());
@@ -247,40 +247,6 @@ impl Skips {
 
 fn after(failed: &PhaseSpec) -> String {
     format!("the phase '{}' before it failed", failed.name)
-}
-
-/// Begin of the facts that Linux reports of a device. Another platform has other settings, which
-/// are part of what is measured there.
-const OF_DEVICE: &str = "device.";
-
-/// The first fact that the study requires and this machine lacks.
-fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
-    let differs = |(name, demanded): (&String, &String)| match found.get(name) {
-        Some(value) if value == demanded => None,
-        Some(value) => Some(format!(
-            "the study demands {name} = {demanded}, not {value}{}",
-            remedy(name, demanded)
-        )),
-        None if name.starts_with(OF_DEVICE) && Ability::Disturbances.demand().is_err() => None,
-        None => Some(format!(
-            "the study demands {name} = {demanded}, and it is not known here"
-        )),
-    };
-    spec.required_facts.iter().find_map(differs)
-}
-
-/// How a fact is changed, where a command of util-linux does.
-fn remedy(name: &str, demanded: &str) -> String {
-    match (name, demanded.parse::<u64>()) {
-        // It counts sectors of 512 bytes.
-        ("device.read_ahead_kb", Ok(kib)) => {
-            format!(
-                "; set it with blockdev --setra {} DEVICE",
-                kib.saturating_mul(2)
-            )
-        }
-        _ => String::new(),
-    }
 }
 
 /// Runs all rounds. Once everything is to be skipped, the remaining phases are only recorded as
@@ -733,17 +699,6 @@ mod tests {
         assert_eq!(skipped, [false, true, true]);
         assert!(record.phases.iter().all(|phase| phase.round.is_some()));
         assert!(record.steps.is_empty());
-    }
-
-    #[test]
-    fn another_read_ahead_comes_with_the_command_that_sets_it() {
-        let found = [("device.read_ahead_kb".to_owned(), "4096".to_owned())].into();
-        let spec = TrialSpec {
-            required_facts: [("device.read_ahead_kb".into(), "128".into())].into(),
-            ..spec(DeviceSpec::Fake, "null", Vec::new())
-        };
-        let reason = missing_fact(&spec, &found).expect("differs");
-        assert!(reason.ends_with("blockdev --setra 256 DEVICE"), "{reason}");
     }
 
     #[test]
