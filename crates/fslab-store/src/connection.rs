@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::Fault;
@@ -96,6 +97,9 @@ const STATEMENTS_KEPT: usize = 128;
 
 fn configure(connection: &Connection) -> Result<(), Fault> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // Otherwise statements with a key in their condition are prepared anew for each key, in case
+    // another plan were better for it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.busy_timeout(BUSY_LIMIT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // A commit is durable when it returns: a trial takes minutes, an fsync milliseconds.
