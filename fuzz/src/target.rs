@@ -97,6 +97,18 @@ const ALL: &[Target] = &[
         run: readers::import_mdtest,
     },
     Target {
+        name: "import-ior",
+        syntax: Syntax::Text,
+        seeds: &["tests/fixtures/exchange/ior*"],
+        run: readers::import_ior,
+    },
+    Target {
+        name: "import-io500",
+        syntax: Syntax::Text,
+        seeds: &["tests/fixtures/exchange/io500*"],
+        run: readers::import_io500,
+    },
+    Target {
         name: "import-json",
         syntax: Syntax::Json,
         seeds: &["tests/fixtures/stores/*.json"],

@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 use fslab_claims::{Claims, FurtherRun, Original, Published, evaluate, then_and_now};
 use fslab_disk::Profile;
 use fslab_engine::EngineKind;
-use fslab_exchange::{Format, Labels, Source, csv_wide, fio_json, import, parquet};
+use fslab_exchange::{
+    Format, Labels, Source, csv_wide, fio_json, import, ior_json, mdtest_text, parquet,
+};
 use fslab_lab::{Cache, KernelName as LabName};
 use fslab_model::{
     Bytes, Parameters, PhaseSpec, Plan, RunId, RunRecord, Study, TrialSpec, VenuePlan,
@@ -226,6 +228,14 @@ pub(crate) fn import_mdtest(input: &[u8]) {
     imported(input, Some(Format::Mdtest));
 }
 
+pub(crate) fn import_ior(input: &[u8]) {
+    imported(input, Some(Format::Ior));
+}
+
+pub(crate) fn import_io500(input: &[u8]) {
+    imported(input, Some(Format::Io500));
+}
+
 pub(crate) fn import_json(input: &[u8]) {
     imported(input, Some(Format::Json));
 }
@@ -261,6 +271,7 @@ fn imported(input: &[u8], format: Option<Format>) {
     };
     for run in &imported.runs {
         drop((csv_wide(run), fio_json(run), parquet(run)));
+        drop((ior_json(run), mdtest_text(run)));
         let text = serde_json::to_string(run).expect("a run is JSON");
         serde_json::from_str::<RunRecord>(&text).expect("reads back");
     }

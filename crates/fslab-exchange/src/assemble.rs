@@ -9,6 +9,8 @@ use fslab_model::{
     SubjectPlan, TrialId, TrialOutcome, TrialRecord, VenuePlan, phase_metrics, trial_metrics,
 };
 
+use serde_json::Value;
+
 use crate::error::{Fault, ImportError, ImportErrorKind};
 use crate::reading::{Measured, Reading};
 use crate::{Format, Labels};
@@ -129,7 +131,7 @@ pub(crate) fn assemble(
         adaptive: None,
         perturb: false,
         rounds: rounds(&placed),
-        ranks: 1,
+        ranks: ranks(&placed),
         trial_limit_s: TRIAL_LIMIT_S,
         seed: 0,
         scale: Scale::FULL,
@@ -184,6 +186,17 @@ fn rounds(placed: &[Placed]) -> Rounds {
         mounts: most.mounts.max(round.mount.saturating_add(1)),
         iterations: most.iterations.max(round.iteration.saturating_add(1)),
     })
+}
+
+/// The processes that ran each phase together, if all phases name the same number of them.
+fn ranks(placed: &[Placed]) -> u32 {
+    let phases = placed.iter().flat_map(|trial| &trial.measured.phases);
+    let tasks = phases.map(|phase| phase.parameters.get("tasks").and_then(Value::as_u64));
+    let tasks: BTreeSet<Option<u64>> = tasks.collect();
+    match tasks.first() {
+        Some(Some(count)) if tasks.len() == 1 => u32::try_from(*count).unwrap_or(1).max(1),
+        _ => 1,
+    }
 }
 
 /// Removes phases that no trial ran: a tool lists all that it supports.
@@ -302,7 +315,9 @@ fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
             "The table, as bonnie++ prints it",
         ),
         Format::Iozone => (FigureLayout::IozoneTable, "The table, as Iozone prints it"),
-        Format::Fio | Format::Mdtest | Format::Json | Format::Csv => return Vec::new(),
+        Format::Fio | Format::Ior | Format::Mdtest | Format::Io500 | Format::Json | Format::Csv => {
+            return Vec::new();
+        }
     };
     let is_of_layout = |phase: &&PhaseSpec| {
         layout != FigureLayout::IozoneTable

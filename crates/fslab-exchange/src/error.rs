@@ -155,9 +155,9 @@ impl ImportError {
                  command that failed"
             }
             ImportErrorKind::Binary { .. } | ImportErrorKind::Unrecognised => {
-                "read are bonnie++ CSV, iozone, fio --output-format=json or json+, mdtest, the \
-                 JSON of `fslab export`, and CSV with the columns subject, phase, repeat, metric, \
-                 value"
+                "read are bonnie++ CSV, iozone, fio --output-format=json or json+, IOR, mdtest, \
+                 IO500, the JSON of `fslab export`, and CSV with the columns subject, phase, \
+                 repeat, metric, value"
             }
             ImportErrorKind::Truncated { .. } => "give the complete output of the tool",
             ImportErrorKind::Mixed { .. } => "import the outputs of each tool by themselves",

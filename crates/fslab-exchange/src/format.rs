@@ -13,8 +13,12 @@ pub enum Format {
     Iozone,
     /// fio: JSON and JSON+.
     Fio,
+    /// IOR: its text, and its JSON.
+    Ior,
     /// mdtest: its summary.
     Mdtest,
+    /// IO500: its results.
+    Io500,
     /// Runs of fslab.
     Json,
     /// A row for each value.
@@ -23,11 +27,13 @@ pub enum Format {
 
 impl Format {
     /// Every format that can be read.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Bonnie,
         Self::Iozone,
         Self::Fio,
+        Self::Ior,
         Self::Mdtest,
+        Self::Io500,
         Self::Json,
         Self::Csv,
     ];
@@ -39,7 +45,9 @@ impl Format {
             Self::Bonnie => "bonnie++",
             Self::Iozone => "iozone",
             Self::Fio => "fio",
+            Self::Ior => "ior",
             Self::Mdtest => "mdtest",
+            Self::Io500 => "io500",
             Self::Json => "json",
             Self::Csv => "csv",
         }
@@ -52,7 +60,9 @@ impl Format {
             Self::Bonnie => "CSV of bonnie++",
             Self::Iozone => "output of Iozone",
             Self::Fio => "JSON of fio",
+            Self::Ior => "output of IOR",
             Self::Mdtest => "output of mdtest",
+            Self::Io500 => "results of IO500",
             Self::Json => "JSON of fslab",
             Self::Csv => "CSV with a row for each value",
         }
@@ -97,8 +107,14 @@ impl Format {
         if line.starts_with("\"fio version\"") || line.starts_with("{\"fio version\"") {
             return Some(Self::Fio);
         }
+        if read::ior::is_mark(line) {
+            return Some(Self::Ior);
+        }
         if read::mdtest::is_mark(line) {
             return Some(Self::Mdtest);
+        }
+        if read::io500::is_mark(line) {
+            return Some(Self::Io500);
         }
         if read::iozone::is_mark(line) {
             return Some(Self::Iozone);
@@ -112,7 +128,9 @@ impl Format {
             Self::Bonnie => read::bonnie::read(text),
             Self::Iozone => read::iozone::read(text),
             Self::Fio => read::fio::read(text),
+            Self::Ior => read::ior::read(text),
             Self::Mdtest => read::mdtest::read(text),
+            Self::Io500 => read::io500::read(text),
             Self::Json | Self::Csv => read::csv_rows::read(text),
         }
     }
@@ -129,6 +147,12 @@ fn unsupported_form_hint(line: &str) -> Option<&'static str> {
     }
     if line.starts_with("fio-") || line.contains(": (groupid=") {
         return Some("this is what fio prints for people: run it with --output-format=json+");
+    }
+    if line.starts_with("access,bw(MiB/s),") {
+        return Some(
+            "this is the CSV of IOR, which lacks what was measured: run IOR with -O \
+             summaryFormat=JSON, or with its own text",
+        );
     }
     let log: Vec<&str> = line.split(',').map(str::trim).collect();
     let is_number = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());

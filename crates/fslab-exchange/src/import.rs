@@ -74,7 +74,7 @@ pub fn import(
             runs.push(run);
         } else {
             let reading = found.read(&text).map_err(of)?;
-            let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv);
+            let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv | Format::Io500);
             if ends_with_figure && !text.ends_with('\n') {
                 notes.push(format!(
                     "{}: its last line has no end; if it was cut off there, the last figure is \

@@ -7,7 +7,7 @@
 //! ```text
 //!     Source... --Format::of--> read::* --> Reading (trials) --assemble--> RunRecord
 //!                                                                             |
-//!     fio's JSON+, wide CSV, Parquet <--write::*------------------------------+
+//!     JSON of fio and IOR, mdtest, CSV <--write::*----------------------------+
 //!     Meetings of its phases with those of another run  <--meet::*------------+
 //! ```
 
@@ -29,4 +29,7 @@ pub use meet::{
     Activity, Gathered, Meet, MeetError, PhaseContent, PhaseMap, as_compared, content, gather, meet,
 };
 pub use source::Source;
-pub use write::{ExportError, bonnie_left_out, csv_wide, fio_json, iozone_left_out, parquet};
+pub use write::{
+    ExportError, bonnie_left_out, csv_wide, fio_json, ior_json, iozone_left_out, mdtest_text,
+    parquet,
+};

@@ -28,6 +28,10 @@ pub(crate) enum Format {
     Iozone,
     /// The JSON+ of fio: a job for each trial and phase, latencies in fio's bins
     Fio,
+    /// The JSON of IOR, of the phases that IOR could have run: a test for each subject and phase
+    Ior,
+    /// The summary of mdtest, of the phases on names that mdtest has: a row for each phase
+    Mdtest,
     /// The rows of csv as Parquet, to a file
     Parquet,
 }
@@ -80,6 +84,16 @@ impl ExportArgs {
             Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
             Format::Fio => {
                 let (text, left_out) = fslab_exchange::fio_json(record)?;
+                warn(left_out);
+                text
+            }
+            Format::Ior => {
+                let (text, left_out) = fslab_exchange::ior_json(record)?;
+                warn(left_out);
+                text
+            }
+            Format::Mdtest => {
+                let (text, left_out) = fslab_exchange::mdtest_text(record)?;
                 warn(left_out);
                 text
             }

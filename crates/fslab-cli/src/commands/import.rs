@@ -30,8 +30,12 @@ pub(crate) enum Form {
     Iozone,
     /// fio's JSON or JSON+
     Fio,
+    /// IOR's text or JSON
+    Ior,
     /// mdtest's summary
     Mdtest,
+    /// IO500's result.txt or result_summary.txt
+    Io500,
     /// Runs of `fslab export --format json`
     Json,
     /// A row for each value: subject, phase, repeat, metric, value, unit
@@ -45,7 +49,9 @@ impl Form {
             Self::Bonnie => Some(Format::Bonnie),
             Self::Iozone => Some(Format::Iozone),
             Self::Fio => Some(Format::Fio),
+            Self::Ior => Some(Format::Ior),
             Self::Mdtest => Some(Format::Mdtest),
+            Self::Io500 => Some(Format::Io500),
             Self::Json => Some(Format::Json),
             Self::Csv => Some(Format::Csv),
         }

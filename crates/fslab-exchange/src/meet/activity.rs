@@ -45,6 +45,8 @@ pub enum Activity {
     Stat,
     /// The same in random order.
     StatRandom,
+    /// Each file, opened and closed.
+    OpenFiles,
     /// Each file, opened and read.
     ReadFiles,
     /// rename(2) of each file.
@@ -61,7 +63,7 @@ pub enum Activity {
 
 impl Activity {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Write,
         Self::Rewrite,
         Self::Read,
@@ -83,6 +85,7 @@ impl Activity {
         Self::CreateRandom,
         Self::Stat,
         Self::StatRandom,
+        Self::OpenFiles,
         Self::ReadFiles,
         Self::Rename,
         Self::Unlink,
@@ -116,6 +119,7 @@ impl Activity {
             Self::CreateRandom => "creation of files with random names",
             Self::Stat => "stat(2) of files",
             Self::StatRandom => "stat(2) of files in random order",
+            Self::OpenFiles => "open(2) and close(2) of files",
             Self::ReadFiles => "read of entire small files",
             Self::Rename => "rename(2) of files",
             Self::Unlink => "removal of files",
@@ -152,6 +156,7 @@ impl Activity {
             Self::Unlink => "unlink",
             Self::CreateRandom
             | Self::StatRandom
+            | Self::OpenFiles
             | Self::Rename
             | Self::UnlinkRandom
             | Self::MakeDirectories

@@ -17,6 +17,8 @@ pub(super) enum Condition {
     Files,
     FilesEach,
     Threads,
+    Sharing,
+    RankShift,
     QueueDepth,
     ReadShare,
     Stride,
@@ -28,13 +30,15 @@ pub(super) enum Condition {
 }
 
 impl Condition {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::FileSize,
         Self::RecordSize,
         Self::Amount,
         Self::Files,
         Self::FilesEach,
         Self::Threads,
+        Self::Sharing,
+        Self::RankShift,
         Self::QueueDepth,
         Self::ReadShare,
         Self::Stride,
@@ -53,6 +57,8 @@ impl Condition {
             Self::Files => "files",
             Self::FilesEach => "size of each file",
             Self::Threads => "threads",
+            Self::Sharing => "sharing",
+            Self::RankShift => "rank shift",
             Self::QueueDepth => "queue depth",
             Self::ReadShare => "share of reads",
             Self::Stride => "stride",

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::activity::Activity;
 use super::condition::Conditions;
-use super::{bonnie, fio, fslab, iozone, mdtest};
+use super::{bonnie, fio, fslab, ior, iozone, mdtest};
 use crate::Format;
 
 /// What a phase does.
@@ -38,6 +38,8 @@ pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
         Some(Format::Iozone) => iozone::content(spec),
         Some(Format::Fio) => fio::content(spec),
         Some(Format::Mdtest) => mdtest::content(spec),
+        Some(Format::Ior) => ior::content(spec),
+        Some(Format::Io500) => ior::content_of_io500(spec),
         Some(Format::Csv | Format::Json) => PhaseContent::default(),
         None => fslab::content(plan, spec),
     }

@@ -10,12 +10,10 @@ use serde_json::Value;
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
 use super::content::{PhaseContent, number};
+use super::sharing::{self, Sharing};
 
 pub(super) fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
-    let workload = Workload::of_phase(spec).ok();
-    let complete = workload.and_then(|it| it.job_parameters(&spec.parameters).ok());
-    // A run of a newer fslab may have workloads that are unknown here.
-    let parameters = complete.as_ref().unwrap_or(&spec.parameters);
+    let parameters = &complete(spec);
     let mut content = PhaseContent::of(activity(parameters));
     let Some(activity) = content.activity else {
         return content;
@@ -27,12 +25,27 @@ pub(super) fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
         CachePolicy::Warm => "warmed",
     };
     conditions.set(Condition::Cache, cache);
-    conditions.set_count(
-        Condition::Threads,
-        number(parameters, "threads").or(Some(1)),
-    );
-    match is_of_files(activity) {
-        true => of_files(parameters, conditions),
+    let workers = workers(plan, parameters);
+    conditions.set_count(Condition::Threads, Some(workers));
+    let is_of_files = is_of_files(activity);
+    if workers > 1 {
+        let sharing = text(parameters, "sharing").unwrap_or("own");
+        let words = match is_of_files {
+            true => {
+                let is_flat = number(parameters, "files_per_directory").unwrap_or(0) == 0;
+                let is_own = has_own_trees(parameters) || sharing == "own" && !is_flat;
+                Some(sharing::of_directories(is_own))
+            }
+            false => Sharing::named(sharing).map(Sharing::words),
+        };
+        conditions.set_known(Condition::Sharing, words.map(str::to_owned));
+    }
+    if plan.ranks > 1 && !writes_anew(activity) {
+        let shift = number(parameters, "rank_shift").unwrap_or(0);
+        conditions.set_count(Condition::RankShift, Some(shift));
+    }
+    match is_of_files {
+        true => of_files(plan, parameters, conditions),
         false => {
             let engine = text(parameters, "engine").unwrap_or(&plan.engine);
             of_data(parameters, activity, engine, conditions);
@@ -41,8 +54,45 @@ pub(super) fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
     content
 }
 
+/// The parameters of a phase with the defaults of its workload. A run of a newer fslab may have
+/// workloads that are unknown here: of these they are as they are.
+pub(crate) fn complete(spec: &PhaseSpec) -> Parameters {
+    let workload = Workload::of_phase(spec).ok();
+    let complete = workload.and_then(|it| it.job_parameters(&spec.parameters).ok());
+    complete.unwrap_or_else(|| spec.parameters.clone())
+}
+
+/// The amount of a job on data, where it is not each record of the file once.
+pub(crate) fn data_amount(parameters: &Parameters) -> Option<String> {
+    amount(parameters, false)
+}
+
+/// The calls by which a job on data makes durable what it writes.
+pub(crate) fn data_sync(parameters: &Parameters) -> String {
+    sync(parameters)
+}
+
+/// The threads of all ranks.
+fn workers(plan: &Plan, parameters: &Parameters) -> u64 {
+    let threads = number(parameters, "threads").unwrap_or(1);
+    threads.saturating_mul(plan.ranks.into())
+}
+
+/// True if each worker has a separate tree. Sharing is about the directories of one tree.
+fn has_own_trees(parameters: &Parameters) -> bool {
+    flag(parameters, "base_per_worker")
+}
+
+/// True if it makes what it works on, so that there is nothing of another rank to shift to.
+fn writes_anew(activity: Activity) -> bool {
+    matches!(
+        activity,
+        Write | StreamWrite | PutChar | Create | CreateRandom | MakeDirectories
+    )
+}
+
 /// What a job with these parameters does.
-pub(super) fn activity(parameters: &Parameters) -> Option<Activity> {
+pub(crate) fn activity(parameters: &Parameters) -> Option<Activity> {
     if let Some(operation) = text(parameters, "operation") {
         return of_operation(operation, parameters);
     }
@@ -89,6 +139,7 @@ fn of_operation(operation: &str, parameters: &Parameters) -> Option<Activity> {
         "create" => Create,
         "stat" if is_random => StatRandom,
         "stat" => Stat,
+        "open" => OpenFiles,
         "read" => ReadFiles,
         "rename" => Rename,
         "unlink" if is_random => UnlinkRandom,
@@ -104,8 +155,14 @@ fn is_of_files(activity: Activity) -> bool {
     activity >= Create
 }
 
-fn of_files(parameters: &Parameters, conditions: &mut Conditions) {
-    conditions.set_count(Condition::Files, number(parameters, "files"));
+fn of_files(plan: &Plan, parameters: &Parameters, conditions: &mut Conditions) {
+    // Numbers are those of a rank; each tree of a worker has as many.
+    let trees = match has_own_trees(parameters) {
+        true => workers(plan, parameters),
+        false => plan.ranks.into(),
+    };
+    let files = number(parameters, "files").and_then(|files| files.checked_mul(trees));
+    conditions.set_count(Condition::Files, files);
     let each = parameters.get("file_size");
     let each = each.and_then(|it| it.as_u64().or_else(|| it.get("fixed")?.as_u64()));
     conditions.set_bytes(Condition::FilesEach, each);

@@ -15,13 +15,16 @@ mod directions;
 mod error;
 mod fio;
 mod fslab;
+mod ior;
 mod iozone;
 mod matching;
 mod mdtest;
 mod prepared;
+mod sharing;
 
 pub use activity::Activity;
 pub use content::{PhaseContent, content};
 pub use error::MeetError;
+pub(crate) use fslab::{activity, complete, data_amount, data_sync};
 pub use matching::PhaseMap;
 pub use prepared::{Gathered, Meet, as_compared, gather, meet};

@@ -11,9 +11,9 @@ use fslab_model::{
 };
 use serde_json::Value;
 
-use super::fio_documents::{Document, documents};
-use super::fio_fields::Fields;
 use super::fio_side::{Side, processor, syncs};
+use super::json_documents::{Document, documents};
+use super::json_fields::Fields;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
@@ -45,13 +45,15 @@ const PLACES: [&str; 12] = [
 /// Operations of at least this mean size have the headline throughput. Between the usual 32 and 64
 /// KiB, because the mean of a snapshot is a little less than the size.
 const THROUGHPUT_BYTES_MIN: u64 = 48 << 10;
+/// How fio writes JSON.
+const HINT: &str = "run fio with --output-format=json or json+";
 /// Largest difference of the start times of one execution's documents.
 const SAME_START_S: f64 = 2.0;
 
 /// Reads every execution.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();
-    let documents = documents(text)?;
+    let documents = documents(text, HINT)?;
     let is_fio = |document: &&Document| document.value.get("fio version").is_some();
     let documents: Vec<&Document> = documents.iter().filter(is_fio).collect();
     let mut executions: Vec<&Document> = Vec::new();

@@ -4,8 +4,8 @@ use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
 use fslab_model::{OperationLatency, PhaseKind, PhaseRecord, ThreadRecord};
 
 use super::fio::Job;
-use super::fio_fields::Fields;
 use super::fio_latency::Latency;
+use super::json_fields::Fields;
 use crate::error::Fault;
 
 /// Largest relative difference of fio's bandwidth from bytes per time that rounding explains.

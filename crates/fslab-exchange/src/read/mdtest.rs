@@ -8,8 +8,24 @@ use fslab_model::{
     Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept,
 };
 
+use super::mdtest_options;
+use super::mdtest_origin::MdtestOrigin;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
+
+/// The rows of its summary that are exported.
+pub(crate) const ROWS: [&str; 10] = [
+    "Directory creation",
+    "Directory stat",
+    "Directory rename",
+    "Directory removal",
+    "File creation",
+    "File stat",
+    "File read",
+    "File removal",
+    "Tree creation",
+    "Tree removal",
+];
 
 /// True for a line that only mdtest writes.
 pub(crate) fn is_mark(line: &str) -> bool {
@@ -67,7 +83,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
             }
             launch.table(table, &rows, number)?;
         } else {
-            launch.line(line);
+            launch.line(number, line)?;
         }
     }
     launch.close(&mut reading)?;
@@ -115,6 +131,8 @@ struct Launch {
     /// The phases of smaller numbers of tasks, if it ran with several (`-f`, `-l`).
     sections: Vec<Vec<PhaseRecord>>,
     summaries: usize,
+    /// What an export of fslab says of it.
+    origin: Option<MdtestOrigin>,
 }
 
 impl Launch {
@@ -132,8 +150,11 @@ impl Launch {
     }
 
     /// Reads a line outside tables.
-    fn line(&mut self, line: &str) {
-        if let Some(command) = line.strip_prefix("Command line used:") {
+    fn line(&mut self, number: usize, line: &str) -> Result<(), Fault> {
+        if let Some(text) = line.strip_prefix(MdtestOrigin::MARK) {
+            self.origin = Some(MdtestOrigin::of(format!("line {number}"), text)?);
+        } else if let Some(command) = line.strip_prefix("Command line used:") {
+            mdtest_options::put(command, &mut self.parameters);
             self.facts
                 .insert("mdtest command".into(), command.trim().to_owned());
         } else if let Some((_, path)) = line.split_once(':').filter(|_| line.starts_with("Path")) {
@@ -146,6 +167,7 @@ impl Launch {
             self.parameters.insert("tasks".into(), tasks.into());
             self.parameters.insert("items".into(), items.into());
         }
+        Ok(())
     }
 
     /// `SUMMARY rate: (of 3 iterations)`.
@@ -230,7 +252,9 @@ impl Launch {
 
     /// The index of the phase of a row's title, inserted if missing.
     fn phase(&mut self, title: &str) -> usize {
-        let name = plain_name(title);
+        let origin = self.origin.as_ref();
+        let name = origin.and_then(|origin| origin.phases.get(title).cloned());
+        let name = name.unwrap_or_else(|| plain_name(title));
         if let Some(index) = self.phases.iter().position(|phase| phase.name == name) {
             return index;
         }
@@ -275,7 +299,19 @@ impl Launch {
         facts.insert("mdtest".into(), tool.clone());
         reading.tool = tool;
         reading.engine = Some("mdtest".to_owned());
+        let subject = launch.origin.map(|origin| origin.subject);
+        // Of an export, the launches of one subject with other phases are one trial.
+        let is_of = |last: &&mut Measured| {
+            let mut names = last.phases.iter().map(|phase| &phase.name);
+            let is_new = names.all(|name| launch.phases.iter().all(|phase| phase.name != *name));
+            subject.is_some() && last.subject == subject && is_new
+        };
+        if let Some(last) = reading.trials.last_mut().filter(is_of) {
+            last.phases.extend(launch.phases);
+            return Ok(());
+        }
         reading.trials.push(Measured {
+            subject,
             phases: launch.phases,
             facts,
             ..Measured::default()

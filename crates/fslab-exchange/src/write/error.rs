@@ -22,6 +22,12 @@ pub enum ExportError {
     /// The run has nothing that fio's format can hold.
     #[error("the layout of fio needs phases with a duration and a number of operations")]
     Fio,
+    /// The run has nothing that IOR could have run.
+    #[error("the form of IOR needs phases that write or read files, with bandwidth and duration")]
+    Ior,
+    /// The run has nothing that mdtest could have run.
+    #[error("the form of mdtest needs phases on the names of files, with a rate of operations")]
+    Mdtest,
 }
 
 impl From<ExportError> for Failure {

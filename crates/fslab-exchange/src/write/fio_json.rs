@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::ExportError;
 use super::fio_sides::{DIRECTIONS, Side, sides};
+use super::left_out::note;
 
 /// The error number for failures without one: EIO.
 const UNKNOWN_ERROR: i32 = 5;
@@ -34,12 +35,7 @@ pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
             match job(jobs.len(), trial, phases) {
                 Ok(Some(job)) => jobs.push(job),
                 Ok(None) => {}
-                Err(reason) => {
-                    let note = format!("the phase '{}' is left out: {reason}", first.name);
-                    if !left_out.contains(&note) {
-                        left_out.push(note);
-                    }
-                }
+                Err(reason) => note(&mut left_out, first, &reason),
             }
         }
     }

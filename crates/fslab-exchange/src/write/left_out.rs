@@ -7,6 +7,14 @@ use crate::read::bonnie;
 /// Most names listed; more are counted.
 const NAMES_MAX: usize = 8;
 
+/// Adds that `phase` is left out, once.
+pub(super) fn note(left_out: &mut Vec<String>, phase: &PhaseRecord, reason: &str) {
+    let note = format!("the phase '{}' is left out: {reason}", phase.name);
+    if !left_out.contains(&note) {
+        left_out.push(note);
+    }
+}
+
 /// The phases that the CSV of bonnie++ cannot hold, and how much of the CSV is empty; `None` if
 /// nothing is.
 #[must_use]

@@ -159,8 +159,93 @@ fn an_output_names_the_tool_and_its_version() {
         ("mdtest-1.9.3.txt", "mdtest 1.9.3"),
         ("mdtest-3.3.0.txt", "mdtest 3.3.0"),
         ("mdtest-4.1.0-tasks.txt", "mdtest 4.1.0+dev"),
+        ("ior-3.0.1.txt", "ior 3.0.1"),
+        ("ior-3.2.1.txt", "ior 3.2.1"),
+        ("ior-3.3.0.json", "ior 3.3.0"),
+        ("ior-4.0.0.json", "ior 4.0.0"),
+        ("ior-4.1.0-verbose.txt", "ior 4.1.0+dev"),
+        ("io500-result.txt", "io500 sc25"),
+        ("io500-summary.txt", "io500 sc25"),
     ] {
         let expected = VenuePlan::Imported { tool: tool.into() };
         assert_eq!(run_of(text(name)).header.plan.venue, expected);
     }
+}
+
+/// Figures, settings and the number of ranks, as they stand in the outputs.
+#[test]
+fn each_repetition_of_ior_is_a_trial_and_each_test_has_its_settings() {
+    let run = run_of(text("ior-4.1.0-tests.txt"));
+    assert_eq!((run.trials.len(), run.header.plan.repeats), (2, 2));
+    assert_eq!(run.header.plan.ranks, 2);
+    let phases = &run.trials[1].phases;
+    let names: Vec<&str> = phases.iter().map(|it| it.name.as_str()).collect();
+    let expected = [
+        "test-0-write",
+        "test-0-read",
+        "test-1-write",
+        "test-1-read",
+        "test-2-write",
+        "test-2-read",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(phases[4].figures["throughput"], 21.68 * 1_048_576.0);
+    assert_eq!(phases[4].figures["elapsed_ns"], 23_064_000.0);
+    assert_eq!(phases[4].parameters["access"], "file-per-process");
+    assert_eq!(phases[4].parameters["order"], "random");
+    assert_eq!(phases[4].parameters["transfer_size"], 131_072);
+    assert_eq!(phases[0].parameters["access"], "single-shared-file");
+    let json = run_of(text("ior-4.1.0-tests.json"));
+    assert_eq!(json.trials.len(), 2);
+    let settings = |name: &str, value: serde_json::Value| {
+        assert_eq!(json.trials[0].phases[2].parameters[name], value, "{name}");
+    };
+    settings("fsync", true.into());
+    settings("block_size", 262_144.into());
+    let timed = run_of(text("ior-4.1.0-stonewall.txt"));
+    let write = &timed.trials[0].phases[0];
+    assert_eq!(write.parameters["stonewall_s"], 1);
+    assert_eq!(write.parameters["wear_out"], true);
+    assert!(
+        write.notes[0].contains("pairs accessed min: 1024"),
+        "{:?}",
+        write.notes
+    );
+}
+
+/// What IO500 marks is read with its marks.
+#[test]
+fn marks_of_an_invalid_run_of_io500_are_kept() {
+    let imported = read(&[source("f", text("io500-result.txt"))]).expect("a result");
+    assert!(
+        imported.notes[0].contains("SCORE 2.555614 [INVALID]"),
+        "{:?}",
+        imported.notes
+    );
+    let trial = &imported.runs[0].trials[0];
+    assert_eq!(trial.facts["io500 score"], "2.555614");
+    assert_eq!(trial.facts["io500 validity"], "invalid");
+    let phase = |name: &str| trial.phases.iter().find(|it| it.name == name).expect(name);
+    let write = phase("mdtest-easy-write");
+    assert_eq!(write.figures["operation_rate"], 11_956.959);
+    assert!(write.notes[0].contains("smaller than expected minimum runtime"));
+    let read = phase("ior-easy-read");
+    assert!(
+        read.notes.iter().all(|note| !note.contains("invalid")),
+        "{:?}",
+        read.notes
+    );
+    assert_eq!(read.parameters["tasks"], 2);
+    let valid = text("io500-result.txt").replace(" [INVALID]", "");
+    let valid: String = valid
+        .lines()
+        .filter(|line| !line.starts_with("; ERROR"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let imported = read_notes(&valid);
+    assert_eq!(imported, Vec::<String>::new());
+}
+
+fn read_notes(text: &str) -> Vec<String> {
+    read(&[source("f", text)]).expect("a result").notes
 }

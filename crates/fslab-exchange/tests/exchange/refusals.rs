@@ -177,3 +177,122 @@ fn a_figure_that_a_run_states_and_has_is_refused_by_name() {
     );
     assert!(shown.contains(&place) && shown.contains("7.5"), "{shown}");
 }
+
+/// What is missing of an output of IOR, and where.
+#[test]
+fn an_output_of_ior_that_lacks_a_result_is_refused_by_its_place() {
+    let whole = text("ior-4.1.0-shared.txt");
+    let without = |start: &str| -> String {
+        let kept = whole.lines().filter(|line| !line.starts_with(start));
+        kept.map(|line| format!("{line}\n")).collect()
+    };
+    let shown = |content: String| refused(content).fault.to_string();
+    let last = "read      25041";
+    assert_eq!(
+        shown(without(last)),
+        "line 5: it is cut off: test 0 has 2 results of 'read', and 3 repetitions"
+    );
+    assert_eq!(
+        shown(without("read  ")),
+        "line 5: it is cut off: IOR had to read, and has no result of it"
+    );
+    assert_eq!(
+        shown(without("Finished")),
+        "line 1: it is cut off: the line 'Finished' is not there"
+    );
+    let wrong = whole.replace("0.022133   0", "0.022133   1");
+    assert_eq!(
+        shown(wrong),
+        "line 35, iter: \"1\" is not the iteration 0 of 'write'"
+    );
+    let short = whole.replace("0.022133   0", "0");
+    assert_eq!(shown(short), "line 35: 10 fields, and not 11");
+    let none = whole.replace("write     90.36", "write     nan  ");
+    assert_eq!(
+        shown(none),
+        "line 35, bw(MiB/s): \"nan\" is not a figure from 0"
+    );
+    let started = "IOR-4.0.0: MPI Coordinated Test of Parallel I/O\nBegan : now\n";
+    assert_eq!(
+        shown(started.to_owned()),
+        "line 1: it is cut off: ior 4.0.0 was started, and no test follows"
+    );
+}
+
+#[test]
+fn json_of_ior_that_lacks_a_key_or_a_result_is_refused_by_its_place() {
+    let whole = text("ior-4.1.0-each.json");
+    let shown = |from: &str, to: &str| {
+        let broken = whole.replacen(from, to, 1);
+        assert_ne!(broken, whole, "{from}");
+        refused(broken).fault.to_string()
+    };
+    let result = "line 1, test 0, result 0";
+    assert_eq!(
+        shown("\"bwMiB\": 182.3650, ", ""),
+        format!("{result}: 'bwMiB' is missing")
+    );
+    assert_eq!(
+        shown("\"bwMiB\": 182.3650", "\"bwMiB\": -1"),
+        format!("{result}, bwMiB: \"-1\" is not a number from 0")
+    );
+    assert_eq!(
+        shown("\"Results\"", "\"Result\""),
+        "line 1, test 0: 'Results' is missing"
+    );
+    assert_eq!(
+        shown("\"repetitions\": 3", "\"repetitions\": 4"),
+        "line 1, test 0: it is cut off: test 0 has 3 results of 'write', and 4 repetitions"
+    );
+    let cut = refused(&whole[..whole.len() / 2]);
+    assert!(
+        matches!(cut.fault.kind, ImportErrorKind::Truncated { .. }),
+        "{cut:?}"
+    );
+    assert!(
+        cut.hint()
+            .is_some_and(|hint| hint.contains("summaryFormat=JSON"))
+    );
+    let csv = refused("access,bw(MiB/s),IOPS\nwrite,1.0,2.0\n");
+    assert!(
+        csv.hint()
+            .is_some_and(|hint| hint.contains("summaryFormat=JSON"))
+    );
+}
+
+#[test]
+fn results_of_io500_without_a_score_are_refused_with_what_to_give() {
+    let whole = text("io500-result.txt");
+    let at = |mark: &str| whole.find(mark).expect(mark);
+    let shown = |content: &str| {
+        let error = refused(content);
+        assert!(
+            error.hint().is_some_and(|hint| hint.contains("result.txt")),
+            "{content}"
+        );
+        error.fault.to_string()
+    };
+    let cut = shown(&whole[..at("[find]")]);
+    assert!(
+        cut.ends_with("it is cut off: the section [SCORE] is not there"),
+        "{cut}"
+    );
+    let cut = shown(&whole[..at("found           = 8")]);
+    assert!(
+        cut.ends_with("[find]: it is cut off: it has no score"),
+        "{cut}"
+    );
+    let cut = shown(&whole[..at("hash            = 4")]);
+    assert!(
+        cut.ends_with("[SCORE]: it is cut off: it has no hash"),
+        "{cut}"
+    );
+    let configuration = "[global]\ndatadir = x\n[ior-easy]\nblockSize = 1m\n";
+    assert!(shown(configuration).contains("it has no score"));
+    let wrong = whole.replace("score           = 0.141945", "score           = -1");
+    let wrong = refused(wrong).fault.to_string();
+    assert!(wrong.contains("ior-easy-write, score: \"-1\""), "{wrong}");
+    let summary = text("io500-summary.txt");
+    let cut = shown(&summary[..summary.find("[SCORE").expect("a score")]);
+    assert!(cut.ends_with("no line [SCORE ] follows"), "{cut}");
+}

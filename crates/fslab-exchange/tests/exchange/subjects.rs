@@ -36,6 +36,9 @@ fn outputs_behind_each_other_in_one_file_are_repeats() {
         "fio-3.33-grouped.json",
         "iozone-3.489-selected.txt",
         "mdtest-4.0.0.txt",
+        "ior-4.1.0-of-io500.txt",
+        "io500-result.txt",
+        "io500-summary.txt",
     ] {
         let other = text(name).replace("1795", "1796");
         let run = run_of(format!("{}{other}", text(name)));

@@ -1,4 +1,4 @@
-//! Fields of fio's objects, with checked types.
+//! Fields of a tool's JSON objects, with checked types.
 
 use serde_json::{Map, Value};
 

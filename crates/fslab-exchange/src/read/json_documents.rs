@@ -1,5 +1,5 @@
-//! The JSON documents in fio's output: warnings may precede them, and with `--status-interval`
-//! there are several.
+//! The JSON documents in the output of a tool: warnings may precede them, and there may be several,
+//! as with `--status-interval` of fio.
 
 use serde_json::{Deserializer, Value};
 
@@ -11,8 +11,8 @@ pub(crate) struct Document {
     pub(crate) value: Value,
 }
 
-/// Every document that begins a line.
-pub(crate) fn documents(text: &str) -> Result<Vec<Document>, Fault> {
+/// Every document that begins a line. If there is none, `hint` says how the tool writes one.
+pub(crate) fn documents(text: &str, hint: &str) -> Result<Vec<Document>, Fault> {
     let mut documents = Vec::new();
     let (mut offset, mut line) = (0, 1);
     while offset < text.len() {
@@ -41,8 +41,7 @@ pub(crate) fn documents(text: &str) -> Result<Vec<Document>, Fault> {
         }
     }
     if documents.is_empty() {
-        return Err(Fault::no_figure("there is no JSON document in it")
-            .hint("run fio with --output-format=json or json+"));
+        return Err(Fault::no_figure("there is no JSON document in it").hint(hint));
     }
     Ok(documents)
 }
@@ -67,7 +66,7 @@ mod tests {
     #[test]
     fn warnings_around_documents_are_passed_over() {
         let text = "fio: a warning\n{\n\"a\": 1\n}\n{\"b\": 2} tail\nmore\n  {\"c\":3}{\"d\":4}";
-        let documents = documents(text).expect("four");
+        let documents = documents(text, "").expect("four");
         let lines: Vec<usize> = documents.iter().map(|document| document.line).collect();
         assert_eq!(lines, [2, 5, 7, 7]);
         assert_eq!(documents[3].value["d"], 4);
@@ -75,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_document_that_is_cut_off_or_no_json_is_refused_by_its_line() {
-        let fault = |text: &str| documents(text).err().expect("no document");
+        let fault = |text: &str| documents(text, "").err().expect("no document");
         let cut = fault("w\n{\n\"a\": 1,\n");
         assert!(
             matches!(cut.kind, ImportErrorKind::Truncated { .. }),
