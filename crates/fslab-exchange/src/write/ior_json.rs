@@ -18,7 +18,7 @@ use super::spread::Spread;
 
 const MIB: f64 = 1_048_576.0;
 /// The fact with the machine of each rank.
-const HOSTS_FACT: &str = "ranks.hosts";
+pub(super) const HOSTS_FACT: &str = "ranks.hosts";
 
 /// One test: the repeats of a phase of one subject.
 struct Test<'r> {
