@@ -2,7 +2,8 @@
 //! result for each repeat, and the summary.
 //!
 //! Keys are those of IOR 4. What IOR measures and fslab does not, the times to open, to transfer
-//! and to close, is null. Each test has in addition an object `fslab` with subject, phase and repeats.
+//! and to close, is null. Each test has in addition an object `fslab` with subject, phase and
+//! repeats.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
