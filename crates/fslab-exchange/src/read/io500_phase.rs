@@ -75,7 +75,7 @@ impl Scored<'_> {
             record
                 .figures
                 .insert(ELAPSED.name.to_owned(), (seconds * 1e9).round());
-            let note = "Its time is that of the complete phase, with preparation and end; the score \
+            let note = "Its time is that of the entire phase, with preparation and end; the score \
                         is of the time that IOR, mdtest or find measured.";
             record.notes.push(note.to_owned());
         }

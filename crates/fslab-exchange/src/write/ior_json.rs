@@ -2,7 +2,8 @@
 //! result for each repeat, and the summary.
 //!
 //! Keys are those of IOR 4. What IOR measures and fslab does not, the times to open, to transfer
-//! and to close, is null. Each test has in addition an object `fslab` with subject, phase and repeats.
+//! and to close, is null. Each test has in addition an object `fslab` with subject, phase and
+//! repeats.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
@@ -18,7 +19,7 @@ use super::spread::Spread;
 
 const MIB: f64 = 1_048_576.0;
 /// The fact with the machine of each rank.
-const HOSTS_FACT: &str = "ranks.hosts";
+pub(super) const HOSTS_FACT: &str = "ranks.hosts";
 
 /// One test: the repeats of a phase of one subject.
 struct Test<'r> {

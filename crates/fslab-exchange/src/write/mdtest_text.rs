@@ -4,6 +4,7 @@
 //! A row gives largest, smallest, mean and deviation of the repeats, as mdtest does of its
 //! iterations. A line `fslab` has the subject, and the phase of each row.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use fslab_model::definitions::OPERATION_RATE;
@@ -14,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::ExportError;
 use super::calendar;
+use super::ior_json::HOSTS_FACT;
 use super::left_out::note;
 use super::spread::Spread;
 use crate::meet::{Activity, complete, content};
@@ -26,7 +28,6 @@ struct Tree {
     tasks: u64,
     files: Option<u64>,
     is_own: bool,
-    rank_shift: u64,
 }
 
 /// One launch of mdtest.
@@ -37,6 +38,7 @@ struct Launch<'r> {
     /// Bytes that creation writes and that reading reads.
     write_bytes: u64,
     read_bytes: u64,
+    rank_shift: u64,
 }
 
 /// One row of the summary.
@@ -80,6 +82,7 @@ struct Measured {
     tree: Tree,
     write_bytes: u64,
     read_bytes: u64,
+    rank_shift: u64,
 }
 
 fn measured(run: &RunRecord, phase: &PhaseRecord) -> Result<Measured, String> {
@@ -119,8 +122,8 @@ fn measured(run: &RunRecord, phase: &PhaseRecord) -> Result<Measured, String> {
                 tasks: number("tasks").unwrap_or(1),
                 files: number("items"),
                 is_own: flag("own_trees"),
-                rank_shift: number("rank_shift").unwrap_or(0),
             },
+            rank_shift: number("rank_shift").unwrap_or(0),
             write_bytes: number("write_bytes").unwrap_or(0),
             read_bytes: number("read_bytes").unwrap_or(0),
         });
@@ -142,8 +145,8 @@ fn measured(run: &RunRecord, phase: &PhaseRecord) -> Result<Measured, String> {
             tasks,
             files: number("files").and_then(|files| files.checked_mul(trees)),
             is_own,
-            rank_shift: 0,
         },
+        rank_shift: number("rank_shift").filter(|_| ranks > 1).unwrap_or(0),
         write_bytes: of("File creation"),
         read_bytes: if is_open { 0 } else { of("File read") },
     })
@@ -175,6 +178,7 @@ fn add<'r>(
         tree,
         write_bytes,
         read_bytes,
+        rank_shift,
     } = measured;
     let is_free = |launch: &Launch| {
         let known = launch.rows.iter().find(|row| row.title == title);
@@ -190,11 +194,13 @@ fn add<'r>(
             rows: Vec::new(),
             write_bytes: 0,
             read_bytes: 0,
+            rank_shift: 0,
         });
     }
     let launch = &mut launches[at];
     launch.write_bytes = launch.write_bytes.max(write_bytes);
     launch.read_bytes = launch.read_bytes.max(read_bytes);
+    launch.rank_shift = launch.rank_shift.max(rank_shift);
     match launch.rows.iter_mut().find(|row| row.title == title) {
         Some(row) => row.rates.push(rate),
         None => launch.rows.push(Row {
@@ -214,8 +220,8 @@ impl Launch<'_> {
             _ => format!("fslab-{}", run.header.fslab),
         };
         let start = calendar::of_mdtest(self.trial.started_unix_s);
-        let nodes = 1;
         let tasks = self.tree.tasks;
+        let nodes = nodes(self.trial);
         let iterations = self
             .rows
             .iter()
@@ -269,7 +275,7 @@ impl Launch<'_> {
             ("-n", files.unwrap_or(0)),
             ("-w", self.write_bytes),
             ("-e", self.read_bytes),
-            ("-N", tree.rank_shift),
+            ("-N", self.rank_shift),
         ];
         for (option, number) in numbers.into_iter().filter(|(_, number)| *number > 0) {
             options.extend([option.to_owned(), number.to_string()]);
@@ -289,6 +295,13 @@ impl Launch<'_> {
         let phases: Map<String, Value> = phases.collect();
         json!({ "subject": subject.to_string(), "phases": phases })
     }
+}
+
+/// The number of machines, of which a run of one rank has one.
+fn nodes(trial: &TrialRecord) -> usize {
+    let hosts = trial.facts.get(HOSTS_FACT).map(String::as_str);
+    let hosts: BTreeSet<&str> = hosts.unwrap_or_default().split_whitespace().collect();
+    hosts.len().max(1)
 }
 
 const HEAD: &str =

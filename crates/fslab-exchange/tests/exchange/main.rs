@@ -4,6 +4,7 @@ mod arbitrary;
 mod fixture;
 mod fixtures;
 mod meeting;
+mod own;
 mod refusals;
 mod round_trips;
 mod subjects;

@@ -5,6 +5,7 @@ use fslab_exchange::{Meet, MeetError, PhaseMap, gather, meet};
 use fslab_model::{Headline, RunRecord, Subject};
 
 use crate::fixture::{run_of, text};
+use crate::own::own_run;
 
 /// A run of an output, with a name and ext4 as its subject.
 fn run(file: &str, name: &str) -> RunRecord {
@@ -248,4 +249,51 @@ fn runs_gathered_for_one_table_keep_the_phases_that_they_do_not_share() {
     assert_eq!(merged.run.trials.len(), 5);
     let mdtest = run("mdtest-4.0.0.txt", "names");
     assert!(gather(&[fio(), mdtest], &[]).expect("no mapping").is_none());
+}
+
+/// The phases of the study `ior` that IOR's tests meet: those that divide the file alike.
+#[test]
+fn tests_of_ior_meet_the_phases_that_divide_the_file_alike() {
+    let each = run("ior-4.1.0-each.json", "each");
+    let met = meet_two(each.clone(), own_run(2), &[]).expect("they meet");
+    let pairs = names(&met.meetings.pairs);
+    assert_eq!(
+        pairs,
+        [("write", "file-each-write"), ("read", "shared-read")]
+    );
+    let differences = |at: usize| {
+        let all = met.meetings.pairs[at].differences.iter();
+        all.map(|it| it.condition).collect::<Vec<_>>()
+    };
+    assert!(!differences(0).contains(&"sharing"), "{:?}", differences(0));
+    assert!(!differences(0).contains(&"threads"), "{:?}", differences(0));
+    assert!(!differences(0).contains(&"sync"), "{:?}", differences(0));
+    assert!(differences(1).contains(&"sharing"), "{:?}", differences(1));
+    let hard = run("io500-result.txt", "hard");
+    let met = meet_two(hard, own_run(2), &[]).expect("they meet");
+    let pairs = names(&met.meetings.pairs);
+    for pair in [
+        ("ior-easy-write", "file-each-write"),
+        ("ior-hard-write", "interleaved-write"),
+        ("mdtest-easy-write", "own-create"),
+        ("mdtest-hard-write", "shared-create"),
+    ] {
+        assert!(pairs.contains(&pair), "{pair:?} of {pairs:?}");
+    }
+    let alone = meet_two(each, own_run(1), &[]).expect("they meet");
+    let first = alone.meetings.pairs[0].differences.iter();
+    assert!(first.map(|it| it.condition).any(|it| it == "threads"));
+}
+
+#[test]
+fn rows_of_mdtest_meet_the_phases_with_the_same_tree() {
+    let met = meet_two(run("mdtest-4.1.0-hard.txt", "hard"), own_run(2), &[]).expect("they meet");
+    assert_eq!(
+        names(&met.meetings.pairs),
+        [("file-creation", "shared-create")]
+    );
+    let opened = run("mdtest-4.1.0-rates-and-times.txt", "opened");
+    let met = meet_two(opened, own_run(2), &[]).expect("they meet");
+    let pairs = names(&met.meetings.pairs);
+    assert!(pairs.contains(&("file-read", "own-read")), "{pairs:?}");
 }
