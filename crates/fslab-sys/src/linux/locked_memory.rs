@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(lowest_mapping(""), None);
     }
 
-    /// Runs `work` in a process without other threads: mappings, the lock and [`IS_LOCKED`] belong to
-    /// the whole process, and the tests beside this one use and change them.
+    /// Runs `work` in a process without other threads: mappings, the lock and [`IS_LOCKED`] belong
+    /// to the entire process, and the tests beside this one use and change them.
     fn in_separate_process(work: impl FnOnce()) {
         let worker = WorkerProcess::fork(|_| {
             work();
