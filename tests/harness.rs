@@ -79,6 +79,12 @@ impl Desk {
         self.with_lab_named("debian-6.1", false, test)
     }
 
+    /// The same for the lab with network file systems, which is another kernel to build: it is
+    /// never required.
+    pub(crate) fn with_network_lab(self, test: &str) -> Option<Self> {
+        self.with_lab_named("network", false, test)
+    }
+
     fn with_lab_named(self, name: &str, required: bool, test: &str) -> Option<Self> {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
             || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache"),
@@ -90,9 +96,13 @@ impl Desk {
         let described = lab.filter(|lab| lab.join("lab.json").exists());
         let Some(lab) = described else {
             assert!(!required, "there is no lab at {}", named.display());
+            let option = match name {
+                "network" => " --network",
+                _ => "",
+            };
             skip(
                 test,
-                &format!("there is no lab '{name}'; `fslab lab build` makes it"),
+                &format!("there is no lab '{name}'; `fslab lab build{option}` makes it"),
             );
             return None;
         };

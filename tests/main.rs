@@ -30,6 +30,7 @@ mod labs;
 mod leases;
 mod loop_venue;
 mod meeting;
+mod network;
 mod packages;
 mod programs;
 mod repeats;

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use fslab_model::{Bytes, Failure, FailureKind, ParseSubjectError, Subject, did_you_mean};
+use fslab_model::{
+    Bytes, Failure, FailureKind, ParseSubjectError, Protocol, Subject, did_you_mean,
+};
 
 use crate::Tool;
 
@@ -104,6 +106,10 @@ impl CatalogueError {
                      a --dir for each"
                 ))
             }
+            Self::UnknownFileSystem { name, .. } if Protocol::of(name).is_some() => Some(format!(
+                "behind a colon stands what it serves: {name}:ext4; a directory of a mounted one \
+                 is measured with --dir"
+            )),
             Self::Directory(subject) => subject
                 .directory()
                 .map(|directory| format!("`fslab compare --dir {directory}` measures it")),

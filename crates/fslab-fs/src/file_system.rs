@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
 use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
+use crate::network::{local_mount_point, over_network};
 use crate::{
     CatalogueError, CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting,
     Tool,
@@ -179,7 +180,10 @@ impl FileSystem {
             .arguments_with(subject.mkfs_arguments())
             .map_err(|refused| self.refused("mkfs", refused))?;
         match self.driver {
-            Driver::Pool(_) => arguments.extend(pool_words(place)),
+            Driver::Pool(_) => {
+                let mount_point = local_mount_point(place.mount_point, subject);
+                arguments.extend(pool_words(place.device, &mount_point));
+            }
             _ => arguments.push(place.device.to_owned()),
         }
         Ok(Some(CommandLine {
@@ -199,18 +203,33 @@ impl FileSystem {
         subject: &Subject,
     ) -> Result<Option<Mounting>, CatalogueError> {
         self.expect_own(subject)?;
-        let mounting = match &self.driver {
-            Driver::Kernel(driver) => by_kernel(driver, place, subject),
-            Driver::Fuse(driver) => by_program(driver, place, subject),
-            Driver::Pool(driver) => by_pool(driver, place, subject),
-            Driver::BuiltIn | Driver::Nowhere(_) => match subject.mount_options().first() {
-                Some(word) => Err(pointless(word)),
-                None => return Ok(None),
-            },
+        let served_at = local_mount_point(place.mount_point, subject);
+        let local = MountPlace {
+            mount_point: &served_at,
+            ..*place
         };
-        mounting
-            .map(Some)
-            .map_err(|refused| self.refused("mount", refused))
+        let mounting = match &self.driver {
+            Driver::Kernel(driver) => by_kernel(driver, &local, subject),
+            Driver::Fuse(driver) => by_program(driver, &local, subject),
+            Driver::Pool(driver) => by_pool(driver, &local, subject),
+            Driver::BuiltIn | Driver::Nowhere(_) => {
+                return match (subject.mount_options().first(), subject.network()) {
+                    (Some(word), _) => Err(self.refused("mount", pointless(word))),
+                    (None, Some(_)) => Err(CatalogueError::Unavailable {
+                        file_system: self.name,
+                        reason: "there is nothing to serve",
+                    }),
+                    (None, None) => Ok(None),
+                };
+            }
+        };
+        let mounting = mounting.map_err(|refused| self.refused("mount", refused))?;
+        let Some(network) = subject.network() else {
+            return Ok(Some(mounting));
+        };
+        let mounting = over_network(network, mounting, &served_at, place)
+            .map_err(|(kind, refused)| self.refused(kind, refused))?;
+        Ok(Some(Mounting::Network(Box::new(mounting))))
     }
 
     /// The read-only command that checks `device`; `None` without a checker.

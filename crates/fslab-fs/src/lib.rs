@@ -11,6 +11,7 @@
 //!                               +-- CheckCommand    what checks it        --> CommandLine --> Tool
 //!                               +-- Capabilities    its features and limits
 //!                               +-- Reservation...  what a choice depends on beside its speed
+//!     NetworkFileSystem             a protocol that serves one    --> NetworkMounting
 //!     Host (this machine's properties) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise          a device --> signature
 //! ```
@@ -25,6 +26,8 @@ mod host;
 mod mkfs;
 mod mount_call;
 mod mounting;
+mod network;
+mod nfs;
 mod option_rule;
 mod probe;
 mod recognise;
@@ -45,6 +48,10 @@ pub use host::{GuestKernel, Host, Privilege};
 pub use mkfs::Mkfs;
 pub use mount_call::MountCall;
 pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};
+pub use network::{
+    NetworkDetails, NetworkFact, NetworkFileSystem, NetworkMounting, network_file_system,
+    network_obstacle,
+};
 pub use option_rule::{KeyRule, OptionRule, OptionValue};
 pub use probe::{Obstacle, Probe, VenueProbe, probe};
 pub use recognise::{Recognised, recognise, recognise_in};

@@ -1,4 +1,5 @@
-//! Mounting a subject: a call, a program that serves, or the commands of a pool.
+//! Mounting a subject: a call, a program that serves, or the commands of a pool; each of them also
+//! over a network protocol.
 
 use std::path::Path;
 
@@ -6,7 +7,10 @@ use fslab_model::{Bytes, Subject};
 
 use crate::mkfs::RefusedWord;
 use crate::mount_call::check_option;
-use crate::{CommandLine, FuseDriver, KernelDriver, MountCall, MountSource, PoolDriver, Tool};
+use crate::{
+    CommandLine, FuseDriver, KernelDriver, MountCall, MountSource, NetworkMounting, PoolDriver,
+    Tool,
+};
 
 /// Placeholder of the size in commands that are shown before there is a device.
 const SIZE_WORD: &str = "SIZE";
@@ -45,6 +49,8 @@ pub enum Mounting {
     Server(CommandLine),
     /// By importing a pool.
     Pool(Box<PoolCommands>),
+    /// Over a network protocol, from the same kernel.
+    Network(Box<NetworkMounting>),
 }
 
 /// A program that runs beside a mounted file system.
@@ -85,6 +91,16 @@ impl Mounting {
             Self::Call { command, .. } => command.clone(),
             Self::Server(line) => line.words(),
             Self::Pool(pool) => pool.import.words(),
+            Self::Network(network) => network.command.clone(),
+        }
+    }
+
+    /// The way to mount the local file system.
+    #[must_use]
+    pub fn local(&self) -> &Self {
+        match self {
+            Self::Network(network) => network.local.local(),
+            Self::Call { .. } | Self::Server(_) | Self::Pool(_) => self,
         }
     }
 }
@@ -185,11 +201,9 @@ pub(crate) fn by_pool(
 }
 
 /// The last words of the command that creates a pool: mount point, name, device.
-pub(crate) fn pool_words(place: &MountPlace<'_>) -> Vec<String> {
-    let name = pool_name(place.device);
-    ["-m", place.mount_point, &name, place.device]
-        .map(str::to_owned)
-        .into()
+pub(crate) fn pool_words(device: &str, mount_point: &str) -> Vec<String> {
+    let name = pool_name(device);
+    ["-m", mount_point, &name, device].map(str::to_owned).into()
 }
 
 /// A name for each device of a machine that another user is unlikely to choose.

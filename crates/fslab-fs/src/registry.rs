@@ -1,6 +1,6 @@
 //! The table of all file systems, and parsing of subjects.
 
-use fslab_model::{Subject, nearest_name};
+use fslab_model::{Protocol, Subject, nearest_name};
 
 use crate::catalogue::{
     AFFS, BCACHEFS, BTRFS, EXFAT, EXT2, EXT3, EXT4, F2FS, FAKE, FAT16, FAT32, HFS, HFS_PLUS, HFSX,
@@ -138,11 +138,11 @@ fn separated(text: &str) -> Vec<&str> {
     let mut subjects = Vec::new();
     let mut start = 0;
     for (at, _) in text.match_indices(',') {
-        let next = text[at + 1..]
-            .split([',', ':', '@'])
-            .next()
-            .unwrap_or_default();
-        if !text[start..at].contains(':') || find(next).is_ok() || next == ALL_WORD {
+        let rest = &text[at + 1..];
+        let next = rest.split([',', ':', '@']).next().unwrap_or_default();
+        let is_protocol = Protocol::of(next).is_some() && rest[next.len()..].starts_with(':');
+        let is_subject = is_protocol || find(next).is_ok() || next == ALL_WORD;
+        if !text[start..at].contains(':') || is_subject {
             subjects.push(&text[start..at]);
             start = at + 1;
         }

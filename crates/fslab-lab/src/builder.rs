@@ -42,6 +42,8 @@ pub struct BuildRequest {
     pub file_systems: Vec<String>,
     /// Whether the host can fail a flush of the simulated disk of User-Mode Linux.
     pub flush_errors: bool,
+    /// Whether it has client and server of network file systems.
+    pub network: bool,
     /// Modules of the user for a PC's kernel.
     pub modules: Vec<PathBuf>,
 }
@@ -69,13 +71,8 @@ pub fn build(
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
-    build_by(
-        Recipe::um(request.flush_errors),
-        cache,
-        request,
-        stop,
-        listener,
-    )
+    let recipe = Recipe::um(request.flush_errors).with_network(request.network);
+    build_by(recipe, cache, request, stop, listener)
 }
 
 fn build_by(
@@ -204,6 +201,7 @@ fn compile(
         simdisk: !recipe.drivers.is_empty(),
         lab_devices: !recipe.drivers.is_empty(),
         flush_errors: recipe.option.is_some(),
+        network: recipe.has_network(),
         compiler: compiler.unwrap_or("unknown").to_owned(),
         binary_bytes: about.len(),
         objects: build_dir.reporter.objects_done(),
@@ -312,6 +310,7 @@ linux:
                 new_root: false,
                 file_systems: Vec::new(),
                 flush_errors: false,
+                network: false,
                 modules: Vec::new(),
             }
         }

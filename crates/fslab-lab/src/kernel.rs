@@ -70,6 +70,9 @@ pub struct KernelFacts {
     /// True if the host can fail a flush of the simulated disk.
     #[serde(default)]
     pub flush_errors: bool,
+    /// True if it was configured with client and server of network file systems.
+    #[serde(default)]
+    pub network: bool,
     /// The compiler with its version, as it reports itself.
     pub compiler: String,
     /// Bytes of the kernel's executable.
@@ -96,7 +99,9 @@ impl Kernel {
     #[must_use]
     pub fn is_stale(&self) -> bool {
         let current = match self.facts.pc {
-            None => Recipe::um(self.facts.flush_errors).digest(),
+            None => Recipe::um(self.facts.flush_errors)
+                .with_network(self.facts.network)
+                .digest(),
             Some(_) => pc::recipe_digest(self.facts.source_kind),
         };
         self.facts.recipe != current
@@ -206,6 +211,7 @@ pub(crate) mod tests {
             simdisk: true,
             lab_devices: true,
             flush_errors: false,
+            network: false,
             compiler: "cc 1".into(),
             binary_bytes: 5,
             objects: 7,

@@ -176,6 +176,7 @@ mod tests {
                 new_root,
                 file_systems: Vec::new(),
                 flush_errors: false,
+                network: false,
                 modules: Vec::new(),
             };
             build_lab(

@@ -13,6 +13,12 @@ const PC_CONFIG: &str = concat!(
     include_str!("../../../kernel/config-pc")
 );
 
+/// The configuration of a guest kernel with client and server of network file systems.
+const NETWORK_CONFIG: &str = concat!(
+    include_str!("../../../kernel/config"),
+    include_str!("../../../kernel/config-network")
+);
+
 /// Patches of Debian's source: name, and text for patch(1). A user's source is not patched.
 const PATCHES: &[(&str, &str)] = &[
     (
@@ -54,6 +60,22 @@ impl Recipe {
             option: flush_errors.then_some(FLUSH_ERRORS),
             ..Self::current()
         }
+    }
+
+    /// The same, with client and server of network file systems if `has_network`.
+    pub(crate) fn with_network(self, has_network: bool) -> Self {
+        match has_network {
+            true => Self {
+                config: NETWORK_CONFIG,
+                ..self
+            },
+            false => self,
+        }
+    }
+
+    /// True if it has client and server of network file systems.
+    pub(crate) fn has_network(self) -> bool {
+        self.config == NETWORK_CONFIG
     }
 
     /// All edits.
@@ -179,6 +201,18 @@ mod tests {
         let own = pc.strip_prefix(um).expect("it begins with the other");
         assert!(!own.contains("_FS="), "{own}");
         assert!(own.contains("CONFIG_MODULES=y\n"), "{own}");
+    }
+
+    /// The default kernel's recipe, and so the id of its lab, must not depend on this option.
+    #[test]
+    fn a_kernel_with_a_network_is_the_other_one_and_more() {
+        let (plain, network) = (Recipe::um(false), Recipe::um(false).with_network(true));
+        assert_eq!(plain.with_network(false).digest(), plain.digest());
+        assert_ne!(network.digest(), plain.digest());
+        let own = network.config.strip_prefix(plain.config);
+        let own = own.expect("it begins with the other");
+        assert!(own.contains("CONFIG_NFSD_V4=y\n"), "{own}");
+        assert!(!plain.config.contains("CONFIG_NFS"));
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod id;
 mod insight;
 mod metric;
 mod nearest;
+mod network;
 mod original;
 mod percent;
 mod perturbation;
@@ -76,6 +77,7 @@ pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
 pub use nearest::{did_you_mean, nearest_name, suggestion};
+pub use network::{Network, Protocol};
 pub use original::{DataToMemory, OriginalSetup};
 pub use percent::{ParsePercentError, Percent};
 pub use perturbation::Perturbation;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::text_type::text_type;
-use crate::{ParseStageError, Stage};
+use crate::{Network, ParseStageError, Stage};
 
 /// A catalogue entry's name with the options for its mkfs and its mount, and its stages before the
 /// phases; or what is mounted at one of several directories.
@@ -19,11 +19,17 @@ use crate::{ParseStageError, Stage};
 ///     ext4:mkfs=-O ^metadata_csum:mount=noatime
 ///     ext4:age=churn,full=80%:fill=90%      stages, in the order in which they are done
 ///     ext4@mine:noatime                     a guest kernel, by the name of its lab
+///     nfs:ext4                              ext4, served by the guest's kernel and mounted again
+///     nfs:ext4:client=noac:export=async     the same, with options of client and export
 ///     ext4:/mnt/a                           a directory: all of the remaining text
 /// ```
+///
+/// Behind a protocol stands what it serves: options for mkfs and mount are those of the local file
+/// system, with or without a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Subject {
+    network: Option<Network>,
     fs: String,
     kernel: Option<String>,
     directory: Option<String>,
@@ -64,6 +70,7 @@ impl Subject {
     /// A file system without options.
     pub fn plain(fs: impl Into<String>) -> Self {
         Self {
+            network: None,
             fs: fs.into(),
             kernel: None,
             directory: None,
@@ -81,7 +88,13 @@ impl Subject {
         }
     }
 
-    /// The catalogue name of the file system.
+    /// How it is served and mounted again; `None` if it is used where it is mounted.
+    #[must_use]
+    pub fn network(&self) -> Option<&Network> {
+        self.network.as_ref()
+    }
+
+    /// The catalogue name of the file system; behind a protocol, of the local one.
     #[must_use]
     pub fn fs(&self) -> &str {
         &self.fs
@@ -187,9 +200,46 @@ fn split_kernel(name: &str) -> (&str, Option<&str>) {
 }
 
 /// The kind of a part of the text, between colons.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Mkfs,
     Mount,
+    Client,
+    Export,
+}
+
+impl Section {
+    /// The section that a part begins, and what stands behind the keyword. Those of client and
+    /// export follow a protocol alone: otherwise they are mount options.
+    fn begun_by(part: &str, is_network: bool) -> Option<(Self, &str)> {
+        let keywords = [
+            ("mkfs=", Self::Mkfs),
+            ("mount=", Self::Mount),
+            ("client=", Self::Client),
+            ("export=", Self::Export),
+        ];
+        let known = if is_network { 4 } else { 2 };
+        keywords[..known]
+            .iter()
+            .find_map(|&(keyword, section)| Some((section, part.strip_prefix(keyword)?)))
+    }
+
+    fn separator(self) -> char {
+        match self {
+            Self::Mkfs => ' ',
+            Self::Mount | Self::Client | Self::Export => ',',
+        }
+    }
+}
+
+fn is_name(fs: &str) -> bool {
+    !fs.is_empty() && !fs.contains(char::is_whitespace)
+}
+
+/// The words of options that are separated by commas.
+fn option_words(text: &str) -> Vec<String> {
+    let words = text.split(',').filter(|option| !option.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 impl FromStr for Subject {
@@ -200,19 +250,24 @@ impl FromStr for Subject {
         let begin = text.trim_start();
         let at_directory = begin.split_once(':').filter(|(_, it)| it.starts_with('/'));
         let text = at_directory.map_or(begin.trim_end(), |(fs, _)| fs);
-        let (fs, options) = text
-            .split_once(':')
-            .map_or((text, None), |(fs, o)| (fs, Some(o)));
-        if fs.is_empty() || fs.contains(char::is_whitespace) {
-            return Err(ParseSubjectError::NoFileSystem(text.to_owned()));
+        if let Some((fs, directory)) = at_directory {
+            return match is_name(fs) {
+                true => Ok(Self::mounted_at(fs, directory)),
+                false => Err(ParseSubjectError::NoFileSystem(text.to_owned())),
+            };
         }
-        if let Some((_, directory)) = at_directory {
-            return Ok(Self::mounted_at(fs, directory));
+        let network = Network::split(text)?;
+        let local = network.map_or(text, |(_, local)| local);
+        let (fs, options) = local
+            .split_once(':')
+            .map_or((local, None), |(fs, o)| (fs, Some(o)));
+        if !is_name(fs) {
+            return Err(ParseSubjectError::NoFileSystem(text.to_owned()));
         }
         let (fs, kernel) = split_kernel(fs);
         let mut subject = Self::plain(fs);
         subject.kernel = kernel.map(str::to_owned);
-        let (mut mkfs, mut mount) = (String::new(), String::new());
+        let mut texts: [String; 4] = Default::default();
         let mut section = Section::Mount;
         let mut after_stage = false;
         for part in options.into_iter().flat_map(|options| options.split(':')) {
@@ -224,44 +279,36 @@ impl FromStr for Subject {
             // A part without a keyword continues the previous one, because an option's value may
             // contain a colon. Values of stages contain none, so after a stage it is a mount
             // option.
-            let (into, value, fresh) = if let Some(value) = part.strip_prefix("mkfs=") {
-                section = Section::Mkfs;
-                (&mut mkfs, value, true)
-            } else if let Some(value) = part.strip_prefix("mount=") {
-                section = Section::Mount;
-                (&mut mount, value, true)
-            } else {
-                match section {
-                    Section::Mkfs => (&mut mkfs, part, false),
-                    Section::Mount => (&mut mount, part, after_stage),
-                }
-            };
-            after_stage = false;
+            let begun = Section::begun_by(part, network.is_some());
+            let is_fresh = begun.is_some() || after_stage;
+            let (now, value) = begun.unwrap_or((section, part));
+            (section, after_stage) = (now, false);
             if value.trim().is_empty() {
                 return Err(ParseSubjectError::EmptyOption(text.to_owned()));
             }
+            let into = &mut texts[section as usize];
             if !into.is_empty() {
-                let separator = match (&section, fresh) {
-                    (_, false) => ':',
-                    (Section::Mkfs, true) => ' ',
-                    (Section::Mount, true) => ',',
-                };
-                into.push(separator);
+                into.push(if is_fresh { section.separator() } else { ':' });
             }
             into.push_str(value.trim());
         }
+        let [mkfs, mount, client, export] = texts;
         subject.mkfs = mkfs.split_whitespace().map(str::to_owned).collect();
-        subject.mount = mount
-            .split(',')
-            .filter(|option| !option.is_empty())
-            .map(str::to_owned)
-            .collect();
+        subject.mount = option_words(&mount);
+        subject.network = network.map(|(protocol, _)| Network {
+            protocol,
+            client: option_words(&client),
+            export: option_words(&export),
+        });
         Ok(subject)
     }
 }
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(network) = &self.network {
+            write!(f, "{}:", network.protocol)?;
+        }
         f.write_str(&self.fs)?;
         if let Some(kernel) = &self.kernel {
             write!(f, "@{kernel}")?;
@@ -275,6 +322,14 @@ impl fmt::Display for Subject {
         if !self.mount.is_empty() {
             write!(f, ":mount={}", self.mount.join(","))?;
         }
+        let (client, export) = self.network.as_ref().map_or((&[][..], &[][..]), |it| {
+            (it.client.as_slice(), it.export.as_slice())
+        });
+        for (keyword, options) in [("client", client), ("export", export)] {
+            if !options.is_empty() {
+                write!(f, ":{keyword}={}", options.join(","))?;
+            }
+        }
         self.stages
             .iter()
             .try_for_each(|stage| write!(f, ":{stage}"))
@@ -282,7 +337,7 @@ impl fmt::Display for Subject {
 }
 
 text_type!(Subject, ParseSubjectError, {
-    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`.",
+    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`, `nfs:ext4` over NFS.",
     "type": "string",
     "pattern": "^ *[^: \\t]+(:.*)?$"
 });
@@ -290,6 +345,7 @@ text_type!(Subject, ParseSubjectError, {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Protocol;
 
     #[test]
     fn the_short_form_is_a_mount_option() {
@@ -370,6 +426,45 @@ mod tests {
     }
 
     #[test]
+    fn behind_a_protocol_stands_what_it_serves() {
+        let text = "nfs:ext4@net:mkfs=-b 1024:noatime:client=vers=4.1,noac:export=async:fill=20%";
+        let continued: Subject = text.parse().expect("parses");
+        // A part without a keyword continues the one before: it is an argument of mkfs.
+        assert_eq!(continued.mkfs_arguments(), ["-b", "1024:noatime"]);
+        let text = "nfs:ext4@net:noatime:mkfs=-b 1024:client=vers=4.1,noac:export=async:fill=20%";
+        let subject: Subject = text.parse().expect("parses");
+        assert_eq!((subject.fs(), subject.kernel()), ("ext4", Some("net")));
+        assert_eq!(subject.mount_options(), ["noatime"]);
+        assert_eq!(subject.mkfs_arguments(), ["-b", "1024"]);
+        assert_eq!(subject.filled_percent(), 20);
+        let network = subject.network().expect("a protocol");
+        assert_eq!(network.protocol, Protocol::Nfs);
+        assert_eq!(network.client, ["vers=4.1", "noac"]);
+        assert_eq!(network.export, ["async"]);
+        let plain: Subject = "nfs:ext4".parse().expect("parses");
+        assert_eq!(plain.network(), Some(&Network::plain(Protocol::Nfs)));
+        assert!(!plain.is_plain());
+        assert_ne!(plain, Subject::plain("ext4"));
+    }
+
+    #[test]
+    fn without_a_protocol_client_and_export_are_mount_options() {
+        let subject: Subject = "ext4:client=a:export=b".parse().expect("parses");
+        assert_eq!(subject.network(), None);
+        assert_eq!(subject.mount_options(), ["client=a:export=b"]);
+        // What is mounted from a server has the protocol as its type.
+        let mounted: Subject = "nfs:/mnt/a".parse().expect("a directory");
+        assert_eq!(mounted, Subject::mounted_at("nfs", "/mnt/a"));
+        for text in ["nfs:", "nfs: ", "nfs::ext4", "nfs:a b"] {
+            let error = text.parse::<Subject>();
+            assert!(
+                matches!(error, Err(ParseSubjectError::NoFileSystem(_))),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn what_is_printed_reads_back_as_the_same_subject() {
         for text in [
             "xfs",
@@ -383,6 +478,9 @@ mod tests {
             "nas@home@work",
             "ext4:/",
             "fuse.sshfs:/mnt/a:b,c=d ",
+            "nfs",
+            "nfs:xfs",
+            "nfs:ext4@6.1:mkfs=-b 1024:mount=noatime:client=noac:export=async:age=churn",
         ] {
             let subject: Subject = text.parse().expect(text);
             assert_eq!(subject.to_string().parse(), Ok(subject), "{text}");

@@ -12,6 +12,10 @@ pub struct NamedKernels {
     pub names: Vec<String>,
     /// True if every subject names one.
     pub is_every: bool,
+    /// True if a subject is served over a network, which the kernel of a guest does.
+    pub has_network: bool,
+    /// True if one of those names no kernel.
+    pub needs_network: bool,
 }
 
 impl NamedKernels {
@@ -31,7 +35,13 @@ impl NamedKernels {
             }
         }
         let is_every = !names.is_empty() && subjects.iter().all(|it| it.kernel().is_some());
-        Self { names, is_every }
+        let mut networks = subjects.iter().filter(|it| it.network().is_some());
+        Self {
+            names,
+            is_every,
+            has_network: networks.clone().next().is_some(),
+            needs_network: networks.any(|it| it.kernel().is_none()),
+        }
     }
 }
 
@@ -44,6 +54,17 @@ pub enum KernelError {
          the machine's own"
     )]
     NoGuest {
+        /// The subject.
+        subject: String,
+        /// The venue.
+        venue: &'static str,
+    },
+    /// A subject that a guest serves, in a venue without guests.
+    #[error(
+        "the subject '{subject}' is served by a guest's kernel, and in the venue '{venue}' the \
+         kernel is the machine's own"
+    )]
+    ServesNothing {
         /// The subject.
         subject: String,
         /// The venue.
@@ -65,6 +86,10 @@ impl KernelError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoGuest { .. } => "take the venue guest or sim, or leave out the @".to_owned(),
+            Self::ServesNothing { .. } => {
+                "--venue sim or --venue guest; what is mounted from a server is measured with --dir"
+                    .to_owned()
+            }
             Self::Unknown { .. } => "fslab lab status lists the labs".to_owned(),
         }
     }
@@ -82,6 +107,12 @@ pub(crate) fn labs(
         VenueChoice::Auto { .. } | VenueChoice::Named(_) => None,
     };
     let lab = |subject: &Subject| {
+        if subject.network().is_some() && guest.is_none() {
+            return Err(KernelError::ServesNothing {
+                subject: subject.to_string(),
+                venue: venue.as_str(),
+            });
+        }
         let Some(name) = subject.kernel() else {
             return Ok(None);
         };
@@ -159,6 +190,32 @@ mod tests {
         }
         let unknown = plan(guest(), &["ext4@newer"]).expect_err("not looked up");
         assert!(unknown.to_string().contains("'newer'"), "{unknown}");
+    }
+
+    #[test]
+    fn what_is_served_over_a_network_needs_a_guest_and_a_kernel_that_can() {
+        let found = |subjects: &[&str]| {
+            let subjects: Vec<_> = subjects.iter().map(ToString::to_string).collect();
+            let found = NamedKernels::of(&study(), &subjects);
+            (found.has_network, found.needs_network)
+        };
+        assert_eq!(found(&["ext4", "nfs:ext4"]), (true, true));
+        assert_eq!(found(&["ext4", "nfs:ext4@old"]), (true, false));
+        assert_eq!(found(&["ext4@old"]), (false, false));
+        let planned = plan(guest(), &["ext4", "nfs:ext4"]).expect("resolves");
+        assert_eq!(planned.subjects[0].mkfs, planned.subjects[1].mkfs);
+        assert_ne!(planned.subjects[0].mount, planned.subjects[1].mount);
+        let loops = VenueChoice::Named(VenuePlan::Loop {
+            folder: "/var/tmp".into(),
+        });
+        let error = plan(loops, &["nfs:ext4"]).expect_err("this machine serves nothing");
+        let text = error.to_string();
+        assert!(text.contains("nfs:ext4") && text.contains("loop"), "{text}");
+        assert!(
+            error
+                .hint()
+                .is_some_and(|hint| hint.contains("--venue sim"))
+        );
     }
 
     #[test]

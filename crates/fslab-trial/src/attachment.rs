@@ -5,6 +5,7 @@
 //!       Call                 mount(2), and a helper program
 //!       Server               a FUSE server, which ends with the unmount
 //!       Pool                 an imported pool
+//!       Network              a local attachment, the kernel's server, and a mount from it
 //! ```
 
 use fslab_sys::os::MetadataExt;
@@ -13,10 +14,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use fslab_fs::{CommandLine, CompanionCommand, MountCall, Mounting};
+use fslab_fs::{CommandLine, CompanionCommand, MountCall, Mounting, NetworkMounting};
 use fslab_model::{Failure, FailureKind, StepRecord};
 
 use crate::command::{self, elapsed_ns};
+use crate::nfs_server::NfsServer;
 use crate::pool::Pool;
 use crate::server::{Companion, Server};
 
@@ -31,6 +33,11 @@ enum Provider {
     Kernel(Option<Companion>),
     Server(Server),
     Pool(CommandLine),
+    /// Fields are dropped in order: the server ends before what it serves.
+    Network {
+        server: NfsServer,
+        local: Box<Attachment>,
+    },
 }
 
 /// Why a mount failed: the error of mount(2), or of a program.
@@ -62,6 +69,7 @@ impl Attachment {
                 return Err(Failure::new(FailureKind::Mount, text).into());
             }
             (Mounting::Server(line), _) => serve(line, mount_point)?,
+            (Mounting::Network(network), pool) => serve_over_network(network, mount_point, pool)?,
             (
                 Mounting::Call {
                     source,
@@ -88,7 +96,19 @@ impl Attachment {
 
     /// True if a program serves it, which may delay writes that the kernel has completed.
     pub(crate) fn is_served(&self) -> bool {
-        matches!(self.provider, Provider::Server(_))
+        match &self.provider {
+            Provider::Server(_) => true,
+            Provider::Network { local, .. } => local.is_served(),
+            Provider::Kernel(_) | Provider::Pool(_) => false,
+        }
+    }
+
+    /// Where the file system is mounted that a server on this kernel serves; `None` without one.
+    pub(crate) fn served_at(&self) -> Option<&Path> {
+        match &self.provider {
+            Provider::Network { local, .. } => Some(&local.mount_point),
+            Provider::Kernel(_) | Provider::Server(_) | Provider::Pool(_) => None,
+        }
     }
 
     /// Unmounts. The time includes all write-back: a server's until its exit.
@@ -117,6 +137,18 @@ impl Attachment {
                 server.wait_end()?;
                 (umount(), unmounted_ns + elapsed_ns(began))
             }
+            Provider::Network { server, local } => {
+                let unmounted_ns = unmount(&self.mount_point)?;
+                let began = Instant::now();
+                server.stop()?;
+                let stopped_ns = elapsed_ns(began);
+                let below = local.detach()?;
+                output = below.output;
+                let mut command = umount();
+                command.extend(["&&", "rpc.nfsd", "0", "&&"].map(str::to_owned));
+                command.extend(below.command);
+                (command, unmounted_ns + stopped_ns + below.elapsed_ns)
+            }
         };
         Ok(StepRecord {
             step: "unmount".into(),
@@ -133,9 +165,13 @@ impl Attachment {
         match &self.provider {
             Provider::Pool(export) => drop(command::run("unmount", export)),
             Provider::Kernel(Some(companion)) => drop(companion.stop()),
-            Provider::Kernel(None) | Provider::Server(_) => {}
+            Provider::Kernel(None) | Provider::Server(_) | Provider::Network { .. } => {}
         }
         let _ = fslab_sys::unmount_lazily(&self.mount_point);
+        if let Provider::Network { server, local } = &self.provider {
+            drop(server.stop());
+            local.abandon();
+        }
     }
 }
 
@@ -155,6 +191,42 @@ fn mount_by_call(
         Err(failure) => {
             let _ = fslab_sys::unmount_lazily(mount_point);
             Err(failure.into())
+        }
+    }
+}
+
+/// Mounts the local file system, serves it, and mounts what is served.
+fn serve_over_network(
+    network: &NetworkMounting,
+    mount_point: &Path,
+    pool: Option<&Pool>,
+) -> Result<(Provider, u64), Refused> {
+    let served_at = Path::new(&network.served_at);
+    let made = match fs::create_dir(served_at) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    };
+    made.map_err(|error| Failure::at(FailureKind::Mount, "make", served_at, &error))?;
+    let (local, record) = Attachment::attach(&network.local, served_at, pool)?;
+    // The server's grace period is no part of a mount.
+    let served = NfsServer::start(network).map_err(Refused::from);
+    let began = Instant::now();
+    let mounted = served.and_then(|server| {
+        let call = &network.call;
+        let source = Path::new(network.source);
+        fslab_sys::mount(source, mount_point, call.fs_type, call.flags, &call.data)
+            .map_err(Refused::ByKernel)?;
+        Ok(server)
+    });
+    match mounted {
+        Ok(server) => {
+            let elapsed_ns = record.elapsed_ns + elapsed_ns(began);
+            let local = Box::new(local);
+            Ok((Provider::Network { server, local }, elapsed_ns))
+        }
+        Err(refused) => {
+            local.abandon();
+            Err(refused)
         }
     }
 }

@@ -242,6 +242,7 @@ pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
     };
     match file_system.mounting(&place, subject)? {
         Some(Mounting::Pool(_)) => refused("it is mounted from a pool"),
+        Some(Mounting::Network(_)) => refused("it is served over a network"),
         None => refused("it is on no device"),
         Some(_) if !file_system.capabilities.persistent => refused("it is in memory"),
         Some(_) => Ok(()),

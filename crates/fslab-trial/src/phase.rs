@@ -417,9 +417,12 @@ fn entry_of(target: &Target) -> Option<&'static FileSystem> {
 }
 
 /// The capabilities that the file system's entry promises for this target: none if the subject has
-/// extra options, which may change them, and none for a directory, whose mkfs options are unknown.
+/// extra options or a protocol, which may change them, and none for a directory, whose mkfs options
+/// are unknown.
 pub(crate) fn promises(target: &Target, subject: &Subject) -> Option<Capabilities> {
-    let plain = subject.mkfs_arguments().is_empty() && subject.mount_options().is_empty();
+    let plain = subject.mkfs_arguments().is_empty()
+        && subject.mount_options().is_empty()
+        && subject.network().is_none();
     match target {
         Target::Volume(volume) if plain => Some(volume.file_system().capabilities),
         Target::Volume(_) | Target::Directory(_) | Target::Fake => None,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fslab_model::{
-    ColdMethod, DeviceSpec, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
+    ColdMethod, DeviceSpec, Facts, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
 };
 use fslab_sys::{Ability, KernelLog};
 use fslab_workload::Workload;
@@ -252,6 +252,21 @@ impl Target {
             unmount_ns,
         }))
     }
+}
+
+/// What the kernel says about the mount at `path`.
+pub(crate) fn recognised(path: &Path) -> Facts {
+    let Ok(found) = fslab_fs::recognise(path) else {
+        return Facts::new();
+    };
+    let facts = [
+        ("type", found.fs_type),
+        ("source", found.source),
+        ("options", found.options.join(",")),
+    ];
+    facts
+        .map(|(name, value)| (format!("recognised.{name}"), value))
+        .into()
 }
 
 /// True if a phase starts programs. Parameters that are refused later count as none.

@@ -22,7 +22,7 @@ use crate::review::{Review, withdraw};
 use crate::round::RoundRunner;
 use crate::shared_directory::{common_reason, shared_target};
 use crate::start_state;
-use crate::target::{Steps, Target};
+use crate::target::{Steps, Target, recognised};
 use crate::write_back::WriteBack;
 
 /// Runs the trial of `spec` and writes its events to `output`, ending with `end`.
@@ -108,7 +108,7 @@ fn try_trial<W: Write>(
     events.emit(EventBody::Facts { facts: found });
     let mut review = Review::of(&target, spec.virtual_time);
     events.add_facts(review.facts());
-    prepare(&mut target, &mut review, events)?;
+    prepare(spec, &mut target, &mut review, events)?;
     crate::stage::run(spec, stop, &mut target, &fence, events)?;
     review.demand("the stages before the phases", events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
@@ -186,13 +186,7 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
                 }
             }
         }
-        Target::Directory(directory) => {
-            if let Ok(found) = fslab_fs::recognise(directory.path()) {
-                facts.insert("recognised.type".into(), found.fs_type);
-                facts.insert("recognised.source".into(), found.source);
-                facts.insert("recognised.options".into(), found.options.join(","));
-            }
-        }
+        Target::Directory(directory) => facts.extend(recognised(directory.path())),
         Target::Fake => {}
     }
     facts
@@ -200,6 +194,7 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
 
 /// Makes and mounts the file system.
 fn prepare<W: Write>(
+    spec: &TrialSpec,
     target: &mut Target,
     review: &mut Review,
     events: &mut EventWriter<W>,
@@ -216,6 +211,10 @@ fn prepare<W: Write>(
     let step = volume.mount()?;
     events.emit(EventBody::Step(step));
     events.add_facts(volume.admission());
+    if spec.subject.network().is_some() {
+        // The client's kernel adds the defaults of its version, and what the server limits.
+        events.add_facts(recognised(volume.mount_point()));
+    }
     review.demand("mount", events)
 }
 

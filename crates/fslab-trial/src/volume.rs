@@ -140,8 +140,8 @@ impl Volume {
         let line = file_system.mkfs_command(&self.place(), &self.spec.subject)?;
         let Some(line) = line else { return Ok(None) };
         let _held = self.hold()?;
-        if let Mounting::Pool(commands) = self.mounting()? {
-            self.pool = Some(Pool::open(&commands, &self.spec.device)?);
+        if let Mounting::Pool(commands) = self.mounting()?.local() {
+            self.pool = Some(Pool::open(commands, &self.spec.device)?);
         }
         let cannot = format!("make {} on {}", file_system.title, self.device_text);
         let mut record = command::run_well("mkfs", &line, FailureKind::Format, &cannot)?;
@@ -208,10 +208,13 @@ impl Volume {
     }
 
     /// Writes back dirty data and returns the time in ns; fails if any write-back since the mount
-    /// has failed. For a FUSE server, only the kernel's data is written back; the server writes its
-    /// own at unmount.
+    /// has failed. Over a network, that of the client and then that of the server. For a FUSE
+    /// server, only the kernel's data is written back; the server writes its own at unmount.
     pub(crate) fn sync(&mut self) -> Result<u64, Failure> {
-        let elapsed_ns = self.write_back.sync(&self.spec.mount_point)?;
+        let mut elapsed_ns = self.write_back.sync(&self.spec.mount_point)?;
+        if let Some(served_at) = self.attachment.as_ref().and_then(Attachment::served_at) {
+            elapsed_ns += WriteBack::default().sync(served_at)?;
+        }
         let is_held_back = self.attachment.as_ref().is_some_and(Attachment::is_served);
         if !is_held_back {
             self.write_back.mark_safe();

@@ -345,7 +345,7 @@ impl Venue {
             Start::Here => (trial_command(&self.settings.program), Transport::Pipes),
             Start::InGuest(guest, share) => {
                 let seed = spec.perturbation.guest_seed(spec.seed);
-                let subject = Some(spec.subject.fs());
+                let subject = Some(&spec.subject);
                 let mut command = guest.command(share, GuestTask::Trial, subject, seed)?;
                 if spec.virtual_time {
                     pin_to_processor(&mut command, request.slot);

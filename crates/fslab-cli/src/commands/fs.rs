@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_fs::{FileSystem, Host, KernelBug, Obstacle, Probe, VenueProbe};
-use fslab_model::{Bytes, Reservation, VenueKind};
+use fslab_fs::{FileSystem, Host, KernelBug, NetworkDetails, Obstacle, Probe, VenueProbe};
+use fslab_model::{Bytes, Protocol, Reservation, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
 use super::guest_lab;
@@ -30,9 +30,9 @@ enum FsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show one file system: history, commands, features, limits
+    /// Show one file system, or nfs: history, commands, features, limits
     Show {
-        /// Name of the file system
+        /// Name of the file system or protocol
         name: String,
         /// Print JSON
         #[arg(long)]
@@ -72,7 +72,10 @@ fn list(json: bool) -> Result<(), CommandError> {
         caption: "The catalogue of file systems".into(),
         columns: ["Name", "Title", "Class", "Tools"].map(Column::left).into(),
         rows: rows.collect(),
-        notes: vec!["`fslab fs list --probe` shows which work on this machine.".into()],
+        notes: vec![
+            "`fslab fs list --probe` shows which work on this machine.".into(),
+            "`nfs:NAME` is one of them over NFS, in a guest: fslab fs show nfs.".into(),
+        ],
     };
     screen::print_styled(&screen::render(&table))
 }
@@ -190,6 +193,9 @@ fn why_nowhere(probe: &Probe) -> Option<String> {
 }
 
 fn show(name: &str, json: bool) -> Result<(), CommandError> {
+    if let Some(protocol) = Protocol::of(name) {
+        return show_network(&fslab_fs::network_file_system(protocol).details(), json);
+    }
     let entry = fslab_fs::find(name)?;
     if json {
         return screen::print_json(&entry.details());
@@ -198,6 +204,41 @@ fn show(name: &str, json: bool) -> Result<(), CommandError> {
     // Writing to a string does not fail.
     let _ = write_entry(&mut text, entry);
     screen::print(&text)
+}
+
+fn show_network(details: &NetworkDetails, json: bool) -> Result<(), CommandError> {
+    if json {
+        return screen::print_json(details);
+    }
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_network(&mut text, details);
+    screen::print(&text)
+}
+
+fn write_network(text: &mut String, details: &NetworkDetails) -> std::fmt::Result {
+    let name = details.name;
+    writeln!(text, "{} (network)\n\n{}\n", details.title, details.history)?;
+    writeln!(
+        text,
+        "subject  {name}:ext4, {name}:xfs:client=OPTIONS:export=OPTIONS"
+    )?;
+    writeln!(
+        text,
+        "server   {} threads of the guest's kernel",
+        details.threads
+    )?;
+    writeln!(text, "export   {}", details.export.join(","))?;
+    writeln!(text, "mount    {}", details.mount.join(" "))?;
+    writeln!(
+        text,
+        "needs    {}: fslab lab build --network",
+        details.kernel_config
+    )?;
+    for fact in details.facts {
+        writeln!(text, "\n{}: {}", fact.title, fact.text)?;
+    }
+    Ok(())
 }
 
 fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {

@@ -19,6 +19,8 @@ use crate::{defaults, screen};
 const DEFAULT: &str = "default";
 /// The name of the default lab of a machine whose processor takes time.
 pub(crate) const DEFAULT_PC: &str = "debian-6.1";
+/// The name of the default lab of subjects that are served over a network.
+pub(crate) const NETWORK: &str = "network";
 
 /// The lab of a package, from the folder of the program.
 const PACKAGED: &str = "../share/fslab/lab.tar";
@@ -31,6 +33,8 @@ pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
             Some(file) => take_packaged(&cache, &file),
             None => Ok(cache.find_lab(name)?),
         },
+        Err(error @ LabError::NotBuilt { .. }) if name == NETWORK => Err(Failure::from(error)
+            .hint("fslab lab build --network makes it: a kernel with client and server of NFS")),
         found => Ok(found?),
     }
 }
@@ -246,7 +250,10 @@ pub(crate) fn kernel_named(name: Option<&str>) -> Result<Option<GuestKernel>, Fa
 pub(crate) fn guest_kernel(lab: &Lab) -> Option<GuestKernel> {
     let mut config = std::fs::read_to_string(lab.kernel.config()).ok()?;
     if lab.kernel.facts.pc.is_some() {
-        // Its initramfs has the modules of the catalogue.
+        // Its initramfs has the modules of the catalogue, and those of a network if asked for.
+        if !lab.kernel.facts.network {
+            config = config.replace("CONFIG_NFSD=m\n", "");
+        }
         config = config.replace("=m\n", "=y\n");
     }
     let release = lab.kernel.facts.release.clone();

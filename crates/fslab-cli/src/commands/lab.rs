@@ -158,6 +158,10 @@ struct BuildArgs {
     /// separate figures [default name: flush-errors]
     #[arg(long, conflicts_with = "kernel")]
     flush_errors: bool,
+    /// With client and server of network file systems, for subjects such as nfs:ext4: a separate
+    /// lab with separate figures [default name: network; with --kernel, that of the kernel]
+    #[arg(long, conflicts_with = "flush_errors")]
+    network: bool,
     /// Parallel compiler processes [default: one per processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -204,6 +208,7 @@ impl BuildArgs {
             (None, SourceRequest::DebianKernel(version), _) => format!("debian-{version}"),
             (None, _, Architecture::Pc) => "pc".to_owned(),
             (None, _, Architecture::Um) if self.flush_errors => FLUSH_ERRORS.to_owned(),
+            (None, _, Architecture::Um) if self.network => guest_lab::NETWORK.to_owned(),
             (None, _, Architecture::Um) => "default".to_owned(),
         };
         if self.modules.is_some() && architecture == Architecture::Um {
@@ -215,6 +220,11 @@ impl BuildArgs {
             let text = "--flush-errors needs --arch um: the disk of a PC fails no flush";
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint("leave out --flush-errors, or build for --arch um"));
+        }
+        if self.network && matches!((architecture, &self.kernel), (Architecture::Pc, None)) {
+            let text = "--network needs --arch um, or the kernel of a distribution with --kernel";
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("fslab lab build --network, or --kernel debian:6.1 --network"));
         }
         if self.objects.is_some() && architecture == Architecture::Pc {
             let text = "--objects needs --arch um: other kernels are built from nothing";
@@ -240,6 +250,7 @@ impl BuildArgs {
             new_root: self.new_root,
             file_systems: drivers.map(str::to_owned).collect(),
             flush_errors: self.flush_errors,
+            network: self.network,
             modules,
         })
     }

@@ -35,7 +35,7 @@ pub(super) struct VenueArgs {
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
     /// Lab (guest kernel and root image) of subjects that name none with @, by name or digest
-    /// [default: default; with --machine debian-6.1]
+    /// [default: default; with --machine debian-6.1; with a subject such as nfs:ext4 network]
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Disk profile for the venue sim: a name of `fslab disk list`, or a file [default: the
@@ -124,9 +124,11 @@ impl VenueArgs {
         Ok(args)
     }
 
-    /// The venue by these options; subjects that name `kernels` choose the venue guest.
+    /// The venue by these options; subjects that name `kernels`, or that a kernel serves, choose
+    /// the venue guest.
     pub(super) fn choice(&self, kernels: &NamedKernels) -> Result<VenueChoice, CommandError> {
-        let by_subjects = (!kernels.names.is_empty()).then_some(VenueName::Guest);
+        let is_of_guest = kernels.has_network || !kernels.names.is_empty();
+        let by_subjects = is_of_guest.then_some(VenueName::Guest);
         let Some(venue) = self.named()?.or(by_subjects) else {
             return Ok(VenueChoice::Auto {
                 folder: self.image_folder()?,
@@ -186,10 +188,10 @@ impl VenueArgs {
                 return Err(Failure::new(FailureKind::BadInput, text)
                     .hint("leave out --kernel, or the @ of a subject"));
             }
-            None if kernels.is_every => kernels.names.first(),
-            kernel => kernel.as_ref(),
+            None if kernels.is_every => kernels.names.first().map(String::as_str),
+            _ => self.lab_name(kernels.needs_network)?,
         };
-        self.guest(&find(of_others.map(String::as_str))?, named)
+        self.guest(&find(of_others)?, named)
     }
 
     /// The machine of --machine.
@@ -198,13 +200,14 @@ impl VenueArgs {
         found.transpose().map_err(Failure::from)
     }
 
-    /// The lab of subjects that name none.
-    fn lab_name(&self) -> Result<Option<&str>, Failure> {
+    /// The lab of subjects that name none; `needs_network` if one of them is served over a network.
+    fn lab_name(&self, needs_network: bool) -> Result<Option<&str>, Failure> {
         let of_machine = self.machine()?.and_then(|machine| machine.counted());
-        Ok(self
-            .kernel
-            .as_deref()
-            .or(of_machine.map(|_| guest_lab::DEFAULT_PC)))
+        let by_default = match of_machine {
+            Some(_) => Some(guest_lab::DEFAULT_PC),
+            None => needs_network.then_some(guest_lab::NETWORK),
+        };
+        Ok(self.kernel.as_deref().or(by_default))
     }
 
     fn guest(&self, lab: &Lab, named: BTreeMap<String, LabPlan>) -> Result<GuestChoice, Failure> {
@@ -272,23 +275,32 @@ impl VenueArgs {
         );
         let mut failure = Failure::new(FailureKind::MissingTool, text);
         let mut hints = BTreeSet::new();
+        let needs_network = plan
+            .subjects
+            .iter()
+            .map(|it| &it.subject)
+            .any(|it| it.network().is_some() && it.kernel().is_none());
         for subject in &plan.subjects {
             let file_system = fslab_fs::find(subject.subject.fs())?;
             if probed == VenueKind::Guest {
-                let lab = subject.subject.kernel().or(self.lab_name()?);
+                let lab = subject.subject.kernel().or(self.lab_name(needs_network)?);
                 let guest = match guests.entry(lab) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(new) => new.insert(guest_lab::kernel_named(lab)?),
                 };
                 host.guest.clone_from(guest);
             }
-            for venue in fslab_fs::probe(file_system, &host).venues {
-                for obstacle in venue.obstacles.iter().filter(|_| venue.venue == probed) {
-                    failure
-                        .causes
-                        .push(format!("{}: {obstacle}", subject.subject));
-                    hints.extend(obstacle.hint().map(str::to_owned));
-                }
+            let venues = fslab_fs::probe(file_system, &host).venues.into_iter();
+            let of_venue = venues.filter(|venue| venue.venue == probed);
+            let of_network = host
+                .guest
+                .as_ref()
+                .and_then(|guest| fslab_fs::network_obstacle(&subject.subject, guest));
+            for obstacle in of_venue.flat_map(|it| it.obstacles).chain(of_network) {
+                failure
+                    .causes
+                    .push(format!("{}: {obstacle}", subject.subject));
+                hints.extend(obstacle.hint().map(str::to_owned));
             }
         }
         if failure.causes.is_empty() {

@@ -5,8 +5,8 @@
 use std::fmt::Write;
 use std::fs;
 
-use fslab_fs::{Driver, FileSystem, all};
-use fslab_model::{CaseRule, CrashSafety, Subject};
+use fslab_fs::{Driver, FileSystem, all, network_file_system};
+use fslab_model::{CaseRule, CrashSafety, Protocol, Subject};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/catalogue.md");
 const MARK: &str =
@@ -44,6 +44,18 @@ fn reference() -> String {
         Driver::Nowhere(reason) => vec![format!("{reason}.")],
         _ => Vec::new(),
     }));
+    text.push_str(&networks());
+    text
+}
+
+fn networks() -> String {
+    let mut text = String::from("\n## What is served over a network\n");
+    for entry in Protocol::ALL.map(network_file_system) {
+        for fact in entry.facts {
+            let (protocol, title) = (entry.protocol, fact.title);
+            writeln!(text, "- **{protocol}**, {title}: {}", fact.text).expect(TAKES_EVERYTHING);
+        }
+    }
     text
 }
 

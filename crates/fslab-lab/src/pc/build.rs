@@ -54,6 +54,10 @@ const BASE: [&str; 17] = [
     "mq_deadline",
 ];
 
+/// The list of modules of client and server of NFS, by the protocol's name. The client asks for its
+/// version by the module's name, which is no alias of a file system.
+const NFS: (&str, [&str; 2]) = ("nfs", ["nfsv4", "nfsd"]);
+
 /// Builds the kernel of `request`, and points its name to it. If only the program is another,
 /// kernel and initramfs stay.
 ///
@@ -140,7 +144,8 @@ fn known(cache: &Cache, request: &BuildRequest, requested: &str) -> Option<Kerne
         .pc
         .as_ref()
         .is_some_and(|pc| pc.requested == requested);
-    (is_requested && !kernel.is_stale() && !request.force).then_some(kernel)
+    let is_alike = is_requested && kernel.facts.network == request.network;
+    (is_alike && !kernel.is_stale() && !request.force).then_some(kernel)
 }
 
 /// What this build needs and this machine lacks.
@@ -225,7 +230,7 @@ fn make_parts(
     let config = finished.join(CONFIG);
     fs::copy(&kernel.config, &config).map_err(LabError::io("write", &config))?;
     let initramfs = finished.join(INITRAMFS);
-    let contents = Contents::of(&tree, &request.file_systems);
+    let contents = Contents::of(&tree, request);
     contents.write(&tree, &driver, &initramfs)?;
     let text = fs::read_to_string(&config).map_err(LabError::io("read", &config))?;
     let compiler = crate::fragment::text_value(&text, "CONFIG_CC_VERSION_TEXT");
@@ -242,6 +247,7 @@ fn make_parts(
         simdisk: true,
         lab_devices: true,
         flush_errors: false,
+        network: request.network,
         compiler: compiler.unwrap_or("unknown").to_owned(),
         binary_bytes: about.len(),
         objects: build_dir.reporter.objects_done(),
@@ -288,14 +294,18 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(tree: &ModuleTree, file_systems: &[String]) -> Self {
-        let lists = file_systems.iter().filter_map(|fs_type| {
+    fn of(tree: &ModuleTree, request: &BuildRequest) -> Self {
+        let lists = request.file_systems.iter().filter_map(|fs_type| {
             let module = tree.of_file_system(fs_type)?;
             Some((fs_type.clone(), tree.load_order(module)))
         });
+        let (protocol, modules) = NFS;
+        let network = request
+            .network
+            .then(|| (protocol.to_owned(), tree.load_order(modules)));
         Self {
             base: tree.load_order(BASE),
-            file_systems: lists.collect(),
+            file_systems: lists.chain(network).collect(),
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use fslab_lab::PROGRAM_BYTES;
-use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk};
+use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk, Subject};
 use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
@@ -231,7 +231,7 @@ impl Guest {
         &self,
         share: &Share,
         task: GuestTask,
-        subject: Option<&str>,
+        subject: Option<&Subject>,
         seed: u64,
     ) -> Result<Command, Failure> {
         let memory = self.memory_folder(share);
@@ -272,14 +272,14 @@ impl Guest {
         &self,
         share: &Share,
         task: GuestTask,
-        subject: Option<&str>,
+        subject: Option<&Subject>,
         seed: u64,
     ) -> Option<Command> {
         let pc = self.settings.pc.as_ref()?;
         let Clock::Virtual { machine, .. } = &self.clock else {
             return None;
         };
-        let file_systems: Vec<_> = subject.and_then(module_of).into_iter().collect();
+        let file_systems = subject.map_or_else(Vec::new, modules_of);
         let words: Vec<_> = task.arguments().collect();
         let pc = Pc {
             emulator: &pc.emulator.program,
@@ -374,10 +374,16 @@ fn ensure_fitting(settings: &GuestSettings, clock: &Clock) -> Result<(), Failure
     Err(Failure::new(FailureKind::BadInput, text).hint(hint))
 }
 
-/// The name under which a PC's initramfs lists the modules of the file system `fs`.
-fn module_of(fs: &str) -> Option<String> {
-    let driver = fslab_fs::find(fs).ok()?.driver.kernel_name()?;
-    Some(driver.to_owned())
+/// The names under which a PC's initramfs lists the modules of `subject`.
+fn modules_of(subject: &Subject) -> Vec<String> {
+    let entry = fslab_fs::find(subject.fs()).ok();
+    let driver = entry.and_then(|it| it.driver.kernel_name());
+    let protocol = subject.network().map(|it| it.protocol.as_str());
+    driver
+        .into_iter()
+        .chain(protocol)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The set-up memory beside `measured` memory: it holds the page structures of both.

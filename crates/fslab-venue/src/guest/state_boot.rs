@@ -21,7 +21,7 @@ use fslab_crash::{
     StateView,
 };
 use fslab_faults::{FaultPlan, PlanResult};
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Bytes, Failure, FailureKind, Subject};
 use fslab_sys::ProcessGroup;
 
 use super::boot::Guest;
@@ -212,10 +212,11 @@ impl<'a> Running<'a> {
         let may_fail = task.faulty.is_some();
         let plan = may_fail.then(|| PlanFile::make(share.folder())).transpose();
         let plan = plan.map_err(&preparing)?;
-        let subject = task.subject.split([':', '@']).next();
-        let mut command = started
-            .guest
-            .command(&share, GuestTask::States, subject, SEED)?;
+        let subject: Option<Subject> = task.subject.parse().ok();
+        let mut command =
+            started
+                .guest
+                .command(&share, GuestTask::States, subject.as_ref(), SEED)?;
         pin_to_processor(&mut command, started.slot);
         lease.share_with(&mut command);
         let (reader, writer) = io::pipe().map_err(&starting)?;

@@ -1,0 +1,89 @@
+//! Network file systems: what a guest's kernel serves and mounts again, in virtual time.
+
+use serde_json::Value;
+
+use crate::harness::{Desk, SMALL_STUDY};
+
+/// A run of ext4 and of ext4 over NFS, with one perturbed repeat.
+const WORDS: [&str; 11] = [
+    "compare",
+    "ext4",
+    "nfs:ext4",
+    "--study",
+    SMALL_STUDY,
+    "--venue",
+    "sim",
+    "--folder",
+    "images",
+    "--out",
+    "out",
+];
+
+/// What belongs to plan and lab of the last run, trial by trial.
+fn trials(desk: &Desk) -> Vec<Value> {
+    let ended = desk.run(&WORDS);
+    ended.expect_code(0);
+    desk.expect_nothing_left();
+    let exported = desk.run(&["export", "last", "--format", "exact"]);
+    exported.expect_code(0);
+    serde_json::from_str(&exported.out).expect("JSON")
+}
+
+fn steps<'a>(trial: &'a Value, name: &str) -> Vec<&'a str> {
+    let steps = trial["steps"].as_array().expect("steps");
+    let of_name = steps.iter().filter(|step| step["step"] == name);
+    let words = of_name.flat_map(|step| step["command"].as_array().expect("a command"));
+    words.filter_map(Value::as_str).collect()
+}
+
+/// Ports, transaction ids, the server's verifier and times of leases would differ from run to run.
+#[test]
+fn a_file_system_over_nfs_is_measured_beside_the_local_one_with_the_same_records_twice() {
+    let test = "network, twice the same";
+    let Some(desk) = Desk::new().with_network_lab(test) else {
+        return;
+    };
+    let first = trials(&desk);
+    let again = Desk::new().with_network_lab(test);
+    let second = trials(&again.expect("it was there a minute ago"));
+    assert!(first.len() >= 4, "two subjects, repeated: {}", first.len());
+    for (first, second) in first.iter().zip(&second) {
+        let subject = first["subject"].as_str().expect("a subject");
+        assert_eq!(first["outcome"], "done", "{subject}: {}", first["failure"]);
+        assert_eq!(first, second, "{subject} differs from run to run");
+        let mounted = steps(first, "mount");
+        let is_served = mounted.contains(&"exportfs");
+        assert_eq!(is_served, subject == "nfs:ext4", "{mounted:?}");
+        let options = first["facts"]["recognised.options"].as_str();
+        let has_version = options.is_some_and(|it| it.split(',').any(|word| word == "vers=4.2"));
+        assert_eq!(has_version, is_served, "{options:?}");
+        // The local file system is checked, as without a protocol.
+        assert!(steps(first, "check").contains(&"e2fsck"), "{subject}");
+    }
+}
+
+#[test]
+fn a_lab_without_a_server_is_refused_before_the_first_trial() {
+    let Some(desk) = Desk::new().with_lab("network, a lab without a server") else {
+        return;
+    };
+    let ended = desk.run(&[&WORDS[..], &["--kernel", "default"]].concat());
+    ended.expect_code(4);
+    ended.expect_error("cannot run every subject", "fslab lab build --network");
+    assert!(ended.err.contains("nfs:ext4"), "{}", ended.err);
+    assert!(ended.err.contains("CONFIG_NFSD"), "{}", ended.err);
+    // The lab of such subjects is another one, and is not there.
+    let ended = desk.run(&WORDS);
+    ended.expect_error("'network'", "fslab lab build --network");
+}
+
+#[test]
+fn this_machine_serves_nothing() {
+    let desk = Desk::new();
+    let ended = desk.run(&["compare", "nfs:ext4", "--venue", "loop", "--dry-run"]);
+    ended.expect_code(2);
+    ended.expect_error("in the venue 'loop'", "--venue sim");
+    let ended = desk.run(&["compare", "nfs:ext4:export=insecure", "--dry-run"]);
+    ended.expect_code(2);
+    ended.expect_error("the export option 'insecure'", "sync, async");
+}
