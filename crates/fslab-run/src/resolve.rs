@@ -166,7 +166,7 @@ impl ResolveError {
         }
     }
 
-    fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Catalogue(catalogue) => catalogue.hint(),
             Self::TooSmall {
