@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use fslab_exchange::{csv_wide, fio_json, ior_json, mdtest_text};
-use fslab_model::{Headline, METRICS, PhaseKind, Rounds, RunRecord, Swept, phase_metrics};
+use fslab_model::{
+    Failure, FailureKind, Headline, METRICS, PhaseKind, Rounds, RunRecord, Swept, phase_metrics,
+};
 use fslab_report::{bonnie_csv, csv_long, iozone_report, json};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -497,4 +499,53 @@ fn phases_of_fslab_on_names_are_rows_of_mdtest() {
     }
     let data = run_of(text("ior-4.1.0-each.json"));
     assert!(mdtest_text(&data).is_err(), "IOR has no names");
+}
+
+/// IOR has repetitions alone: each round of a trial is one.
+#[test]
+fn rounds_of_a_trial_are_repetitions_of_ior() {
+    let mut run = own_run(2);
+    run.header.plan.rounds = Rounds {
+        mounts: 2,
+        iterations: 3,
+    };
+    for trial in &mut run.trials {
+        let phases = std::mem::take(&mut trial.phases);
+        for round in run.header.plan.rounds.each() {
+            let mut phase = phases[0].clone();
+            phase.round = Some(round);
+            trial.phases.push(phase);
+        }
+    }
+    let (exported, _) = ior_json(&run).expect("tests");
+    let document: Value = serde_json::from_str(&exported).expect("JSON");
+    let repeats: Vec<u64> = (0..12).collect();
+    assert_eq!(
+        document["tests"][0]["fslab"]["repeats"],
+        serde_json::json!(repeats)
+    );
+    assert_eq!(run_of(exported).trials.len(), 12);
+}
+
+#[test]
+fn a_phase_that_failed_or_has_no_duration_is_left_out_by_its_reason() {
+    let mut run = own_run(2);
+    let phases = &mut run.trials[0].phases;
+    phases[0].withdraw(&Failure::new(FailureKind::Io, "no space"));
+    phases[1].elapsed_ns = None;
+    let (exported, left_out) = ior_json(&run).expect("tests");
+    let expected = [
+        "the phase 'file-each-write' is left out: it failed",
+        "the phase 'shared-read' is left out: it has no bandwidth, which IOR's form needs",
+    ];
+    assert_eq!(left_out[..2], expected);
+    let again = run_of(exported);
+    assert_eq!(
+        (again.trials[0].phases.len(), again.trials[1].phases.len()),
+        (1, 3)
+    );
+    let phases = &mut run.trials[0].phases;
+    phases[6].withdraw(&Failure::new(FailureKind::Io, "no space"));
+    let (_, left_out) = mdtest_text(&run).expect("rows");
+    assert!(left_out.contains(&"the phase 'own-create' is left out: it failed".to_owned()));
 }
