@@ -218,3 +218,30 @@ fn every_form_is_written_to_a_file_as_a_whole() {
     let parts = parts.filter(|entry| entry.path().extension().is_some_and(|it| it == "part"));
     assert_eq!(parts.count(), 0);
 }
+
+/// The phases that a form of IOR or mdtest has no place for are named, and the others come back.
+#[test]
+fn a_run_goes_out_as_ior_and_mdtest_and_comes_back() {
+    let desk = Desk::new();
+    for (name, format, left_out) in [
+        ("ior-3.3.0.txt", "ior", "the phase 'remove' is left out"),
+        ("mdtest-4.1.0-hard.txt", "mdtest", ""),
+    ] {
+        desk.run(&["import", &fixture(name), "--run", format])
+            .expect_code(0);
+        let words = ["export", format, "--format", format, "--output", "out.txt"];
+        let exported = desk.run(&words);
+        exported.expect_code(0);
+        assert!(exported.err.contains(left_out), "{}", exported.err);
+        let back = format!("{format}-back");
+        desk.run(&["import", "out.txt", "--run", &back])
+            .expect_code(0);
+        let run = desk.last_run();
+        assert_eq!(run["plan"]["study"], format);
+        assert_eq!(run["plan"]["ranks"], 2);
+    }
+    let refused = desk.run(&["export", "ior", "--format", "mdtest"]);
+    refused
+        .expect_code(2)
+        .expect_error("the form of mdtest needs phases", "");
+}

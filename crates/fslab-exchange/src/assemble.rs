@@ -188,13 +188,21 @@ fn rounds(placed: &[Placed]) -> Rounds {
     })
 }
 
+/// The most ranks that are believed: no machine has run more, and a report has lists of them.
+const RANKS_MAX: u32 = 16 << 20;
+
 /// The processes that ran each phase together, if all phases name the same number of them.
 fn ranks(placed: &[Placed]) -> u32 {
     let phases = placed.iter().flat_map(|trial| &trial.measured.phases);
     let tasks = phases.map(|phase| phase.parameters.get("tasks").and_then(Value::as_u64));
     let tasks: BTreeSet<Option<u64>> = tasks.collect();
     match tasks.first() {
-        Some(Some(count)) if tasks.len() == 1 => u32::try_from(*count).unwrap_or(1).max(1),
+        Some(Some(count)) if tasks.len() == 1 => {
+            let count = u32::try_from(*count).ok();
+            count
+                .filter(|count| (1..=RANKS_MAX).contains(count))
+                .unwrap_or(1)
+        }
         _ => 1,
     }
 }

@@ -1,6 +1,6 @@
 //! Arbitrary input gives a run with finite figures, or an error that names its cause.
 
-use fslab_exchange::{Format, import};
+use fslab_exchange::{Format, import, ior_json, mdtest_text};
 use fslab_model::phase_metrics;
 use proptest::prelude::*;
 
@@ -12,6 +12,11 @@ fn ensure_sense(content: &[u8], format: Option<Format>) {
     match import(&sources, format, &labels()) {
         Err(error) => assert!(!error.fault.to_string().is_empty()),
         Ok(imported) => {
+            for run in &imported.runs {
+                for exported in [ior_json(run), mdtest_text(run)].into_iter().flatten() {
+                    assert!(!exported.0.is_empty());
+                }
+            }
             let trials = imported.runs.iter().flat_map(|run| &run.trials);
             for metric in trials
                 .flat_map(|trial| &trial.phases)

@@ -213,6 +213,15 @@ fn each_repetition_of_ior_is_a_trial_and_each_test_has_its_settings() {
     );
 }
 
+#[test]
+fn a_number_of_tasks_that_no_machine_has_is_not_the_number_of_ranks() {
+    for (tasks, ranks) in [("4", 4), ("4294967295", 1), ("0", 1)] {
+        let many = text("ior-4.1.0-of-io500.txt");
+        let many = many.replace("tasks               : 2", &format!("tasks : {tasks}"));
+        assert_eq!(run_of(many).header.plan.ranks, ranks, "{tasks}");
+    }
+}
+
 /// What IO500 marks is read with its marks.
 #[test]
 fn marks_of_an_invalid_run_of_io500_are_kept() {

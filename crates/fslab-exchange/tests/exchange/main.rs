@@ -5,6 +5,7 @@ mod fixture;
 mod fixtures;
 mod meeting;
 mod own;
+mod parallel_round_trips;
 mod refusals;
 mod round_trips;
 mod subjects;
