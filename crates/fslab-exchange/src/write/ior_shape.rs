@@ -133,7 +133,7 @@ fn of_fslab(plan: &Plan, parameters: &Parameters) -> Result<Shape, String> {
         is_synced_per_write,
         task_offset: number("rank_shift").unwrap_or(0),
         stonewall_s: stonewall_s(parameters)?,
-        is_worn_out: false,
+        is_worn_out: number("stonewall_ns").is_some(),
     })
 }
 
@@ -166,6 +166,14 @@ fn syncs(parameters: &Parameters) -> Result<(bool, bool), String> {
 
 /// The seconds after which it stops; 0 if it accesses each record once.
 fn stonewall_s(parameters: &Parameters) -> Result<u64, String> {
+    if let Some(ns) = parameters.get("stonewall_ns").and_then(Value::as_u64) {
+        let seconds = ns / 1_000_000_000;
+        let is_full = seconds > 0 && ns.is_multiple_of(1_000_000_000);
+        return match is_full {
+            true => Ok(seconds),
+            false => Err("its stonewall is at no full second, as IOR's".to_owned()),
+        };
+    }
     let Some(amount) = data_amount(parameters) else {
         return Ok(0);
     };

@@ -143,7 +143,9 @@ fn measured(run: &RunRecord, phase: &PhaseRecord) -> Result<Measured, String> {
         tree: Tree {
             directory: directory.unwrap_or_default().to_owned(),
             tasks,
-            files: number("files").and_then(|files| files.checked_mul(trees)),
+            // Fewer than its parameters say after a stonewall.
+            files: (number("files").and_then(|files| files.checked_mul(trees)))
+                .map(|files| phase.operations.map_or(files, |done| files.min(done))),
             is_own,
         },
         rank_shift: number("rank_shift").filter(|_| ranks > 1).unwrap_or(0),
