@@ -209,11 +209,12 @@ mod tests {
             folder: "/var/tmp".into(),
         });
         let error = plan(loops, &["nfs:ext4"]).expect_err("this machine serves nothing");
-        let text = error.to_string();
+        let failure = fslab_model::Failure::from(error);
+        let text = failure.to_string();
         assert!(text.contains("nfs:ext4") && text.contains("loop"), "{text}");
         assert!(
-            error
-                .hint()
+            failure
+                .hint
                 .is_some_and(|hint| hint.contains("--venue sim"))
         );
     }
