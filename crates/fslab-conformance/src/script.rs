@@ -16,7 +16,7 @@ use fslab_sys::{monotonic_ns, sync_file_system};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check_context::CheckContext;
+use super::check_context::{CheckContext, is_refusal};
 use super::failure::ConformanceFailure;
 use super::step_player::StepPlayer;
 use super::suite::timed;
@@ -128,21 +128,33 @@ impl Job for ScriptParameters {
         let scripts = self.scripts().map_err(fslab_job::JobError::Value)?;
         let lacks_links =
             (context.promises.as_ref()).is_some_and(|it| it.lack(Need::HardLinks(2)).is_some());
-        let (left_out, scripts): (Vec<_>, Vec<_>) = (scripts.into_iter().enumerate())
-            .partition(|(_, script)| self.length > 0 && lacks_links && links(script));
+        let all = scripts.len();
+        let is_enumerated = self.length > 0;
+        let (with_links, scripts): (Vec<_>, Vec<_>) = (scripts.into_iter().enumerate())
+            .partition(|(_, script)| is_enumerated && lacks_links && links(script));
         if context.engine == EngineKind::Null {
             let steps = scripts.iter().map(|it| it.1.steps.len() as u64).sum();
             return Ok(synthetic_application(context.seed, steps, 1));
         }
-        let mut played = Played::default();
+        let mut played = Played {
+            left_out: with_links.iter().map(|(number, _)| *number).collect(),
+            ..Played::default()
+        };
         let mut finished = timed(context, |checker| {
-            scripts.iter().try_for_each(|(_, script)| {
+            scripts.iter().try_for_each(|(place, script)| {
                 let number = fslab_crash::script_number(&script.folder, context.seed);
                 let player = Player {
                     steps: StepPlayer::new(context.root.join(&script.folder), number),
                     checker: &mut *checker,
+                    is_enumerated,
                 };
-                player.play(script, &mut played)?;
+                let begun = (played.times.len(), played.refused.len());
+                if !player.play(script, &mut played)? {
+                    played.times.truncate(begun.0);
+                    played.refused.truncate(begun.1);
+                    played.left_out.push(*place);
+                    return Ok(());
+                }
                 std::thread::sleep(Duration::from_millis(self.wait_ms));
                 played.times.push((monotonic_ns(), 0));
                 Ok(())
@@ -158,20 +170,18 @@ impl Job for ScriptParameters {
                 .map(|(at, took)| (*at as f64, *took as f64))
                 .collect(),
         });
-        if !left_out.is_empty() {
+        if !played.left_out.is_empty() {
             finished.notes.push(format!(
-                "{} of the {} sequences, which make links, are left out: there are no hard links",
-                left_out.len(),
-                left_out.len() + scripts.len(),
+                "{} of the {all} sequences are left out: the file system has no hard links, or refuses \
+                 an operation of theirs",
+                played.left_out.len(),
             ));
+            let points = played.left_out.iter();
             finished.lists.push(ValueList {
                 name: fslab_crash::SCRIPT_LEFT_OUT.into(),
                 x: "number of a script that was left out".into(),
                 y: "1".into(),
-                points: left_out
-                    .iter()
-                    .map(|(number, _)| (*number as f64, 1.0))
-                    .collect(),
+                points: points.map(|number| (*number as f64, 1.0)).collect(),
             });
         }
         if !played.refused.is_empty() {
@@ -199,18 +209,22 @@ struct Played {
     times: Vec<(u64, u64)>,
     /// The syncs that were refused: their places in `times`, and the numbers of the errors.
     refused: Vec<(f64, f64)>,
+    /// The enumerated scripts that were not done to their end, by number.
+    left_out: Vec<usize>,
 }
 
 /// Does the steps of a script.
 struct Player<'a> {
     steps: StepPlayer,
     checker: &'a mut CheckContext,
+    is_enumerated: bool,
 }
 
 impl Player<'_> {
     /// Makes the folder durably, then does the steps. A sync that the file system does not have
-    /// for this kind of file, such as that of a directory, promises nothing.
-    fn play(self, script: &Script, played: &mut Played) -> Result<(), ConformanceFailure> {
+    /// for this kind of file, such as that of a directory, promises nothing. False for an enumerated
+    /// script of which the file system refuses a step, as HPFS does a truncation beyond the end.
+    fn play(self, script: &Script, played: &mut Played) -> Result<bool, ConformanceFailure> {
         let plan = plan_of(&script.steps).unwrap_or_default();
         let base = self.steps.base().to_owned();
         self.checker
@@ -231,11 +245,12 @@ impl Player<'_> {
                     let place = played.times.len() as f64;
                     played.refused.push((place, f64::from(errno)));
                 }
+                Err(error) if self.is_enumerated && is_refusal(&error) => return Ok(false),
                 done => self.checker.must(&format!("do '{step}' in"), &base, done)?,
             }
             played.times.push((begin_ns, end_ns - begin_ns));
         }
-        Ok(())
+        Ok(true)
     }
 }
 
