@@ -222,8 +222,9 @@ struct Player<'a> {
 
 impl Player<'_> {
     /// Makes the folder durably, then does the steps. A sync that the file system does not have
-    /// for this kind of file, such as that of a directory, promises nothing. False for an enumerated
-    /// script of which the file system refuses a step, as HPFS does a truncation beyond the end.
+    /// for this kind of file, such as that of a directory, promises nothing. False for an
+    /// enumerated script of which the file system refuses a step, as HPFS does a truncation beyond
+    /// the end.
     fn play(self, script: &Script, played: &mut Played) -> Result<bool, ConformanceFailure> {
         let plan = plan_of(&script.steps).unwrap_or_default();
         let base = self.steps.base().to_owned();
