@@ -422,7 +422,7 @@ mod tests {
         let phases = at(&study, "1/64").expect("phases");
         assert_eq!(phases[0].parameters["file_size"], 2 << 20);
         assert_eq!(phases[0].parameters["record"], 1 << 20);
-        assert_eq!(phases[0].parameters["stonewall_ns"], 4_687_000_000_u64);
+        assert_eq!(phases[0].parameters["stonewall_ns"], 4_688_000_000_u64);
         assert_eq!(phases[1].parameters["files"], 1);
         assert_eq!(phases[1].parameters["file_size"], 4096);
         assert_eq!(phases[1].parameters["files_per_directory"], 200);

@@ -466,7 +466,7 @@ mod tests {
             let mut worker = NamesWorker::new(&context, &job, 0);
             let task = worker.task(MetadataOperation::Stat, 0);
             let name = task.name.to_str().expect("a plain path");
-            assert_eq!(name.starts_with("/somewhere/t/"), absolute_paths, "{name}");
+            assert_eq!(Path::new(name).is_absolute(), absolute_paths, "{name}");
         }
     }
 
