@@ -277,15 +277,20 @@ mod tests {
         (folder, finished)
     }
 
-    #[test]
-    fn sequences_with_links_are_left_out_where_there_are_none() {
-        let folder = tempfile::tempdir().expect("a folder");
+    fn sequences_of_one() -> ScriptParameters {
         let mut parameters = ScriptParameters {
             length: 1,
             wait_ms: 0,
             ..ScriptParameters::default()
         };
         parameters.resolve(Bytes::mib(64)).expect("can be done");
+        parameters
+    }
+
+    #[test]
+    fn sequences_with_links_are_left_out_where_there_are_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let parameters = sequences_of_one();
         assert!(parameters.needs().is_empty());
         let scripts = parameters.scripts().expect("sequences");
         let with_links = scripts.iter().filter(|it| links(it)).count();
@@ -344,12 +349,7 @@ mod tests {
     #[test]
     fn enumerated_scripts_can_all_be_done() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut parameters = ScriptParameters {
-            length: 1,
-            wait_ms: 0,
-            ..ScriptParameters::default()
-        };
-        parameters.resolve(Bytes::mib(64)).expect("can be done");
+        let parameters = sequences_of_one();
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let finished = parameters.run(&context).expect("done");
         assert!(finished.lists[0].points.len() > 200);

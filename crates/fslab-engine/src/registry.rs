@@ -6,8 +6,9 @@ use std::ops::Range;
 use crate::drive::{DataThread, ReadyWorker, Stonewall};
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::made::stonewall_note;
-use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
-use crate::{MetadataOperation, Order};
+use crate::{
+    DataJob, EngineError, EngineKind, Measured, MetadataJob, MetadataOperation, Order, RunContext,
+};
 
 /// An engine.
 pub(crate) struct Engine {

@@ -53,6 +53,11 @@ impl Format {
         }
     }
 
+    /// The format that gave its name to a phase's workload; `None` for a workload of fslab.
+    pub(crate) fn of_workload(workload: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == workload)
+    }
+
     /// Its name in errors.
     #[must_use]
     pub fn title(self) -> &'static str {

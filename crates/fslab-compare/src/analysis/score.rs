@@ -106,9 +106,7 @@ fn repeats(phases: &[PhaseAnalysis<'_>], subject: usize) -> usize {
 /// `None` if there are no values, or one is missing or not positive.
 fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
-    let is_positive = values.iter().all(|value| *value > 0.0);
-    let sum: f64 = values.iter().map(|value| value.ln()).sum();
-    (is_positive && !values.is_empty()).then(|| (sum / values.len() as f64).exp())
+    location(&values).map(|mean| mean.value)
 }
 
 fn too_short<'a>(

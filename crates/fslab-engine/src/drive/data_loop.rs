@@ -27,11 +27,7 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     let budget = worker.budget(start_ns);
     worker.begin(start_ns);
     let mut end_ns = issue(&mut worker, &mut target, clock, group, budget, start_ns)?;
-    if worker.job.stonewall_ns.is_some() {
-        let left = group.wear_out(worker.recorder.operations());
-        let left = left.ok_or_else(|| worker.interruption())??;
-        let now_ns = clock.now_ns();
-        let budget = worker.wear_out(left, now_ns);
+    if let Some((now_ns, budget)) = worker.wear_out(clock, group)? {
         end_ns = issue(&mut worker, &mut target, clock, group, budget, now_ns)?;
     }
     if T::BUFFERS {

@@ -8,10 +8,11 @@ use fslab_sys::{PageBuffer, SharedCounter};
 
 use super::budget::Budget;
 use super::pacer::Pacer;
+use super::threads::WorkerGroup;
 use crate::access::{Cursor, Extent, Region};
 use crate::content::{DataPool, FileIdentity};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
-use crate::recording::{Recorder, Slot};
+use crate::recording::{Clock, Recorder, Slot};
 use crate::{EngineError, RunContext};
 use fslab_stats::{Random, mix, mix_bytes};
 
@@ -230,13 +231,22 @@ impl<'a> DataWorker<'a> {
         self.budget_of(Amount::TimeNs(self.job.ramp_up_ns), now_ns)
     }
 
-    /// The budget after the stonewall: what is left of the operations of the fastest thread.
-    pub(crate) fn wear_out(&self, operations: u64, now_ns: u64) -> Budget<'a> {
-        let left = self
-            .region
-            .records()
-            .saturating_sub(self.recorder.operations());
-        self.budget_of(Amount::Operations(operations.min(left)), now_ns)
+    /// In a job with a stonewall: waits for all threads, and gives the time after that with the
+    /// budget of what this one must still do.
+    pub(crate) fn wear_out(
+        &self,
+        clock: &impl Clock,
+        group: &WorkerGroup<'_>,
+    ) -> Result<Option<(u64, Budget<'a>)>, EngineError> {
+        if self.job.stonewall_ns.is_none() {
+            return Ok(None);
+        }
+        let done = self.recorder.operations();
+        let left = group.wear_out(done, || self.interruption())?;
+        let left = left.min(self.region.records().saturating_sub(done));
+        let now_ns = clock.now_ns();
+        let budget = self.budget_of(Amount::Operations(left), now_ns);
+        Ok(Some((now_ns, budget)))
     }
 
     fn budget_of(&self, amount: Amount, now_ns: u64) -> Budget<'a> {

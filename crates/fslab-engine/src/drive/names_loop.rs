@@ -75,12 +75,10 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             self.act(job.operation, slot, at(done))?;
             done += 1;
         }
-        if job.stonewall_ns.is_some() {
-            let left = self.group.wear_out(done);
-            let left = left.ok_or_else(|| EngineError::interrupted(&self.worker.base))??;
-            for turn in done..done.saturating_add(left).min(files.count) {
-                self.act(job.operation, slot, at(turn))?;
-            }
+        let interruption = || EngineError::interrupted(&self.worker.base);
+        let left = self.group.wear_out(done, interruption)?;
+        for turn in done..done.saturating_add(left).min(files.count) {
+            self.act(job.operation, slot, at(turn))?;
         }
         if job.remove_directories {
             self.remove_directories(job.tree.levels())?;

@@ -88,11 +88,8 @@ pub(crate) fn run_queue_loop<C: Clock>(
     let budget = running.worker.budget(start_ns);
     running.worker.begin(start_ns);
     running.issue(budget)?;
-    if running.worker.job.stonewall_ns.is_some() {
-        let left = group.wear_out(running.worker.recorder.operations());
-        let left = left.ok_or_else(|| running.worker.interruption())??;
-        running.now_ns = clock.now_ns();
-        let budget = running.worker.wear_out(left, running.now_ns);
+    if let Some((now_ns, budget)) = running.worker.wear_out(clock, group)? {
+        running.now_ns = now_ns;
         running.issue(budget)?;
     }
     if let Some((call, slot)) = running.worker.closing {

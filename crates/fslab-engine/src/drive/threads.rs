@@ -37,13 +37,19 @@ impl<'a> WorkerGroup<'a> {
     }
 
     /// In a job with a stonewall: waits for all threads, after this one has done `operations`, and
-    /// gives how many it must still do; `None` if the job must stop.
-    pub(crate) fn wear_out(&self, operations: u64) -> Option<Result<u64, EngineError>> {
+    /// gives how many it must still do; 0 without one. `interruption` is the error of a stopped
+    /// job.
+    pub(crate) fn wear_out(
+        &self,
+        operations: u64,
+        interruption: impl FnOnce() -> EngineError,
+    ) -> Result<u64, EngineError> {
         let Some(stonewall) = self.stonewall else {
-            return Some(Ok(0));
+            return Ok(0);
         };
-        let most = stonewall.meet(operations, || self.must_stop())?;
-        Some(most.map(|most| most.saturating_sub(operations)))
+        let met = stonewall.meet(operations, || self.must_stop());
+        let most = met.ok_or_else(interruption)??;
+        Ok(most.saturating_sub(operations))
     }
 
     /// Marks the group as failed.
@@ -83,29 +89,12 @@ where
     Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
 {
     let group = WorkerGroup::new(config);
-    let results = run_group(config, &group, prepare, run);
-    if let Some(stonewall) = config.stonewall {
-        stonewall.settle();
-    }
-    results
-}
-
-fn run_group<P, Prepare, Run>(
-    config: WorkerConfig<'_>,
-    group: &WorkerGroup<'_>,
-    prepare: Prepare,
-    run: Run,
-) -> (Vec<Result<ThreadOutcome, EngineError>>, ResourceUse)
-where
-    Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
-    Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
-{
     if config.count == 1 && config.workers == Workers::Threads {
         let prepared = group.or_fail(|| prepare(0));
         let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic));
         group.start(config);
         let before = ResourceUse::of_process();
-        let result = prepared.and_then(|prepared| run(prepared, group));
+        let result = prepared.and_then(|prepared| run(prepared, &group));
         return (vec![result], ResourceUse::of_process().since(before));
     }
     let ready = Barrier::new(config.count as usize + 1);
@@ -116,7 +105,7 @@ where
         ready.wait();
         begin.wait();
         let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic))?;
-        let result = group.or_fail(|| run(prepared, group));
+        let result = group.or_fail(|| run(prepared, &group));
         result.unwrap_or_else(|panic| resume_unwind(panic))
     };
     std::thread::scope(|scope| {

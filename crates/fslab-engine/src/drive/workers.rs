@@ -68,7 +68,11 @@ where
         return run_here(config, prepare, run);
     };
     ranks.lower();
-    let (outcomes, used) = ranks.agree_in_engine("run", run_here(config, prepare, run))?;
+    let own = run_here(config, prepare, run);
+    if let Some(stonewall) = config.stonewall {
+        stonewall.settle();
+    }
+    let (outcomes, used) = ranks.agree_in_engine("run", own)?;
     ranks
         .gather(outcomes, used)
         .map_err(EngineError::from_failure)

@@ -30,10 +30,7 @@ impl PhaseContent {
 /// What the phase `spec` of `plan` does: of another tool if its workload is named after one.
 #[must_use]
 pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
-    let format = Format::ALL
-        .into_iter()
-        .find(|it| it.name() == spec.workload);
-    match format {
+    match Format::of_workload(&spec.workload) {
         Some(Format::Bonnie) => bonnie::content(spec),
         Some(Format::Iozone) => iozone::content(spec),
         Some(Format::Fio) => fio::content(spec),

@@ -4,6 +4,7 @@
 use fslab_model::{Parameters, PhaseRecord, PhaseSpec, Plan};
 use serde_json::Value;
 
+use crate::Format;
 use crate::meet::{Activity, complete, data_amount, data_sync};
 use crate::read::ior_options::{FILE_EACH, ONE_FILE};
 
@@ -38,14 +39,10 @@ const WITHOUT_OPTION: [(&str, &str); 3] = [
 impl Shape {
     /// The shape of a phase of `plan`; or why there is none.
     pub(super) fn of(plan: &Plan, phase: &PhaseRecord) -> Result<Self, String> {
-        if phase.workload == "ior" {
-            return of_ior(&phase.parameters);
-        }
-        if crate::Format::ALL
-            .iter()
-            .any(|format| format.name() == phase.workload)
-        {
-            return Err(format!("it was measured by {}", phase.workload));
+        match Format::of_workload(&phase.workload) {
+            Some(Format::Ior) => return of_ior(&phase.parameters),
+            Some(other) => return Err(format!("it was measured by {}", other.name())),
+            None => {}
         }
         let spec = PhaseSpec::new(&phase.name, &phase.workload, phase.parameters.clone());
         let parameters = complete(&spec);

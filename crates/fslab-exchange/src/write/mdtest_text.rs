@@ -18,6 +18,7 @@ use super::calendar;
 use super::ior_json::HOSTS_FACT;
 use super::left_out::note;
 use super::spread::Spread;
+use crate::Format;
 use crate::meet::{Activity, complete, content};
 use crate::read::mdtest::ROWS;
 
@@ -90,13 +91,11 @@ fn measured(run: &RunRecord, phase: &PhaseRecord) -> Result<Measured, String> {
         return Err("it failed".to_owned());
     }
     let spec = PhaseSpec::new(&phase.name, &phase.workload, phase.parameters.clone());
-    let is_own_format = phase.workload == "mdtest";
-    let is_other = crate::Format::ALL
-        .iter()
-        .any(|format| format.name() == phase.workload);
-    if is_other && !is_own_format {
-        return Err(format!("it was measured by {}", phase.workload));
-    }
+    let is_own_format = match Format::of_workload(&phase.workload) {
+        Some(Format::Mdtest) => true,
+        Some(other) => return Err(format!("it was measured by {}", other.name())),
+        None => false,
+    };
     let title = match is_own_format {
         true => ROWS
             .into_iter()
