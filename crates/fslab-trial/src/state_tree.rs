@@ -1,10 +1,14 @@
 //! What a mounted file system shows: its names, and the content of files.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::mem::MaybeUninit;
 use std::path::Path;
 
 use fslab_crash::{Observed, ObservedEntry, ObservedFile};
+use fslab_sys::NameDirectory;
 
 /// Most names that are looked at.
 const NAMES_MAX: usize = 100_000;
@@ -12,6 +16,8 @@ const NAMES_MAX: usize = 100_000;
 const BYTES_MAX: u64 = 256 << 20;
 /// Most folders within each other: a damaged tree may be endless.
 const DEPTH_MAX: usize = 100;
+/// Buffer of a listing.
+const LISTING_BYTES: usize = 32 << 10;
 /// The file that is written in each state.
 const PROBE: &str = "fslabnew";
 
@@ -51,25 +57,18 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, name: &str, depth: usize) {
-        let listed = fs::read_dir(self.root.join(name)).and_then(|entries| {
-            let entries = entries.take(self.names_left.saturating_add(1));
-            let names = entries.map(|entry| Ok(entry?.file_name()));
-            names.collect::<io::Result<Vec<_>>>()
-        });
-        let mut names = match listed {
+        let names = match list(&self.root.join(name), self.names_left) {
             Ok(names) => names,
             Err(error) => return self.add_unreadable(name, &error),
         };
-        names.sort_unstable();
         for child in names {
             if self.names_left == 0 {
                 self.is_cut = true;
                 return;
             }
             self.names_left -= 1;
-            let child = child.to_string_lossy();
             let path = match name {
-                "" => child.into_owned(),
+                "" => child,
                 name => format!("{name}/{child}"),
             };
             self.entry(&path, depth);
@@ -119,9 +118,61 @@ impl Walk<'_> {
     }
 }
 
+/// The names of a folder in their order, at most `limit` and one more.
+fn list(folder: &Path, limit: usize) -> io::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    let mut buffer = vec![MaybeUninit::uninit(); LISTING_BYTES];
+    let listed = NameDirectory::open(folder)?.list(&mut buffer, &mut |entry| {
+        add_once(&mut names, entry.name.to_string_lossy())?;
+        match names.len() > limit {
+            true => Err(io::ErrorKind::QuotaExceeded.into()),
+            false => Ok(()),
+        }
+    });
+    match listed {
+        Err(error) if error.kind() != io::ErrorKind::QuotaExceeded => Err(error),
+        _ => Ok(names),
+    }
+}
+
+/// Adds a name. One that was there is an error: the blocks of a damaged folder may refer to each
+/// other, and it is listed without an end.
+fn add_once(names: &mut BTreeSet<String>, name: Cow<'_, str>) -> io::Result<()> {
+    if names.contains(&*name) {
+        return Err(io::Error::other(format!("lists '{name}' twice")));
+    }
+    names.insert(name.into_owned());
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_lists_a_name_twice_is_not_read_to_its_end() {
+        let mut names = BTreeSet::new();
+        let error = (0..)
+            .map(|number| add_once(&mut names, format!("a{}", number % 3).into()))
+            .find_map(Result::err);
+        assert_eq!(
+            error.expect("it has no end").to_string(),
+            "lists 'a0' twice"
+        );
+        assert_eq!(names.len(), 3);
+    }
+
+    #[test]
+    fn no_more_names_are_listed_than_the_limit_and_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["c", "a", "b", "d"] {
+            fs::write(folder.path().join(name), "").expect("written");
+        }
+        assert_eq!(list(folder.path(), 2).expect("listed").len(), 3);
+        let all = list(folder.path(), 9).expect("listed");
+        assert_eq!(all.into_iter().collect::<String>(), "abcd");
+        assert!(list(&folder.path().join("none"), 9).is_err());
+    }
 
     #[test]
     fn a_walk_has_the_content_of_its_folders_and_no_other() {

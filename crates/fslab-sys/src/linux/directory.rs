@@ -5,6 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use rustix::fs::{Mode, OFlags, RawDir, ResolveFlags};
+use rustix::io::Errno;
 
 use super::names::{NameDirectory, visit_entry};
 use crate::NameEntry;
@@ -26,16 +27,21 @@ impl NameDirectory {
     /// without `.` and `..`. Stops at an error of `visit`.
     ///
     /// # Errors
-    /// That of getdents64(2) or of `visit`.
+    /// That of getdents64(2) or of `visit`; EIO if `.` and `..` are listed more than twice, as JFS
+    /// lists a damaged directory without an end.
     pub fn list(
         &self,
         buffer: &mut [MaybeUninit<u8>],
         visit: &mut dyn FnMut(NameEntry<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut entries = RawDir::new(&self.0, buffer);
+        let mut unvisited = 0;
         while let Some(entry) = entries.next() {
             let entry = entry?;
-            visit_entry(entry.file_name(), entry.file_type(), visit)?;
+            unvisited += u32::from(!visit_entry(entry.file_name(), entry.file_type(), visit)?);
+            if unvisited > 2 {
+                return Err(Errno::IO.into());
+            }
         }
         Ok(())
     }

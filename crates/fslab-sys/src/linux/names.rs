@@ -213,21 +213,22 @@ impl NameDirectory {
     }
 }
 
-/// Gives an entry of a listing to `visit`, unless it is `.` or `..`.
+/// Gives an entry of a listing to `visit`, unless it is `.` or `..`: then false.
 #[inline]
 pub(super) fn visit_entry(
     name: &CStr,
     kind: FileType,
     visit: &mut dyn FnMut(NameEntry<'_>) -> io::Result<()>,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     if name == c"." || name == c".." {
-        return Ok(());
+        return Ok(false);
     }
     let is_directory = match kind {
         FileType::Unknown => None,
         kind => Some(kind == FileType::Directory),
     };
-    visit(NameEntry { name, is_directory })
+    visit(NameEntry { name, is_directory })?;
+    Ok(true)
 }
 
 /// truncate(2) of an absolute path.
