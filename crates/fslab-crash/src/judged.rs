@@ -50,7 +50,7 @@ pub struct JudgedState {
     pub findings: Vec<StateFault>,
     /// Why it does not mount: the error, or how the kernel ended.
     pub unmountable: Option<String>,
-    /// Names that cannot be read and are of no script.
+    /// Names that cannot be read and are of no script; the root's is empty.
     pub unreadable: Vec<String>,
     /// Why no file could be written.
     pub write_error: Option<String>,
@@ -228,6 +228,7 @@ impl JudgedState {
             parts.push(format!("{} more", self.findings.len() - NAMED_MAX));
         }
         if let Some(name) = self.unreadable.first() {
+            let name = if name.is_empty() { "the root" } else { name };
             parts.push(format!("{name} cannot be read"));
         }
         if let Some(error) = &self.unmount_error {

@@ -174,8 +174,8 @@ fn add<'a>(sum: &mut Survival, state: &'a JudgedState, by: PromisedBy, names: &m
 mod tests {
     use super::*;
     use crate::{
-        CrashState, Judge, LogOperation, Observed, RepairReport, StateOutcome, StatePart,
-        StateReport,
+        CrashState, Judge, LogOperation, Observed, ObservedEntry, RepairReport, StateOutcome,
+        StatePart, StateReport,
     };
     use fslab_model::FaultCount;
 
@@ -242,6 +242,17 @@ mod tests {
         let found = sum(&[state], "ext4", &["nobarrier".to_owned()]);
         assert_eq!(found.unpromised.get(&FaultKind::Lost), Some(&lost));
         assert_eq!((found.broken_states, found.broken.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_read_is_named() {
+        let mut report = report();
+        let unreadable = ObservedEntry::Unreadable("EIO".into());
+        report.tree = Some(Observed::from([(String::new(), unreadable)]));
+        let state = judged(&StateOutcome::Judged(Box::new(report)));
+        assert_eq!(state.unreadable, [""]);
+        let text = state.what_is_wrong();
+        assert!(text.ends_with("; the root cannot be read"), "{text}");
     }
 
     #[test]
