@@ -1,6 +1,6 @@
 //! 9P: the kernel's client v9fs, and the program diod as the server, since no kernel has one.
 
-use fslab_model::{Capabilities, Network, Protocol};
+use fslab_model::Protocol;
 
 use crate::network::{NetworkFact, NetworkFileSystem, NetworkServer, Served, ServerProgram};
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -54,11 +54,6 @@ fn serve(served: &Served<'_>) -> NetworkServer {
     }))
 }
 
-/// diod has no extended attributes.
-fn limit(capabilities: &mut Capabilities, _: &Network) {
-    capabilities.extended_attributes = false;
-}
-
 pub(crate) static NINE_P: NetworkFileSystem = NetworkFileSystem {
     protocol: Protocol::NineP,
     title: "9P",
@@ -85,7 +80,7 @@ pub(crate) static NINE_P: NetworkFileSystem = NetworkFileSystem {
     client_keys: CLIENT_KEYS,
     export: &[],
     export_words: &[],
-    limit,
+    limit: |_, _| {},
     facts: &[
         NetworkFact {
             title: "server",
@@ -117,8 +112,7 @@ pub(crate) static NINE_P: NetworkFileSystem = NetworkFileSystem {
         },
         NetworkFact {
             title: "left out",
-            text: "Requests larger than 64 KiB, the most that diod takes; extended attributes, \
-                   which it does not have; logins.",
+            text: "Requests larger than 64 KiB, the most that diod takes; logins.",
         },
     ],
 };

@@ -398,6 +398,7 @@ mod tests {
                     .filter(|tool| *tool != Tool::FSLAB)
                     .map(|tool| tool.program.to_owned())
                     .collect(),
+                module_lists: None,
             }),
         }
     }

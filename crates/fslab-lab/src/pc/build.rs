@@ -55,11 +55,15 @@ const BASE: [&str; 17] = [
 ];
 
 /// The modules of client and server of each network file system, by the protocol's name: the client
-/// of NFS asks for its version by the module's name, which is no alias of a file system.
-const NETWORK: [(&str, [&str; 2]); 3] = [
-    ("nfs", ["nfsv4", "nfsd"]),
-    ("smb", ["cifs", "ksmbd"]),
-    ("9p", ["9p", "9pnet_fd"]),
+/// of NFS asks for its version by the module's name, which is no alias of a file system; SMB asks for
+/// ciphers by names that several modules have.
+const NETWORK: [(&str, &[&str]); 3] = [
+    ("nfs", &["nfsv4", "nfsd"]),
+    (
+        "smb",
+        &["aes_generic", "ctr", "ghash_generic", "cifs", "ksmbd"],
+    ),
+    ("9p", &["9p", "9pnet_fd"]),
 ];
 
 /// Builds the kernel of `request`, and points its name to it. If only the program is another,
@@ -306,7 +310,12 @@ impl Contents {
         let network = NETWORK
             .into_iter()
             .filter(|_| request.network)
-            .map(|(protocol, modules)| (protocol.to_owned(), tree.load_order(modules)));
+            .map(|(protocol, modules)| {
+                (
+                    protocol.to_owned(),
+                    tree.load_order(modules.iter().copied()),
+                )
+            });
         Self {
             base: tree.load_order(BASE),
             file_systems: lists.chain(network).collect(),
