@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
 use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
-use crate::network::{local_mount_point, over_network};
+use crate::network::{local_mount_point, network_file_system, over_network};
 use crate::{
     CatalogueError, CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting,
     Tool,
@@ -120,7 +120,7 @@ impl FileSystem {
         self.plan(subject).map(drop)
     }
 
-    /// Its capabilities with the mount options of `subject`.
+    /// Its capabilities with the mount options and over the protocol of `subject`.
     ///
     /// Only features that options enable are known, not those that they disable.
     #[must_use]
@@ -133,6 +133,9 @@ impl FileSystem {
                 Feature::SparseFiles => capabilities.sparse_files = true,
                 Feature::ExtendedAttributes => capabilities.extended_attributes = true,
             }
+        }
+        if let Some(network) = subject.network() {
+            (network_file_system(network.protocol).limit)(&mut capabilities, network);
         }
         capabilities
     }

@@ -42,6 +42,8 @@ pub struct GuestKernel {
     pub config: BTreeSet<String>,
     /// The names of the programs in the guest; it does not see those of this machine.
     pub programs: BTreeSet<String>,
+    /// The file systems and protocols whose modules it has; `None` if it has no modules.
+    pub module_lists: Option<BTreeSet<String>>,
 }
 
 impl GuestKernel {
@@ -54,6 +56,17 @@ impl GuestKernel {
             release,
             config,
             programs,
+            module_lists: None,
+        }
+    }
+
+    /// The same with modules: of what its configuration sets to `m`, those of `lists`.
+    #[must_use]
+    pub fn with_modules(self, config: &str, lists: BTreeSet<String>) -> Self {
+        Self {
+            config: options_set(config, &["y", "m"]),
+            module_lists: Some(lists),
+            ..self
         }
     }
 }

@@ -28,6 +28,7 @@ mod mount_call;
 mod mounting;
 mod network;
 mod nfs;
+mod nine_p;
 mod option_rule;
 mod probe;
 mod recognise;
@@ -35,6 +36,7 @@ mod registry;
 mod repair;
 mod reservations;
 mod signature;
+mod smb;
 mod tool;
 
 pub use check::{CheckCommand, CheckVerdict};
@@ -49,8 +51,8 @@ pub use mkfs::Mkfs;
 pub use mount_call::MountCall;
 pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};
 pub use network::{
-    NetworkDetails, NetworkFact, NetworkFileSystem, NetworkMounting, network_file_system,
-    network_obstacle,
+    NetworkDetails, NetworkFact, NetworkFileSystem, NetworkMounting, NetworkServer, Served,
+    ServerProgram, network_file_system, network_obstacles, network_tools,
 };
 pub use option_rule::{KeyRule, OptionRule, OptionValue};
 pub use probe::{Obstacle, Probe, VenueProbe, probe};

@@ -3,12 +3,14 @@
 use fslab_model::Protocol;
 
 use crate::KernelConfig;
-use crate::network::{NetworkFact, NetworkFileSystem};
+use crate::network::{NetworkFact, NetworkFileSystem, NetworkServer, Served};
 use crate::option_rule::{KeyRule, OptionValue, key};
 
 /// Bytes of the largest request: what the server takes on a machine with 4 GiB of memory or more.
 /// Otherwise it would follow from the memory of the guest.
 const REQUEST_BYTES: u32 = 1 << 20;
+
+const THREADS: u32 = 8;
 
 const CLIENT_KEYS: &[KeyRule] = &[
     key("vers", OptionValue::OneOf(&["4.0", "4.1", "4.2"])),
@@ -28,6 +30,14 @@ const CLIENT_KEYS: &[KeyRule] = &[
     key("retrans", OptionValue::Number),
 ];
 
+fn serve(served: &Served<'_>) -> NetworkServer {
+    NetworkServer::Nfs {
+        is_async: served.has("async"),
+        threads: THREADS,
+        request_bytes: REQUEST_BYTES,
+    }
+}
+
 pub(crate) static NFS: NetworkFileSystem = NetworkFileSystem {
     protocol: Protocol::Nfs,
     title: "NFS",
@@ -41,6 +51,10 @@ pub(crate) static NFS: NetworkFileSystem = NetworkFileSystem {
         "CONFIG_NFSD",
         "CONFIG_NFSD_V4",
     ]]),
+    tools: &[],
+    server: "8 threads of the guest's kernel (nfsd)",
+    serve,
+    stop: &["rpc.nfsd", "0"],
     fs_type: "nfs4",
     source: "127.0.0.1:/",
     client: &[
@@ -56,8 +70,7 @@ pub(crate) static NFS: NetworkFileSystem = NetworkFileSystem {
     client_keys: CLIENT_KEYS,
     export: &["rw", "no_root_squash", "no_subtree_check", "fsid=0"],
     export_words: &["sync", "async"],
-    threads: 8,
-    request_bytes: REQUEST_BYTES,
+    limit: |_, _| {},
     facts: &[
         NetworkFact {
             title: "close-to-open",

@@ -265,7 +265,7 @@ fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
         return VenueProbe::new(VenueKind::Guest, None, obstacles.collect());
     };
     let tools = file_system.tools().into_iter();
-    let missing = tools.filter_map(|tool| not_in_lab(guest, tool));
+    let missing = tools.filter_map(|tool| not_in_lab(guest, tool, "fslab lab build --new-root"));
     let lacks = |config: &KernelConfig| !config.is_met_by(&guest.config);
     let driver = file_system.driver.config().filter(lacks);
     let driver = driver.map(|config| lacking_guest(guest, config));
@@ -277,14 +277,14 @@ fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
     )
 }
 
-/// fslab is in every guest.
-fn not_in_lab(guest: &GuestKernel, tool: Tool) -> Option<Obstacle> {
+/// What `guest` lacks if it has no `tool`, which `build` puts there. fslab is in every guest.
+pub(crate) fn not_in_lab(guest: &GuestKernel, tool: Tool, build: &str) -> Option<Obstacle> {
     let is_there = tool == Tool::FSLAB || guest.programs.contains(tool.program);
     (!is_there).then(|| Obstacle::NotInLab {
         program: tool.program.to_owned(),
         package: tool.package.to_owned(),
         lab: guest.name.clone(),
-        hint: format!("{}, then fslab lab build --new-root", tool.install_hint()),
+        hint: format!("{}, then {build}", tool.install_hint()),
     })
 }
 
@@ -398,6 +398,7 @@ mod tests {
                     .filter(|tool| *tool != Tool::FSLAB)
                     .map(|tool| tool.program.to_owned())
                     .collect(),
+                module_lists: None,
             }),
         }
     }

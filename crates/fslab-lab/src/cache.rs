@@ -281,10 +281,11 @@ impl Cache {
         fs::rename(finished, folder).map_err(LabError::io("make", folder))
     }
 
-    /// The newest root image made by this fslab's list; that of `name` first, then of the default
-    /// lab.
-    pub(crate) fn current_root(&self, name: &KernelName) -> Option<RootFacts> {
-        let current = |lab: Lab| (!lab.root.is_stale()).then_some(lab.root);
+    /// The newest root image made by this fslab's list, with the servers of network file systems or
+    /// without; that of `name` first, then of the default lab.
+    pub(crate) fn current_root(&self, name: &KernelName, network: bool) -> Option<RootFacts> {
+        let is_current = |root: &RootFacts| !root.is_stale() && root.network == network;
+        let current = |lab: Lab| Some(lab.root).filter(is_current);
         let of = |name: &str| self.find_lab(name).ok().and_then(current);
         of(name.as_str())
             .or_else(|| of(KernelName::default().as_str()))
@@ -292,7 +293,7 @@ impl Cache {
                 let keys = entries(&self.folder.join("roots")).unwrap_or_default();
                 let keys = keys.iter().filter_map(|text| text.parse().ok());
                 let roots = keys.filter_map(|key| RootFacts::read(&self.root_folder(&key)).ok());
-                let current = roots.filter(|root| !root.is_stale());
+                let current = roots.filter(is_current);
                 current.max_by_key(|root| root.built_unix_s)
             })
     }

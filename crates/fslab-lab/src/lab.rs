@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::key::{Fingerprint, key_of, sha256_of};
-use crate::root::{Elf, LIST_VERSION};
+use crate::root::{Elf, list_version};
 use crate::{Kernel, KernelKey, LabError, RootFacts, stored};
 
 /// Version of the stored descriptions of labs and root images.
@@ -102,7 +102,7 @@ impl RootFacts {
     /// True if this fslab's list of contents is another version.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        self.list_version != LIST_VERSION
+        self.list_version != list_version(self.network)
     }
 }
 
@@ -183,7 +183,8 @@ pub(crate) fn write_root(
         key: key_of(&image.sha256),
         sha256: image.sha256,
         bytes: image.bytes,
-        list_version: LIST_VERSION,
+        list_version: list_version(assembly.network),
+        network: assembly.network,
         program_bytes: crate::root::PROGRAM_BYTES,
         glibc: assembly.glibc,
         programs: assembly.programs,

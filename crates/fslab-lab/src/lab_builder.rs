@@ -26,7 +26,8 @@ pub struct BuiltLab {
 /// Builds the kernel and the root image, unless they exist, and points the name to the lab.
 ///
 /// An existing root image of this fslab's list is reused, whatever was installed since: that of the
-/// lab with this name, else the default lab's. Labs of two kernels then differ in the kernel alone.
+/// lab with this name, else the default lab's. Labs of two kernels then differ in the kernel alone;
+/// a lab with network file systems has their servers besides.
 ///
 /// # Errors
 /// [`LabError`]; the name then points to what it did before.
@@ -41,7 +42,9 @@ pub fn build_lab(
         Architecture::Pc => pc::build_pc(cache, request, stop, listener)?,
     };
     let is_wanted = |_: &RootFacts| !request.force && !request.new_root;
-    let current = cache.current_root(&request.name).filter(is_wanted);
+    let current = cache
+        .current_root(&request.name, request.network)
+        .filter(is_wanted);
     if built.was_there
         && let Ok(lab) = cache.find_lab(request.name.as_str())
         && lab.kernel.facts.key == built.kernel.facts.key
@@ -57,7 +60,7 @@ pub fn build_lab(
     let work = AssemblyDir::open(cache.building())?;
     let (root, root_was_there) = match current {
         Some(root) => (root, true),
-        None => work.build_root(cache)?,
+        None => work.build_root(cache, request.network)?,
     };
     Ok(BuiltLab {
         lab: work.join(cache, &built.kernel, &root, request)?,
@@ -94,11 +97,11 @@ impl AssemblyDir {
     }
 
     /// Builds a root image of this machine's files; true if the same one existed.
-    fn build_root(&self, cache: &Cache) -> Result<(RootFacts, bool), LabError> {
+    fn build_root(&self, cache: &Cache, network: bool) -> Result<(RootFacts, bool), LabError> {
         let finished = self.make("root")?;
         let written = write_root(
             &finished,
-            Assembly::of_this_machine()?,
+            Assembly::of_this_machine(network)?,
             fslab_sys::unix_seconds(),
         )?;
         let kept = cache.keep_root(&finished, &written.key)?;

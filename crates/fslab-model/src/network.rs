@@ -1,4 +1,4 @@
-//! A protocol over which the kernel serves a file system to its own machine.
+//! A protocol over which a guest serves a file system to itself.
 
 use std::fmt;
 
@@ -9,17 +9,23 @@ use crate::ParseSubjectError;
 pub enum Protocol {
     /// NFS, version 4.
     Nfs,
+    /// SMB, version 3.1.1.
+    Smb,
+    /// 9P, in the variant of Linux: 9P2000.L.
+    NineP,
 }
 
 impl Protocol {
     /// Every protocol.
-    pub const ALL: [Self; 1] = [Self::Nfs];
+    pub const ALL: [Self; 3] = [Self::Nfs, Self::Smb, Self::NineP];
 
     /// The word before the file system that it serves: `nfs` in `nfs:ext4`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Nfs => "nfs",
+            Self::Smb => "smb",
+            Self::NineP => "9p",
         }
     }
 

@@ -21,6 +21,7 @@ use crate::{Network, ParseStageError, Stage};
 ///     ext4@mine:noatime                     a guest kernel, by the name of its lab
 ///     nfs:ext4                              ext4, served by the guest's kernel and mounted again
 ///     nfs:ext4:client=noac:export=async     the same, with options of client and export
+///     smb:ext4, 9p:xfs                      the same over other protocols
 ///     ext4:/mnt/a                           a directory: all of the remaining text
 /// ```
 ///
@@ -337,7 +338,7 @@ impl fmt::Display for Subject {
 }
 
 text_type!(Subject, ParseSubjectError, {
-    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`, `nfs:ext4` over NFS.",
+    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`, `nfs:ext4` over NFS, `smb:ext4` over SMB, `9p:ext4` over 9P.",
     "type": "string",
     "pattern": "^ *[^: \\t]+(:.*)?$"
 });
@@ -481,6 +482,8 @@ mod tests {
             "nfs",
             "nfs:xfs",
             "nfs:ext4@6.1:mkfs=-b 1024:mount=noatime:client=noac:export=async:age=churn",
+            "smb:ext4:client=cache=none",
+            "9p:xfs@6.1",
         ] {
             let subject: Subject = text.parse().expect(text);
             assert_eq!(subject.to_string().parse(), Ok(subject), "{text}");

@@ -5,7 +5,7 @@
 //!       Call                 mount(2), and a helper program
 //!       Server               a FUSE server, which ends with the unmount
 //!       Pool                 an imported pool
-//!       Network              a local attachment, the kernel's server, and a mount from it
+//!       Network              a local attachment, a server in this guest, and a mount from it
 //! ```
 
 use fslab_sys::os::MetadataExt;
@@ -18,7 +18,7 @@ use fslab_fs::{CommandLine, CompanionCommand, MountCall, Mounting, NetworkMounti
 use fslab_model::{Failure, FailureKind, StepRecord};
 
 use crate::command::{self, elapsed_ns};
-use crate::nfs_server::NfsServer;
+use crate::network_server::NetworkServer;
 use crate::pool::Pool;
 use crate::server::{Companion, Server};
 
@@ -35,7 +35,8 @@ enum Provider {
     Pool(CommandLine),
     /// Fields are dropped in order: the server ends before what it serves.
     Network {
-        server: NfsServer,
+        server: NetworkServer,
+        stop: &'static [&'static str],
         local: Box<Attachment>,
     },
 }
@@ -137,7 +138,11 @@ impl Attachment {
                 server.wait_end()?;
                 (umount(), unmounted_ns + elapsed_ns(began))
             }
-            Provider::Network { server, local } => {
+            Provider::Network {
+                server,
+                stop,
+                local,
+            } => {
                 let unmounted_ns = unmount(&self.mount_point)?;
                 let began = Instant::now();
                 server.stop()?;
@@ -145,7 +150,8 @@ impl Attachment {
                 let below = local.detach()?;
                 output = below.output;
                 let mut command = umount();
-                command.extend(["&&", "rpc.nfsd", "0", "&&"].map(str::to_owned));
+                let stop = ["&&"].iter().chain(*stop).chain(&["&&"]);
+                command.extend(stop.map(|&word| word.to_owned()));
                 command.extend(below.command);
                 (command, unmounted_ns + stopped_ns + below.elapsed_ns)
             }
@@ -161,14 +167,14 @@ impl Attachment {
 
     /// Cleans up after a panic, without errors; the venue checks again. A server ends with its
     /// owner.
-    pub(crate) fn abandon(&self) {
-        match &self.provider {
+    pub(crate) fn abandon(&mut self) {
+        match &mut self.provider {
             Provider::Pool(export) => drop(command::run("unmount", export)),
             Provider::Kernel(Some(companion)) => drop(companion.stop()),
             Provider::Kernel(None) | Provider::Server(_) | Provider::Network { .. } => {}
         }
         let _ = fslab_sys::unmount_lazily(&self.mount_point);
-        if let Provider::Network { server, local } = &self.provider {
+        if let Provider::Network { server, local, .. } = &mut self.provider {
             drop(server.stop());
             local.abandon();
         }
@@ -207,9 +213,9 @@ fn serve_over_network(
         made => made,
     };
     made.map_err(|error| Failure::at(FailureKind::Mount, "make", served_at, &error))?;
-    let (local, record) = Attachment::attach(&network.local, served_at, pool)?;
-    // The server's grace period is no part of a mount.
-    let served = NfsServer::start(network).map_err(Refused::from);
+    let (mut local, record) = Attachment::attach(&network.local, served_at, pool)?;
+    // The start of the server, with the grace period of NFS, is no part of a mount.
+    let served = NetworkServer::start(network).map_err(Refused::from);
     let began = Instant::now();
     let mounted = served.and_then(|server| {
         let call = &network.call;
@@ -222,7 +228,13 @@ fn serve_over_network(
         Ok(server) => {
             let elapsed_ns = record.elapsed_ns + elapsed_ns(began);
             let local = Box::new(local);
-            Ok((Provider::Network { server, local }, elapsed_ns))
+            let stop = network.stop;
+            let provider = Provider::Network {
+                server,
+                stop,
+                local,
+            };
+            Ok((provider, elapsed_ns))
         }
         Err(refused) => {
             local.abandon();

@@ -23,6 +23,7 @@ mod faulty_run;
 mod host;
 mod kernel_watch;
 mod layout;
+mod network_server;
 mod nfs_server;
 mod own_formatter;
 mod phase;

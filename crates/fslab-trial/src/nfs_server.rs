@@ -1,8 +1,7 @@
 //! The kernel's NFS server, started and stopped through its files below /proc: no program of
-//! nfs-utils is needed. Only in a guest, which has no network but the loopback interface.
+//! nfs-utils is needed. The loopback interface is up before.
 //!
 //! ```text
-//!     loopback interface up
 //!     /proc/fs/nfsd/versions, max_block_size, portlist    what is served, and where
 //!     /proc/net/rpc/*/channel                             the export, ahead of the first question
 //!     /proc/fs/nfsd/threads                               runs
@@ -20,16 +19,12 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use fslab_fs::NetworkMounting;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::MountFlags;
 
 /// The server's files, after its file system is mounted there.
 const SERVER: &str = "/proc/fs/nfsd";
 const THREADS: &str = "/proc/fs/nfsd/threads";
-/// Flags of the loopback interface: IFF_UP and IFF_LOOPBACK.
-const LOOPBACK_FLAGS: &str = "/sys/class/net/lo/flags";
-const UP: &str = "0x9";
 /// The port of NFS.
 const PORT: &str = "tcp 2049\n";
 /// A name for all clients with the loopback address.
@@ -50,26 +45,37 @@ const GRACE_SLACK_S: u64 = 20;
 /// User and group of requests without one.
 const ANONYMOUS: u32 = 65534;
 
+/// How it is started.
+#[derive(Clone, Copy)]
+pub(crate) struct NfsSettings<'a> {
+    /// The folder that is the root of NFS 4.
+    pub(crate) folder: &'a str,
+    /// Whether it answers before its file system has written what it changed.
+    pub(crate) is_async: bool,
+    pub(crate) threads: u32,
+    /// The largest request.
+    pub(crate) request_bytes: u32,
+}
+
 /// A running server with one export.
 pub(crate) struct NfsServer {
     _private: (),
 }
 
 impl NfsServer {
-    /// Serves what is mounted at the mounting's local mount point as the root of NFS 4.
-    pub(crate) fn start(mounting: &NetworkMounting) -> Result<Self, Failure> {
+    /// Serves what is mounted at the folder as the root of NFS 4.
+    pub(crate) fn start(settings: NfsSettings<'_>) -> Result<Self, Failure> {
         let failed = |what: &'static str| move |error: io::Error| cannot(what, &error);
-        fs::write(LOOPBACK_FLAGS, UP).map_err(failed("switch on the loopback interface"))?;
         mount_files().map_err(failed("mount its files"))?;
         write("versions", "-2 -3 +4\n").map_err(failed("choose versions of NFS"))?;
-        write("max_block_size", &format!("{}\n", mounting.request_bytes))
+        write("max_block_size", &format!("{}\n", settings.request_bytes))
             .map_err(failed("set the largest request"))?;
         write("nfsv4gracetime", &format!("{GRACE_S}\n")).map_err(failed("set its grace period"))?;
         // From here on there is something to stop.
         let server = Self { _private: () };
         write("portlist", PORT).map_err(failed("listen"))?;
-        export(mounting)?;
-        fs::write(THREADS, format!("{}\n", mounting.threads)).map_err(failed("start threads"))?;
+        export(settings)?;
+        fs::write(THREADS, format!("{}\n", settings.threads)).map_err(failed("start threads"))?;
         end_grace().map_err(failed("end the grace period"))?;
         Ok(server)
     }
@@ -88,10 +94,10 @@ impl Drop for NfsServer {
 
 /// Gives the kernel the answers to its questions: who asks, which file system is the root, and how
 /// it is exported.
-fn export(mounting: &NetworkMounting) -> Result<(), Failure> {
-    let path = quoted(Path::new(&mounting.served_at));
+fn export(settings: NfsSettings<'_>) -> Result<(), Failure> {
+    let path = quoted(Path::new(settings.folder));
     let flags =
-        FSID | NO_SUBTREE_CHECK | GATHERED_WRITES | if mounting.is_async { ASYNC } else { 0 };
+        FSID | NO_SUBTREE_CHECK | GATHERED_WRITES | if settings.is_async { ASYNC } else { 0 };
     let answers = [
         ("auth.unix.ip", format!("nfsd 127.0.0.1 {NEVER} {DOMAIN}\n")),
         (
@@ -105,7 +111,8 @@ fn export(mounting: &NetworkMounting) -> Result<(), Failure> {
         ),
     ];
     for (cache, answer) in answers {
-        answer_cache(cache, &answer).map_err(|error| not_exported(cache, mounting, &error))?;
+        answer_cache(cache, &answer)
+            .map_err(|error| not_exported(cache, settings.folder, &error))?;
     }
     Ok(())
 }
@@ -164,13 +171,10 @@ fn cannot(what: &str, error: &io::Error) -> Failure {
     .hint("fslab lab build --network makes a guest kernel with client and server")
 }
 
-fn not_exported(cache: &str, mounting: &NetworkMounting, error: &io::Error) -> Failure {
+fn not_exported(cache: &str, folder: &str, error: &io::Error) -> Failure {
     let failure = Failure::new(
         FailureKind::Unsupported,
-        format!(
-            "cannot export {} over {}: {cache}",
-            mounting.served_at, mounting.protocol
-        ),
+        format!("cannot export {folder} over nfs: {cache}"),
     )
     .because(error);
     match error.kind() {
@@ -194,18 +198,8 @@ mod tests {
 
     #[test]
     fn a_refused_export_says_what_is_missing() {
-        let subject = fslab_fs::parse_subject("nfs:hpfs").expect("a subject");
-        let place = fslab_fs::MountPlace {
-            device: "/dev/simdisk",
-            mount_point: "/tmp/mnt",
-            size: None,
-        };
-        let entry = fslab_fs::find("hpfs").expect("an entry");
-        let mounting = entry.mounting(&place, &subject).expect("mounts");
-        let Some(fslab_fs::Mounting::Network(mounting)) = mounting else {
-            panic!("{mounting:?}");
-        };
-        let failure = not_exported("nfsd.export", &mounting, &io::Error::from_raw_os_error(22));
+        let refused = io::Error::from_raw_os_error(22);
+        let failure = not_exported("nfsd.export", "/tmp/mnt-served", &refused);
         assert!(
             failure.message.contains("/tmp/mnt-served over nfs"),
             "{failure}"

@@ -78,6 +78,16 @@ impl Server {
         }
     }
 
+    /// Ends one that would not end by itself, whatever its status then.
+    pub(crate) fn terminate(&mut self) -> Result<(), Failure> {
+        let kind = FailureKind::Unmount;
+        let signalled = self.group.signal(Signal::Terminate);
+        signalled
+            .and_then(|()| self.group.wait())
+            .map_err(|error| self.lost(kind, &error))?;
+        self.reap(kind).map(drop)
+    }
+
     /// Its exit status, and a sentence with the end of its standard error.
     fn reap(&mut self, kind: FailureKind) -> Result<(ExitStatus, String), Failure> {
         let reaped = self.group.reap();

@@ -177,7 +177,8 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     match target {
         Target::Volume(volume) => {
             let search = SearchPath::from_environment();
-            for tool in volume.file_system().tools() {
+            let servers = fslab_fs::network_tools(&spec.subject);
+            for tool in volume.file_system().tools().iter().chain(servers) {
                 let version = tool
                     .locate(&search)
                     .and_then(|program| tool.ask_version(&program));

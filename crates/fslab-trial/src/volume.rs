@@ -302,7 +302,7 @@ impl Drop for Volume {
     fn drop(&mut self) {
         // Still mounted only after a panic.
         self.write_back.close();
-        if let Some(attachment) = &self.attachment {
+        if let Some(attachment) = &mut self.attachment {
             attachment.abandon();
         }
     }

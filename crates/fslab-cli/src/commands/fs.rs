@@ -30,7 +30,7 @@ enum FsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show one file system, or nfs: history, commands, features, limits
+    /// Show one file system or protocol (nfs, smb, 9p): history, commands, features, limits
     Show {
         /// Name of the file system or protocol
         name: String,
@@ -74,7 +74,7 @@ fn list(json: bool) -> Result<(), CommandError> {
         rows: rows.collect(),
         notes: vec![
             "`fslab fs list --probe` shows which work on this machine.".into(),
-            "`nfs:NAME` is one of them over NFS, in a guest: fslab fs show nfs.".into(),
+            "`nfs:NAME`, `smb:NAME` and `9p:NAME` are one of them over a network protocol, in a guest: fslab fs show nfs.".into(),
         ],
     };
     screen::print_styled(&screen::render(&table))
@@ -219,22 +219,24 @@ fn show_network(details: &NetworkDetails, json: bool) -> Result<(), CommandError
 fn write_network(text: &mut String, details: &NetworkDetails) -> std::fmt::Result {
     let name = details.name;
     writeln!(text, "{} (network)\n\n{}\n", details.title, details.history)?;
-    writeln!(
-        text,
-        "subject  {name}:ext4, {name}:xfs:client=OPTIONS:export=OPTIONS"
-    )?;
-    writeln!(
-        text,
-        "server   {} threads of the guest's kernel",
-        details.threads
-    )?;
-    writeln!(text, "export   {}", details.export.join(","))?;
+    writeln!(text, "subject  {name}:ext4, {name}:xfs:client=OPTIONS")?;
+    writeln!(text, "server   {}", details.server)?;
+    if !details.export.is_empty() {
+        writeln!(text, "export   {}", details.export.join(","))?;
+    }
     writeln!(text, "mount    {}", details.mount.join(" "))?;
+    writeln!(text, "client=  {}", details.client_keys.join(", "))?;
+    if !details.export_words.is_empty() {
+        writeln!(text, "export=  {}", details.export_words.join(", "))?;
+    }
     writeln!(
         text,
         "needs    {}: fslab lab build --network",
         details.kernel_config
     )?;
+    for (program, package) in &details.programs {
+        writeln!(text, "needs    {program} (package {package})")?;
+    }
     for fact in details.facts {
         writeln!(text, "\n{}: {}", fact.title, fact.text)?;
     }

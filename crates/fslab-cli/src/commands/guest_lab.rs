@@ -34,7 +34,7 @@ pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
             None => Ok(cache.find_lab(name)?),
         },
         Err(error @ LabError::NotBuilt { .. }) if name == NETWORK => Err(Failure::from(error)
-            .hint("fslab lab build --network makes it: a kernel with client and server of NFS")),
+            .hint("fslab lab build --network makes it: a kernel with network file systems, and their servers")),
         found => Ok(found?),
     }
 }
@@ -248,20 +248,12 @@ pub(crate) fn kernel_named(name: Option<&str>) -> Result<Option<GuestKernel>, Fa
 
 /// The lab as the catalogue's probe needs it; `None` if its kernel's configuration cannot be read.
 pub(crate) fn guest_kernel(lab: &Lab) -> Option<GuestKernel> {
-    let mut config = std::fs::read_to_string(lab.kernel.config()).ok()?;
-    if lab.kernel.facts.pc.is_some() {
-        // Its initramfs has the modules of the catalogue, and those of a network if asked for.
-        if !lab.kernel.facts.network {
-            config = config.replace("CONFIG_NFSD=m\n", "");
-        }
-        config = config.replace("=m\n", "=y\n");
-    }
+    let config = std::fs::read_to_string(lab.kernel.config()).ok()?;
     let release = lab.kernel.facts.release.clone();
     let programs = lab.root.program_names().map(str::to_owned).collect();
-    Some(GuestKernel::new(
-        lab.name.clone(),
-        release,
-        &config,
-        programs,
-    ))
+    let guest = GuestKernel::new(lab.name.clone(), release, &config, programs);
+    Some(match &lab.kernel.facts.pc {
+        Some(pc) => guest.with_modules(&config, pc.file_systems.clone()),
+        None => guest,
+    })
 }

@@ -158,7 +158,7 @@ struct BuildArgs {
     /// separate figures [default name: flush-errors]
     #[arg(long, conflicts_with = "kernel")]
     flush_errors: bool,
-    /// With client and server of network file systems, for subjects such as nfs:ext4: a separate
+    /// With network file systems and their servers, for subjects such as nfs:ext4: a separate
     /// lab with separate figures [default name: network; with --kernel, that of the kernel]
     #[arg(long, conflicts_with = "flush_errors")]
     network: bool,

@@ -294,8 +294,8 @@ impl VenueArgs {
             let of_venue = venues.filter(|venue| venue.venue == probed);
             let of_network = host
                 .guest
-                .as_ref()
-                .and_then(|guest| fslab_fs::network_obstacle(&subject.subject, guest));
+                .iter()
+                .flat_map(|guest| fslab_fs::network_obstacles(&subject.subject, guest));
             for obstacle in of_venue.flat_map(|it| it.obstacles).chain(of_network) {
                 failure
                     .causes

@@ -54,9 +54,17 @@ const BASE: [&str; 17] = [
     "mq_deadline",
 ];
 
-/// The list of modules of client and server of NFS, by the protocol's name. The client asks for its
-/// version by the module's name, which is no alias of a file system.
-const NFS: (&str, [&str; 2]) = ("nfs", ["nfsv4", "nfsd"]);
+/// The modules of client and server of each network file system, by the protocol's name: the client
+/// of NFS asks for its version by the module's name, which is no alias of a file system; SMB asks for
+/// ciphers by names that several modules have.
+const NETWORK: [(&str, &[&str]); 3] = [
+    ("nfs", &["nfsv4", "nfsd"]),
+    (
+        "smb",
+        &["aes_generic", "ctr", "ghash_generic", "cifs", "ksmbd"],
+    ),
+    ("9p", &["9p", "9pnet_fd"]),
+];
 
 /// Builds the kernel of `request`, and points its name to it. If only the program is another,
 /// kernel and initramfs stay.
@@ -299,10 +307,15 @@ impl Contents {
             let module = tree.of_file_system(fs_type)?;
             Some((fs_type.clone(), tree.load_order(module)))
         });
-        let (protocol, modules) = NFS;
-        let network = request
-            .network
-            .then(|| (protocol.to_owned(), tree.load_order(modules)));
+        let network = NETWORK
+            .into_iter()
+            .filter(|_| request.network)
+            .map(|(protocol, modules)| {
+                (
+                    protocol.to_owned(),
+                    tree.load_order(modules.iter().copied()),
+                )
+            });
         Self {
             base: tree.load_order(BASE),
             file_systems: lists.chain(network).collect(),

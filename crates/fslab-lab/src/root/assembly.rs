@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::facts::{MissingProgram, RootProgram};
 use super::list::{
-    DATA, DEVICES, FOLDERS, LIBRARIES, LINKS, LOADER, LOADER_NAME, Listed, OWN_LIBRARIES, PACKAGES,
-    PROGRAM, PROGRAM_BYTES, PROGRAMS, TEXTS,
+    DATA, DEVICES, FOLDERS, LIBRARIES, LINKS, LOADER, LOADER_NAME, Listed, NETWORK_PROGRAMS,
+    OWN_LIBRARIES, PACKAGES, PROGRAM, PROGRAM_BYTES, PROGRAMS, TEXTS,
 };
 use super::{Elf, FileSource, Node, Tree, find_library, loader_cache};
 use crate::LabError;
@@ -35,12 +35,20 @@ pub(crate) struct Assembly {
     pub(crate) missing: Vec<MissingProgram>,
     /// Version of the C library.
     pub(crate) glibc: (u32, u32),
+    /// Whether its list has the servers of network file systems.
+    pub(crate) network: bool,
 }
 
 impl Assembly {
-    /// Assembles the complete list.
-    pub(crate) fn of_this_machine() -> Result<Self, LabError> {
-        Self::of(PROGRAMS, &PROGRAM_FOLDERS.map(PathBuf::from))
+    /// Assembles the complete list; with the servers of network file systems if `network`.
+    pub(crate) fn of_this_machine(network: bool) -> Result<Self, LabError> {
+        let servers = if network { NETWORK_PROGRAMS } else { &[] };
+        let list: Vec<_> = PROGRAMS.iter().chain(servers).copied().collect();
+        let assembly = Self::of(&list, &PROGRAM_FOLDERS.map(PathBuf::from))?;
+        Ok(Self {
+            network,
+            ..assembly
+        })
     }
 
     fn of(list: &[Listed], folders: &[PathBuf]) -> Result<Self, LabError> {
@@ -199,6 +207,7 @@ impl Building {
             programs: self.programs,
             missing: self.missing,
             glibc,
+            network: false,
         })
     }
 
@@ -274,7 +283,7 @@ mod tests {
     fn the_list_names_each_path_once_and_packages_in_one_place() {
         let mut paths = BTreeSet::new();
         let mut packages = BTreeSet::new();
-        for listed in PROGRAMS {
+        for listed in PROGRAMS.iter().chain(NETWORK_PROGRAMS) {
             assert!(packages.insert(listed.package), "{}", listed.package);
             for (path, names) in listed.programs {
                 let folder = Path::new(path).parent().expect("a folder");

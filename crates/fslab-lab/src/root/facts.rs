@@ -19,6 +19,9 @@ pub struct RootFacts {
     pub bytes: u64,
     /// Version of the list it was built by.
     pub list_version: u32,
+    /// Whether it has the servers of network file systems.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
     /// Bytes of the program appended at the image's use.
     pub program_bytes: u32,
     /// Version of its C library, such as `(2, 36)`.

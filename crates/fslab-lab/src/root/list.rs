@@ -1,4 +1,5 @@
-//! The contents of a guest's root image. Every change must raise [`LIST_VERSION`].
+//! The contents of a guest's root image. Every change must raise [`LIST_VERSION`]; of the programs
+//! that a lab with network file systems has besides, [`NETWORK_LIST_VERSION`].
 //!
 //! Programs and their libraries come from the machine that builds the root image. All configuration
 //! comes from this repository, none from the machine.
@@ -15,7 +16,16 @@ pub const WRITABLE: [&str; 6] = [
 
 /// Version of the list and of the image's construction. `fslab lab build` rebuilds root images of
 /// other versions.
-pub(crate) const LIST_VERSION: u32 = 1;
+const LIST_VERSION: u32 = 1;
+const NETWORK_LIST_VERSION: u32 = 1;
+
+/// The version of the list: of that with the servers of network file systems if `network`.
+pub(crate) fn list_version(network: bool) -> u32 {
+    match network {
+        true => LIST_VERSION + NETWORK_LIST_VERSION,
+        false => LIST_VERSION,
+    }
+}
 
 /// Bytes of the file [`PROGRAM`], whichever fslab is appended: above the size of any build.
 pub const PROGRAM_BYTES: u32 = 192 << 20;
@@ -217,6 +227,12 @@ pub(crate) const PROGRAMS: &[Listed] = &[
     listed("sed", &[("/usr/bin/sed", &[])]),
 ];
 
+/// Servers of network file systems: only in labs with them, so that other root images stay the same.
+pub(crate) const NETWORK_PROGRAMS: &[Listed] = &[
+    listed("ksmbd-tools", &[("/usr/sbin/ksmbd.mountd", &[])]),
+    listed("diod", &[("/usr/sbin/diod", &[])]),
+];
+
 /// Folders that exist although they are empty, with their modes.
 pub(crate) const FOLDERS: &[(&str, u16)] = &[
     ("/dev", 0o755),
@@ -300,7 +316,7 @@ pub(crate) const DATA: &[(&str, &[&str])] = &[
 
 /// The listed programs, each with its Debian package.
 pub fn listed_programs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PROGRAMS.iter().flat_map(|listed| {
+    PROGRAMS.iter().chain(NETWORK_PROGRAMS).flat_map(|listed| {
         listed.programs.iter().flat_map(|(path, names)| {
             let name = path.rsplit_once('/').map_or(*path, |(_, name)| name);
             let all = std::iter::once(name).chain(names.iter().copied());
