@@ -219,13 +219,19 @@ fn every_form_is_written_to_a_file_as_a_whole() {
     assert_eq!(parts.count(), 0);
 }
 
-/// The phases that a form of IOR or mdtest has no place for are named, and the others come back.
+/// The phases that a form of IOR, mdtest or IO500 has no place for are named, and the others come
+/// back.
 #[test]
-fn a_run_goes_out_as_ior_and_mdtest_and_comes_back() {
+fn a_run_goes_out_as_ior_mdtest_and_io500_and_comes_back() {
     let desk = Desk::new();
     for (name, format, left_out) in [
         ("ior-3.3.0.txt", "ior", "the phase 'remove' is left out"),
         ("mdtest-4.1.0-hard.txt", "mdtest", ""),
+        (
+            "io500-result.txt",
+            "io500",
+            "the phase 'ior-rnd4k-easy-read' is left out",
+        ),
     ] {
         desk.run(&["import", &fixture(name), "--run", format])
             .expect_code(0);
@@ -244,4 +250,9 @@ fn a_run_goes_out_as_ior_and_mdtest_and_comes_back() {
     refused
         .expect_code(2)
         .expect_error("the form of mdtest needs phases", "");
+    let summary = desk.run(&["export", "io500", "--format", "io500-summary"]);
+    summary.expect_code(0);
+    let score =
+        "[SCORE ] Bandwidth 0.272421 GiB/s : IOPS 23.974553 kiops : TOTAL 2.555614 [INVALID]";
+    assert!(summary.out.contains(score), "{}", summary.out);
 }

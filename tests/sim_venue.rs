@@ -18,6 +18,18 @@ fn compare(desk: &Desk, words: &[&str]) -> Ended {
     ended
 }
 
+/// What the host's processor paid for the phase `name` of the last run's first trial, in ns for an
+/// operation.
+fn cost_of_operation(desk: &Desk, name: &str) -> u64 {
+    let exported = desk.run(&["export", "last", "--format", "json"]);
+    let run: Value = serde_json::from_str(&exported.out).expect("JSON");
+    let phases = run["trials"][0]["phases"].as_array().expect("phases");
+    let phase = phases.iter().find(|it| it["name"] == name);
+    let phase = phase.expect("a phase");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    number(&phase["host"]["cpu_ns"]) / number(&phase["operations"])
+}
+
 /// What belongs to plan and lab of the last run.
 fn exact(desk: &Desk) -> String {
     let exported = desk.run(&["export", "last", "--format", "exact"]);
@@ -85,6 +97,27 @@ fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_doe
 
 /// The first repeat is the exact point; each other one is in another state, which belongs to its
 /// place in the plan, however many there are.
+/// The kernel executes arrays of system calls, which costs the host less and changes no figure.
+#[test]
+fn figures_are_the_same_with_system_calls_one_by_one() {
+    let Some(desk) = Desk::new().with_lab("sim, arrays of system calls") else {
+        return;
+    };
+    let sim = ["--venue", "sim", "--folder", "images", "--out", "out"];
+    let words = ["compare", "ext4", "xfs", "jfs", "hfs+", "--repeats", "1"];
+    let words = [&words[..], &sim, &["--scale", "1/8"]].concat();
+    desk.run(&words).expect_code(0);
+    let (together, cost_together) = (exact(&desk), cost_of_operation(&desk, "stat"));
+    let single = [("FSLAB_TEST_SINGLE_CALLS", "1")];
+    desk.run_in(&words, &single).expect_code(0);
+    assert_eq!(together, exact(&desk));
+    let cost_single = cost_of_operation(&desk, "stat");
+    assert!(
+        cost_together * 2 < cost_single,
+        "{cost_together} ns in arrays, {cost_single} ns one by one"
+    );
+}
+
 #[test]
 fn repeats_are_perturbed_by_the_seed_and_the_first_is_the_exact_point() {
     let Some(desk) = Desk::new().with_lab("sim, perturbed") else {

@@ -207,6 +207,7 @@ fn record_of(
         mount: None,
         check: None,
         lab: None,
+        network_mount: None,
     };
     let plan = Plan {
         format: FORMAT_VERSION,

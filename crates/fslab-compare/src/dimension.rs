@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind};
+use fslab_model::{NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,6 +37,10 @@ pub enum Dimension {
     Venue,
     /// The disk, or the folder in its place.
     Device,
+    /// Server, address and export of a network mount.
+    Server,
+    /// Protocol of a network mount, with version and transport.
+    Protocol,
     /// Memory of a guest.
     Memory,
     /// The rate of instructions of a simulated computer, or that computing takes no time.
@@ -49,7 +53,7 @@ pub enum Dimension {
     Cold,
     /// How I/O is issued.
     Engine,
-    /// mkfs and mount options of the same subject.
+    /// mkfs and mount options of the same subject; of a network mount, those of the client.
     Options,
     /// Versions of mkfs and the other tools, and the programs and files that a study brings.
     Tools,
@@ -59,7 +63,7 @@ pub enum Dimension {
 
 impl Dimension {
     /// All dimensions.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Subject,
         Self::Machine,
         Self::System,
@@ -68,6 +72,8 @@ impl Dimension {
         Self::Fslab,
         Self::Venue,
         Self::Device,
+        Self::Server,
+        Self::Protocol,
         Self::Memory,
         Self::Processor,
         Self::Size,
@@ -91,6 +97,8 @@ impl Dimension {
             Self::Fslab => "fslab",
             Self::Venue => "venue",
             Self::Device => "device",
+            Self::Server => "server",
+            Self::Protocol => "protocol",
             Self::Memory => "memory",
             Self::Processor => "processor",
             Self::Size => "size",
@@ -190,18 +198,31 @@ fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
     let is_imported = of_base.is_imported() || of_new.is_imported();
     let elsewhere = differs(Dimension::Venue);
     let another_kernel = differs(Dimension::Kernel);
+    let is_unlike = !of_base.is_like(of_new);
     let is_implied = |dimension: &Dimension| match dimension {
         // Another venue implies another device; of an import none is known.
         Dimension::Device | Dimension::Memory | Dimension::Processor => elsewhere && !is_imported,
         // The version that imported has not measured, and no import says its ranks.
         Dimension::Fslab | Dimension::Ranks => is_imported,
+        // Where one side is no network mount, or of another protocol, the subject says so.
+        Dimension::Server => {
+            is_imported || is_unlike && of_base.protocol().is_some() != of_new.protocol().is_some()
+        }
+        Dimension::Protocol => is_imported || is_unlike && of_base.protocol() != of_new.protocol(),
         // Another kernel implies another lab; the tools show the rest of its differences.
         Dimension::Lab => elsewhere || another_kernel,
         _ => false,
     };
     let compared = Dimension::ALL.into_iter().filter(|it| !is_implied(it));
+    let shown = |of: &Values, it: Dimension| match (it, of.value(it)) {
+        // Plans of older versions do not say it.
+        (Dimension::Server | Dimension::Protocol, value) if value.is_empty() => {
+            "not recorded".to_owned()
+        }
+        (_, value) => value,
+    };
     compared
-        .filter_map(|it| Difference::of(it, of_base.value(it), of_new.value(it)))
+        .filter_map(|it| Difference::of(it, shown(of_base, it), shown(of_new, it)))
         .collect()
 }
 
@@ -339,13 +360,22 @@ fn of_pair(
     let (of_base, of_new) = (subject(base, pair.base), subject(new, pair.new));
     let name = |it: &Option<Subject>| it.as_ref().map(Subject::to_string).unwrap_or_default();
     let anywhere = |it: &Option<Subject>| it.as_ref().map(Subject::without_place);
-    let are_same = anywhere(&of_base) == anywhere(&of_new);
+    let mounts = (network_mount(base, pair.base), network_mount(new, pair.new));
+    // The kernel has a name for each version of NFS; the protocol says which it is.
+    let is_one_protocol = match &mounts {
+        (Some(of_base), Some(of_new)) => of_base.protocol == of_new.protocol,
+        _ => false,
+    };
+    let are_same = anywhere(&of_base) == anywhere(&of_new) || is_one_protocol;
     match dimension {
         Dimension::Subject if are_same => Default::default(),
         Dimension::Subject => (name(&of_base), name(&of_new)),
         // Two subjects differ in their commands; that is the dimension studied.
         Dimension::Options if !are_same => Default::default(),
-        Dimension::Options => (commands(base, pair.base), commands(new, pair.new)),
+        Dimension::Options => match mounts {
+            (Some(of_base), Some(of_new)) => unlike_options(&of_base.options, &of_new.options),
+            _ => (commands(base, pair.base), commands(new, pair.new)),
+        },
         _ => {
             let (mut of_base, mut of_new) = (tools(base, pair.base), tools(new, pair.new));
             // A layer contains what its labs lack, so it differs between labs by that alone.
@@ -355,6 +385,28 @@ fn of_pair(
             }
             differing(&of_base, &of_new)
         }
+    }
+}
+
+fn network_mount(run: &RunRecord, place: usize) -> Option<&NetworkMount> {
+    run.header.plan.subjects.get(place)?.network_mount.as_ref()
+}
+
+/// The mount options that either side has alone; "none" where there are none.
+fn unlike_options(base: &[String], new: &[String]) -> (String, String) {
+    let alone = |of: &[String], other: &[String]| {
+        let alone: Vec<&str> = of
+            .iter()
+            .filter(|option| !other.contains(option))
+            .map(String::as_str)
+            .collect();
+        alone.join(",")
+    };
+    match (alone(base, new), alone(new, base)) {
+        (base, new) if base == new => Default::default(),
+        (base, new) if base.is_empty() => ("none".to_owned(), new),
+        (base, new) if new.is_empty() => (base, "none".to_owned()),
+        both => both,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The values of a run's dimensions, or of one subject: its guest kernel and its directory may be
 //! other than those of the rest.
 
-use fslab_model::{Bytes, LabPlan, RunHeader, SubjectPlan, VenuePlan};
+use fslab_model::{Bytes, LabPlan, NetworkMount, RunHeader, SubjectPlan, VenuePlan};
 
 use crate::Dimension;
 use crate::dimension::is_imported;
@@ -75,6 +75,8 @@ impl<'a> Values<'a> {
                 venue => venue.kind().as_str().to_owned(),
             },
             Dimension::Device => self.device(),
+            Dimension::Server => self.of_mounts(NetworkMount::server_text),
+            Dimension::Protocol => self.of_mounts(NetworkMount::protocol_text),
             Dimension::Memory => match &plan.venue {
                 VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
                     memory_bytes.to_string()
@@ -119,6 +121,36 @@ impl<'a> Values<'a> {
 
     fn subject(&self) -> Option<&SubjectPlan> {
         self.header.plan.subjects.get(self.place?)
+    }
+
+    fn mounts(&self) -> impl Iterator<Item = &'a NetworkMount> {
+        let header = self.header;
+        let subjects = header.plan.subjects.iter().enumerate();
+        let place = self.place;
+        let chosen = subjects.filter(move |(at, _)| place.is_none_or(|place| *at == place));
+        chosen.filter_map(|(_, subject)| subject.network_mount.as_ref())
+    }
+
+    /// The protocol of the network mount, without its version; `None` for a local file system.
+    pub(crate) fn protocol(&self) -> Option<&'a str> {
+        self.mounts().next().map(|mount| mount.protocol.as_str())
+    }
+
+    /// True if the subjects have the same name, wherever they are.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let name = |of: &Self| of.subject().map(|it| it.subject.without_place());
+        name(self) == name(other)
+    }
+
+    /// A part of the network mount, or of each that differs; empty without any.
+    fn of_mounts(&self, part: impl Fn(&NetworkMount) -> String) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for part in self.mounts().map(part) {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        parts.join(", ")
     }
 
     /// A part of the subject's lab, or of every lab; `None` without a guest.

@@ -56,4 +56,4 @@ pub use pairing::{Pair, pairs};
 pub use recommendation::{
     Choice, Lead, PassedOver, Recommendation, Shortfall, Undecided, WhyNone, shortfalls,
 };
-pub use scaling::{Scaling, ScalingPoint, ScalingRow};
+pub use scaling::{Scaling, ScalingPicture, ScalingPoint, ScalingRow};

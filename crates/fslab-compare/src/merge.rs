@@ -367,6 +367,15 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
             |run: &RunRecord, place| Values::of_subject(&run.header, place).value(dimension);
         sentences.extend(difference(runs, dimension.as_str(), value));
     }
+    sentences.extend(difference(
+        runs,
+        "options of network mounts",
+        |run, place| {
+            let planned = run.header.plan.subjects.get(place);
+            let mount = planned.and_then(|it| it.network_mount.as_ref());
+            mount.map_or_else(String::new, |mount| mount.options.join(","))
+        },
+    ));
     // Not a dimension: more repeats are the same measurement with higher precision.
     sentences.extend(difference(runs, "repeats", |run, _| {
         let plan = &run.header.plan;

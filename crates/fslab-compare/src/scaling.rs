@@ -26,6 +26,35 @@ pub struct ScalingRow {
     pub points: Vec<ScalingPoint>,
 }
 
+/// Rows that one picture shows: a phase, with files and directories that are shared and that are
+/// not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalingPicture<'a> {
+    /// What the phases do, without how they share: `create`.
+    pub name: &'a str,
+    /// The rows, in their order.
+    pub rows: Vec<&'a ScalingRow>,
+}
+
+/// Beginnings of the names of phases that say what is shared.
+const SHARING: [&str; 4] = ["own-", "file-each-", "shared-", "interleaved-"];
+
+impl ScalingRow {
+    /// What the phase does, without how its ranks share.
+    #[must_use]
+    pub fn activity(&self) -> &str {
+        let mut rests = SHARING.iter().filter_map(|it| self.phase.strip_prefix(it));
+        rests.next().unwrap_or(&self.phase)
+    }
+
+    /// The rate with so many `ranks` if each rank were as fast as with the fewest.
+    #[must_use]
+    pub fn ideal(&self, ranks: u32) -> Option<f64> {
+        let fewest = self.points.first()?;
+        Some(fewest.rate.value / f64::from(fewest.ranks) * f64::from(ranks))
+    }
+}
+
 /// The figures with one number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScalingPoint {
@@ -44,6 +73,25 @@ pub struct ScalingPoint {
 }
 
 impl Scaling {
+    /// The pictures of all rows, in the order of their phases.
+    #[must_use]
+    pub fn pictures(&self) -> Vec<ScalingPicture<'_>> {
+        let mut pictures: Vec<ScalingPicture> = Vec::new();
+        for row in &self.rows {
+            let is_its = |it: &&mut ScalingPicture| {
+                it.name == row.activity() && it.rows[0].metric.name == row.metric.name
+            };
+            match pictures.iter_mut().find(is_its) {
+                Some(picture) => picture.rows.push(row),
+                None => pictures.push(ScalingPicture {
+                    name: row.activity(),
+                    rows: vec![row],
+                }),
+            }
+        }
+        pictures
+    }
+
     /// `None` unless `runs` are of one study and each has another number of ranks.
     #[must_use]
     pub fn of(runs: &[RunRecord]) -> Option<Self> {

@@ -14,9 +14,9 @@
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use fslab_model::{CpuUse, Failure, FailureKind};
+use fslab_model::{CpuUse, Failure, FailureKind, format_ns};
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
@@ -55,6 +55,10 @@ pub struct Ranks {
     pub host: String,
     /// What its clock shows, less what that of rank 0 shows at the same time.
     pub clock_ahead_ns: i64,
+    /// By how much that may be wrong, of all ranks the most.
+    pub clock_error_ns: u64,
+    /// By how much the clocks are certainly farther apart than that; found at the starts of jobs.
+    pub drift_ns: Arc<AtomicU64>,
     /// Connects the ranks.
     pub link: Arc<dyn RankLink>,
 }
@@ -192,7 +196,10 @@ impl Ranks {
     ) -> Result<(Vec<ThreadOutcome>, Option<CpuUse>), Failure> {
         let ahead_ns = self.clock_ahead_ns;
         let on_common_clock = own.into_iter().map(|it| it.with_clock_ahead(ahead_ns));
-        let own: Vec<ThreadOutcome> = on_common_clock.collect();
+        let mut own: Vec<ThreadOutcome> = on_common_clock.collect();
+        if let (Some(note), Some(first)) = (self.drift_note(), own.first_mut()) {
+            first.note(note);
+        }
         let given = serde_json::to_vec(&(&own, used)).expect("outcomes hold numbers and names");
         let all = self.link.gather(&given);
         let all = all.map_err(|error| unreachable_ranks(&error))?;
@@ -220,14 +227,38 @@ impl Ranks {
         let common_ns = now_ns.saturating_add_signed(ahead_ns.saturating_neg());
         match self.words("start", common_ns, String::new(), failure) {
             Ok(words) => {
-                let last_ns = words.iter().map(|word| word.number).max();
-                let at_ns = last_ns.unwrap_or(0).saturating_add(START_AFTER_NS);
+                let last_ns = words.iter().map(|word| word.number).max().unwrap_or(0);
+                self.compare_clocks(last_ns);
+                let at_ns = last_ns.saturating_add(START_AFTER_NS);
                 let own_ns = at_ns.saturating_add_signed(ahead_ns);
                 let latest_ns = MonotonicClock.now_ns() + START_AFTER_NS;
                 MonotonicClock.wait_until_ns(own_ns.min(latest_ns));
             }
             Err(_) => self.link.failed().store(true, Ordering::Relaxed),
         }
+    }
+
+    /// Notes a drift: no word can come from the future, so a clock that says it does has moved away
+    /// from this one since they were compared. Of two such clocks, the rank of the other sees it.
+    fn compare_clocks(&self, last_ns: u64) {
+        let now_ns = MonotonicClock.now_ns();
+        let now_ns = now_ns.saturating_add_signed(self.clock_ahead_ns.saturating_neg());
+        let ahead_ns = last_ns.saturating_sub(now_ns);
+        let drift_ns = ahead_ns.saturating_sub(self.clock_error_ns);
+        self.drift_ns.fetch_max(drift_ns, Ordering::Relaxed);
+    }
+
+    /// What a drift does to the figures of a phase; `None` without one.
+    fn drift_note(&self) -> Option<String> {
+        let drift_ns = self.drift_ns.load(Ordering::Relaxed);
+        (drift_ns > 0).then(|| {
+            format!(
+                "the clock of {} and that of another rank have moved apart by {} or more since the \
+                 job began: start skew, duration and rate of all ranks are wrong by as much",
+                self.host,
+                format_ns(drift_ns as f64)
+            )
+        })
     }
 
     /// Raised while another rank has failed; lowered by [`Self::lower`].
@@ -365,6 +396,8 @@ mod tests {
                         count,
                         host: format!("node{rank}"),
                         clock_ahead_ns: 0,
+                        clock_error_ns: 0,
+                        drift_ns: Arc::default(),
                         link: Arc::new(ThreadLink {
                             rank: rank as usize,
                             table: Arc::clone(&table),
@@ -401,6 +434,31 @@ mod tests {
         assert_eq!(figures[1].threads.len(), 2);
         let expected = ["f", "f.1", "f.2", "f.3", "f.4", "f.5"].map(str::to_owned);
         assert_eq!(names(place.path()), expected.into());
+    }
+
+    /// The clocks were compared when the job began, and a later difference entered the figures.
+    #[test]
+    fn a_clock_that_has_moved_away_since_the_job_began_is_named() {
+        for (shift_ns, by) in [(-5_000_000_000, "node0"), (5_000_000_000, "node1")] {
+            let place = tempfile::tempdir().expect("a folder");
+            let job = DataJob::write("f", 64 << 10, 4096);
+            let figures = on_ranks(2, place.path(), |mut context| {
+                let ranks = context.ranks.as_mut().expect("ranks");
+                if ranks.rank == 1 {
+                    ranks.clock_ahead_ns = shift_ns;
+                }
+                run_data(&context, &job)
+            });
+            let notes = &figures[0].as_ref().expect("runs").notes;
+            let said = |note: &&String| note.contains("have moved apart by");
+            let note = notes.iter().find(said).expect("a note");
+            assert!(note.starts_with(&format!("the clock of {by} ")), "{note}");
+        }
+        let place = tempfile::tempdir().expect("a folder");
+        let job = DataJob::write("f", 64 << 10, 4096);
+        let figures = on_ranks(2, place.path(), |context| run_data(&context, &job));
+        let notes = &figures[0].as_ref().expect("runs").notes;
+        assert_eq!(notes, &Vec::<String>::new());
     }
 
     #[test]

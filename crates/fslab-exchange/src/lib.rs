@@ -30,6 +30,6 @@ pub use meet::{
 };
 pub use source::Source;
 pub use write::{
-    ExportError, bonnie_left_out, csv_wide, fio_json, ior_json, iozone_left_out, mdtest_text,
-    parquet,
+    ExportError, bonnie_left_out, csv_wide, fio_json, io500_result, io500_summary, ior_json,
+    iozone_left_out, mdtest_text, parquet,
 };

@@ -281,6 +281,7 @@ impl FileSystem {
             mount: self.mounting(&place, subject)?.map(|it| it.words()),
             check: self.check_command(DEVICE_WORD).map(words),
             lab: None,
+            network_mount: None,
         })
     }
 

@@ -13,7 +13,7 @@
 //!                               +-- Reservation...  what a choice depends on beside its speed
 //!     NetworkFileSystem             a protocol that serves one    --> NetworkMounting
 //!     Host (this machine's properties) --> probe(FileSystem, Host) --> Probe, per venue
-//!     a directory --> recognise          a device --> signature
+//!     a directory --> recognise --> network_mount      a device --> signature
 //! ```
 
 mod catalogue;
@@ -27,6 +27,7 @@ mod mkfs;
 mod mount_call;
 mod mounting;
 mod network;
+mod network_mount;
 mod nfs;
 mod nine_p;
 mod option_rule;
@@ -54,6 +55,7 @@ pub use network::{
     NetworkDetails, NetworkFact, NetworkFileSystem, NetworkMounting, NetworkServer, Served,
     ServerProgram, network_file_system, network_obstacles, network_tools,
 };
+pub use network_mount::network_mount;
 pub use option_rule::{KeyRule, OptionRule, OptionValue};
 pub use probe::{Obstacle, Probe, VenueProbe, probe};
 pub use recognise::{Recognised, recognise, recognise_in};

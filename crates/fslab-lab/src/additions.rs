@@ -43,6 +43,8 @@ simdisk![
     "driver/trace_kern.c",
     "driver/yield.h",
     "driver/yield_kern.c",
+    "lab/calls.h",
+    "lab/calls_kern.c",
     "lab/disk_kern.c",
     "lab/exchange_kern.c",
     "lab/images.h",

@@ -11,6 +11,7 @@
 
 mod brings;
 mod capabilities;
+mod cold_method;
 mod counted_machine;
 mod device_identity;
 mod digest;
@@ -28,6 +29,7 @@ mod insight;
 mod metric;
 mod nearest;
 mod network;
+mod network_mount;
 mod original;
 mod percent;
 mod perturbation;
@@ -57,6 +59,7 @@ mod workload;
 
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
+pub use cold_method::ColdMethod;
 pub use counted_machine::CountedMachine;
 pub use device_identity::DeviceIdentity;
 pub use digest::{hexadecimal, sha256};
@@ -78,6 +81,7 @@ pub use metric::{
 };
 pub use nearest::{did_you_mean, nearest_name, suggestion};
 pub use network::{Network, Protocol};
+pub use network_mount::NetworkMount;
 pub use original::{DataToMemory, OriginalSetup};
 pub use percent::{ParsePercentError, Percent};
 pub use perturbation::Perturbation;
@@ -88,9 +92,7 @@ pub use phase::{
 pub use picture::{
     PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,
 };
-pub use plan::{
-    Cell, ColdMethod, Directories, LabPlan, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan,
-};
+pub use plan::{Cell, Directories, LabPlan, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use question::StudyQuestion;
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord, TrialReport, TrialRun};
 pub use repetition::{Adaptive, Round, Rounds};

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, Bytes, CellId, CountedMachine, DataToMemory, FigureSpec, PhaseSpec, PlanHash, Rounds,
-    Scale, ScoreSpec, SimulatedDisk, StudyQuestion, Subject, SurvivalPlan, TrialId,
+    Adaptive, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FigureSpec, NetworkMount,
+    PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion, Subject,
+    SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -267,31 +268,6 @@ impl VenuePlan {
     }
 }
 
-/// The method of dropping caches for a cold phase. Results of different methods are not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ColdMethod {
-    /// sync, unmount, mount again, drop_caches: data and metadata are cold.
-    Remount,
-    /// sync and drop_caches on a mounted file system: data and most metadata are cold.
-    Drop,
-    /// fsync and POSIX_FADV_DONTNEED on the phase's own files, verified with mincore(2): data is
-    /// cold, metadata is not. Cold metadata phases are skipped.
-    Evict,
-}
-
-impl ColdMethod {
-    /// The method's name in plans and reports.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Remount => "remount",
-            Self::Drop => "drop",
-            Self::Evict => "evict",
-        }
-    }
-}
-
 /// The lab of a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LabPlan {
@@ -315,6 +291,10 @@ pub struct SubjectPlan {
     /// The lab of its guest, if it names a kernel; `None`: the venue's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<LabPlan>,
+    /// The mount of a network file system that it is; `None`: a local one, or one that the guest's
+    /// kernel serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_mount: Option<NetworkMount>,
 }
 
 impl SubjectPlan {
@@ -327,6 +307,7 @@ impl SubjectPlan {
             mount: None,
             check: None,
             lab: None,
+            network_mount: None,
         }
     }
 }
@@ -521,6 +502,7 @@ pub(crate) mod tests {
                     mount: None,
                     check: None,
                     lab: None,
+                    network_mount: None,
                 })
                 .into(),
             phases: Vec::new(),

@@ -155,6 +155,10 @@ pub struct TrialSpec {
     /// Whether each instruction of the processor takes virtual time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
+    /// Whether each system call is made by itself where a guest's kernel could execute arrays of
+    /// them. For tests: the figures are the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub single_calls: bool,
     /// Whether phases may start programs that the study names, and have them interpret its texts.
     /// Given by the user for this run; never from a study, a plan or a store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -50,6 +50,8 @@ pub struct Placement {
     pub virtual_time: bool,
     /// Whether each instruction of the processor takes virtual time.
     pub counted: bool,
+    /// Whether each system call is made by itself.
+    pub single_calls: bool,
     /// This rank of a load of several.
     pub ranks: Option<RankSpec>,
 }
@@ -76,6 +78,7 @@ impl TrialTask {
             counter_hz: placement.counter_hz,
             virtual_time: placement.virtual_time,
             counted: placement.counted,
+            single_calls: placement.single_calls,
             allow_commands: self.allow_commands,
             ranks: placement.ranks,
         }

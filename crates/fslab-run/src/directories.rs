@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_fs::{CatalogueError, Recognised, recognise};
+use fslab_fs::{CatalogueError, Recognised, network_mount, recognise};
 use fslab_model::{FailureKind, Subject, SubjectPlan};
 
 /// Why directories cannot be measured.
@@ -107,10 +107,13 @@ impl<'a> Directory<'a> {
     /// Its subject: the file system, and if there are others the path.
     fn planned(&self, is_alone: bool) -> SubjectPlan {
         let fs = &self.mount.fs_type;
-        SubjectPlan::existing(match is_alone {
-            true => Subject::plain(fs),
-            false => Subject::mounted_at(fs, self.path.display().to_string()),
-        })
+        SubjectPlan {
+            network_mount: network_mount(&self.mount),
+            ..SubjectPlan::existing(match is_alone {
+                true => Subject::plain(fs),
+                false => Subject::mounted_at(fs, self.path.display().to_string()),
+            })
+        }
     }
 }
 

@@ -41,7 +41,7 @@ pub use phases::PhasesError;
 pub use precision::{CellPrecision, Precision, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use resolve::{Request, ResolveError, Resolved, brings, footprint, resolve};
-pub use resume::{ResumeError, Resumption, ensure_same_device};
+pub use resume::{ResumeError, Resumption, ensure_same_device, ensure_same_mounts};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};

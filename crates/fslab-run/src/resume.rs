@@ -2,7 +2,8 @@
 
 use fslab_compare::{Difference, header_differences};
 use fslab_model::{
-    DeviceIdentity, Failure, FailureKind, MachineFacts, RunHeader, RunId, RunRecord,
+    DeviceIdentity, Failure, FailureKind, MachineFacts, NetworkMount, Plan, RunHeader, RunId,
+    RunRecord, SubjectPlan,
 };
 
 /// The conditions of the missing trials of a run.
@@ -48,6 +49,30 @@ pub enum ResumeError {
         /// The differences of the devices.
         difference: String,
     },
+}
+
+/// Checks that what is mounted at the directories of a run is what `asked` has found there: the
+/// same server, protocol and options.
+///
+/// # Errors
+/// [`ResumeError::Device`], with the differences.
+pub fn ensure_same_mounts(run: &RunHeader, asked: &Plan) -> Result<(), ResumeError> {
+    let identity = |planned: &SubjectPlan| {
+        let mount = planned.network_mount.as_ref();
+        mount.map_or_else(DeviceIdentity::default, NetworkMount::identity)
+    };
+    let pairs = run.plan.subjects.iter().zip(&asked.subjects);
+    let mut differences = pairs.filter_map(|(then, now)| {
+        let difference = identity(then).difference(&identity(now))?;
+        Some(format!("of {}, {difference}", then.subject))
+    });
+    match differences.next() {
+        None => Ok(()),
+        Some(difference) => Err(ResumeError::Device {
+            run: run.run.clone(),
+            difference,
+        }),
+    }
 }
 
 impl From<ResumeError> for Failure {
@@ -195,5 +220,30 @@ mod tests {
             let text = refusal.expect(dimension);
             assert!(text.contains(dimension), "{text}");
         }
+    }
+
+    #[test]
+    fn another_option_of_a_network_mount_is_refused() {
+        let mut begun = header();
+        let mount = |option: &str| NetworkMount {
+            protocol: "NFS".into(),
+            version: Some("4.2".into()),
+            transport: Some("tcp".into()),
+            server: Some("nas".into()),
+            address: None,
+            export: Some("/export".into()),
+            options: vec![option.into()],
+            by_process: false,
+        };
+        begun.plan.subjects[0].network_mount = Some(mount("hard"));
+        let mut asked = begun.plan.clone();
+        assert_eq!(ensure_same_mounts(&begun, &asked), Ok(()));
+        asked.subjects[0].network_mount = Some(mount("soft"));
+        let refused = ensure_same_mounts(&begun, &asked).expect_err("another option");
+        let text = refused.to_string();
+        assert!(
+            text.ends_with("its option list was hard and is soft"),
+            "{text}"
+        );
     }
 }

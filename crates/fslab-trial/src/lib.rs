@@ -12,6 +12,7 @@ mod ageing;
 mod aging_fileset;
 mod attachment;
 mod cache_warmer;
+mod call_array;
 mod command;
 mod confined;
 mod counters;

@@ -287,6 +287,7 @@ impl Phase<'_> {
                         if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {
                             empty_buffer(volume.device(), by)?;
                         }
+                        return Ok(Prepared::Ready(target.cold_limit()));
                     }
                     CacheDropResult::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }

@@ -71,6 +71,8 @@ pub(crate) fn connect(spec: &RankSpec) -> Result<Ranks, Failure> {
         count: spec.count,
         host: fslab_sys::host_name(),
         clock_ahead_ns: spec.clock_ahead_ns,
+        clock_error_ns: spec.clock_error_ns,
+        drift_ns: Arc::default(),
         link: Arc::new(link),
     })
 }

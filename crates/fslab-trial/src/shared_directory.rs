@@ -54,15 +54,45 @@ pub(crate) fn shared_target(ranks: &Ranks, spec: &TrialSpec) -> Result<(Target, 
     });
     ranks.agree("the token's end", removed)?;
     let clock_error_ns = spec.ranks.as_ref().map_or(0, |rank| rank.clock_error_ns);
-    let facts = [
+    let mut facts = Facts::from([
         ("ranks.hosts".to_owned(), hosts.join(" ")),
         (
             "ranks.clock_error_ns".to_owned(),
             clock_error_ns.to_string(),
         ),
-    ];
+    ]);
+    let mounts = ranks.share("the mounts", Ok(mount_text(&path)))?;
+    facts.extend(unlike_mounts(&mounts).map(|text| ("ranks.mounts".to_owned(), text)));
     let target = Target::Directory(UsedDirectory::open(&path)?);
-    Ok((target, facts.into()))
+    Ok((target, facts))
+}
+
+/// The network mount at `path` with its options, else the type of the file system.
+fn mount_text(path: &Path) -> String {
+    let Ok(found) = fslab_fs::recognise(path) else {
+        return "unknown".to_owned();
+    };
+    match fslab_fs::network_mount(&found) {
+        Some(mount) => format!("{mount}: {}", mount.options.join(",")),
+        None => found.fs_type,
+    }
+}
+
+/// Each mount with its machines, if the ranks do not all have the same: their load is then one of
+/// several servers, protocols or options.
+fn unlike_mounts(mounts: &[(String, String)]) -> Option<String> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (host, mount) in mounts {
+        match found.iter_mut().find(|(known, _)| known == mount) {
+            Some((_, hosts)) => hosts.push(host),
+            None => found.push((mount, vec![host])),
+        }
+    }
+    let each = found.iter();
+    let each: Vec<String> = each
+        .map(|(mount, hosts)| format!("{mount} ({})", hosts.join(" ")))
+        .collect();
+    (each.len() > 1).then(|| each.join("; "))
 }
 
 /// The file by which all ranks find that they see the same directory.
@@ -77,4 +107,25 @@ pub(crate) fn common_reason(
         return Ok(own);
     };
     ranks.first_text("the next phase", Ok(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_that_differ_are_named_with_their_machines() {
+        let mounts = |texts: [&str; 3]| {
+            let hosts = ["a", "b", "c"].into_iter();
+            let pairs = hosts
+                .zip(texts)
+                .map(|(host, text)| (host.into(), text.into()));
+            unlike_mounts(&pairs.collect::<Vec<(String, String)>>())
+        };
+        assert_eq!(mounts(["ext4", "ext4", "ext4"]), None);
+        assert_eq!(
+            mounts(["NFS 4.2", "ext4", "NFS 4.2"]).as_deref(),
+            Some("NFS 4.2 (a c); ext4 (b)")
+        );
+    }
 }

@@ -142,6 +142,7 @@ mod tests {
             counter_hz: None,
             virtual_time: false,
             counted: false,
+            single_calls: false,
             allow_commands: false,
             ranks: None,
             rounds: fslab_model::Rounds::ONE,

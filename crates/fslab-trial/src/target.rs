@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use fslab_model::{
-    ColdMethod, DeviceSpec, Facts, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
+    ColdMethod, DeviceSpec, Facts, Failure, FailureKind, NetworkMount, PhaseSpec, Settled,
+    StepRecord, TrialSpec,
 };
 use fslab_sys::{Ability, KernelLog};
 use fslab_workload::Workload;
@@ -27,6 +28,8 @@ pub(crate) enum Target {
 pub(crate) struct UsedDirectory {
     path: PathBuf,
     write_back: WriteBack,
+    /// The network file system on which it is.
+    network_mount: Option<NetworkMount>,
 }
 
 impl UsedDirectory {
@@ -37,6 +40,9 @@ impl UsedDirectory {
         Ok(Self {
             path: path.to_owned(),
             write_back,
+            network_mount: fslab_fs::recognise(path)
+                .ok()
+                .and_then(|mount| fslab_fs::network_mount(&mount)),
         })
     }
 
@@ -167,6 +173,17 @@ impl Target {
         Ok(CacheDropResult::Cold)
     }
 
+    /// What dropping the caches leaves, as a note for the reader; `None` if nothing.
+    pub(crate) fn cold_limit(&self) -> Option<String> {
+        match self {
+            Self::Directory(used) => {
+                let mount = used.network_mount.as_ref()?;
+                Some(mount.cold_limit().to_owned())
+            }
+            Self::Volume(_) | Self::Fake => None,
+        }
+    }
+
     /// Unmounts, mounts and drops the caches.
     pub(crate) fn remount(&mut self, steps: &mut Steps) -> Result<(), Failure> {
         match self {
@@ -189,7 +206,9 @@ impl Target {
     pub(crate) fn sync(&mut self) -> Result<Option<u64>, Failure> {
         match self {
             Self::Volume(volume) => volume.sync().map(Some),
-            Self::Directory(UsedDirectory { path, write_back }) => {
+            Self::Directory(UsedDirectory {
+                path, write_back, ..
+            }) => {
                 let elapsed_ns = write_back.sync(path)?;
                 write_back.mark_safe();
                 Ok(Some(elapsed_ns))

@@ -12,6 +12,7 @@ use fslab_model::{
 };
 use fslab_workload::Workload;
 
+use crate::call_array;
 use crate::confined::Fence;
 use crate::disturbances::Backlog;
 use crate::events::EventWriter;
@@ -91,6 +92,11 @@ fn try_trial<W: Write>(
     }
     if spec.virtual_time {
         crate::virtual_time::read_clock(spec.counted)?;
+    }
+    if !spec.single_calls && !spec.counted {
+        call_array::open()?;
+    }
+    if spec.virtual_time {
         start_state::reach(spec.perturbation)?;
     }
     let (mut target, of_ranks) = match ranks {
@@ -169,6 +175,9 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
         None => fslab_sys::CLOCK_NAME.to_owned(),
     };
     facts.insert("clock".into(), clock);
+    if fslab_sys::has_call_array() && !spec.virtual_time {
+        facts.insert(call_array::FACT.into(), call_array::FACT_TEXT.into());
+    }
     facts.insert("kernel".into(), fslab_sys::kernel_release());
     facts.extend(fslab_sys::platform_facts());
     if let Some(meter) = target.meter() {
@@ -520,6 +529,7 @@ mod tests {
             counter_hz: None,
             virtual_time: false,
             counted: false,
+            single_calls: false,
             allow_commands: false,
             ranks: None,
         }

@@ -129,6 +129,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         counter_hz: None,
         virtual_time: false,
         counted: false,
+        single_calls: false,
         allow_commands: true,
         ranks: None,
     }

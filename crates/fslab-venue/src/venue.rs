@@ -26,6 +26,8 @@ use crate::time_limit::STALL_LIMIT;
 
 /// Guest device that makes the host drop the disk's data from its page cache.
 const FORGET: &str = "/dev/fslab-forget";
+/// The variable with which tests have each system call made by itself.
+const SINGLE_CALLS: &str = "FSLAB_TEST_SINGLE_CALLS";
 
 /// Settings of a venue besides the plan.
 #[derive(Clone, Debug)]
@@ -421,6 +423,7 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
                 ..
             })
         ),
+        single_calls: std::env::var_os(SINGLE_CALLS).is_some(),
         ranks: None,
     }
 }

@@ -8,4 +8,7 @@
 /* Called whenever virtual time has moved, with nanoseconds since the guest was started. */
 void simdisk_set_clock(unsigned long long ns);
 
+/* CLOCK_MONOTONIC in virtual time, without moving it. */
+unsigned long long simdisk_clock_ns(void);
+
 #endif

@@ -29,6 +29,12 @@ void simdisk_set_clock(unsigned long long ns)
 		WRITE_ONCE(*page, ns - ahead_ns);
 }
 
+/* What the page shows. */
+unsigned long long simdisk_clock_ns(void)
+{
+	return last_ns - ahead_ns;
+}
+
 static int map(struct file *file, struct vm_area_struct *area)
 {
 	if (area->vm_end - area->vm_start != PAGE_SIZE || area->vm_flags & VM_WRITE)

@@ -263,6 +263,7 @@ impl ExecutionArgs {
         };
         let begun = store.header(run)?;
         now.ensure_alike(&begun)?;
+        fslab_run::ensure_same_mounts(&begun, asked)?;
         // The stored plan is run, and the store may come from another user.
         ensure_same_plan(&begun, asked)?;
         ensure_same_survival(&begun, asked)?;

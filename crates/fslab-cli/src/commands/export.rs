@@ -32,6 +32,10 @@ pub(crate) enum Format {
     Ior,
     /// The summary of mdtest, of the phases on names that mdtest has: a row for each phase
     Mdtest,
+    /// IO500's result.txt, of the phases of the study io500: a section for each
+    Io500,
+    /// IO500's result_summary.txt: a line for each phase, and the score
+    Io500Summary,
     /// The rows of csv as Parquet, to a file
     Parquet,
 }
@@ -94,6 +98,16 @@ impl ExportArgs {
             }
             Format::Mdtest => {
                 let (text, left_out) = fslab_exchange::mdtest_text(record)?;
+                warn(left_out);
+                text
+            }
+            Format::Io500 => {
+                let (text, left_out) = fslab_exchange::io500_result(record)?;
+                warn(left_out);
+                text
+            }
+            Format::Io500Summary => {
+                let (text, left_out) = fslab_exchange::io500_summary(record)?;
                 warn(left_out);
                 text
             }

@@ -17,4 +17,4 @@ mod pool;
 mod stamp;
 
 pub use choice::Content;
-pub(crate) use pool::{DataPool, FileIdentity};
+pub(crate) use pool::{DataPool, FileIdentity, SharedPool};

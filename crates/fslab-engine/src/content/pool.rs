@@ -1,8 +1,9 @@
 //! The pool of data for writing, and the comparison of read data with it.
 
+use std::cell::Cell;
 use std::fmt::Write;
 
-use fslab_sys::PageBuffer;
+use fslab_sys::{CallBatch, PageBuffer};
 
 use super::Content;
 use super::stamp::{STAMP_BYTES, Stamp};
@@ -72,21 +73,21 @@ impl DataPool {
     /// The `length` bytes of `identity` at `offset`, stamped in place.
     #[inline]
     pub(crate) fn slice(&mut self, identity: FileIdentity, offset: u64, length: usize) -> &[u8] {
-        let within = (offset % BLOCK) as usize;
-        let first = offset / BLOCK;
-        let pool_first = self.pool_block(identity, first);
-        let start = pool_first as usize * BLOCK_BYTES;
-        for turn in 0..(within + length).div_ceil(BLOCK_BYTES) as u64 {
-            // After the last distinct block the pool repeats its first ones.
-            let pool_block = (pool_first + turn) % POOL_BLOCKS;
-            if is_duplicate(self.content, pool_block) {
-                continue;
-            }
-            let stamp = self.stamp(identity, first + turn, pool_block);
-            let at = start + turn as usize * BLOCK_BYTES;
-            self.blocks[at..at + STAMP_BYTES].copy_from_slice(&stamp.encode(self.seed));
+        let Self { seed, content, .. } = *self;
+        for (at, stamp) in (Stamps { seed, content }).of(identity, offset, length) {
+            self.blocks[at..at + STAMP_BYTES].copy_from_slice(&stamp);
         }
-        &self.blocks[start + within..][..length]
+        let start = place(seed, identity, offset);
+        &self.blocks[start..][..length]
+    }
+
+    /// The pool for writes that are issued together.
+    pub(crate) fn shared(&mut self) -> SharedPool<'_> {
+        let Self { seed, content, .. } = *self;
+        SharedPool {
+            stamps: Stamps { seed, content },
+            blocks: Cell::from_mut(&mut *self.blocks).as_slice_of_cells(),
+        }
     }
 
     /// Compares `found`, read at `offset`, a multiple of 4 KiB, with the contents of `identity`;
@@ -112,7 +113,7 @@ impl DataPool {
                 generation,
                 ..identity
             };
-            let pool_block = self.pool_block(identity, block);
+            let pool_block = pool_block(self.seed, identity, block);
             let body = &self.blocks[pool_block as usize * BLOCK_BYTES..][..found.len()];
             let head = self.head(identity, block, pool_block);
             let stamped = found.len().min(STAMP_BYTES);
@@ -123,25 +124,11 @@ impl DataPool {
         Ok(())
     }
 
-    fn pool_block(&self, identity: FileIdentity, block: u64) -> u64 {
-        let start = mix(identity.file ^ self.seed, u64::from(identity.generation));
-        start.wrapping_add(block) % POOL_BLOCKS
-    }
-
-    fn stamp(&self, identity: FileIdentity, block: u64, pool_block: u64) -> Stamp {
-        Stamp {
-            file: identity.file,
-            offset: block * BLOCK,
-            generation: identity.generation,
-            pool_block: pool_block as u32,
-        }
-    }
-
     fn head(&self, identity: FileIdentity, block: u64, pool_block: u64) -> [u8; STAMP_BYTES] {
         if is_duplicate(self.content, pool_block) {
             self.duplicate_head
         } else {
-            self.stamp(identity, block, pool_block).encode(self.seed)
+            stamp(identity, block, pool_block).encode(self.seed)
         }
     }
 
@@ -156,7 +143,7 @@ impl DataPool {
 
     #[cold]
     fn mismatch(&self, identity: FileIdentity, block: u64, found: &[u8]) -> String {
-        let pool_block = self.pool_block(identity, block);
+        let pool_block = pool_block(self.seed, identity, block);
         let mut expected = self.blocks[pool_block as usize * BLOCK_BYTES..][..BLOCK_BYTES].to_vec();
         expected[..STAMP_BYTES].copy_from_slice(&self.head(identity, block, pool_block));
         let at = expected
@@ -188,6 +175,86 @@ impl DataPool {
         };
         text.push_str(&note);
         text
+    }
+}
+
+/// The pool while several writes refer to it: a block that is in two of them gets the stamp of each
+/// just before that one.
+#[derive(Clone, Copy)]
+pub(crate) struct SharedPool<'b> {
+    stamps: Stamps,
+    blocks: &'b [Cell<u8>],
+}
+
+impl<'b> SharedPool<'b> {
+    /// The `length` bytes of `identity` at `offset`, which the calls put into `batch` stamp.
+    pub(crate) fn slice(
+        self,
+        batch: &mut CallBatch<'b>,
+        identity: FileIdentity,
+        offset: u64,
+        length: usize,
+    ) -> &'b [Cell<u8>] {
+        for (at, stamp) in self.stamps.of(identity, offset, length) {
+            let head = self.blocks[at..].first_chunk();
+            batch.copy(head.expect("a block is longer"), stamp);
+        }
+        let start = place(self.stamps.seed, identity, offset);
+        &self.blocks[start..][..length]
+    }
+}
+
+/// Makes the stamps of a pool.
+#[derive(Clone, Copy)]
+struct Stamps {
+    seed: u64,
+    content: Content,
+}
+
+impl Stamps {
+    /// Those of `length` bytes at `offset`, with their place in the pool.
+    #[inline]
+    fn of(
+        self,
+        identity: FileIdentity,
+        offset: u64,
+        length: usize,
+    ) -> impl Iterator<Item = (usize, [u8; STAMP_BYTES])> {
+        let within = (offset % BLOCK) as usize;
+        let first = offset / BLOCK;
+        let pool_first = pool_block(self.seed, identity, first);
+        (0..(within + length).div_ceil(BLOCK_BYTES) as u64).filter_map(move |turn| {
+            // After the last distinct block the pool repeats its first ones.
+            let pool_block = (pool_first + turn) % POOL_BLOCKS;
+            if is_duplicate(self.content, pool_block) {
+                return None;
+            }
+            let stamp = stamp(identity, first + turn, pool_block).encode(self.seed);
+            Some(((pool_first + turn) as usize * BLOCK_BYTES, stamp))
+        })
+    }
+}
+
+/// Where the bytes of `identity` at `offset` begin in the pool.
+#[inline]
+fn place(seed: u64, identity: FileIdentity, offset: u64) -> usize {
+    let block = pool_block(seed, identity, offset / BLOCK) as usize;
+    block * BLOCK_BYTES + (offset % BLOCK) as usize
+}
+
+#[inline]
+fn pool_block(seed: u64, identity: FileIdentity, block: u64) -> u64 {
+    let start = mix(identity.file ^ seed, u64::from(identity.generation));
+    start.wrapping_add(block) % POOL_BLOCKS
+}
+
+#[inline]
+fn stamp(identity: FileIdentity, block: u64, pool_block: u64) -> Stamp {
+    Stamp {
+        file: identity.file,
+        offset: block * BLOCK,
+        generation: identity.generation,
+        pool_block: pool_block as u32,
     }
 }
 

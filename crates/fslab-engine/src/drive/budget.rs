@@ -53,6 +53,24 @@ impl<'t> Budget<'t> {
             && self.tickets.is_none_or(SharedCounter::has_more)
     }
 
+    /// Operations that may follow without asking: none if they need tickets.
+    pub(crate) fn operations_left(&self) -> u64 {
+        match self.tickets {
+            None => self.operations,
+            Some(_) => 0,
+        }
+    }
+
+    /// When the time is over.
+    pub(crate) fn deadline_ns(&self) -> u64 {
+        self.deadline_ns
+    }
+
+    /// Takes `operations`, which were left.
+    pub(crate) fn take_all(&mut self, operations: u64) {
+        self.operations -= operations;
+    }
+
     /// Takes an operation from the budget at `now_ns`; false if none is left.
     #[inline]
     pub(crate) fn take(&mut self, now_ns: u64) -> bool {

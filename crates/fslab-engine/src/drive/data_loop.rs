@@ -1,6 +1,7 @@
 //! The loop that issues single reads or writes.
 
 use super::budget::Budget;
+use super::data_array::{issue_together, may_gather};
 use super::data_worker::{Action, DataWorker};
 use super::target::DataTarget;
 use super::threads::WorkerGroup;
@@ -56,9 +57,18 @@ fn issue<T: DataTarget, C: Clock>(
     start_ns: u64,
 ) -> Result<u64, EngineError> {
     let mut now_ns = start_ns;
+    let mut calls = may_gather::<T>(worker)
+        .then(|| group.call_array())
+        .flatten();
     while budget.take(now_ns) {
         if group.must_stop() {
             return Err(worker.interruption());
+        }
+        if let Some(calls) = &mut calls
+            && let Some(end_ns) = issue_together(worker, target, clock, calls, &mut budget)?
+        {
+            now_ns = sync_if_due(worker, target, clock, end_ns)?;
+            continue;
         }
         let step = worker.next_step();
         now_ns = match step.action {
@@ -111,6 +121,7 @@ fn write<T: DataTarget, C: Clock>(
     worker
         .recorder
         .operation(worker.write, start_ns, end_ns, extent.length as u64);
+    worker.until_sync -= 1;
     sync_if_due(worker, target, clock, end_ns)
 }
 
@@ -136,10 +147,11 @@ fn update<T: DataTarget, C: Clock>(
     worker
         .recorder
         .operation(worker.update, start_ns, end_ns, extent.length as u64);
+    worker.until_sync -= 1;
     sync_if_due(worker, target, clock, end_ns)
 }
 
-/// Counts a write that ended at `end_ns`, and syncs if a sync is due.
+/// Syncs if a sync is due after what ended at `end_ns`.
 #[inline]
 fn sync_if_due<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
@@ -147,7 +159,6 @@ fn sync_if_due<T: DataTarget, C: Clock>(
     clock: &C,
     end_ns: u64,
 ) -> Result<u64, EngineError> {
-    worker.until_sync -= 1;
     match worker.sync_due() {
         None => Ok(end_ns),
         Some(periodic) => sync(worker, target, clock, periodic.call, periodic.slot),

@@ -1,16 +1,19 @@
 //! State of a thread of a data job: position, data, recorder.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fslab_model::FailureKind;
-use fslab_sys::{PageBuffer, SharedCounter};
+use fslab_sys::{CallBatch, PageBuffer, SharedCounter};
 
 use super::budget::Budget;
 use super::pacer::Pacer;
+use super::target::Transfer;
 use super::threads::WorkerGroup;
 use crate::access::{Cursor, Extent, Region};
-use crate::content::{DataPool, FileIdentity};
+use crate::content::{DataPool, FileIdentity, SharedPool};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
 use crate::recording::{Clock, Recorder, Slot};
 use crate::{EngineError, RunContext};
@@ -23,6 +26,29 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     /// Its range.
     pub(crate) extent: Extent,
+}
+
+/// Operations that are issued together.
+pub(crate) struct Planned<'b> {
+    pub(crate) steps: &'b VecDeque<Step>,
+    identity: FileIdentity,
+    pool: Option<SharedPool<'b>>,
+    buffer: &'b [Cell<u8>],
+}
+
+impl<'b> Planned<'b> {
+    /// The memory of `step`, a read or write whose other calls are in `batch`; `None` for others.
+    pub(crate) fn transfer(&self, step: Step, batch: &mut CallBatch<'b>) -> Option<Transfer<'b>> {
+        let Extent { offset, length } = step.extent;
+        match (step.action, self.pool) {
+            (Action::Read, _) => Some(Transfer::Read(&self.buffer[..length])),
+            (Action::Write, Some(pool)) => {
+                let data = pool.slice(batch, self.identity, offset, length);
+                Some(Transfer::Write(data))
+            }
+            (Action::Write, None) | (Action::Update, _) => None,
+        }
+    }
 }
 
 /// Action on a record.
@@ -44,8 +70,10 @@ pub(crate) struct DataWorker<'a> {
     thread: u32,
     pub(crate) identity: FileIdentity,
     pub(crate) region: Region,
-    pub(crate) cursor: Cursor,
-    pub(crate) direction: Random,
+    cursor: Cursor,
+    direction: Random,
+    /// The next operations, where they are known before they are issued.
+    planned: VecDeque<Step>,
     /// Reads until the next update.
     until_update: u64,
     /// Tickets shared by the threads; `None` if each has a separate amount.
@@ -130,6 +158,7 @@ impl<'a> DataWorker<'a> {
             region,
             cursor: Cursor::new(region, job.access, random(1)),
             direction: random(2),
+            planned: VecDeque::new(),
             until_update: 0,
             tickets,
             pacer: Pacer::new(job.pace, random(3)),
@@ -164,6 +193,42 @@ impl<'a> DataWorker<'a> {
     /// The next operation.
     #[inline]
     pub(crate) fn next_step(&mut self) -> Step {
+        match self.planned.pop_front() {
+            Some(step) => step,
+            None => self.choose_step(),
+        }
+    }
+
+    /// The next `count` operations, which stay the next ones, with the memory that they use.
+    pub(crate) fn plan(&mut self, count: usize) -> Planned<'_> {
+        while self.planned.len() < count {
+            let step = self.choose_step();
+            self.planned.push_back(step);
+        }
+        Planned {
+            steps: &self.planned,
+            identity: self.identity,
+            pool: self.pool.as_mut().map(DataPool::shared),
+            buffer: Cell::from_mut(&mut *self.buffer).as_slice_of_cells(),
+        }
+    }
+
+    /// Records a read or write, and counts a write.
+    pub(crate) fn record(&mut self, step: Step, start_ns: u64, end_ns: u64) {
+        let slot = match step.action {
+            Action::Read => self.read,
+            Action::Write => {
+                self.until_sync -= 1;
+                self.write
+            }
+            Action::Update => self.update,
+        };
+        let bytes = step.extent.length as u64;
+        self.recorder.operation(slot, start_ns, end_ns, bytes);
+    }
+
+    #[inline]
+    fn choose_step(&mut self) -> Step {
         let action = match self.job.direction {
             Direction::Read => Action::Read,
             Direction::Write => Action::Write,

@@ -4,10 +4,12 @@
 //! lock.
 
 mod budget;
+mod data_array;
 mod data_files;
 mod data_loop;
 mod data_segments;
 mod data_worker;
+mod names_array;
 mod names_loop;
 mod names_worker;
 mod pacer;
@@ -30,6 +32,6 @@ pub(crate) use names_worker::NamesWorker;
 pub(crate) use paths::Naming;
 pub(crate) use queue_loop::run_queue_loop;
 pub(crate) use stonewall::Stonewall;
-pub(crate) use target::{DataTarget, NamesTarget, Task};
+pub(crate) use target::{DataTarget, NamesTarget, Task, Transfer};
 pub(crate) use threads::WorkerGroup;
 pub(crate) use workers::{WorkerConfig, run_workers};

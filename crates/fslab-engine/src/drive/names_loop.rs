@@ -5,6 +5,7 @@ use std::io;
 
 use fslab_model::FailureKind;
 
+use super::names_array::Acts;
 use super::names_worker::NamesWorker;
 use super::target::{NamesTarget, Task};
 use super::threads::WorkerGroup;
@@ -18,7 +19,7 @@ pub(super) struct NamesLoop<'a, 'w, T, C> {
     pub(super) worker: NamesWorker<'w>,
     pub(super) target: T,
     pub(super) clock: &'a C,
-    group: &'a WorkerGroup<'a>,
+    pub(super) group: &'a WorkerGroup<'a>,
     pub(super) end_ns: u64,
 }
 
@@ -69,17 +70,17 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         let order = (self.worker.job.order == Order::Random)
             .then(|| Permutation::new(files.count, &mut self.worker.random));
         let at = |turn| files.number(order.as_ref().map_or(turn, |order| order.at(turn)));
-        let mut done = 0;
-        let until_ns = (job.stonewall_ns).map_or(u64::MAX, |ns| self.end_ns.saturating_add(ns));
-        while done < files.count && self.end_ns < until_ns {
-            self.act(job.operation, slot, at(done))?;
-            done += 1;
-        }
+        let mut acts = Acts {
+            operation: job.operation,
+            slot,
+            number: &at,
+            until_ns: (job.stonewall_ns).map_or(u64::MAX, |ns| self.end_ns.saturating_add(ns)),
+        };
+        let done = self.act_on(&acts, 0..files.count)?;
         let interruption = || EngineError::interrupted(&self.worker.base);
         let left = self.group.wear_out(done, interruption)?;
-        for turn in done..done.saturating_add(left).min(files.count) {
-            self.act(job.operation, slot, at(turn))?;
-        }
+        acts.until_ns = u64::MAX;
+        self.act_on(&acts, done..done.saturating_add(left).min(files.count))?;
         if job.remove_directories {
             self.remove_directories(job.tree.levels())?;
         }
@@ -133,12 +134,17 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             );
             return Err(EngineError::corrupt(&path, message));
         }
-        let own = self.worker.files();
-        for number in &listed {
-            if self.worker.is_alone || own.has(*number) {
-                self.act(operation, slot, *number)?;
-            }
+        if !self.worker.is_alone {
+            let own = self.worker.files();
+            listed.retain(|number| own.has(*number));
         }
+        let acts = Acts {
+            operation,
+            slot,
+            number: &|turn| listed[turn as usize],
+            until_ns: u64::MAX,
+        };
+        self.act_on(&acts, 0..listed.len() as u64)?;
         self.worker.listed = listed;
         Ok(())
     }
@@ -403,7 +409,7 @@ fn is_refusal(error: &io::Error) -> bool {
 
 /// The name of a task that failed; of a symbolic link's, `name` is only its target.
 #[cold]
-fn failed_name(task: &Task<'_>) -> CString {
+pub(super) fn failed_name(task: &Task<'_>) -> CString {
     let symlink = task.operation == MetadataOperation::Symlink;
     if symlink { task.other } else { task.name }.to_owned()
 }

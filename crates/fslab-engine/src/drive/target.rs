@@ -1,8 +1,11 @@
 //! The interface between engines and loops.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
+
+use fslab_sys::{CallArray, CallBatch, StoppedOperation};
 
 use crate::access::Extent;
 use crate::content::FileIdentity;
@@ -23,6 +26,14 @@ pub(crate) trait DataTarget {
     /// Writes `data` to `extent`, which has its length.
     fn write(&mut self, extent: Extent, data: &[u8]) -> io::Result<()>;
 
+    /// True if [`DataTarget::gather`] puts the calls of an operation into an array.
+    const GATHERS: bool = false;
+
+    /// Puts the call of a read or write at `extent`, which has its length, into `batch`.
+    fn gather<'b>(&'b self, _batch: &mut CallBatch<'b>, _extent: Extent, _transfer: Transfer<'b>) {
+        unreachable!("this engine gathers no calls")
+    }
+
     /// Writes the engine's buffered data.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -33,6 +44,15 @@ pub(crate) trait DataTarget {
 
     /// Closes the file; buffered data must have been flushed.
     fn close(self) -> io::Result<()>;
+}
+
+/// The memory of an operation in an array.
+#[derive(Clone, Copy)]
+pub(crate) enum Transfer<'b> {
+    /// What is read goes there.
+    Read(&'b [Cell<u8>]),
+    /// What is written.
+    Write(&'b [Cell<u8>]),
 }
 
 /// A file of a tree. Its identity is a hash that most operations do not need.
@@ -102,6 +122,28 @@ pub(crate) trait NamesTarget {
 
     /// Performs the task, except creation; returns the number of bytes or entries.
     fn perform(&mut self, task: &Task<'_>) -> io::Result<u64>;
+
+    /// True if [`NamesTarget::perform_together`] can perform `operation`.
+    fn gathers(&self, _operation: MetadataOperation) -> bool {
+        false
+    }
+
+    /// Puts the calls of tasks into `calls` and makes them, up to `until_ns`. `tasks` gives tasks to
+    /// its argument until that returns false: there is no room for this one. `calls` then tells what
+    /// was done.
+    fn perform_together(
+        &mut self,
+        _calls: &mut CallArray,
+        _until_ns: u64,
+        _tasks: &mut dyn FnMut(&mut dyn FnMut(&Task<'_>) -> bool),
+    ) -> io::Result<()> {
+        unreachable!("this engine gathers no calls")
+    }
+
+    /// Ends the task of such an array that a call has stopped; returns the bytes that it moved.
+    fn complete(&mut self, _task: &Task<'_>, _stopped: StoppedOperation) -> io::Result<u64> {
+        unreachable!("this engine gathers no calls")
+    }
 
     /// Compares the data of the last [`MetadataOperation::Read`] with the expected contents of the
     /// task's file.

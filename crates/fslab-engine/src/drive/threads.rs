@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread::ScopedJoinHandle;
 
-use fslab_sys::ResourceUse;
+use fslab_sys::{CallArray, ResourceUse, TakenCallArray};
 
 use super::Stonewall;
 use super::workers::WorkerConfig;
@@ -16,6 +16,8 @@ use crate::{EngineError, Ranks, StopFlag, Workers};
 pub(crate) struct WorkerGroup<'a> {
     stop: &'a StopFlag,
     failed: Arc<AtomicBool>,
+    /// True if no other worker runs.
+    is_single: bool,
     stonewall: Option<&'a Stonewall<'a>>,
 }
 
@@ -25,8 +27,15 @@ impl<'a> WorkerGroup<'a> {
         Self {
             stop: config.stop,
             failed: config.ranks.map(Ranks::failed).unwrap_or_default(),
+            is_single: config.count == 1 && config.ranks.is_none(),
             stonewall: config.stonewall,
         }
+    }
+
+    /// This process's array of system calls, if it has one and a single worker, whose operations
+    /// may be issued together.
+    pub(crate) fn call_array(&self) -> Option<TakenCallArray> {
+        CallArray::take().filter(|_| self.is_single)
     }
 
     /// Waits until the workers of all ranks are prepared.

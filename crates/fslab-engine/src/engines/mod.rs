@@ -1,6 +1,7 @@
 //! The engines, one per file: the operations between two clock readings.
 
 mod digests;
+mod gathering;
 mod mmap;
 mod names;
 mod null;

@@ -1,5 +1,6 @@
 //! Operations on names by system calls relative to an open directory, for the engine psync.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::fs;
 use std::io;
@@ -7,9 +8,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::path::Path;
 
-use fslab_sys::{DataFile, NameDirectory, PageBuffer};
+use fslab_sys::{CallArray, DataFile, NameDirectory, PageBuffer, StoppedOperation};
 
 use super::digests::Digests;
+use super::gathering::{Gathering, mode_of};
 use super::psync::write_all;
 use crate::content::DataPool;
 use crate::drive::{
@@ -26,8 +28,6 @@ const LISTING_BYTES: usize = 32 << 10;
 const PATH_BYTES: usize = 4096;
 /// Value of the extended attribute.
 const ATTRIBUTE_VALUE: [u8; 32] = [0x61; 32];
-/// Modes that chmod(2) alternates between, so that each call makes a change.
-const MODES: [u32; 2] = [0o600, 0o640];
 
 /// Runs `job` with one system call at a time.
 pub(super) fn run_metadata(
@@ -158,7 +158,11 @@ impl NamesFolder {
     /// Reads a file to its end, as a program that does not know its length.
     fn read_file(&mut self, name: &CStr) -> io::Result<u64> {
         let file = self.directory.open_file(name, false)?;
-        let mut total = 0_u64;
+        self.read_on(file, 0)
+    }
+
+    /// Reads `file` from `total`, what was read before, to its end.
+    fn read_on(&mut self, file: DataFile, mut total: u64) -> io::Result<u64> {
         loop {
             self.filled = match file.read_at(&mut self.buffer, total) {
                 Ok(count) => count,
@@ -178,6 +182,21 @@ impl NamesFolder {
                 return Ok(total);
             }
         }
+    }
+
+    /// Writes the data of the task's file from `offset`, which need not begin a record, to its end.
+    #[inline]
+    fn write_on(&mut self, task: &Task<'_>, file: &DataFile, mut offset: u64) -> io::Result<()> {
+        let record_bytes = self.record_bytes as u64;
+        while let Some(pool) = self.pool.as_mut().filter(|_| offset < task.bytes) {
+            let within = offset % record_bytes;
+            let start = offset - within;
+            let length = (task.bytes - start).min(record_bytes);
+            let data = pool.slice(task.file.identity(), start, length as usize);
+            write_all(file, &data[within as usize..], offset)?;
+            offset = start + length;
+        }
+        Ok(())
     }
 
     fn list_directory(&mut self, name: &CStr) -> io::Result<u64> {
@@ -213,13 +232,7 @@ impl NamesTarget for NamesFolder {
     #[inline]
     fn create(&mut self, task: &Task<'_>) -> io::Result<DataFile> {
         let file = self.directory.create_file(task.name)?;
-        let mut offset = 0;
-        while let Some(pool) = self.pool.as_mut().filter(|_| offset < task.bytes) {
-            let length = (task.bytes - offset).min(self.record_bytes as u64);
-            let data = pool.slice(task.file.identity(), offset, length as usize);
-            write_all(&file, data, offset)?;
-            offset += length;
-        }
+        self.write_on(task, &file, 0)?;
         Ok(file)
     }
 
@@ -254,7 +267,7 @@ impl NamesTarget for NamesFolder {
             Operation::Symlink => directory.symlink(name, task.other).map(|()| 0),
             Operation::Readlink => directory.read_link(name).map(|length| length as u64),
             Operation::Chmod => {
-                let mode = MODES[usize::from(task.file.identity().file & 1 == 1)];
+                let mode = mode_of(task);
                 directory.change_mode(name, mode).map(|()| 0)
             }
             Operation::Chown => directory.change_owner(name).map(|()| 0),
@@ -284,6 +297,64 @@ impl NamesTarget for NamesFolder {
             Operation::Create | Operation::Replace | Operation::Turnover | Operation::RemoveAll => {
                 unreachable!("the loop takes these apart")
             }
+        }
+    }
+
+    fn gathers(&self, operation: MetadataOperation) -> bool {
+        use MetadataOperation as Operation;
+        match operation {
+            Operation::Read => self.digests.is_none(),
+            Operation::Create
+            | Operation::Stat
+            | Operation::Open
+            | Operation::Rename
+            | Operation::Link
+            | Operation::Symlink
+            | Operation::Chmod
+            | Operation::Utimens
+            | Operation::Unlink => true,
+            _ => false,
+        }
+    }
+
+    fn perform_together(
+        &mut self,
+        calls: &mut CallArray,
+        until_ns: u64,
+        tasks: &mut dyn FnMut(&mut dyn FnMut(&Task<'_>) -> bool),
+    ) -> io::Result<()> {
+        let mut batch = calls.batch();
+        let gathering = Gathering {
+            directory: &self.directory,
+            follows_links: self.follows_links,
+            record_bytes: self.record_bytes,
+            pool: self.pool.as_mut().map(DataPool::shared),
+            buffer: Cell::from_mut(&mut *self.buffer).as_slice_of_cells(),
+        };
+        tasks(&mut |task| gathering.put(&mut batch, task));
+        if batch.operations() < 2 {
+            return Ok(());
+        }
+        batch.run(until_ns)
+    }
+
+    fn complete(&mut self, task: &Task<'_>, stopped: StoppedOperation) -> io::Result<u64> {
+        let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
+        let Some(file) = stopped.file else {
+            return stopped.result;
+        };
+        match (task.operation, stopped.result) {
+            (_, Err(error)) if !interrupted(&error) => Err(error),
+            (MetadataOperation::Create, Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
+            (MetadataOperation::Create, _) => {
+                self.write_on(task, &file, stopped.moved)?;
+                file.close().map(|()| task.bytes)
+            }
+            // What the last call has read is less than the buffer only at the end of the file.
+            (_, Ok(filled)) if filled < self.buffer.len() as u64 => {
+                file.close().map(|()| stopped.moved)
+            }
+            (_, _) => self.read_on(file, stopped.moved),
         }
     }
 

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use fslab_sys::DataFile;
+use fslab_sys::{CallBatch, DataFile};
 
 use super::names::run_metadata;
 use super::refusals::refuse_msync;
 use crate::access::Extent;
-use crate::drive::{DataTarget, DataThread, ReadyWorker, open_data_file, ready_worker};
+use crate::drive::{DataTarget, DataThread, ReadyWorker, Transfer, open_data_file, ready_worker};
 use crate::jobs::SyncCall;
 use crate::registry::{DataEngine, Engine};
 use crate::{EngineError, EngineKind};
@@ -53,6 +53,16 @@ impl DataTarget for PositionedFile {
     #[inline]
     fn write(&mut self, extent: Extent, data: &[u8]) -> io::Result<()> {
         write_all(&self.0, data, extent.offset)
+    }
+
+    const GATHERS: bool = true;
+
+    fn gather<'b>(&'b self, batch: &mut CallBatch<'b>, extent: Extent, transfer: Transfer<'b>) {
+        let file = (&self.0).into();
+        match transfer {
+            Transfer::Read(into) => batch.pread(file, into, extent.offset, into.len()),
+            Transfer::Write(data) => batch.pwrite(file, data, extent.offset),
+        }
     }
 
     fn sync(&mut self, call: SyncCall) -> io::Result<()> {

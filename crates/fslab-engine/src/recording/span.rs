@@ -49,6 +49,11 @@ impl ThreadOutcome {
 }
 
 impl ThreadOutcome {
+    /// Adds a note.
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
     /// The same on a clock that shows `ahead_ns` less.
     pub(crate) fn with_clock_ahead(self, ahead_ns: i64) -> Self {
         let shifted = |ns: u64| ns.saturating_add_signed(ahead_ns.saturating_neg());

@@ -3,6 +3,7 @@
 //!
 //! A run that IO500 marks as invalid is read with its marks. One without a score did not end.
 
+use super::origin::Origin;
 use super::{io500_result, io500_summary};
 use crate::error::Fault;
 use crate::reading::{Measured, Reading};
@@ -23,6 +24,15 @@ pub(super) struct Execution {
     pub(super) measured: Measured,
     /// The marks of an invalid run.
     pub(super) invalid: Vec<String>,
+}
+
+/// The subject in a comment of an export of fslab; `None` if the line is none.
+pub(super) fn origin(line: &str, number: usize) -> Result<Option<String>, Fault> {
+    let text = line
+        .strip_prefix("; ")
+        .and_then(|text| text.strip_prefix(Origin::MARK));
+    let origin = text.map(|text| Origin::of(format!("line {number}"), text));
+    Ok(origin.transpose()?.map(|origin| origin.subject))
 }
 
 /// Reads every execution; several are repeats.

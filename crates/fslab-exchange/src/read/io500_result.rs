@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::io500::{Execution, HINT};
+use super::io500::{Execution, HINT, origin};
 use super::io500_phase::{Scored, TIMESTAMP, parameters};
 use crate::error::Fault;
 use crate::reading::number;
@@ -31,6 +31,8 @@ struct Section<'t> {
     name: &'t str,
     values: BTreeMap<&'t str, (usize, &'t str)>,
     invalid: Vec<String>,
+    /// The subject of an export of fslab.
+    subject: Option<String>,
 }
 
 impl<'t> Section<'t> {
@@ -73,7 +75,9 @@ pub(super) fn executions(text: &str) -> Result<Vec<Execution>, Fault> {
         let Some(section) = runs.last_mut().and_then(|run| run.last_mut()) else {
             continue;
         };
-        if let Some(reason) = content.strip_prefix("; ERROR INVALID ") {
+        if let Some(subject) = origin(content, line)? {
+            section.subject = Some(subject);
+        } else if let Some(reason) = content.strip_prefix("; ERROR INVALID ") {
             if section.invalid.len() < REASONS_MAX {
                 section.invalid.push(reason.trim().to_owned());
             }
@@ -94,6 +98,7 @@ fn execution(sections: &[Section]) -> Result<Execution, Fault> {
         match section.name {
             "run" => {
                 execution.version = section.text("version").map(str::to_owned);
+                execution.measured.subject.clone_from(&section.subject);
                 tasks = procs(section)?;
                 execution.invalid.extend(section.invalid.iter().cloned());
                 for (key, fact) in RUN_FACTS {

@@ -7,7 +7,7 @@
 
 use fslab_model::Parameters;
 
-use super::io500::{Execution, HINT};
+use super::io500::{Execution, HINT, origin};
 use super::io500_phase::{Scored, TIMESTAMP, is_of_data};
 use crate::error::Fault;
 use crate::reading::number;
@@ -44,7 +44,9 @@ pub(super) fn executions(text: &str) -> Result<Vec<Execution>, Fault> {
             has_score = false;
             open.version = version.and_then(first_word);
         }
-        if is_score(line) {
+        if let Some(subject) = origin(line, at)? {
+            open.measured.subject = Some(subject);
+        } else if is_score(line) {
             score(&mut open, line, &place)?;
             has_score = true;
         } else if is_mark(line) {

@@ -9,7 +9,7 @@ use fslab_model::{
 };
 
 use super::mdtest_options;
-use super::mdtest_origin::MdtestOrigin;
+use super::origin::Origin;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
 
@@ -132,7 +132,7 @@ struct Launch {
     sections: Vec<Vec<PhaseRecord>>,
     summaries: usize,
     /// What an export of fslab says of it.
-    origin: Option<MdtestOrigin>,
+    origin: Option<Origin>,
 }
 
 impl Launch {
@@ -151,8 +151,8 @@ impl Launch {
 
     /// Reads a line outside tables.
     fn line(&mut self, number: usize, line: &str) -> Result<(), Fault> {
-        if let Some(text) = line.strip_prefix(MdtestOrigin::MARK) {
-            self.origin = Some(MdtestOrigin::of(format!("line {number}"), text)?);
+        if let Some(text) = line.strip_prefix(Origin::MARK) {
+            self.origin = Some(Origin::of(format!("line {number}"), text)?);
         } else if let Some(command) = line.strip_prefix("Command line used:") {
             mdtest_options::put(command, &mut self.parameters);
             self.facts

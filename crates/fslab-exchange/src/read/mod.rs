@@ -27,5 +27,5 @@ mod json_documents;
 pub(crate) mod json_fields;
 pub(crate) mod mdtest;
 mod mdtest_options;
-mod mdtest_origin;
+mod origin;
 pub(crate) mod run_json;

@@ -1,4 +1,4 @@
-//! Dates as IOR and mdtest write them, in UTC.
+//! Dates as IOR, mdtest and IO500 write them, in UTC.
 
 /// The time of a day.
 struct Moment {
@@ -34,6 +34,13 @@ pub(super) fn of_ior(unix_s: u64) -> String {
 pub(super) fn of_mdtest(unix_s: u64) -> String {
     let it = moment(unix_s);
     let date = format!("{:02}/{:02}/{}", it.month, it.day, it.year);
+    format!("{date} {:02}:{:02}:{:02}", it.hour, it.minute, it.second)
+}
+
+/// `2026-11-27 01:29:24`.
+pub(super) fn of_io500(unix_s: u64) -> String {
+    let it = moment(unix_s);
+    let date = format!("{}-{:02}-{:02}", it.year, it.month, it.day);
     format!("{date} {:02}:{:02}:{:02}", it.hour, it.minute, it.second)
 }
 

@@ -28,6 +28,9 @@ pub enum ExportError {
     /// The run has nothing that mdtest could have run.
     #[error("the form of mdtest needs phases on the names of files, with a rate of operations")]
     Mdtest,
+    /// The run has no phase of IO500.
+    #[error("the form of IO500 needs phases with its names, as those of the study 'io500'")]
+    Io500,
 }
 
 impl From<ExportError> for Failure {

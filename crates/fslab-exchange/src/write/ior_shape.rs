@@ -49,6 +49,17 @@ impl Shape {
         of_fslab(plan, &parameters)
     }
 
+    /// The shape of a phase that IO500 has run, whose direction is in its name.
+    pub(super) fn of_io500(phase: &PhaseRecord) -> Result<Self, String> {
+        let mut parameters = phase.parameters.clone();
+        let direction = match phase.name.ends_with("-write") {
+            true => "write",
+            false => "read",
+        };
+        parameters.insert("direction".to_owned(), direction.into());
+        of_ior(&parameters)
+    }
+
     pub(super) fn access(&self) -> &'static str {
         if self.is_write { "write" } else { "read" }
     }

@@ -3,6 +3,7 @@
 mod arbitrary;
 mod fixture;
 mod fixtures;
+mod io500_export;
 mod meeting;
 mod own;
 mod parallel_round_trips;

@@ -90,6 +90,88 @@ fn every_rank_takes_part_in_every_phase_and_nothing_is_left() {
     assert_eq!(left.count(), 0);
 }
 
+/// True if this machine lets a process have a clock of its own, in a time namespace.
+fn can_shift_clocks() -> bool {
+    let tried = Command::new("unshare")
+        .args(["--time", "--monotonic", "1", "--fork", "true"])
+        .output();
+    tried.is_ok_and(|output| output.status.success())
+}
+
+/// The clocks of two machines show different times since their starts, and were compared by unit
+/// tests alone.
+#[test]
+fn a_rank_whose_clock_shows_two_hours_more_or_less_starts_with_the_others() {
+    let Some(desk) = desk() else { return };
+    if !can_shift_clocks() {
+        println!("skipped: no time namespaces");
+        return;
+    }
+    // The namespace of the less can go no farther back than this machine has been up.
+    for shift in ["7200", "-60"] {
+        let store = format!("shift{shift}.db");
+        let arguments = ["run", "load.toml", "--dir", "dir", "--store", &store];
+        let output = desk
+            .mpirun(&["-np", "1"])
+            .arg(desk.path("bin/fslab-mpi"))
+            .args(arguments)
+            .args([":", "-np", "1", "unshare", "--time", "--monotonic", shift])
+            .args(["--fork", "--kill-child"])
+            .arg(desk.path("bin/fslab-mpi"))
+            .args(arguments)
+            .output()
+            .expect("mpirun starts");
+        assert!(output.status.success(), "{}", text(&output));
+        let stored = desk.shown(&store);
+        let trial = &stored["trials"][0];
+        assert_eq!(trial["outcome"], "done", "{trial}");
+        let error_ns = trial["facts"]["ranks.clock_error_ns"].as_str();
+        let error_ns: u64 = error_ns.expect("a fact").parse().expect("a number");
+        assert!(error_ns < 1_000_000_000, "{error_ns}");
+        for phase in trial["phases"].as_array().expect("phases") {
+            let Some(skew_ns) = phase["figures"]["start_skew_ns"].as_f64() else {
+                continue;
+            };
+            let elapsed_ns = phase["elapsed_ns"].as_f64().expect("a time");
+            // An hour would be 3.6e12.
+            assert!(skew_ns < 1e10 && elapsed_ns < 6e10, "{phase}");
+        }
+    }
+}
+
+/// The trials of rank 1 have another clock than the one that was compared when the job began.
+#[test]
+fn a_clock_that_moves_away_after_the_job_began_is_named_in_its_phases() {
+    let Some(desk) = desk() else { return };
+    if !can_shift_clocks() {
+        println!("skipped: no time namespaces");
+        return;
+    }
+    let (program, moved) = (desk.path("bin/fslab"), desk.path("bin/moved"));
+    fs::rename(&program, &moved).expect("renamed");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n*\"--rank 1 \"*) exec unshare --time --monotonic 5 --fork \
+         --kill-child {0} \"$@\" ;;\n*) exec {0} \"$@\" ;;\nesac\n",
+        moved.display()
+    );
+    fs::write(&program, script).expect("a script");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).expect("executable");
+    let output = desk
+        .job(
+            &["-np", "2"],
+            &["run", "load.toml", "--dir", "dir", "--store", "s.db"],
+        )
+        .output()
+        .expect("mpirun starts");
+    assert!(output.status.success(), "{}", text(&output));
+    let stored = desk.shown("s.db");
+    let phases = stored["trials"][0]["phases"].as_array().expect("phases");
+    let write = phases.iter().find(|it| it["name"] == "write");
+    let notes = write.expect("a phase")["notes"].to_string();
+    assert!(notes.contains("have moved apart by"), "{notes}");
+}
+
 /// The ranks are killed one after the other: a trial's process, and a worker.
 #[test]
 fn a_killed_process_of_a_rank_ends_the_trial_at_once_and_names_the_rank() {

@@ -120,9 +120,18 @@ impl Drawing {
 
     /// The chart with the marks and names of its subjects above it.
     pub(crate) fn under_legend(self, labels: &[Label]) -> Self {
-        let (legend, lines) = legend(labels, &[], self.width);
         // A subject that the page hides has no mark and no name.
-        let legend = legend.replace("<g class=\"s", "<g class=\"of s");
+        self.under(labels, "<g class=\"of s")
+    }
+
+    /// The chart with the marks and names of its lines above it, which are no subjects of the page.
+    pub(crate) fn under_names(self, labels: &[Label]) -> Self {
+        self.under(labels, "<g class=\"s")
+    }
+
+    fn under(self, labels: &[Label], group: &str) -> Self {
+        let (legend, lines) = legend(labels, &[], self.width);
+        let legend = legend.replace("<g class=\"s", group);
         let top = LINE * f64::from(lines) + 6.0;
         let body = self.body;
         Self {
@@ -130,6 +139,13 @@ impl Drawing {
             body: format!("{legend}<g transform=\"translate(0 {top:.1})\">{body}</g>"),
             ..self
         }
+    }
+
+    /// The chart with a sentence more for who does not see it.
+    pub(crate) fn described(mut self, sentence: &str) -> Self {
+        self.description.push(' ');
+        self.description.push_str(sentence);
+        self
     }
 
     /// The chart as a separate file, in light or dark colours.

@@ -103,6 +103,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Begins what has the colour of that number; in a drawing for the script, of that subject.
+    pub(super) fn begin(&mut self, look: usize) {
+        match self.is_redrawn {
+            true => self.svg.open(look),
+            false => self.svg.open_coloured(look),
+        }
+    }
+
     /// Ends it.
     pub(super) fn close(self) {
         self.svg.close();

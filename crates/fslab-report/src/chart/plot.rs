@@ -28,6 +28,9 @@ const VALUES_MAX: (usize, usize) = (8, 24);
 /// A plot of at least this width is a separate figure, and higher.
 const WIDE: f64 = 600.0;
 
+/// Pixels between lines that are drawn beside each other.
+const APART: f64 = 4.0;
+
 /// The quantity of an axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantity {
@@ -63,6 +66,14 @@ impl Quantity {
         Self {
             is_logarithmic: Some(is_logarithmic),
             ..Self::new(title, unit)
+        }
+    }
+
+    /// The same on an axis that is logarithmic or not, whatever the figures.
+    pub(crate) fn on(self, is_logarithmic: bool) -> Self {
+        Self {
+            is_logarithmic: Some(is_logarithmic),
+            ..self
         }
     }
 
@@ -168,22 +179,46 @@ pub(crate) struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// The drawing; `None` without values.
+    /// The drawing, which the page's script fits to the subjects that are shown; `None` without
+    /// values.
     pub(crate) fn draw(&self) -> Option<Drawing> {
+        self.draw_along((&[], 0.0), |svg, y| Field::open(svg, None, Some(y)))
+    }
+
+    /// The drawing with lines that are no subjects of the page, and so stay as they are, beside
+    /// each other; the straight guide of each is dashed.
+    pub(crate) fn draw_fixed(&self, guides: &[[(f64, f64); 2]]) -> Option<Drawing> {
+        self.draw_along((guides, APART), |svg, y| Field::fixed(svg, None, Some(y)))
+    }
+
+    fn draw_along(
+        &self,
+        (guides, apart): (&[[(f64, f64); 2]], f64),
+        begin: impl for<'s> FnOnce(&'s mut Svg, Axis) -> Field<'s>,
+    ) -> Option<Drawing> {
         // Spots without a value included, so that the axis covers the entire dimension.
         let xs = distinct(self.lines.iter().flat_map(|line| &line.spots).map(|s| s.x));
-        let values: Vec<f64> = self.spots().flat_map(|spot| spot.y).flatten().collect();
+        let values = self.spots().flat_map(|spot| spot.y).flatten();
+        let of_guides = guides.iter().flatten().map(|(_, y)| *y);
+        let values: Vec<f64> = values.chain(of_guides).collect();
         let height = if self.width >= WIDE { 360.0 } else { 250.0 };
         let (right, bottom) = (self.width - 14.0, height - BELOW);
         let x = self.x.across(&xs, (LEFT + 8.0, right - 6.0))?;
         let y = self.y.upwards(&values, (bottom, TOP))?;
         let scale = y.scale;
         let mut svg = Svg::with_width(self.width, height);
-        let mut field = Field::open(&mut svg, None, Some(y));
+        let mut field = begin(&mut svg, y);
         field.upwards((LEFT, right));
         self.horizontal_axis(field.svg, (&x, &xs), (right, bottom));
-        for line in &self.lines {
-            draw_line(&mut field, (&x, scale), line);
+        // Lines with the same places across would hide the spread of each other.
+        let middle = (self.lines.len() as f64 - 1.0) / 2.0;
+        let beside = |line: usize| (line as f64 - middle) * apart;
+        for (line, [from, to]) in guides.iter().enumerate() {
+            let place = |point: &(f64, f64)| (x.at(point.0) + beside(line), scale.at(point.1));
+            field.svg.line("border", place(from), place(to));
+        }
+        for (place, line) in self.lines.iter().enumerate() {
+            draw_line(&mut field, (&x, scale), line, beside(place));
         }
         field.close();
         Some(svg.into_drawing(&self.description()))
@@ -252,25 +287,26 @@ pub(crate) fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-fn draw_line(field: &mut Field, (x, y): (&Axis, Scale), line: &Line) {
+/// Draws a line so many pixels beside its places across.
+fn draw_line(field: &mut Field, (x, y): (&Axis, Scale), line: &Line, beside: f64) {
     let figures = || line.spots.iter().filter_map(|spot| spot.y);
     let low = figures()
         .map(|[_, low, _]| low)
         .fold(f64::INFINITY, f64::min);
     let high = figures().map(|[_, _, high]| high).fold(0.0, f64::max);
-    field.svg.open(line.label.look);
+    field.begin(line.label.look);
     // Places across, and figures.
     let places = |stretch: &[Spot]| -> Vec<(f64, f64)> {
         let places = stretch.iter();
         places
-            .filter_map(|spot| Some((x.at(spot.x), spot.y?[0])))
+            .filter_map(|spot| Some((x.at(spot.x) + beside, spot.y?[0])))
             .collect()
     };
     let stretches = line.spots.split(|spot| spot.y.is_none()).map(places);
     let stretches: Vec<_> = stretches.filter(|points| points.len() > 1).collect();
     field.curves("curve", &stretches, Zoom(1.0, y.zoom(low, high)));
     let spread = line.spots.iter().filter_map(|spot| {
-        let ([_, low, high], at) = (spot.y?, x.at(spot.x));
+        let ([_, low, high], at) = (spot.y?, x.at(spot.x) + beside);
         (high > low).then_some(((at, low), (at, high)))
     });
     field.lines("cap", &spread.collect::<Vec<_>>());

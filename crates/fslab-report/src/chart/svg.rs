@@ -151,6 +151,12 @@ impl Svg {
         self.push(format_args!("<g class=\"of {class}\">"));
     }
 
+    /// Begins a group with a subject's colour that the page neither fades nor hides.
+    pub(super) fn open_coloured(&mut self, look: usize) {
+        let class = palette::class(look);
+        self.push(format_args!("<g class=\"{class}\">"));
+    }
+
     /// Begins what is below the rows of the subjects.
     pub(super) fn foot(&mut self) {
         self.body.push_str("<g class=\"foot\">");

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Bytes, ColdMethod, LabPlan, Plan, RunRecord, START_STATE_FACT, VenueKind, VenuePlan,
+    Bytes, ColdMethod, LabPlan, NetworkMount, Plan, RunRecord, START_STATE_FACT, VenueKind,
+    VenuePlan,
 };
 
 use crate::wording::{self, NOTHING, command_line, count};
@@ -94,16 +95,12 @@ fn plan(run: &RunRecord) -> Facts {
         VenuePlan::Fake => "fake: no device and no clock".to_owned(),
         VenuePlan::Imported { tool } => format!("imported: what {tool} wrote"),
     };
-    let cold = match plan.cold {
-        ColdMethod::Remount => "remount: sync, unmount, mount again, drop caches",
-        ColdMethod::Drop => "drop: sync and drop caches on the mounted file system",
-        ColdMethod::Evict => "evict: fsync and drop the phase's own files, verified",
-    };
     let mut entries = vec![
         words("study", format!("{}: {}", plan.study, plan.title)),
         words("venue", venue),
     ];
     entries.extend(labs(plan));
+    entries.extend(network_mounts(plan));
     let layers = plan.venue.layers().iter().map(ToString::to_string);
     let layers: Vec<_> = layers.collect();
     if !layers.is_empty() {
@@ -113,7 +110,7 @@ fn plan(run: &RunRecord) -> Facts {
     if plan.venue.kind() != VenueKind::Imported {
         entries.extend([
             words("size", plan.size_bytes.to_string()),
-            words("cold", cold),
+            words("cold", cold(plan)),
             words("engine", plan.engine.clone()),
             words("repeats", repeats(plan)),
             words("time limit", format!("{} s a trial", plan.trial_limit_s)),
@@ -126,6 +123,40 @@ fn plan(run: &RunRecord) -> Facts {
         title: "Plan",
         entries,
     }
+}
+
+/// How caches are dropped; on a network mount, where they stay.
+fn cold(plan: &Plan) -> String {
+    let method = match plan.cold {
+        ColdMethod::Remount => "remount: sync, unmount, mount again, drop caches",
+        ColdMethod::Drop => "drop: sync and drop caches on the mounted file system",
+        ColdMethod::Evict => "evict: fsync and drop the phase's own files, verified",
+    };
+    let mounts = plan
+        .subjects
+        .iter()
+        .filter_map(|it| it.network_mount.as_ref());
+    let limits: BTreeSet<&str> = mounts.map(NetworkMount::cold_limit).collect();
+    let limits = limits.iter().map(|limit| format!("; {limit}"));
+    limits.fold(method.to_owned(), |text, limit| text + &limit)
+}
+
+/// The network mount of each subject that is one.
+fn network_mounts(plan: &Plan) -> Vec<(String, String, bool)> {
+    let is_only = plan.subjects.len() == 1;
+    let mut entries = Vec::new();
+    for planned in &plan.subjects {
+        let Some(mount) = &planned.network_mount else {
+            continue;
+        };
+        let name = |what: &str| match is_only {
+            true => what.to_owned(),
+            false => format!("{what} ({})", planned.subject),
+        };
+        entries.push(words(&name("network mount"), mount.to_string()));
+        entries.push(code(&name("its options"), mount.options.join(",")));
+    }
+    entries
 }
 
 /// "guest kernel 6.12@key", or each of several.

@@ -55,6 +55,7 @@ pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
         }
     };
     let mut files: Vec<ChartFile> = run.ratios.iter().map(|panel| file(None, panel)).collect();
+    files.extend(run.scaling_panels.iter().map(|panel| file(None, panel)));
     let pictures = pictures(chapter, &analysis, &labels);
     let exhibits = exhibit::with_looks(&analysis, chapter.original, &labels);
     for exhibit in exhibits.into_iter().chain(pictures) {

@@ -24,6 +24,7 @@ mod panel;
 mod phase;
 mod ratios;
 mod run;
+mod scaling;
 mod sorting;
 mod sweep;
 mod tables;

@@ -100,7 +100,7 @@ impl PageContext<'_> {
                 PhaseKind::Mixed => "mixed",
                 PhaseKind::Metadata => "metadata",
             }),
-            setting: setting(phase, is_known),
+            setting: setting(phase, is_known, self.cold()),
             cold: phase.cache == CachePolicy::Cold,
             sentence: sentence(self.analysis, phase),
             table: phase.sweep.is_none().then(table).transpose()?,
@@ -111,6 +111,15 @@ impl PageContext<'_> {
             panels,
             id,
         })
+    }
+
+    /// What a cold phase is: of a network mount, nothing empties the caches of the server.
+    fn cold(&self) -> &'static str {
+        let mut subjects = self.analysis.run.header.plan.subjects.iter();
+        match subjects.any(|it| it.network_mount.is_some()) {
+            true => "cold on the client alone",
+            false => "cold",
+        }
     }
 
     fn certainty(&self, phase: &PhaseAnalysis) -> Result<Option<String>, ReportError> {
@@ -279,10 +288,10 @@ fn nearest_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> 
         .map(|(index, _)| index)
 }
 
-fn setting(phase: &PhaseAnalysis, is_cache_known: bool) -> Vec<(String, String)> {
+fn setting(phase: &PhaseAnalysis, is_cache_known: bool, cold: &str) -> Vec<(String, String)> {
     let mut setting = vec![("workload".to_owned(), phase.workload.to_owned())];
     let cache = match phase.cache {
-        CachePolicy::Cold => "cold",
+        CachePolicy::Cold => cold,
         CachePolicy::Warm => "warm",
         CachePolicy::Keep => "as the phase before left it",
     };

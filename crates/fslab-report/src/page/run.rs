@@ -9,6 +9,7 @@ use super::document::{SubjectNames, subjects_in_words};
 use super::exhibits::ExhibitPart;
 use super::panel::Panel;
 use super::phase::{PageContext, PhasePart};
+use super::scaling;
 use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
@@ -34,8 +35,10 @@ pub(super) struct Run {
     /// The picture of all phases.
     pub(super) ratios: Option<Panel>,
     pub(super) overview: String,
-    /// The geometric mean over all phases.
+    /// Rates by the number of ranks, and their pictures.
     pub(super) scaling: Option<String>,
+    pub(super) scaling_panels: Vec<Panel>,
+    /// The geometric mean over all phases.
     pub(super) score: Option<String>,
     pub(super) overall: Option<String>,
     /// Wide intervals, anomalies, and variance components.
@@ -122,6 +125,8 @@ impl Run {
                 render(&table, Style::Heat, &looks, "overview.table")?
             },
             scaling: optional(chapter.scaling.map(tables::scaling), "scaling.table")?,
+            scaling_panels: (chapter.scaling)
+                .map_or_else(Vec::new, |it| scaling::panels(it, &prefix)),
             score: optional(tables::score(analysis), "score.table")?,
             overall: optional(tables::overall(analysis), "overall.table")?,
             confidence: sheets(&confidence(analysis), "certainty.", &looks)?,

@@ -185,6 +185,83 @@ fn a_directory_is_the_device_of_its_subject_and_of_no_other() {
     assert_eq!(between((&one, "ext4:/a"), (&other, "ext4:/a")), Ok(vec![]));
 }
 
+/// A run of a network mount at one directory.
+fn of_mount(name: &str, fs: &str, mount: Option<fslab_model::NetworkMount>) -> RunRecord {
+    let mut run = of_directories(name, &[&format!("{fs}:/mnt")]);
+    run.header.plan.subjects[0].network_mount = mount;
+    run
+}
+
+fn nfs(version: &str, server: &str, options: &[&str]) -> fslab_model::NetworkMount {
+    fslab_model::NetworkMount {
+        protocol: "NFS".into(),
+        version: Some(version.into()),
+        transport: Some("tcp".into()),
+        server: Some(server.into()),
+        address: None,
+        export: Some("/e".into()),
+        options: options.iter().map(|it| (*it).to_owned()).collect(),
+        by_process: false,
+    }
+}
+
+/// What was mounted from a server was one subject, whatever the server, the version and the
+/// options.
+#[test]
+fn mounts_of_other_servers_versions_or_options_are_compared_by_that_dimension() {
+    let plain = || Some(nfs("4.2", "nas", &["hard", "rsize=1048576", "rw"]));
+    let base = of_mount("base", "nfs4", plain());
+    let found = |fs: &str, mount| {
+        let new = of_mount("new", fs, mount);
+        let diff = diff(&base, &new).map_err(|error| error.to_string())?;
+        let texts = diff.differences.iter().map(ToString::to_string);
+        Ok::<Vec<String>, String>(texts.collect())
+    };
+    let is = |text: &str| Ok(vec![text.to_owned()]);
+    assert_eq!(found("nfs4", plain()), Ok(Vec::new()));
+    assert_eq!(
+        found(
+            "nfs4",
+            Some(nfs("4.2", "other", &["hard", "rsize=1048576", "rw"]))
+        ),
+        is("server: other:/e against nas:/e")
+    );
+    assert_eq!(
+        found(
+            "nfs4",
+            Some(nfs("4.2", "nas", &["rsize=4096", "rw", "soft"]))
+        ),
+        is("options: rsize=4096,soft against hard,rsize=1048576")
+    );
+    // The kernel calls version 3 `nfs`, and later ones `nfs4`.
+    assert_eq!(
+        found(
+            "nfs",
+            Some(nfs("3", "nas", &["hard", "rsize=1048576", "rw"]))
+        ),
+        is("protocol: NFS 3 over tcp against NFS 4.2 over tcp")
+    );
+    let two = found("nfs", Some(nfs("3", "nas", &["rw", "soft"])));
+    let two = two.expect_err("protocol and options");
+    for part in [
+        "protocol (NFS 3",
+        "options (soft against hard,rsize=1048576)",
+    ] {
+        assert!(two.contains(part), "{two}");
+    }
+    // A local file system differs in the subject alone.
+    assert_eq!(
+        found("ext4", None),
+        is("subject: ext4:/mnt against nfs4:/mnt")
+    );
+    // A run of an earlier version does not say what was mounted.
+    let older = found("nfs4", None).expect_err("server, protocol and options");
+    assert!(
+        older.contains("server (not recorded against nas:/e)"),
+        "{older}"
+    );
+}
+
 /// A run in guests: each subject with its lab, of that digest and with a kernel of the first digit.
 fn of_labs(name: &str, subjects: &[(&str, &str)]) -> RunRecord {
     let lab = |digest: &str| fslab_model::LabPlan {

@@ -74,6 +74,7 @@ fn planned(name: &str) -> SubjectPlan {
         mount: None,
         check: None,
         lab: None,
+        network_mount: None,
     }
 }
 

@@ -245,6 +245,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
             ))),
             check: Some(words(&format!("fsck.{} -n DEVICE", subject.fs()))),
             lab: None,
+            network_mount: None,
             subject,
         }
     });

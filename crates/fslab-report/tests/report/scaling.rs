@@ -2,7 +2,7 @@
 
 use fslab_compare::{Scaling, merge_gathered};
 use fslab_model::RunRecord;
-use fslab_report::tables;
+use fslab_report::{Chapter, charts, html_of, tables};
 
 use crate::fixture::run_of;
 
@@ -45,6 +45,68 @@ fn efficiency_is_the_rate_of_a_rank_by_that_with_the_fewest() {
         names[..3],
         ["ext4 (8 ranks)", "xfs (8 ranks)", "ext4 (2 ranks)"]
     );
+}
+
+/// The two first phases of a run, as one activity in own and in shared directories.
+fn shared_and_own(mut run: RunRecord) -> RunRecord {
+    let names = ["own-create", "shared-create"];
+    for (spec, name) in run.header.plan.phases.iter_mut().zip(names) {
+        name.clone_into(&mut spec.name);
+    }
+    for trial in &mut run.trials {
+        for (phase, name) in trial.phases.iter_mut().zip(names) {
+            name.clone_into(&mut phase.name);
+        }
+    }
+    run
+}
+
+#[test]
+fn each_phase_has_a_picture_beside_ideal_scaling_with_shared_and_own_in_one() {
+    let runs = [run(8, 0.5), run(2, 1.0), run(4, 0.75)].map(shared_and_own);
+    let scaling = Scaling::of(&runs).expect("differ in ranks");
+    let pictures = scaling.pictures();
+    let rows = |name: &str| {
+        let found = pictures.iter().find(|it| it.name == name).expect(name);
+        let rows = found.rows.iter();
+        rows.map(|row| format!("{} {}", row.subject, row.phase))
+            .collect::<Vec<String>>()
+    };
+    let of_create = [
+        "ext4 own-create",
+        "ext4 shared-create",
+        "xfs own-create",
+        "xfs shared-create",
+    ];
+    assert_eq!(rows("create")[..], of_create[..rows("create").len()]);
+    assert!(rows("create").len() >= 2, "{:?}", rows("create"));
+    let row = pictures[0].rows[0];
+    let of_two = row.points[0].rate.value;
+    assert_eq!(row.ideal(8), Some(of_two * 4.0));
+    let merged = merge_gathered(&runs);
+    let chapter = Chapter::of(&merged.run).with_scaling(Some(&scaling));
+    let files = charts(&chapter).expect("charts");
+    let found = files.iter().find(|file| file.kind == "scaling-create");
+    let picture = &found.expect("a picture").svg;
+    for part in [
+        "Create by the number of ranks",
+        "ext4, own create: 50 % of ideal scaling with 8 ranks.",
+        // Two logarithmic axes, on which ideal scaling is straight, and a line of it for each row.
+        "more is better · log axis",
+        "class=\"border\"",
+    ] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    assert_eq!(
+        picture.matches("class=\"border\"").count(),
+        rows("create").len()
+    );
+    let latency = files
+        .iter()
+        .find(|file| file.kind == "scaling-create-latency");
+    assert!(latency.expect("a picture").svg.contains("99th percentile"));
+    let page = html_of(&[chapter]).expect("a page");
+    assert!(page.contains("Create by the number of ranks"));
 }
 
 #[test]

@@ -76,6 +76,7 @@ pub(crate) fn plan() -> Plan {
                 mount: words("mount DEVICE MOUNTPOINT"),
                 check: None,
                 lab: None,
+                network_mount: None,
             })
             .into(),
         phases: vec![write_spec()],

@@ -2,12 +2,17 @@
 //!
 //! Types that cannot be made here are empty enums: their methods are never called.
 
+mod call_array;
 mod mount_flags;
 mod refusals;
 #[cfg(unix)]
 mod ring;
 mod values;
 
+pub use call_array::{
+    CallArray, CallBatch, CallFile, DoneOperation, OpenedByCall, STAMP_BYTES, StoppedOperation,
+    TakenCallArray, has_call_array, open_call_array,
+};
 pub use mount_flags::MountFlags;
 pub use refusals::*;
 #[cfg(unix)]

@@ -102,6 +102,74 @@ impl Page {
     }
 }
 
+/// How a kernel's driver reads the clock of [`monotonic_ns`] for the calls of an array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallClock {
+    pub(super) kind: CallClockKind,
+    /// The last reading of the page, and the number of unchanged ones.
+    pub(super) last_ns: u64,
+    pub(super) same: u32,
+    pub(super) same_max: u32,
+}
+
+/// What a driver reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallClockKind {
+    /// CLOCK_MONOTONIC.
+    Monotonic,
+    /// The same of a guest in virtual time.
+    Page,
+    /// The processor's counter.
+    Counter,
+}
+
+impl CallClock {
+    /// The clock as it is; `None` if no driver reads it.
+    pub(super) fn now() -> Option<Self> {
+        let mut clock = Self {
+            kind: CallClockKind::Monotonic,
+            last_ns: 0,
+            same: 0,
+            same_max: SAME_MAX,
+        };
+        match SOURCE.get() {
+            None => {}
+            Some(Source::Counter(_)) => clock.kind = CallClockKind::Counter,
+            Some(Source::Held(_)) => return None,
+            Some(Source::Page(page)) => {
+                clock.kind = CallClockKind::Page;
+                clock.last_ns = page.last_ns.load(Ordering::Relaxed);
+                clock.same = page.same.load(Ordering::Relaxed);
+            }
+        }
+        Some(clock)
+    }
+
+    /// Continues with the readings that the driver has made.
+    pub(super) fn go_on(self) {
+        if let Some(Source::Page(page)) = SOURCE.get() {
+            page.last_ns.store(self.last_ns, Ordering::Relaxed);
+            page.same.store(self.same, Ordering::Relaxed);
+        }
+    }
+
+    /// The time of a driver's reading.
+    pub(super) fn ns_of(reading: u64) -> u64 {
+        match SOURCE.get() {
+            Some(Source::Counter(counter)) => counter.ns_at(reading),
+            _ => reading,
+        }
+    }
+
+    /// What a driver reads at `ns`.
+    pub(super) fn reading_at(ns: u64) -> u64 {
+        match SOURCE.get() {
+            Some(Source::Counter(counter)) => counter.ticks_at(ns),
+            _ => ns,
+        }
+    }
+}
+
 /// Converts the processor's counter to nanoseconds.
 struct Counter {
     start_ns: u64,
@@ -112,8 +180,19 @@ struct Counter {
 
 impl Counter {
     fn now_ns(&self) -> u64 {
-        let ticks = ticks().wrapping_sub(self.start_ticks);
-        self.start_ns + scaled_ns(ticks, self.tick_ns_scaled)
+        self.ns_at(ticks())
+    }
+
+    fn ns_at(&self, ticks: u64) -> u64 {
+        let passed = ticks.wrapping_sub(self.start_ticks);
+        self.start_ns + scaled_ns(passed, self.tick_ns_scaled)
+    }
+
+    /// The first tick at which `ns` has been reached; none is that late if it is far away.
+    fn ticks_at(&self, ns: u64) -> u64 {
+        let passed_ns = u128::from(ns.saturating_sub(self.start_ns));
+        let passed = (passed_ns << 32).div_ceil(u128::from(self.tick_ns_scaled.max(1)));
+        u64::try_from(passed).map_or(u64::MAX, |passed| self.start_ticks.saturating_add(passed))
     }
 }
 

@@ -5,6 +5,8 @@ mod attributes;
 mod backing;
 mod beneath;
 mod block_device;
+mod call_array;
+mod call_batch;
 mod call_names;
 mod child_group;
 mod clock;
@@ -64,6 +66,11 @@ mod unix_reaper;
 pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
 pub use attributes::{get_attribute, set_attribute};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
+pub use call_array::{
+    CallArray, DoneOperation, StoppedOperation, TakenCallArray, call_arrays_made, has_call_array,
+    open_call_array, use_call_array_without_driver,
+};
+pub use call_batch::{CallBatch, CallFile, OpenedByCall, STAMP_BYTES};
 pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::ChildGroup;
 pub use clock::{

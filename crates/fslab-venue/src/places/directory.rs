@@ -1,14 +1,15 @@
 //! A fresh directory below one of the user's, on whatever file system it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fslab_model::{DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
 
 use super::place::{
     Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
     make_marked_folder,
 };
 use crate::lease::LeasedResources;
+use crate::time_limit::within_limit;
 use crate::undo::folder_of;
 
 /// The trial's folder, separate from the mark of the scratch folder.
@@ -16,14 +17,39 @@ const FILES: &str = "files";
 
 pub(crate) struct Directory {
     parent: PathBuf,
+    /// The network mount there when the run began; empty for a local file system.
+    mount: DeviceIdentity,
 }
 
 impl Directory {
     /// A place below `parent` with room for `bytes`.
     pub(crate) fn open(parent: PathBuf, bytes: u64) -> Result<Self, Failure> {
         ensure_folder(&parent, bytes)?;
-        Ok(Self { parent })
+        let what = format!("look at {}", parent.display());
+        let mount = within_limit(&what, |_| mount_at(&parent))?;
+        Ok(Self { parent, mount })
     }
+
+    /// Checks that the network mount is that of the run's start, with the same options.
+    fn ensure_same_mount(&self) -> Result<(), Failure> {
+        let Some(difference) = self.mount.difference(&mount_at(&self.parent)?) else {
+            return Ok(());
+        };
+        let text = format!(
+            "{} is mounted otherwise than when the run began",
+            self.parent.display()
+        );
+        let mut failure = Failure::new(FailureKind::Device, text)
+            .hint("its figures would not be those of one mount: begin a new run");
+        failure.causes.push(difference);
+        Err(failure)
+    }
+}
+
+/// The network mount at `path`; empty for a local file system.
+fn mount_at(path: &Path) -> Result<DeviceIdentity, Failure> {
+    let mount = fslab_fs::network_mount(&fslab_fs::recognise(path)?);
+    Ok(mount.map_or_else(DeviceIdentity::default, |mount| mount.identity()))
 }
 
 impl Place for Directory {
@@ -45,6 +71,7 @@ impl Place for Directory {
         })?;
         let path = scratch.join(FILES);
         preparing.bounded("make a folder for the trial", |_| {
+            self.ensure_same_mount()?;
             make_marked_folder(scratch, resources)?;
             create_folder(&path)
         })?;

@@ -1,4 +1,4 @@
-//! What an export of fslab adds to a summary of mdtest: its subject, and the phases of its rows.
+//! What an export of fslab adds to the form of mdtest or IO500: its subject, and phases of rows.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::json_fields::Fields;
 use crate::error::Fault;
 
-/// The subject of a launch, and the phase of each row by its title.
+/// The subject of what was measured together, and the phase of each row by its title.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MdtestOrigin {
+pub(crate) struct Origin {
     pub(super) subject: String,
     pub(super) phases: BTreeMap<String, String>,
 }
 
-impl MdtestOrigin {
+impl Origin {
     /// The beginning of its line.
     pub(super) const MARK: &str = "fslab: ";
 
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_line_of_an_export_names_the_phases_of_rows() {
         let line = r#"{"subject": "ext4", "phases": {"File stat": "own-stat"}}"#;
-        let origin = MdtestOrigin::of("line 5".into(), line).expect("an origin");
+        let origin = Origin::of("line 5".into(), line).expect("an origin");
         assert_eq!(origin.subject, "ext4");
         assert_eq!(origin.phases["File stat"], "own-stat");
     }
@@ -65,7 +65,7 @@ mod tests {
                 "line 5, phases, y: \"p\" is not a phase of one row",
             ),
         ] {
-            let fault = MdtestOrigin::of("line 5".into(), line).expect_err(line);
+            let fault = Origin::of("line 5".into(), line).expect_err(line);
             assert_eq!(fault.to_string(), expected);
         }
     }
