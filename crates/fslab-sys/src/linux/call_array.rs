@@ -567,20 +567,22 @@ mod tests {
         std::fs::write(at("a"), "abc").expect("written");
         let mut array = CallArray::without_driver();
         let mut batch = array.batch();
-        let mut one = |put: &mut dyn FnMut(&mut CallBatch<'_>)| {
-            assert!(batch.begin(1, 8));
-            put(&mut batch);
-            batch.end(0);
-        };
-        one(&mut |it| it.rename(&directory, c"a", c"b"));
-        one(&mut |it| it.link(&directory, c"b", c"c"));
-        one(&mut |it| it.symlink(&directory, c"b", c"d"));
-        one(&mut |it| it.change_mode(&directory, c"b", 0o640));
-        one(&mut |it| it.touch(&directory, c"b"));
-        one(&mut |it| it.stat(&directory, c"d", true));
-        one(&mut |it| it.unlink(&directory, c"b"));
-        one(&mut |it| it.stat(&directory, c"d", false));
-        one(&mut |it| it.stat(&directory, c"d", true));
+        macro_rules! one {
+            ($call:ident($($argument:expr),*)) => {
+                assert!(batch.begin(1, 8));
+                batch.$call(&directory, $($argument),*);
+                batch.end(0);
+            };
+        }
+        one!(rename(c"a", c"b"));
+        one!(link(c"b", c"c"));
+        one!(symlink(c"b", c"d"));
+        one!(change_mode(c"b", 0o640));
+        one!(touch(c"b"));
+        one!(stat(c"d", true));
+        one!(unlink(c"b"));
+        one!(stat(c"d", false));
+        one!(stat(c"d", true));
         batch.run(LATE).expect("runs");
         assert_eq!(array.done().count(), 8);
         let error = array.stopped().expect("a dangling link").result;
@@ -588,10 +590,7 @@ mod tests {
         assert!(!at("a").exists() && !at("b").exists());
         let mode = std::os::unix::fs::MetadataExt::mode(&at("c").metadata().expect("linked"));
         assert_eq!(mode & 0o777, 0o640);
-        assert_eq!(
-            std::fs::read_link(at("d")).expect("a link"),
-            std::path::Path::new("b")
-        );
+        assert_eq!(std::fs::read_link(at("d")).expect("a link"), Path::new("b"));
     }
 
     #[test]
