@@ -1,6 +1,6 @@
 //! Jobs leave the same files and count the same with system calls one by one and in arrays.
 //!
-//! A single test, in a process of its own: the array is the process's.
+//! A single test, in a separate process: the array is the process's.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ enum Load {
     Names(MetadataJob),
 }
 
-fn loads() -> Vec<(&'static str, Load)> {
+fn data_loads() -> Vec<(&'static str, Load)> {
     let size = 1 << 20;
     let whole = DataJob::write("file", size, 64 << 10);
     let random = DataJob {
@@ -60,6 +60,17 @@ fn loads() -> Vec<(&'static str, Load)> {
         open: OpenMode::Existing,
         ..whole.clone()
     };
+    vec![
+        ("write", Load::Data(whole)),
+        ("random", Load::Data(random)),
+        ("synced", Load::Data(synced)),
+        ("mixed", Load::Data(mixed)),
+        ("again", Load::Data(again)),
+        ("updated", Load::Data(updated)),
+    ]
+}
+
+fn loads() -> Vec<(&'static str, Load)> {
     let tree = TreeShape::flat("tree", 700, 100);
     let names = |operation| MetadataJob {
         file_bytes: FileSizes::from(9000),
@@ -67,14 +78,7 @@ fn loads() -> Vec<(&'static str, Load)> {
         ..MetadataJob::new(operation, tree.clone())
     };
     use MetadataOperation as Operation;
-    let mut loads = vec![
-        ("write", Load::Data(whole)),
-        ("random", Load::Data(random)),
-        ("synced", Load::Data(synced)),
-        ("mixed", Load::Data(mixed)),
-        ("again", Load::Data(again)),
-        ("updated", Load::Data(updated)),
-    ];
+    let mut loads = data_loads();
     let operations = [
         ("create", Operation::Create),
         ("stat", Operation::Stat),

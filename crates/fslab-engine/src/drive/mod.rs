@@ -32,6 +32,6 @@ pub(crate) use names_worker::NamesWorker;
 pub(crate) use paths::Naming;
 pub(crate) use queue_loop::run_queue_loop;
 pub(crate) use stonewall::Stonewall;
-pub(crate) use target::{DataTarget, NamesTarget, Task, Transfer};
+pub(crate) use target::{DataTarget, NamesTarget, PutTask, Task, Transfer};
 pub(crate) use threads::WorkerGroup;
 pub(crate) use workers::{WorkerConfig, run_workers};

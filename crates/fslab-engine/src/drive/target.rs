@@ -91,6 +91,9 @@ pub(crate) struct Task<'a> {
     pub(crate) file: TreeFile,
 }
 
+/// Puts the calls of a task into an array; false if there is no room.
+pub(crate) type PutTask<'p> = &'p mut dyn FnMut(&Task<'_>) -> bool;
+
 /// A folder with the names to operate on.
 pub(crate) trait NamesTarget {
     /// A created file that is still open.
@@ -128,14 +131,14 @@ pub(crate) trait NamesTarget {
         false
     }
 
-    /// Puts the calls of tasks into `calls` and makes them, up to `until_ns`. `tasks` gives tasks to
-    /// its argument until that returns false: there is no room for this one. `calls` then tells what
-    /// was done.
+    /// Puts the calls of tasks into `calls` and makes them, up to `until_ns`. `tasks` gives tasks
+    /// to its argument until that returns false: there is no room for this one. `calls` then has
+    /// the operations that were done.
     fn perform_together(
         &mut self,
         _calls: &mut CallArray,
         _until_ns: u64,
-        _tasks: &mut dyn FnMut(&mut dyn FnMut(&Task<'_>) -> bool),
+        _tasks: &mut dyn FnMut(PutTask<'_>),
     ) -> io::Result<()> {
         unreachable!("this engine gathers no calls")
     }

@@ -15,7 +15,8 @@ use super::gathering::{Gathering, mode_of};
 use super::psync::write_all;
 use crate::content::DataPool;
 use crate::drive::{
-    NamesTarget, NamesWorker, Naming, Stonewall, Task, WorkerConfig, run_names_loop, run_workers,
+    NamesTarget, NamesWorker, Naming, PutTask, Stonewall, Task, WorkerConfig, run_names_loop,
+    run_workers,
 };
 use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
 use crate::ranks::shifted;
@@ -321,7 +322,7 @@ impl NamesTarget for NamesFolder {
         &mut self,
         calls: &mut CallArray,
         until_ns: u64,
-        tasks: &mut dyn FnMut(&mut dyn FnMut(&Task<'_>) -> bool),
+        tasks: &mut dyn FnMut(PutTask<'_>),
     ) -> io::Result<()> {
         let mut batch = calls.batch();
         let gathering = Gathering {

@@ -1,9 +1,10 @@
 //! An array of system calls that are executed one after the other, by one call of a guest's kernel
 //! or, in tests, one by one here.
 //!
-//! In User-Mode Linux each system call costs its host 20 us. The driver `kernel/simdisk/lab/calls.h`
-//! executes an array of them with one; it has the structures of this file. What the calls do, in
-//! which order, and the times that are noted before and after them are the same.
+//! In User-Mode Linux each system call costs its host 20 us. The driver in
+//! `kernel/simdisk/lab/calls_kern.c` executes an array of them with one; its `calls.h` has the
+//! structures of this file. What the calls do, in which order, and the times that are noted before
+//! and after them are the same.
 //!
 //! All memory of the array is allocated once, by [`open_call_array`]: in a guest in virtual time,
 //! before the measured memory opens.
@@ -93,7 +94,7 @@ pub struct CallArray {
     pub(super) operations: Vec<Operation>,
     pub(super) names: Box<[Cell<u8>]>,
     pub(super) names_used: usize,
-    /// What each stat writes and nobody reads.
+    /// What each stat writes and no one reads.
     pub(super) stat: Box<Cell<libc::stat>>,
     pub(super) stamps: Box<[Cell<[u8; STAMP_BYTES]>]>,
     pub(super) stamps_used: usize,

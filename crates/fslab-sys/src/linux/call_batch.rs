@@ -124,7 +124,7 @@ impl<'b> CallBatch<'b> {
     }
 
     /// Makes the calls until one fails, has an unexpected result, or ends an operation at
-    /// `until_ns` or later. The array then tells what was done.
+    /// `until_ns` or later. The array then has the operations that were done.
     ///
     /// # Errors
     /// That of the driver.
