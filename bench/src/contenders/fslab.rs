@@ -57,6 +57,7 @@ impl Fslab {
             counter_hz: None,
             virtual_time: false,
             counted: false,
+            single_calls: false,
             allow_commands: false,
             ranks: None,
         };
