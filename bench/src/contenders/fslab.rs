@@ -58,6 +58,7 @@ impl Fslab {
             virtual_time: false,
             counted: false,
             allow_commands: false,
+            single_calls: false,
             ranks: None,
         };
         let mut invocation =
