@@ -59,6 +59,7 @@ impl Fslab {
             counted: false,
             single_calls: false,
             allow_commands: false,
+            single_calls: false,
             ranks: None,
         };
         let mut invocation =

@@ -29,7 +29,7 @@ pub(crate) struct UsedDirectory {
     path: PathBuf,
     write_back: WriteBack,
     /// The network file system on which it is.
-    network_mount: Option<NetworkMount>,
+    network_mount: Option<Box<NetworkMount>>,
 }
 
 impl UsedDirectory {
@@ -42,7 +42,8 @@ impl UsedDirectory {
             write_back,
             network_mount: fslab_fs::recognise(path)
                 .ok()
-                .and_then(|mount| fslab_fs::network_mount(&mount)),
+                .and_then(|mount| fslab_fs::network_mount(&mount))
+                .map(Box::new),
         })
     }
 
