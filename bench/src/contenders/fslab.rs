@@ -59,7 +59,6 @@ impl Fslab {
             counted: false,
             single_calls: false,
             allow_commands: false,
-            single_calls: false,
             ranks: None,
         };
         let mut invocation =
