@@ -1,6 +1,6 @@
 //! Network file systems among the mounts: server, protocol and options, from mountinfo(5).
 //!
-//! Each driver writes its source and its options in a form of its own (nfs(5), mount.cifs(8),
+//! Each driver writes its source and its options in another form (nfs(5), mount.cifs(8),
 //! Documentation/filesystems/9p.rst and ceph.rst of the kernel, mount.lustre(8), mount.fuse(8)). A
 //! driver with its form is one line in `KINDS`.
 

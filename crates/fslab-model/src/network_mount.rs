@@ -82,7 +82,7 @@ impl NetworkMount {
             }
             (false, false) => "cold on the client alone: the caches of the server stay as they are",
             (false, true) => {
-                "cold in this kernel alone: the server is on this machine, and caches of its own \
+                "cold in this kernel alone: the server is on this machine, and the caches of its \
                  processes stay as they are"
             }
         }

@@ -70,7 +70,7 @@ pub(super) struct Scored<'r> {
 /// The scores of one trial.
 pub(super) struct Scores<'r> {
     pub(super) rows: Vec<Scored<'r>>,
-    /// Why the run as a whole does not count.
+    /// Why the run does not count, whatever its phases are.
     pub(super) invalid: Vec<String>,
     pub(super) bandwidth: f64,
     pub(super) metadata: f64,

@@ -90,7 +90,7 @@ fn every_rank_takes_part_in_every_phase_and_nothing_is_left() {
     assert_eq!(left.count(), 0);
 }
 
-/// True if this machine lets a process have a clock of its own, in a time namespace.
+/// True if this machine lets a process have another clock, in a time namespace.
 fn can_shift_clocks() -> bool {
     let tried = Command::new("unshare")
         .args(["--time", "--monotonic", "1", "--fork", "true"])
