@@ -103,7 +103,9 @@ pub(crate) static NINE_P: NetworkFileSystem = NetworkFileSystem {
         NetworkFact {
             title: "sync",
             text: "fsync(2) of a file or a directory is a request (Tfsync), answered when the \
-                   server has synced it. Other changes are answered before they are on the disk.",
+                   server has synced it. sync(2) and syncfs(2) end at the client: what was created, \
+                   renamed or removed is on the disk only when the server's file system has \
+                   written it by itself.",
         },
         NetworkFact {
             title: "cold",

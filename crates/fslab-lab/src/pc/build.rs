@@ -55,13 +55,27 @@ const BASE: [&str; 17] = [
 ];
 
 /// The modules of client and server of each network file system, by the protocol's name: the client
-/// of NFS asks for its version by the module's name, which is no alias of a file system; SMB asks for
-/// ciphers by names that several modules have.
+/// of NFS asks for its version by the module's name, which is no alias of a file system. SMB asks for
+/// ciphers when it connects, and no module is loaded then.
 const NETWORK: [(&str, &[&str]); 3] = [
     ("nfs", &["nfsv4", "nfsd"]),
     (
         "smb",
-        &["aes_generic", "ctr", "ghash_generic", "cifs", "ksmbd"],
+        &[
+            "aes_generic",
+            "md5",
+            "hmac",
+            "sha256_generic",
+            "sha512_generic",
+            "cmac",
+            "ecb",
+            "ctr",
+            "ccm",
+            "ghash_generic",
+            "gcm",
+            "cifs",
+            "ksmbd",
+        ],
     ),
     ("9p", &["9p", "9pnet_fd"]),
 ];
