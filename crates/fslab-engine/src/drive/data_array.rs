@@ -32,8 +32,8 @@ pub(super) fn may_gather<T: DataTarget>(worker: &DataWorker<'_>) -> bool {
         && job.record_bytes <= RECORD_BYTES_MAX
 }
 
-/// Issues the next operations, the first of which was taken from `budget`, and takes those after it;
-/// returns the end of the last one. `None` if the next one must be issued by itself.
+/// Issues the next operations, the first of which was taken from `budget`, and takes those after
+/// it; returns the end of the last one. `None` if the next one must be issued by itself.
 pub(super) fn issue_together<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
