@@ -234,6 +234,7 @@ mod tests {
                 programs: Vec::new(),
                 missing: Vec::new(),
                 glibc: (2, 36),
+                network: false,
             };
             let root = bench.make("root").expect("made");
             let written = crate::lab::write_root(&root, assembly, 1).expect("written");
