@@ -48,8 +48,8 @@ fn served_by(subject: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Ports, ids of sessions and requests, the server's verifier, random keys and times of leases would
-/// differ from run to run.
+/// Ports, ids of sessions and requests, the server's verifier, random keys and times of leases
+/// would differ from run to run.
 #[test]
 fn a_file_system_over_a_network_is_measured_beside_the_local_one_with_the_same_records_twice() {
     let test = "network, twice the same";

@@ -70,7 +70,7 @@ pub struct NetworkFileSystem {
     pub facts: &'static [NetworkFact],
 }
 
-/// What a server is told.
+/// The configuration of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Served<'a> {
     /// The folder that it serves.

@@ -1,5 +1,5 @@
-//! SMB 3: the server ksmbd and the client cifs, both of the kernel. The program ksmbd.mountd gives the
-//! server its configuration, and stays, because it answers each login and each request for a share.
+//! SMB 3: the server ksmbd and the client cifs, both of the kernel. The program ksmbd.mountd gives
+//! the server its configuration, and stays, because it answers each login and each request for a share.
 
 use fslab_model::{Capabilities, CaseRule, Network, Protocol};
 
@@ -70,7 +70,8 @@ fn serve(served: &Served<'_>) -> NetworkServer {
     }))
 }
 
-/// Without the POSIX extensions a file has the attributes of DOS: the client makes up owner and mode.
+/// Without the POSIX extensions a file has the attributes of DOS: the client makes up owner and
+/// mode.
 fn limit(capabilities: &mut Capabilities, network: &Network) {
     let has = |words: &[&str]| network.client.iter().any(|it| words.contains(&it.as_str()));
     if has(&["posix", "unix", "linux"]) {
@@ -92,7 +93,8 @@ pub(crate) static SMB: NetworkFileSystem = NetworkFileSystem {
               since 2021 (ksmbd, Linux 5.15).",
     config: KernelConfig(&[&["CONFIG_CIFS", "CONFIG_SMB_SERVER"]]),
     tools: &[MOUNTD],
-    server: "ksmbd of the guest's kernel, with the program ksmbd.mountd for configuration and login",
+    server: "ksmbd of the guest's kernel, with the program ksmbd.mountd for configuration and \
+             login",
     serve,
     stop: &["ksmbd.control", "--shutdown"],
     fs_type: "smb3",

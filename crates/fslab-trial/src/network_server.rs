@@ -1,5 +1,5 @@
-//! The server of a network file system: the kernel's, a program, or the kernel's with a program. Only
-//! in a guest, which has no network but the loopback interface.
+//! The server of a network file system: the kernel's, a program, or the kernel's with a program.
+//! Only in a guest, which has no network but the loopback interface.
 //!
 //! ```text
 //!     NetworkServer

@@ -74,7 +74,9 @@ fn list(json: bool) -> Result<(), CommandError> {
         rows: rows.collect(),
         notes: vec![
             "`fslab fs list --probe` shows which work on this machine.".into(),
-            "`nfs:NAME`, `smb:NAME` and `9p:NAME` are one of them over a network protocol, in a guest: fslab fs show nfs.".into(),
+            "`nfs:NAME`, `smb:NAME` and `9p:NAME` are one of them over a network protocol, in a \
+             guest: fslab fs show nfs."
+                .into(),
         ],
     };
     screen::print_styled(&screen::render(&table))

@@ -34,7 +34,10 @@ pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
             None => Ok(cache.find_lab(name)?),
         },
         Err(error @ LabError::NotBuilt { .. }) if name == NETWORK => Err(Failure::from(error)
-            .hint("fslab lab build --network makes it: a kernel with network file systems, and their servers")),
+            .hint(
+                "fslab lab build --network makes it: a kernel with network file systems, and \
+                 their servers",
+            )),
         found => Ok(found?),
     }
 }

@@ -54,9 +54,9 @@ const BASE: [&str; 17] = [
     "mq_deadline",
 ];
 
-/// The modules of client and server of each network file system, by the protocol's name: the client
-/// of NFS asks for its version by the module's name, which is no alias of a file system. SMB asks for
-/// ciphers when it connects, and no module is loaded then.
+/// The modules of client and server of each network file system, by the protocol's name: the
+/// client of NFS asks for its version by the module's name, which is no alias of a file system. SMB
+/// asks for ciphers when it connects, and no module is loaded then.
 const NETWORK: [(&str, &[&str]); 3] = [
     ("nfs", &["nfsv4", "nfsd"]),
     (

@@ -227,7 +227,8 @@ pub(crate) const PROGRAMS: &[Listed] = &[
     listed("sed", &[("/usr/bin/sed", &[])]),
 ];
 
-/// Servers of network file systems: only in labs with them, so that other root images stay the same.
+/// Servers of network file systems: only in labs with them, so that other root images stay the
+/// same.
 pub(crate) const NETWORK_PROGRAMS: &[Listed] = &[
     listed("ksmbd-tools", &[("/usr/sbin/ksmbd.mountd", &[])]),
     listed("diod", &[("/usr/sbin/diod", &[])]),
