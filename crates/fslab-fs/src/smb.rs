@@ -1,5 +1,6 @@
 //! SMB 3: the server ksmbd and the client cifs, both of the kernel. The program ksmbd.mountd gives
-//! the server its configuration, and stays, because it answers each login and each request for a share.
+//! the server its configuration, and stays, because it answers each login and each request for a
+//! share.
 
 use fslab_model::{Capabilities, CaseRule, Network, Protocol};
 
