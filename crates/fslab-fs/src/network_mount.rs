@@ -10,7 +10,7 @@ use crate::Recognised;
 
 /// Options that name what has its own place in a [`NetworkMount`], or users and addresses, which
 /// change no figure.
-const NAMED_ELSEWHERE: [&str; 27] = [
+const NAMED_ELSEWHERE: [&str; 29] = [
     "addr",
     "clientaddr",
     "mountaddr",
@@ -38,6 +38,8 @@ const NAMED_ELSEWHERE: [&str; 27] = [
     "noforcegid",
     "user_id",
     "group_id",
+    "uname",
+    "aname",
 ];
 
 /// How a driver writes the source of a mount.
@@ -191,7 +193,10 @@ fn described(
         transport: transport.map(str::to_owned).or(place.transport),
         server: place.server,
         address: address.map(str::to_owned),
-        export: place.export,
+        // 9P names the exported tree in an option.
+        export: value(&mount.options, "aname")
+            .map(str::to_owned)
+            .or(place.export),
         options,
         by_process: mount.fs_type.starts_with("fuse"),
     }
@@ -323,6 +328,27 @@ mod tests {
             gluster.options.join(","),
             "allow_other,default_permissions,max_read=131072,relatime,rw"
         );
+    }
+
+    /// Lines of the guest's kernel 6.12, which served NFS and mounted it, and mounted a server of 9P.
+    #[test]
+    fn mounts_by_the_kernel_are_recognised_as_it_has_them() {
+        let (nfs, options) = texts(
+            "nfs4 127.0.0.1:/ rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,\
+             timeo=600,retrans=2,sec=sys,clientaddr=127.0.0.1,local_lock=none,addr=127.0.0.1",
+        );
+        assert_eq!(nfs, "NFS 4.2 over tcp from 127.0.0.1:/");
+        assert_eq!(
+            options,
+            "hard,local_lock=none,namlen=255,relatime,retrans=2,rsize=1048576,rw,sec=sys,timeo=600,\
+             wsize=1048576"
+        );
+        let (plan9, options) = texts(
+            "9p 127.0.0.1 rw,sync,dirsync,uname=root,aname=/tmp/mnt-served,access=user,msize=65536,\
+             trans=tcp",
+        );
+        assert_eq!(plan9, "9P over tcp from 127.0.0.1:/tmp/mnt-served");
+        assert_eq!(options, "access=user,dirsync,msize=65536,relatime,rw,sync");
     }
 
     /// The forms of the manual pages of drivers that this project has not run.
