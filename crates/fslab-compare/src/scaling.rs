@@ -62,6 +62,8 @@ pub struct ScalingPoint {
     pub ranks: u32,
     /// The rate of all ranks together.
     pub rate: Estimate,
+    /// The smallest and the largest of the repeats.
+    pub spread: [f64; 2],
     /// The rate of a rank, as a share of that with the fewest ranks.
     pub efficiency: f64,
     /// Median latency of its operations in nanoseconds.
@@ -148,11 +150,18 @@ fn point(analysis: &Analysis, subject: &Subject, phase: &PhaseAnalysis) -> Optio
     let place = analysis.subjects().position(|it| it == subject)?;
     let is_alike = |it: &&PhaseAnalysis| it.name == phase.name && it.parameters == phase.parameters;
     let found = analysis.runs().find(is_alike)?;
-    let rate = found.comparison.as_ref()?.entries[place].location?;
+    let entry = &found.comparison.as_ref()?.entries[place];
+    let rate = entry.location?;
+    let values = entry.values.iter().copied();
+    let spread = [
+        values.clone().fold(rate.value, f64::min),
+        values.fold(rate.value, f64::max),
+    ];
     let mean = |metric| found.compare(metric).entries[place].mean();
     Some(ScalingPoint {
         ranks: analysis.run.header.plan.ranks,
         rate,
+        spread,
         efficiency: 1.0,
         latency_p50_ns: mean(&LATENCY_P50),
         latency_p99_ns: mean(&LATENCY_P99),

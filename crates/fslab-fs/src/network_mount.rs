@@ -330,7 +330,7 @@ mod tests {
         );
     }
 
-    /// Lines of the guest's kernel 6.12, which served NFS and mounted it, and mounted a server of 9P.
+    /// Lines of the guest's kernel 6.12, which served NFS and mounted it, and mounted 9P.
     #[test]
     fn mounts_by_the_kernel_are_recognised_as_it_has_them() {
         let (nfs, options) = texts(

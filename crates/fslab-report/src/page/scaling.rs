@@ -52,10 +52,8 @@ fn labels(picture: &ScalingPicture) -> Vec<Label> {
 
 fn rates(picture: &ScalingPicture, labels: &[Label], prefix: &str) -> Option<Panel> {
     let spot = |point: &ScalingPoint| {
-        let interval = point.rate.interval;
-        let (low, high) =
-            interval.map_or((point.rate.value, point.rate.value), |it| (it.low, it.high));
-        Some([point.rate.value, low.max(0.0), high])
+        let [low, high] = point.spread;
+        Some([point.rate.value, low, high])
     };
     let is_wide = is_wide(picture);
     let metric = picture.rows[0].metric;
@@ -83,7 +81,7 @@ fn rates(picture: &ScalingPicture, labels: &[Label], prefix: &str) -> Option<Pan
         kind: format!("scaling-{}", slug(picture.name)),
         title: format!("{} by the number of ranks", wording::heading(picture.name)),
         caption: "all ranks together · dashed: ideal, each rank as fast as with the fewest · \
-                  upright: 95 % interval"
+                  upright: the spread of the repeats"
             .to_owned(),
         drawing: plot
             .draw_fixed(&ideals)?
