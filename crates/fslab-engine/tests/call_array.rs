@@ -203,7 +203,7 @@ fn an_error_is_that_of_the_call(root: &Path) {
     std::fs::write(root.join("other/f00000031"), "").expect("written");
     let text = failed(MetadataOperation::Create);
     assert!(
-        text.contains("f00000031") && text.contains("EEXIST") || text.contains("exists"),
+        text.contains("f00000031") && (text.contains("EEXIST") || text.contains("exists")),
         "{text}"
     );
     assert!(root.join("other/f00000030").exists() && !root.join("other/f00000032").exists());

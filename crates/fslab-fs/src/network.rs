@@ -203,6 +203,13 @@ pub struct NetworkFact {
     pub text: &'static str,
 }
 
+/// What makes a phase cold where client and server are of one kernel.
+pub(crate) const COLD: NetworkFact = NetworkFact {
+    title: "cold",
+    text: "Client and server are unmounted and stopped, then all caches of the kernel are \
+           dropped, which both use.",
+};
+
 /// A local file system that is served, and mounted over its protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkMounting {

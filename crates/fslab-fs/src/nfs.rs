@@ -3,7 +3,7 @@
 use fslab_model::Protocol;
 
 use crate::KernelConfig;
-use crate::network::{NetworkFact, NetworkFileSystem, NetworkServer, Served};
+use crate::network::{COLD, NetworkFact, NetworkFileSystem, NetworkServer, Served};
 use crate::option_rule::{KeyRule, OptionValue, key};
 
 /// Bytes of the largest request: what the server takes on a machine with 4 GiB of memory or more.
@@ -93,11 +93,7 @@ pub(crate) static NFS: NetworkFileSystem = NetworkFileSystem {
                    export=async lets it answer at once, against the protocol: a crash of the \
                    server then loses what the client holds for durable.",
         },
-        NetworkFact {
-            title: "cold",
-            text: "Client and server are unmounted and stopped, then all caches of the kernel are \
-                   dropped, which both use.",
-        },
+        COLD,
         NetworkFact {
             title: "left out",
             text: "NFS 2 and 3: their mount protocol is served by a program. Kerberos: sec=sys.",

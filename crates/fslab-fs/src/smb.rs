@@ -4,7 +4,7 @@
 
 use fslab_model::{Capabilities, CaseRule, Network, Protocol};
 
-use crate::network::{NetworkFact, NetworkFileSystem, NetworkServer, Served, ServerProgram};
+use crate::network::{COLD, NetworkFact, NetworkFileSystem, NetworkServer, Served, ServerProgram};
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{CommandLine, KernelConfig, OutputStream, Tool, VersionSource};
 
@@ -141,11 +141,7 @@ pub(crate) static SMB: NetworkFileSystem = NetworkFileSystem {
                    client=posix asks for the POSIX extensions, or client=mfsymlinks stores links \
                    as files.",
         },
-        NetworkFact {
-            title: "cold",
-            text: "Client and server are unmounted and stopped, then all caches of the kernel are \
-                   dropped, which both use.",
-        },
+        COLD,
         NetworkFact {
             title: "left out",
             text: "SMB 1 and 2.0. Encryption and signing happen only as far as the protocol \

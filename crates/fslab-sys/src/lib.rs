@@ -19,6 +19,7 @@
 
 mod abilities;
 mod calendar;
+mod call_operations;
 mod data_options;
 mod devices;
 mod every_platform;
@@ -58,6 +59,7 @@ pub use abilities::{
     abilities, platform_facts,
 };
 pub use calendar::unix_seconds;
+pub use call_operations::{CallFile, DoneOperation, STAMP_BYTES, StoppedOperation};
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};
 pub use devices::{BlockCounters, DeviceNumber, Extent, ExtentFlags, FileSystemRoom, InUse, Mount};
 pub use every_platform::{TimeLimit, read_named_text, read_regular_file, read_text_file};

@@ -122,17 +122,21 @@ impl Walk<'_> {
 fn list(folder: &Path, limit: usize) -> io::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let mut buffer = vec![MaybeUninit::uninit(); LISTING_BYTES];
+    let mut is_full = false;
     let listed = NameDirectory::open(folder)?.list(&mut buffer, &mut |entry| {
         add_once(&mut names, entry.name.to_string_lossy())?;
-        match names.len() > limit {
-            true => Err(io::ErrorKind::QuotaExceeded.into()),
-            false => Ok(()),
+        is_full = names.len() > limit;
+        // The listing ends at an error alone.
+        if is_full {
+            Err(io::ErrorKind::Other.into())
+        } else {
+            Ok(())
         }
     });
-    match listed {
-        Err(error) if error.kind() != io::ErrorKind::QuotaExceeded => Err(error),
-        _ => Ok(names),
+    if is_full {
+        return Ok(names);
     }
+    listed.map(|()| names)
 }
 
 /// Adds a name. One that was there is an error: the blocks of a damaged folder may refer to each

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fslab_model::{
-    ColdMethod, DeviceSpec, Facts, Failure, FailureKind, NetworkMount, PhaseSpec, Settled,
-    StepRecord, TrialSpec,
+    ColdMethod, DeviceSpec, Facts, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
 };
 use fslab_sys::{Ability, KernelLog};
 use fslab_workload::Workload;
@@ -28,8 +27,8 @@ pub(crate) enum Target {
 pub(crate) struct UsedDirectory {
     path: PathBuf,
     write_back: WriteBack,
-    /// The network file system on which it is.
-    network_mount: Option<Box<NetworkMount>>,
+    /// What dropping the caches leaves, on a network file system.
+    cold_limit: Option<&'static str>,
 }
 
 impl UsedDirectory {
@@ -40,10 +39,10 @@ impl UsedDirectory {
         Ok(Self {
             path: path.to_owned(),
             write_back,
-            network_mount: fslab_fs::recognise(path)
+            cold_limit: fslab_fs::recognise(path)
                 .ok()
                 .and_then(|mount| fslab_fs::network_mount(&mount))
-                .map(Box::new),
+                .map(|mount| mount.cold_limit()),
         })
     }
 
@@ -177,10 +176,7 @@ impl Target {
     /// What dropping the caches leaves, as a note for the reader; `None` if nothing.
     pub(crate) fn cold_limit(&self) -> Option<String> {
         match self {
-            Self::Directory(used) => {
-                let mount = used.network_mount.as_ref()?;
-                Some(mount.cold_limit().to_owned())
-            }
+            Self::Directory(used) => used.cold_limit.map(str::to_owned),
             Self::Volume(_) | Self::Fake => None,
         }
     }

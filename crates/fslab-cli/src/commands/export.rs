@@ -71,55 +71,30 @@ impl ExportArgs {
     }
 
     fn content(&self, record: &RunRecord) -> Result<Vec<u8>, CommandError> {
-        let text = match self.format {
-            Format::Json => fslab_report::json(record)?,
-            Format::Csv => fslab_report::csv_long(record)?,
-            Format::CsvWide => fslab_exchange::csv_wide(record)?,
-            Format::Bonnie => {
-                let text = fslab_report::bonnie_csv(record)?;
-                warn(fslab_exchange::bonnie_left_out(record));
-                text
-            }
-            Format::Iozone => {
-                let text = fslab_report::iozone_report(record)?;
-                warn(fslab_exchange::iozone_left_out(record));
-                text
-            }
-            Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
-            Format::Fio => {
-                let (text, left_out) = fslab_exchange::fio_json(record)?;
-                warn(left_out);
-                text
-            }
-            Format::Ior => {
-                let (text, left_out) = fslab_exchange::ior_json(record)?;
-                warn(left_out);
-                text
-            }
-            Format::Mdtest => {
-                let (text, left_out) = fslab_exchange::mdtest_text(record)?;
-                warn(left_out);
-                text
-            }
-            Format::Io500 => {
-                let (text, left_out) = fslab_exchange::io500_result(record)?;
-                warn(left_out);
-                text
-            }
-            Format::Io500Summary => {
-                let (text, left_out) = fslab_exchange::io500_summary(record)?;
-                warn(left_out);
-                text
-            }
+        let (text, left_out) = match self.format {
+            Format::Json => (fslab_report::json(record)?, Vec::new()),
+            Format::Csv => (fslab_report::csv_long(record)?, Vec::new()),
+            Format::CsvWide => (fslab_exchange::csv_wide(record)?, Vec::new()),
+            Format::Bonnie => (
+                fslab_report::bonnie_csv(record)?,
+                Vec::from_iter(fslab_exchange::bonnie_left_out(record)),
+            ),
+            Format::Iozone => (
+                fslab_report::iozone_report(record)?,
+                Vec::from_iter(fslab_exchange::iozone_left_out(record)),
+            ),
+            Format::Exact => (record.exact_json().ok_or_else(in_real_time)?, Vec::new()),
+            Format::Fio => fslab_exchange::fio_json(record)?,
+            Format::Ior => fslab_exchange::ior_json(record)?,
+            Format::Mdtest => fslab_exchange::mdtest_text(record)?,
+            Format::Io500 => fslab_exchange::io500_result(record)?,
+            Format::Io500Summary => fslab_exchange::io500_summary(record)?,
             Format::Parquet => return Ok(fslab_exchange::parquet(record)?),
         };
+        // Data that the format cannot represent.
+        left_out.iter().for_each(|note| screen::warn(note));
         Ok(text.into_bytes())
     }
-}
-
-/// Warns of data that the format cannot represent.
-fn warn(left_out: impl IntoIterator<Item = String>) {
-    left_out.into_iter().for_each(|note| screen::warn(&note));
 }
 
 fn in_real_time() -> Failure {

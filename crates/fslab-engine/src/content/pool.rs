@@ -74,10 +74,10 @@ impl DataPool {
     #[inline]
     pub(crate) fn slice(&mut self, identity: FileIdentity, offset: u64, length: usize) -> &[u8] {
         let Self { seed, content, .. } = *self;
-        for (at, stamp) in (Stamps { seed, content }).of(identity, offset, length) {
+        let (start, stamps) = Stamps { seed, content }.of(identity, offset, length);
+        for (at, stamp) in stamps {
             self.blocks[at..at + STAMP_BYTES].copy_from_slice(&stamp);
         }
-        let start = place(seed, identity, offset);
         &self.blocks[start..][..length]
     }
 
@@ -195,11 +195,11 @@ impl<'b> SharedPool<'b> {
         offset: u64,
         length: usize,
     ) -> &'b [Cell<u8>] {
-        for (at, stamp) in self.stamps.of(identity, offset, length) {
+        let (start, stamps) = self.stamps.of(identity, offset, length);
+        for (at, stamp) in stamps {
             let head = self.blocks[at..].first_chunk();
             batch.copy(head.expect("a block is longer"), stamp);
         }
-        let start = place(self.stamps.seed, identity, offset);
         &self.blocks[start..][..length]
     }
 }
@@ -212,18 +212,19 @@ struct Stamps {
 }
 
 impl Stamps {
-    /// Those of `length` bytes at `offset`, with their place in the pool.
+    /// Where `length` bytes at `offset` begin in the pool, and their stamps, each with its place.
     #[inline]
     fn of(
         self,
         identity: FileIdentity,
         offset: u64,
         length: usize,
-    ) -> impl Iterator<Item = (usize, [u8; STAMP_BYTES])> {
+    ) -> (usize, impl Iterator<Item = (usize, [u8; STAMP_BYTES])>) {
         let within = (offset % BLOCK) as usize;
         let first = offset / BLOCK;
         let pool_first = pool_block(self.seed, identity, first);
-        (0..(within + length).div_ceil(BLOCK_BYTES) as u64).filter_map(move |turn| {
+        let blocks = 0..(within + length).div_ceil(BLOCK_BYTES) as u64;
+        let stamps = blocks.filter_map(move |turn| {
             // After the last distinct block the pool repeats its first ones.
             let pool_block = (pool_first + turn) % POOL_BLOCKS;
             if is_duplicate(self.content, pool_block) {
@@ -231,15 +232,9 @@ impl Stamps {
             }
             let stamp = stamp(identity, first + turn, pool_block).encode(self.seed);
             Some(((pool_first + turn) as usize * BLOCK_BYTES, stamp))
-        })
+        });
+        (pool_first as usize * BLOCK_BYTES + within, stamps)
     }
-}
-
-/// Where the bytes of `identity` at `offset` begin in the pool.
-#[inline]
-fn place(seed: u64, identity: FileIdentity, offset: u64) -> usize {
-    let block = pool_block(seed, identity, offset / BLOCK) as usize;
-    block * BLOCK_BYTES + (offset % BLOCK) as usize
 }
 
 #[inline]

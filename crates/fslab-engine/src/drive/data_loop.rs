@@ -2,11 +2,10 @@
 
 use super::budget::Budget;
 use super::data_array::{issue_together, may_gather};
-use super::data_worker::{Action, DataWorker};
+use super::data_worker::{Action, DataWorker, Step};
 use super::target::DataTarget;
 use super::threads::WorkerGroup;
 use crate::EngineError;
-use crate::access::Extent;
 use crate::jobs::SyncCall;
 use crate::recording::{Clock, Slot, ThreadOutcome};
 
@@ -72,9 +71,9 @@ fn issue<T: DataTarget, C: Clock>(
         }
         let step = worker.next_step();
         now_ns = match step.action {
-            Action::Read => read(worker, target, clock, step.extent)?,
-            Action::Write => write(worker, target, clock, step.extent)?,
-            Action::Update => update(worker, target, clock, step.extent)?,
+            Action::Read => read(worker, target, clock, step)?,
+            Action::Write => write(worker, target, clock, step)?,
+            Action::Update => update(worker, target, clock, step)?,
         };
     }
     Ok(now_ns)
@@ -85,8 +84,9 @@ fn read<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
     clock: &C,
-    extent: Extent,
+    step: Step,
 ) -> Result<u64, EngineError> {
+    let extent = step.extent;
     let into: &mut [u8] = if T::HOLDS_DATA {
         &mut worker.buffer[..extent.length]
     } else {
@@ -96,9 +96,7 @@ fn read<T: DataTarget, C: Clock>(
     let done = target.read(extent, into);
     let end_ns = clock.now_ns();
     done.map_err(|e| worker.failure_at(extent, "read", e))?;
-    worker
-        .recorder
-        .operation(worker.read, start_ns, end_ns, extent.length as u64);
+    worker.record(step, start_ns, end_ns);
     worker.verify(extent)?;
     Ok(end_ns)
 }
@@ -108,8 +106,9 @@ fn write<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
     clock: &C,
-    extent: Extent,
+    step: Step,
 ) -> Result<u64, EngineError> {
+    let extent = step.extent;
     let data: &[u8] = match &mut worker.pool {
         Some(pool) => pool.slice(worker.identity, extent.offset, extent.length),
         None => &[],
@@ -118,10 +117,7 @@ fn write<T: DataTarget, C: Clock>(
     let done = target.write(extent, data);
     let end_ns = clock.now_ns();
     done.map_err(|e| worker.failure_at(extent, "write", e))?;
-    worker
-        .recorder
-        .operation(worker.write, start_ns, end_ns, extent.length as u64);
-    worker.until_sync -= 1;
+    worker.record(step, start_ns, end_ns);
     sync_if_due(worker, target, clock, end_ns)
 }
 
@@ -131,8 +127,9 @@ fn update<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
     clock: &C,
-    extent: Extent,
+    step: Step,
 ) -> Result<u64, EngineError> {
+    let extent = step.extent;
     let length = if T::HOLDS_DATA { extent.length } else { 0 };
     let start_ns = worker.pacer.start(clock);
     target
@@ -144,10 +141,7 @@ fn update<T: DataTarget, C: Clock>(
     let done = target.write(extent, &worker.buffer[..length]);
     let end_ns = clock.now_ns();
     done.map_err(|e| worker.failure_at(extent, "write", e))?;
-    worker
-        .recorder
-        .operation(worker.update, start_ns, end_ns, extent.length as u64);
-    worker.until_sync -= 1;
+    worker.record(step, start_ns, end_ns);
     sync_if_due(worker, target, clock, end_ns)
 }
 

@@ -213,16 +213,17 @@ impl<'a> DataWorker<'a> {
         }
     }
 
-    /// Records a read or write, and counts a write.
+    /// Records an operation, and counts it towards the next sync if it has written.
+    #[inline]
     pub(crate) fn record(&mut self, step: Step, start_ns: u64, end_ns: u64) {
         let slot = match step.action {
             Action::Read => self.read,
-            Action::Write => {
-                self.until_sync -= 1;
-                self.write
-            }
+            Action::Write => self.write,
             Action::Update => self.update,
         };
+        if step.action != Action::Read {
+            self.until_sync -= 1;
+        }
         let bytes = step.extent.length as u64;
         self.recorder.operation(slot, start_ns, end_ns, bytes);
     }

@@ -12,9 +12,6 @@ use crate::EngineError;
 use crate::jobs::MetadataOperation;
 use crate::recording::{Clock, Slot};
 
-/// Operations of an array, so that a stop is not seen much later.
-const OPERATIONS_MAX: u64 = 256;
-
 /// Operations on files.
 pub(super) struct Acts<'n> {
     pub(super) operation: MetadataOperation,
@@ -58,7 +55,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     ) -> Result<u64, EngineError> {
         self.check_stop()?;
         let (worker, target) = (&mut self.worker, &mut self.target);
-        let mut ahead = turns.clone().take(OPERATIONS_MAX as usize);
+        let mut ahead = turns.clone();
         let ran = target.perform_together(calls, acts.until_ns, &mut |put| {
             let mut put = |turn| put(&worker.task(acts.operation, (acts.number)(turn)));
             while ahead.next().is_some_and(&mut put) {}

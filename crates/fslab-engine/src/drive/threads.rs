@@ -35,7 +35,7 @@ impl<'a> WorkerGroup<'a> {
     /// This process's array of system calls, if it has one and a single worker, whose operations
     /// may be issued together.
     pub(crate) fn call_array(&self) -> Option<TakenCallArray> {
-        CallArray::take().filter(|_| self.is_single)
+        self.is_single.then(CallArray::take).flatten()
     }
 
     /// Waits until the workers of all ranks are prepared.

@@ -17,6 +17,24 @@ const CALLS_BESIDE: u64 = 2;
 /// Modes that chmod(2) alternates between, so that each call makes a change.
 const MODES: [u32; 2] = [0o600, 0o640];
 
+/// True if [`Gathering::put`] has the calls of `operation`.
+pub(super) fn can_gather(operation: MetadataOperation) -> bool {
+    use MetadataOperation as Operation;
+    matches!(
+        operation,
+        Operation::Create
+            | Operation::Read
+            | Operation::Stat
+            | Operation::Open
+            | Operation::Rename
+            | Operation::Link
+            | Operation::Symlink
+            | Operation::Chmod
+            | Operation::Utimens
+            | Operation::Unlink
+    )
+}
+
 /// What the calls refer to.
 pub(super) struct Gathering<'b> {
     pub(super) directory: &'b NameDirectory,

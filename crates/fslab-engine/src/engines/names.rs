@@ -11,7 +11,7 @@ use std::path::Path;
 use fslab_sys::{CallArray, DataFile, NameDirectory, PageBuffer, StoppedOperation};
 
 use super::digests::Digests;
-use super::gathering::{Gathering, mode_of};
+use super::gathering::{Gathering, can_gather, mode_of};
 use super::psync::write_all;
 use crate::content::DataPool;
 use crate::drive::{
@@ -302,20 +302,8 @@ impl NamesTarget for NamesFolder {
     }
 
     fn gathers(&self, operation: MetadataOperation) -> bool {
-        use MetadataOperation as Operation;
-        match operation {
-            Operation::Read => self.digests.is_none(),
-            Operation::Create
-            | Operation::Stat
-            | Operation::Open
-            | Operation::Rename
-            | Operation::Link
-            | Operation::Symlink
-            | Operation::Chmod
-            | Operation::Utimens
-            | Operation::Unlink => true,
-            _ => false,
-        }
+        let needs_data = operation == MetadataOperation::Read && self.digests.is_some();
+        can_gather(operation) && !needs_data
     }
 
     fn perform_together(

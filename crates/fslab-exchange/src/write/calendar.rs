@@ -11,6 +11,13 @@ struct Moment {
     second: u64,
 }
 
+impl Moment {
+    /// `01:29:24`.
+    fn time(&self) -> String {
+        format!("{:02}:{:02}:{:02}", self.hour, self.minute, self.second)
+    }
+}
+
 /// Days of 400 years, and of the years before 1970 since the year 0.
 const DAYS_OF_ERA: u64 = 146_097;
 const DAYS_BEFORE_1970: u64 = 719_528;
@@ -24,24 +31,21 @@ pub(super) fn of_ior(unix_s: u64) -> String {
     let it = moment(unix_s);
     let (weekday, month) = (DAYS[it.weekday], MONTHS[it.month as usize - 1]);
     let (day, year) = (it.day, it.year);
-    format!(
-        "{weekday} {month} {day:>2} {:02}:{:02}:{:02} {year}",
-        it.hour, it.minute, it.second
-    )
+    format!("{weekday} {month} {day:>2} {} {year}", it.time())
 }
 
 /// `11/27/2026 01:29:24`.
 pub(super) fn of_mdtest(unix_s: u64) -> String {
     let it = moment(unix_s);
     let date = format!("{:02}/{:02}/{}", it.month, it.day, it.year);
-    format!("{date} {:02}:{:02}:{:02}", it.hour, it.minute, it.second)
+    format!("{date} {}", it.time())
 }
 
 /// `2026-11-27 01:29:24`.
 pub(super) fn of_io500(unix_s: u64) -> String {
     let it = moment(unix_s);
     let date = format!("{}-{:02}-{:02}", it.year, it.month, it.day);
-    format!("{date} {:02}:{:02}:{:02}", it.hour, it.minute, it.second)
+    format!("{date} {}", it.time())
 }
 
 fn moment(unix_s: u64) -> Moment {

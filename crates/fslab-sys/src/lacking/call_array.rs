@@ -3,14 +3,10 @@
 use std::cell::Cell;
 use std::ffi::CStr;
 use std::io;
-use std::marker::PhantomData;
 use std::path::Path;
 
 use super::lacks;
-use crate::{DataFile, NameDirectory};
-
-/// The most bytes that [`CallBatch::copy`] copies.
-pub const STAMP_BYTES: usize = 32;
+use crate::{CallFile, DoneOperation, NameDirectory, STAMP_BYTES, StoppedOperation};
 
 /// An array: never made.
 #[derive(Debug)]
@@ -19,55 +15,13 @@ pub enum CallArray {}
 /// An array that a thread uses: never made.
 pub type TakenCallArray = Box<CallArray>;
 
-/// An array that is being filled: never made.
+/// An array that is being filled: never made, since it refers to one.
 #[derive(Debug)]
-pub enum CallBatch<'b> {
-    /// It has no value.
-    Never(CallArray, PhantomData<&'b ()>),
-}
+pub struct CallBatch<'b>(&'b CallArray);
 
 /// The call that opens a file: never made.
 #[derive(Clone, Copy, Debug)]
-pub enum OpenedByCall {}
-
-/// A file that calls use.
-#[derive(Clone, Copy, Debug)]
-pub enum CallFile<'b> {
-    /// One that is open.
-    Open(&'b DataFile),
-    /// One that a call of the same operation opens.
-    Opened(OpenedByCall),
-}
-
-impl<'b> From<&'b DataFile> for CallFile<'b> {
-    fn from(file: &'b DataFile) -> Self {
-        Self::Open(file)
-    }
-}
-
-/// An operation that was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DoneOperation {
-    /// The time before its first call.
-    pub start_ns: u64,
-    /// The time after its last call.
-    pub end_ns: u64,
-    /// What it counts.
-    pub count: u64,
-}
-
-/// An operation that a call without the expected result has ended.
-#[derive(Debug)]
-pub struct StoppedOperation {
-    /// The time before its first call.
-    pub start_ns: u64,
-    /// The file that it has opened and not closed.
-    pub file: Option<DataFile>,
-    /// Bytes that it has read or written.
-    pub moved: u64,
-    /// The unexpected result: the bytes of a read or write.
-    pub result: io::Result<u64>,
-}
+pub struct OpenedByCall(());
 
 /// Refused.
 ///
@@ -92,7 +46,7 @@ impl CallArray {
 
     /// Never called.
     pub fn batch(&mut self) -> CallBatch<'_> {
-        match *self {}
+        CallBatch(self)
     }
 
     /// Never called.
@@ -112,8 +66,7 @@ macro_rules! never {
         impl<'b> CallBatch<'b> {$(
             /// Never called.
             pub fn $name(&mut self $(, _: $argument)*) $(-> $returned)? {
-                let Self::Never(never, _) = self;
-                match *never {}
+                match *self.0 {}
             }
         )*}
     };
@@ -144,7 +97,6 @@ impl CallBatch<'_> {
     /// # Errors
     /// None.
     pub fn run(self, _until_ns: u64) -> io::Result<()> {
-        let Self::Never(never, _) = self;
-        match never {}
+        match *self.0 {}
     }
 }

@@ -10,8 +10,7 @@ mod ring;
 mod values;
 
 pub use call_array::{
-    CallArray, CallBatch, CallFile, DoneOperation, OpenedByCall, STAMP_BYTES, StoppedOperation,
-    TakenCallArray, has_call_array, open_call_array,
+    CallArray, CallBatch, OpenedByCall, TakenCallArray, has_call_array, open_call_array,
 };
 pub use mount_flags::MountFlags;
 pub use refusals::*;

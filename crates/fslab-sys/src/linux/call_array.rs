@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::call_batch::{CallBatch, STAMP_BYTES};
+use super::call_batch::CallBatch;
 use super::clock::{CallClock, CallClockKind, monotonic_ns};
-use crate::DataFile;
+use crate::{DoneOperation, STAMP_BYTES, StoppedOperation};
 
 /// Calls of an array.
 pub(super) const CALLS_MAX: usize = 512;
@@ -123,30 +123,6 @@ impl DerefMut for TakenCallArray {
     fn deref_mut(&mut self) -> &mut CallArray {
         self.0.as_mut().expect("is given back when dropped")
     }
-}
-
-/// An operation that was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DoneOperation {
-    /// The time before its first call.
-    pub start_ns: u64,
-    /// The time after its last call.
-    pub end_ns: u64,
-    /// What it counts.
-    pub count: u64,
-}
-
-/// An operation that a call without the expected result has ended.
-#[derive(Debug)]
-pub struct StoppedOperation {
-    /// The time before its first call.
-    pub start_ns: u64,
-    /// The file that it has opened and not closed.
-    pub file: Option<DataFile>,
-    /// Bytes that it has read or written.
-    pub moved: u64,
-    /// The unexpected result: the bytes of a read or write.
-    pub result: io::Result<u64>,
 }
 
 /// Makes the driver at `device` execute arrays of calls for the rest of the process.
@@ -419,7 +395,7 @@ mod tests {
     ) {
         assert!(batch.begin(3, 16));
         let file = batch.create_file(directory, name);
-        batch.pwrite(super::super::CallFile::Opened(file), data, 0);
+        batch.pwrite(crate::CallFile::Opened(file), data, 0);
         batch.close(file);
         batch.end(data.len() as u64);
     }
@@ -505,7 +481,7 @@ mod tests {
             let mut batch = array.batch();
             assert!(batch.begin(3, 16));
             let file = batch.open_file(&directory, c"a");
-            batch.pread(super::super::CallFile::Opened(file), buffer, 0, 4);
+            batch.pread(crate::CallFile::Opened(file), buffer, 0, 4);
             batch.close(file);
             batch.end(4);
             batch.run(LATE).expect("runs");

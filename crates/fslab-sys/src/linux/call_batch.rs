@@ -4,17 +4,14 @@
 use std::cell::Cell;
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
 
 use super::call_array::{
     AFTER, BEFORE, CALLS_MAX, COPY, Call, CallArray, EXPECTS, NAME_BYTES, OPERATIONS_MAX,
     Operation, RESULTS,
 };
 use super::names::NameDirectory;
-use crate::DataFile;
-
-/// The most bytes that [`CallBatch::copy`] copies.
-pub const STAMP_BYTES: usize = 32;
+use crate::{CallFile, STAMP_BYTES};
 
 /// Both times of a file are set to now.
 static NOW: [libc::timespec; 2] = [const {
@@ -24,24 +21,9 @@ static NOW: [libc::timespec; 2] = [const {
     }
 }; 2];
 
-/// A file that calls use.
-#[derive(Clone, Copy, Debug)]
-pub enum CallFile<'b> {
-    /// One that is open.
-    Open(BorrowedFd<'b>),
-    /// One that a call of the same operation opens.
-    Opened(OpenedByCall),
-}
-
 /// The call that opens a file.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenedByCall(usize);
-
-impl<'b> From<&'b DataFile> for CallFile<'b> {
-    fn from(file: &'b DataFile) -> Self {
-        Self::Open(file.as_fd())
-    }
-}
 
 /// An argument of a call.
 #[derive(Clone, Copy)]
@@ -66,7 +48,7 @@ impl From<i32> for Argument {
 impl From<CallFile<'_>> for Argument {
     fn from(file: CallFile<'_>) -> Self {
         match file {
-            CallFile::Open(descriptor) => descriptor.as_raw_fd().into(),
+            CallFile::Open(file) => file.as_fd().as_raw_fd().into(),
             CallFile::Opened(OpenedByCall(call)) => Self::ResultOf(call),
         }
     }

@@ -67,10 +67,10 @@ pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomicall
 pub use attributes::{get_attribute, set_attribute};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use call_array::{
-    CallArray, DoneOperation, StoppedOperation, TakenCallArray, call_arrays_made, has_call_array,
-    open_call_array, use_call_array_without_driver,
+    CallArray, TakenCallArray, call_arrays_made, has_call_array, open_call_array,
+    use_call_array_without_driver,
 };
-pub use call_batch::{CallBatch, CallFile, OpenedByCall, STAMP_BYTES};
+pub use call_batch::{CallBatch, OpenedByCall};
 pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::ChildGroup;
 pub use clock::{
