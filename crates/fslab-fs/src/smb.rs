@@ -17,8 +17,12 @@ const MOUNTD: Tool = Tool {
     },
 };
 
-const CONFIGURATION: &str = "/run/fslab-ksmbd.conf";
-const USERS: &str = "/run/fslab-ksmbdpwd.db";
+/// Where ksmbd.mountd looks for them: a lab's /etc/ksmbd is a link to this folder.
+const CONFIGURATION: &str = "/run/ksmbd/ksmbd.conf";
+const USERS: &str = "/run/ksmbd/ksmbdpwd.db";
+/// The kernel lowers it to its limit for all files (fs.file-max). By default it is 10,000, and the
+/// client keeps files open for a second: where the processor is free, a phase creates more in it.
+const OPEN_FILES: u32 = 1_000_000;
 /// The user root with the password of the client's options, in the form of ksmbdpwd.db(5): the MD4
 /// of its UTF-16, in Base64. It protects nothing: the server is in a guest without a network.
 const USER: &str = "root:GjnuRY5aJkECoEsYfJBW0Q==\n";
@@ -51,6 +55,7 @@ fn serve(served: &Served<'_>) -> NetworkServer {
     let (_, leases, oplocks) = asked.unwrap_or(&CACHING[0]);
     let configuration = format!(
         "[global]\n\
+         \tmax open files = {OPEN_FILES}\n\
          \tsmb2 leases = {leases}\n\
          \n\
          [fslab]\n\
@@ -59,11 +64,10 @@ fn serve(served: &Served<'_>) -> NetworkServer {
          \toplocks = {oplocks}\n",
         served.folder
     );
-    let arguments = ["--nodetach", "--config", CONFIGURATION, "--users", USERS];
     NetworkServer::Program(Box::new(ServerProgram {
         line: CommandLine {
             tool: MOUNTD,
-            arguments: arguments.map(str::to_owned).into(),
+            arguments: vec!["--nodetach".to_owned()],
         },
         files: vec![(CONFIGURATION, configuration), (USERS, USER.to_owned())],
         port: 445,
@@ -118,8 +122,11 @@ pub(crate) static SMB: NetworkFileSystem = NetworkFileSystem {
             text: "close(2) writes a file's dirty data to the server and does not wait for the \
                    disk. A lease lets the client cache reads, writes and the open file until \
                    the server calls it back, and keep it open 1 s after close(2) \
-                   (client=closetimeo). export=oplocks has the older oplocks instead, \
-                   export=nooplocks neither: then nothing is cached, as with client=cache=none.",
+                   (client=closetimeo): a phase that creates more files in that time than the \
+                   server may have open (fs.file-max, a tenth of its memory in KiB) fails with \
+                   EEXIST, unless client=closetimeo=0 is set. export=oplocks has the older \
+                   oplocks instead, export=nooplocks neither: then nothing is cached, as with \
+                   client=cache=none.",
         },
         NetworkFact {
             title: "attribute cache",

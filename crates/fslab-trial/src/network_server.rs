@@ -76,9 +76,11 @@ pub(crate) struct ProgramServer {
 impl ProgramServer {
     fn start(program: &ServerProgram) -> Result<Self, Failure> {
         for (path, text) in &program.files {
-            fs::write(path, text).map_err(|error| {
-                Failure::at(FailureKind::Mount, "write", Path::new(path), &error)
-            })?;
+            let path = Path::new(path);
+            let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+            folder
+                .and_then(|()| fs::write(path, text))
+                .map_err(|error| Failure::at(FailureKind::Mount, "write", path, &error))?;
         }
         let mut started = Self {
             server: Server::start(&program.line)?,

@@ -328,7 +328,10 @@ impl Phase<'_> {
         let lacking = needs
             .into_iter()
             .find_map(|need| self.abilities_of(entry).lack(need));
-        Ok(lacking.map(|lacking| format!("{}: {lacking}", entry.name)))
+        Ok(lacking.map(|lacking| match self.subject.network() {
+            Some(network) => format!("{}:{}: {lacking}", network.protocol, entry.name),
+            None => format!("{}: {lacking}", entry.name),
+        }))
     }
 
     /// The file system's capabilities with the subject's options.

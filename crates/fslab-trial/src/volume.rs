@@ -6,7 +6,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting};
-use fslab_model::{Bytes, DeviceIdentity, Facts, Failure, FailureKind, StepRecord, Subject};
+use fslab_model::{
+    Bytes, DeviceIdentity, Facts, Failure, FailureKind, Protocol, StepRecord, Subject,
+};
 use fslab_sys::{KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
@@ -200,11 +202,23 @@ impl Volume {
                 "this kernel has no {} driver; `fslab fs list --probe` shows what works here",
                 self.spec.file_system.name
             ),
+            // So the client reports that the server knows no such share.
+            std::io::ErrorKind::NotFound if self.is_smb() => {
+                "the kernel's ksmbd may refuse the answers of an older ksmbd.mountd: Debian's \
+                 kernel 6.1.192 needs ksmbd-tools 3.5.2 or newer, and `fslab lab build --network \
+                 --new-root` takes that of this machine"
+                    .to_owned()
+            }
             _ => "a mount option that this kernel does not know, or features of mkfs that are \
                   newer than the kernel, end like this"
                 .to_owned(),
         };
         failure.hint(hint)
+    }
+
+    fn is_smb(&self) -> bool {
+        let network = self.spec.subject.network();
+        network.is_some_and(|it| it.protocol == Protocol::Smb)
     }
 
     /// Writes back dirty data and returns the time in ns; fails if any write-back since the mount
@@ -308,7 +322,11 @@ impl Drop for Volume {
     }
 }
 
+/// Adds what the kernel said last, except where the reason is known.
 fn with_kernel_lines(mut failure: Failure, kernel: &[KernelLine]) -> Failure {
+    if failure.kind == FailureKind::Unsupported {
+        return failure;
+    }
     let first = kernel.len().saturating_sub(KERNEL_LINES_SHOWN);
     let lines = kernel[first..].iter();
     failure

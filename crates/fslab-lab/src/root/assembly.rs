@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::facts::{MissingProgram, RootProgram};
 use super::list::{
-    DATA, DEVICES, FOLDERS, LIBRARIES, LINKS, LOADER, LOADER_NAME, Listed, NETWORK_PROGRAMS,
-    OWN_LIBRARIES, PACKAGES, PROGRAM, PROGRAM_BYTES, PROGRAMS, TEXTS,
+    DATA, DEVICES, FOLDERS, LIBRARIES, LINKS, LOADER, LOADER_NAME, Listed, NETWORK_LINKS,
+    NETWORK_PROGRAMS, OWN_LIBRARIES, PACKAGES, PROGRAM, PROGRAM_BYTES, PROGRAMS, TEXTS,
 };
 use super::{Elf, FileSource, Node, Tree, find_library, loader_cache};
 use crate::LabError;
@@ -42,13 +42,18 @@ pub(crate) struct Assembly {
 impl Assembly {
     /// Assembles the complete list; with the servers of network file systems if `network`.
     pub(crate) fn of_this_machine(network: bool) -> Result<Self, LabError> {
-        let servers = if network { NETWORK_PROGRAMS } else { &[] };
+        let (servers, links) = match network {
+            true => (NETWORK_PROGRAMS, NETWORK_LINKS),
+            false => (&[][..], &[][..]),
+        };
         let list: Vec<_> = PROGRAMS.iter().chain(servers).copied().collect();
-        let assembly = Self::of(&list, &PROGRAM_FOLDERS.map(PathBuf::from))?;
-        Ok(Self {
-            network,
-            ..assembly
-        })
+        let mut assembly = Self::of(&list, &PROGRAM_FOLDERS.map(PathBuf::from))?;
+        assembly.network = network;
+        for (path, target) in links {
+            let target = (*target).into();
+            assembly.tree.add(Path::new(path), Node::Link { target })?;
+        }
+        Ok(assembly)
     }
 
     fn of(list: &[Listed], folders: &[PathBuf]) -> Result<Self, LabError> {

@@ -17,7 +17,7 @@ pub const WRITABLE: [&str; 6] = [
 /// Version of the list and of the image's construction. `fslab lab build` rebuilds root images of
 /// other versions.
 const LIST_VERSION: u32 = 1;
-const NETWORK_LIST_VERSION: u32 = 1;
+const NETWORK_LIST_VERSION: u32 = 2;
 
 /// The version of the list: of that with the servers of network file systems if `network`.
 pub(crate) fn list_version(network: bool) -> u32 {
@@ -233,6 +233,10 @@ pub(crate) const NETWORK_PROGRAMS: &[Listed] = &[
     listed("ksmbd-tools", &[("/usr/sbin/ksmbd.mountd", &[])]),
     listed("diod", &[("/usr/sbin/diod", &[])]),
 ];
+
+/// Symbolic links of labs with them. The option that names the database of users differs between
+/// versions of ksmbd.mountd; the folder where all look for it is writable so.
+pub(crate) const NETWORK_LINKS: &[(&str, &str)] = &[("/etc/ksmbd", "/run/ksmbd")];
 
 /// Folders that exist although they are empty, with their modes.
 pub(crate) const FOLDERS: &[(&str, u16)] = &[
