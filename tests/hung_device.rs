@@ -23,6 +23,7 @@ name = "one-write"
 title = "One write"
 subjects = ["ext4"]
 size = "320MiB"
+repeats = 1
 
 [[phase]]
 name = "write"

@@ -77,9 +77,10 @@ struct ShellArgs {
     disk: Option<PathBuf>,
 }
 
-/// Runs a shell in a guest of the lab, with `disk` as its disk.
+/// Runs a shell in a guest of the lab, with `disk` as its disk; it runs `start` first.
 pub(super) fn shell_of(
     disk: &Path,
+    start: String,
     kernel: Option<&str>,
     memory: Bytes,
 ) -> Result<(), CommandError> {
@@ -88,11 +89,11 @@ pub(super) fn shell_of(
         memory,
         disk: Some(disk.to_owned()),
     };
-    args.run()
+    args.run(start)
 }
 
 impl ShellArgs {
-    fn run(&self) -> Result<(), CommandError> {
+    fn run(&self, start: String) -> Result<(), CommandError> {
         let disk = self
             .disk
             .as_deref()
@@ -112,6 +113,7 @@ impl ShellArgs {
             guest: guest_lab::settings(&lab, NonZeroUsize::MIN)?,
             memory: self.memory,
             disk,
+            start,
             folder: defaults::canonical_path(&std::env::temp_dir())?,
             leases: defaults::leases()?,
         };
@@ -183,7 +185,7 @@ impl LabArgs {
         match &self.command {
             LabCommand::Build(args) => args.build(&cache)?,
             LabCommand::Source { folder } => unpack_source(&cache, folder)?,
-            LabCommand::Shell(args) => args.run()?,
+            LabCommand::Shell(args) => args.run(String::new())?,
             LabCommand::Status { json } => lab_status::print(&cache, *json)?,
             LabCommand::Export { file, name } => export(&cache, file, name)?,
             LabCommand::Import { file, name } => import(&cache, file, name)?,

@@ -22,6 +22,8 @@ pub struct ShellRequest {
     pub memory: Bytes,
     /// Image used as the guest's disk; it is modified. `None` for no disk.
     pub disk: Option<PathBuf>,
+    /// What the shell runs first, in bash's language; may be empty.
+    pub start: String,
     /// Parent of the folder that guest and host share.
     pub folder: PathBuf,
     /// The folder of leases.
@@ -78,7 +80,7 @@ fn run_in(
         return Err(Failure::new(FailureKind::BadInput, text));
     };
     make_marked_folder(folder, resources)?;
-    let share = Share::new(folder, None);
+    let mut share = Share::new(folder, None);
     let failed = |what: &'static str| {
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)
     };
@@ -88,6 +90,7 @@ fn run_in(
             Some(disk) => fslab_sys::os::symlink(disk, share.image()),
             None => Ok(()),
         })
+        .and_then(|()| share.write_spec(request.start.as_bytes()))
         .map_err(failed("cannot prepare a guest's folder"))?;
     let mut command = guest.command(&share, GuestTask::Shell, None, 0)?;
     let ended = command
