@@ -64,6 +64,8 @@ pub struct NetworkFileSystem {
     pub export: &'static [&'static str],
     /// Options that a subject may give to the export, of which one counts: the first by default.
     pub export_words: &'static [&'static str],
+    /// A hint where the server knows nothing by the name in `source`, or seems to (ENOENT).
+    pub not_found: Option<&'static str>,
     /// What is left of a file system's capabilities over the protocol, by the client's options.
     pub limit: fn(&mut Capabilities, &Network),
     /// What a figure of it depends on, each with a title.

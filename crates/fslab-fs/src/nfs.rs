@@ -70,6 +70,7 @@ pub(crate) static NFS: NetworkFileSystem = NetworkFileSystem {
     client_keys: CLIENT_KEYS,
     export: &["rw", "no_root_squash", "no_subtree_check", "fsid=0"],
     export_words: &["sync", "async"],
+    not_found: None,
     limit: |_, _| {},
     facts: &[
         NetworkFact {

@@ -80,6 +80,7 @@ pub(crate) static NINE_P: NetworkFileSystem = NetworkFileSystem {
     client_keys: CLIENT_KEYS,
     export: &[],
     export_words: &[],
+    not_found: None,
     limit: |_, _| {},
     facts: &[
         NetworkFact {

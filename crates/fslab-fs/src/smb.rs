@@ -115,6 +115,11 @@ pub(crate) static SMB: NetworkFileSystem = NetworkFileSystem {
     client_keys: CLIENT_KEYS,
     export: &[],
     export_words: &["leases", "oplocks", "nooplocks"],
+    not_found: Some(
+        "the kernel's ksmbd may refuse the answers of an older ksmbd.mountd: Debian's kernel \
+         6.1.192 needs ksmbd-tools 3.5.2 or newer, and `fslab lab build --network --new-root` takes \
+         that of this machine",
+    ),
     limit,
     facts: &[
         NetworkFact {

@@ -5,10 +5,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting};
-use fslab_model::{
-    Bytes, DeviceIdentity, Facts, Failure, FailureKind, Protocol, StepRecord, Subject,
-};
+use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting, network_file_system};
+use fslab_model::{Bytes, DeviceIdentity, Facts, Failure, FailureKind, StepRecord, Subject};
 use fslab_sys::{KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
@@ -196,29 +194,20 @@ impl Volume {
         let text = format!("cannot mount {} on {}", self.spec.subject, self.device_text);
         let failure = Failure::new(FailureKind::Mount, text).because(error);
         let failure = with_kernel_lines(failure, kernel);
-        let hint = match error.kind() {
-            std::io::ErrorKind::PermissionDenied => "mounting needs root".to_owned(),
+        let network = self.spec.subject.network();
+        let not_found = network.and_then(|it| network_file_system(it.protocol).not_found);
+        let hint = match (error.kind(), not_found) {
+            (std::io::ErrorKind::PermissionDenied, _) => "mounting needs root".to_owned(),
             _ if failure.errno == Some(19) => format!(
                 "this kernel has no {} driver; `fslab fs list --probe` shows what works here",
                 self.spec.file_system.name
             ),
-            // So the client reports that the server knows no such share.
-            std::io::ErrorKind::NotFound if self.is_smb() => {
-                "the kernel's ksmbd may refuse the answers of an older ksmbd.mountd: Debian's \
-                 kernel 6.1.192 needs ksmbd-tools 3.5.2 or newer, and `fslab lab build --network \
-                 --new-root` takes that of this machine"
-                    .to_owned()
-            }
+            (std::io::ErrorKind::NotFound, Some(hint)) => hint.to_owned(),
             _ => "a mount option that this kernel does not know, or features of mkfs that are \
                   newer than the kernel, end like this"
                 .to_owned(),
         };
         failure.hint(hint)
-    }
-
-    fn is_smb(&self) -> bool {
-        let network = self.spec.subject.network();
-        network.is_some_and(|it| it.protocol == Protocol::Smb)
     }
 
     /// Writes back dirty data and returns the time in ns; fails if any write-back since the mount

@@ -8,8 +8,7 @@ use clap::Args;
 use fslab_crash::{
     CrashState, DiskLog, Judge, JudgedState, Piece, PromisedBy, Promises, minimise, pieces,
 };
-use fslab_fs::MountPlace;
-use fslab_model::{Bytes, Failure, FailureKind, StateKind, Subject};
+use fslab_model::{Bytes, Failure, FailureKind, StateKind};
 
 use super::crash::{load, subject_of};
 use super::crash_judge::JudgeGuestArgs;
@@ -77,36 +76,10 @@ impl ReplayArgs {
         }
         screen::print(&text)?;
         if let (true, Some(image)) = (self.shell, &self.image) {
-            let start = mount_line(&subject_of(&log)?)?;
-            lab::shell_of(image, start, self.guest.kernel(), self.guest.memory())?;
+            let subject = subject_of(&log)?;
+            lab::shell_of(image, subject, self.guest.kernel(), self.guest.memory())?;
         }
         Ok(Exit::Done)
-    }
-}
-
-/// Mounts the disk of a guest's shell as a trial of `subject` mounts it, in bash's language.
-fn mount_line(subject: &Subject) -> Result<String, CommandError> {
-    let place = MountPlace {
-        device: "/dev/ubda",
-        mount_point: "/tmp/mnt",
-        size: None,
-    };
-    let refused = |error| Failure::of_error(FailureKind::BadInput, &error);
-    let entry = fslab_fs::find(subject.fs()).map_err(refused)?;
-    let Some(mounting) = entry.mounting(&place, subject).map_err(refused)? else {
-        return Ok(String::new());
-    };
-    let words: Vec<_> = mounting.words().iter().map(|it| quoted(it)).collect();
-    let line = words.join(" ");
-    Ok(format!("echo {}; {line}\n", quoted(&line)))
-}
-
-/// A word of bash's language.
-fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_=/.,:+".contains(it);
-    match word.chars().all(is_plain) && !word.is_empty() {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 
@@ -275,24 +248,4 @@ fn loss_text(log: &DiskLog, state: &CrashState) -> String {
         text += &format!("  and {} more\n", state.lost.len() - LISTED_MAX);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shell_mounts_as_a_trial_of_the_subject_does() {
-        let subject = fslab_fs::parse_subject("ext4:data=journal").expect("a subject");
-        let line = mount_line(&subject).expect("a command");
-        let command = "mount -t ext4 -o data=journal /dev/ubda /tmp/mnt";
-        assert_eq!(line, format!("echo '{command}'; {command}\n"));
-    }
-
-    #[test]
-    fn a_word_of_a_shell_stays_one_word() {
-        assert_eq!(quoted("size=10%"), "'size=10%'");
-        assert_eq!(quoted("it's; rm"), r"'it'\''s; rm'");
-        assert_eq!(quoted(""), "''");
-    }
 }

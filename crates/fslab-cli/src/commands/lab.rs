@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_lab::{Architecture, BuildRequest, BuiltLab, Cache, LabError, Progress, SourceRequest};
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Bytes, Failure, FailureKind, Subject};
 use fslab_venue::ShellRequest;
 
 use super::lab_progress::BuildProgress;
@@ -77,10 +77,10 @@ struct ShellArgs {
     disk: Option<PathBuf>,
 }
 
-/// Runs a shell in a guest of the lab, with `disk` as its disk; it runs `start` first.
+/// Runs a shell in a guest of the lab, with `disk` as its disk, mounted as that of `subject`.
 pub(super) fn shell_of(
     disk: &Path,
-    start: String,
+    subject: Subject,
     kernel: Option<&str>,
     memory: Bytes,
 ) -> Result<(), CommandError> {
@@ -89,11 +89,11 @@ pub(super) fn shell_of(
         memory,
         disk: Some(disk.to_owned()),
     };
-    args.run(start)
+    args.run(Some(subject))
 }
 
 impl ShellArgs {
-    fn run(&self, start: String) -> Result<(), CommandError> {
+    fn run(&self, mounted_as: Option<Subject>) -> Result<(), CommandError> {
         let disk = self
             .disk
             .as_deref()
@@ -113,7 +113,7 @@ impl ShellArgs {
             guest: guest_lab::settings(&lab, NonZeroUsize::MIN)?,
             memory: self.memory,
             disk,
-            start,
+            mounted_as,
             folder: defaults::canonical_path(&std::env::temp_dir())?,
             leases: defaults::leases()?,
         };
@@ -185,7 +185,7 @@ impl LabArgs {
         match &self.command {
             LabCommand::Build(args) => args.build(&cache)?,
             LabCommand::Source { folder } => unpack_source(&cache, folder)?,
-            LabCommand::Shell(args) => args.run(String::new())?,
+            LabCommand::Shell(args) => args.run(None)?,
             LabCommand::Status { json } => lab_status::print(&cache, *json)?,
             LabCommand::Export { file, name } => export(&cache, file, name)?,
             LabCommand::Import { file, name } => import(&cache, file, name)?,

@@ -234,8 +234,8 @@ pub(crate) const NETWORK_PROGRAMS: &[Listed] = &[
     listed("diod", &[("/usr/sbin/diod", &[])]),
 ];
 
-/// Symbolic links of labs with them. The option that names the database of users differs between
-/// versions of ksmbd.mountd; the folder where all look for it is writable so.
+/// Symbolic links of labs with them. Every ksmbd.mountd looks in /etc/ksmbd for configuration and
+/// users, while its option for another file of users differs between versions; /run is writable.
 pub(crate) const NETWORK_LINKS: &[(&str, &str)] = &[("/etc/ksmbd", "/run/ksmbd")];
 
 /// Folders that exist although they are empty, with their modes.

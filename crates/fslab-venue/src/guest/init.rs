@@ -23,9 +23,8 @@ pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
 pub(crate) const DISK: &str = "/dev/ubda";
 /// The guest's disk, if it is simulated.
 pub(crate) const SIMULATED_DISK: &str = "/dev/simdisk";
-/// The terminal of a shell, and what it runs first.
+/// The terminal of a shell.
 const CONSOLE: &str = "/dev/tty0";
-const SHELL_START: &str = "/run/shell-start";
 /// The trial's standard input, or what a shell runs first; the trial's standard output and exit
 /// status: devices of fslab's driver, backed by files of the host.
 const SPEC: &str = "/dev/fslab-spec";
@@ -191,9 +190,8 @@ fn spawn_program(name: &str, is_measured: bool) -> io::Result<Child> {
 
 fn spawn_shell() -> io::Result<Child> {
     let console = || File::options().read(true).write(true).open(CONSOLE);
-    fs::write(SHELL_START, fs::read(SPEC)?)?;
     // Job control needs a separate session on the console.
-    let bash = ["/bin/bash", "--rcfile", SHELL_START, "-i"];
+    let bash = ["/bin/bash", "--rcfile", SPEC, "-i"];
     clean(Command::new("setsid").args(["--ctty", "--wait"]).args(bash))
         .env("TERM", "linux")
         .env("PS1", "guest:\\w# ")

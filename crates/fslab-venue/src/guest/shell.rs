@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_fs::MountPlace;
+use fslab_model::{Bytes, Failure, FailureKind, Subject};
 use fslab_sys::DeviceNumber;
 
 use super::boot::{Clock, Guest, GuestSettings};
-use super::init::GuestTask;
+use super::init::{DISK, GuestTask, MOUNT_POINT};
 use super::share::Share;
 use crate::lease::{LeasedResources, Leases};
 use crate::places::make_marked_folder;
@@ -22,8 +23,8 @@ pub struct ShellRequest {
     pub memory: Bytes,
     /// Image used as the guest's disk; it is modified. `None` for no disk.
     pub disk: Option<PathBuf>,
-    /// What the shell runs first, in bash's language; may be empty.
-    pub start: String,
+    /// Mount the disk first, as a trial of this subject mounts it.
+    pub mounted_as: Option<Subject>,
     /// Parent of the folder that guest and host share.
     pub folder: PathBuf,
     /// The folder of leases.
@@ -81,6 +82,7 @@ fn run_in(
     };
     make_marked_folder(folder, resources)?;
     let mut share = Share::new(folder, None);
+    let start = request.mounted_as.as_ref().map(mount_line).transpose()?;
     let failed = |what: &'static str| {
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)
     };
@@ -90,7 +92,7 @@ fn run_in(
             Some(disk) => fslab_sys::os::symlink(disk, share.image()),
             None => Ok(()),
         })
-        .and_then(|()| share.write_spec(request.start.as_bytes()))
+        .and_then(|()| share.write_spec(start.unwrap_or_default().as_bytes()))
         .map_err(failed("cannot prepare a guest's folder"))?;
     let mut command = guest.command(&share, GuestTask::Shell, None, 0)?;
     let ended = command
@@ -101,4 +103,50 @@ fn run_in(
         .map_err(failed("cannot start the guest kernel"));
     share.remove_exchange();
     ended
+}
+
+/// Mounts the disk of a guest's shell as a trial of `subject` mounts it, in bash's language.
+fn mount_line(subject: &Subject) -> Result<String, Failure> {
+    let place = MountPlace {
+        device: DISK,
+        mount_point: MOUNT_POINT,
+        size: None,
+    };
+    let refused = |error| Failure::of_error(FailureKind::BadInput, &error);
+    let entry = fslab_fs::find(subject.fs()).map_err(refused)?;
+    let Some(mounting) = entry.mounting(&place, subject).map_err(refused)? else {
+        return Ok(String::new());
+    };
+    let words: Vec<_> = mounting.words().iter().map(|it| quoted(it)).collect();
+    let line = words.join(" ");
+    Ok(format!("echo {}; {line}\n", quoted(&line)))
+}
+
+/// A word of bash's language.
+fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_=/.,:+".contains(it);
+    match word.chars().all(is_plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_mounts_as_a_trial_of_the_subject_does() {
+        let subject = fslab_fs::parse_subject("ext4:data=journal").expect("a subject");
+        let line = mount_line(&subject).expect("a command");
+        let command = "mount -t ext4 -o data=journal /dev/ubda /tmp/mnt";
+        assert_eq!(line, format!("echo '{command}'; {command}\n"));
+    }
+
+    #[test]
+    fn a_word_of_a_shell_stays_one_word() {
+        assert_eq!(quoted("size=10%"), "'size=10%'");
+        assert_eq!(quoted("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(quoted(""), "''");
+    }
 }
