@@ -6,6 +6,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use super::boot_file;
 use super::debian_kernel::DebianKernel;
 use super::driver::{self, Driver};
 use super::facts::PcFacts;
@@ -248,7 +249,7 @@ fn make_parts(
     build_dir.reporter.enter(BuildStage::Storing);
     let tree = find_modules(kernel, &request.modules, build_dir)?;
     let binary = finished.join(BINARY);
-    fs::copy(&kernel.kernel, &binary).map_err(LabError::io("write", &binary))?;
+    boot_file::write(&kernel.kernel, &binary, build_dir)?;
     let config = finished.join(CONFIG);
     fs::copy(&kernel.config, &config).map_err(LabError::io("write", &config))?;
     let initramfs = finished.join(INITRAMFS);

@@ -13,6 +13,7 @@
 //! Invariant: the program is a part of the lab. Its instructions take time in the guest, so that
 //! figures of one lab must not depend on which build of fslab starts the trial.
 
+mod boot_file;
 mod build;
 mod debian_kernel;
 mod driver;
