@@ -40,7 +40,10 @@ pub use diff::{
 };
 pub use disk_curves::{CurveAxis, curve_axes, disk_curves};
 pub use error::ReportError;
-pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report, then_and_now_pictures};
+pub use exhibit::{
+    Exhibit, PairedPanel, PairedPhases, PairedPoint, bonnie_csv, exhibits, iozone_report,
+    then_and_now_pictures,
+};
 pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};

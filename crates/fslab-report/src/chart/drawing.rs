@@ -17,6 +17,9 @@ const LETTERS: f64 = 17.0;
 /// The style of charts outside a page, equivalent to `templates/report.css`.
 const STYLE: &str = include_str!("../../templates/figure.css");
 const DARK: &str = include_str!("../../templates/figure-dark.css");
+/// The band around a scatter's line, in light and dark colours; only where there is one, so that
+/// other drawings do not change with it.
+const BAND: &str = ".band { fill: #8b877e; opacity: .2; }\n";
 const WHITE: &str = ".paper { fill: #fff; }\n.dot, .cut { stroke: #fff; }\n";
 
 /// A finished chart.
@@ -170,6 +173,10 @@ impl Drawing {
         };
         let (legend, lines) = legend(named, frame.key, self.width);
         let notes = notes(frame.notes, self.width);
+        let band = match self.body.contains("class=\"band\"") {
+            true => BAND,
+            false => "",
+        };
         let top = MARGIN + HEAD + LINE * f64::from(lines);
         let below = top + self.height + 10.0;
         let height = below + LINE * notes.len() as f64 + MARGIN;
@@ -177,7 +184,7 @@ impl Drawing {
         let mut text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" \
              width=\"{width}\" height=\"{height:.0}\" role=\"img\">\n<title>{}</title>\n\
-             <desc>{}</desc>\n<style>\n{style}</style>\n\
+             <desc>{}</desc>\n<style>\n{style}{band}</style>\n\
              <path class=\"paper\" d=\"M0 0H{width}V{height:.0}H0z\"/>\n",
             escape(frame.title),
             escape(&self.description),

@@ -51,6 +51,8 @@ pub(crate) struct Scatter<'a> {
     pub(crate) axes: (&'static str, &'static str),
     /// The line's `y / x`.
     pub(crate) factor: f64,
+    /// The factor by which points in the band around the line may be off it; `None` for no band.
+    pub(crate) band: Option<f64>,
     /// Two lines for the corner.
     pub(crate) corner: [String; 2],
     pub(crate) points: Vec<ScatterPoint<'a>>,
@@ -71,7 +73,10 @@ impl Scatter<'_> {
         svg.text("head", Anchor::Start, (0.0, 18.0), &self.title);
         self.axis_lines(&mut svg, (x, y));
         svg.rectangle("hole", (LEFT, TOP), (LEFT + SIDE, bottom));
-        let ends = self.line_in(&x, &y);
+        if let Some(band) = self.band {
+            svg.surface("band", &band_in((x, y), (self.factor, band)));
+        }
+        let ends = line_in((x, y), self.factor);
         svg.line("border", ends[0], ends[1]);
         for (line, text) in self.corner.iter().enumerate() {
             let place = (LEFT + 6.0, TOP + 14.0 + 14.0 * line as f64);
@@ -152,14 +157,6 @@ impl Scatter<'_> {
         svg.text("axis", Anchor::Start, (LEFT, TOP - 6.0), &titles[1]);
     }
 
-    /// The ends of the line of the factor in the square of the axes.
-    fn line_in(&self, x: &Scale, y: &Scale) -> [(f64, f64); 2] {
-        let (across, upwards) = (x.ends(), y.ends());
-        let low = across.0.max(upwards.0 / self.factor);
-        let high = across.1.min(upwards.1 / self.factor);
-        [low, high].map(|end| (x.at(end), y.at(end * self.factor)))
-    }
-
     fn subjects(&self, svg: &mut Svg, (x, y): (Scale, Scale), line: [(f64, f64); 2]) {
         let place = |point: &ScatterPoint<'_>| (x.at(point.x), y.at(point.y));
         let mut names = Placing {
@@ -204,4 +201,31 @@ impl Scatter<'_> {
             self.corner.join(", ")
         )
     }
+}
+
+/// The ends of the line of a factor in the square of the axes.
+fn line_in((x, y): (Scale, Scale), factor: f64) -> [(f64, f64); 2] {
+    let (across, upwards) = (x.ends(), y.ends());
+    let low = across.0.max(upwards.0 / factor);
+    let high = across.1.min(upwards.1 / factor);
+    [low, high].map(|end| (x.at(end), y.at(end * factor)))
+}
+
+/// The corners of the band around the line of a factor, in the square of the axes.
+fn band_in((x, y): (Scale, Scale), (factor, band): (f64, f64)) -> Vec<(f64, f64)> {
+    let [above, below] = [factor * band, factor / band].map(|edge| line_in((x, y), edge));
+    // Where the edges end at different sides of the square, its corner is between them.
+    let corner = |end: usize, of: fn(Scale) -> f64| {
+        let (a, b) = (above[end], below[end]);
+        (a.0 != b.0 && a.1 != b.1).then(|| (of(x), of(y)))
+    };
+    let points = [
+        Some(above[0]),
+        Some(above[1]),
+        corner(1, |scale| scale.pixels().1),
+        Some(below[1]),
+        Some(below[0]),
+        corner(0, |scale| scale.pixels().0),
+    ];
+    points.into_iter().flatten().collect()
 }

@@ -75,6 +75,13 @@ impl Svg {
         self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
     }
 
+    /// A surface inside the line through points.
+    pub(super) fn surface(&mut self, class: &str, points: &[Point]) {
+        let mut outline = Outline::default();
+        outline.line(points);
+        self.outline(class, outline);
+    }
+
     fn outline(&mut self, class: &str, outline: Outline) {
         let data = outline.finish();
         if !data.is_empty() {

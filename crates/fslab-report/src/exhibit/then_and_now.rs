@@ -174,6 +174,7 @@ impl Picture<'_> {
             unit,
             axes: ("then", "now"),
             factor: found.map_or(1.0, |found| found.factor),
+            band: None,
             corner: corner(found),
             points: points.collect(),
         }
