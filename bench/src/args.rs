@@ -68,8 +68,8 @@ pub(crate) struct Args {
 pub(crate) enum Other {
     /// Measures how fast virtual time passes, and what the simulated disk costs.
     Sim(SimArgs),
-    /// Measures how the counted processor of the venue sim agrees with this machine's, on file
-    /// systems in memory; needs root.
+    /// Measures how the counted processor of the venue sim agrees with one of this machine's, on
+    /// file systems in memory: their order and their ratios; needs root.
     Processor(ProcessorArgs),
     /// Measures the commands on a store of a million trials, and what storing one more costs.
     Store(StoreArgs),
@@ -144,6 +144,17 @@ mod tests {
         let args = Args::parse_from(["bench", "sim", "--parts", "model"]);
         assert!(matches!(args.other, Some(Other::Sim(_))));
         assert!(Args::try_parse_from(["bench", "--rows", "pread", "sim"]).is_err());
+    }
+
+    #[test]
+    fn the_lab_of_the_counted_processor_is_that_of_fslab_unless_named() {
+        let kernel = |words: &[&str]| match Args::parse_from(words).other {
+            Some(Other::Processor(args)) => args.kernel,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kernel(&["bench", "processor"]), None);
+        let named = kernel(&["bench", "processor", "--kernel", "debian-6.12"]);
+        assert_eq!(named.as_deref(), Some("debian-6.12"));
     }
 
     #[test]

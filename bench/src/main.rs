@@ -44,8 +44,6 @@ use crate::args::{Args, Other, PlaceKind};
 use crate::error::BenchError;
 
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
-/// The picture beside the page about the counted processor.
-const PROCESSOR_PICTURE: &str = "processor.svg";
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -82,63 +80,97 @@ fn measure(args: &Args) -> Result<(), BenchError> {
         let fslab = bench::find_fslab(args.fslab.as_deref())?;
         let findings = sim::measure(args, &fslab, &stop)?;
         print!("{}", sim::terminal(&findings));
-        return keep(args.out.as_deref(), args.quick, "-sim", |date, command| {
-            sim::page(&findings, date, command)
+        return keep(args.out.as_deref(), args.quick, "-sim", |name| Kept {
+            text: sim::page(&findings, &name.date, &name.command),
+            picture: None,
         });
     }
     if let Some(Other::Processor(args)) = &args.other {
         let fslab = bench::find_fslab(args.fslab.as_deref())?;
         let findings = processor::measure(args, &fslab, &stop)?;
         print!("{}", processor::terminal(&findings));
-        let folder = args.out.as_deref().unwrap_or(Path::new(RESULTS));
-        let svg = processor::picture(&findings);
-        let picture = svg.as_ref().map(|_| PROCESSOR_PICTURE);
-        if let Some(svg) = svg {
-            let path = folder.join(PROCESSOR_PICTURE);
-            std::fs::create_dir_all(folder).map_err(|e| BenchError::io("make", folder, e))?;
-            std::fs::write(&path, svg).map_err(|e| BenchError::io("write", &path, e))?;
-        }
-        return keep(args.out.as_deref(), false, "-processor", |date, command| {
-            processor::page(&findings, date, command, picture)
+        let picture = processor::picture(&findings);
+        return keep(args.out.as_deref(), false, "-processor", |name| {
+            let file = picture.as_ref().map(|_| name.picture());
+            Kept {
+                text: processor::page(&findings, &name.date, &name.command, file.as_deref()),
+                picture: picture.clone(),
+            }
         });
     }
     if let Some(Other::Store(args)) = &args.other {
         let fslab = bench::find_fslab(args.fslab.as_deref())?;
         let findings = store::measure(args, &fslab, &stop)?;
         print!("{}", store::terminal(&findings));
-        return keep(
-            args.out.as_deref(),
-            args.quick,
-            "-store",
-            |date, command| store::page(&findings, date, command),
-        );
+        return keep(args.out.as_deref(), args.quick, "-store", |name| Kept {
+            text: store::page(&findings, &name.date, &name.command),
+            picture: None,
+        });
     }
     let results = bench::run(args, &stop)?;
     print!("{}", report::terminal(&results));
-    keep(args.out.as_deref(), args.quick, "", |date, command| {
-        report::page(&results, date, command)
+    keep(args.out.as_deref(), args.quick, "", |name| Kept {
+        text: report::page(&results, &name.date, &name.command),
+        picture: None,
     })
 }
 
-/// Writes the page that `page` makes of the date and the command into the folder of results; what
-/// was measured with small amounts is kept only where the user says in which folder.
+/// What a page is kept as.
+struct Name {
+    date: String,
+    /// The file's name without its extension.
+    stem: String,
+    /// What was typed.
+    command: String,
+}
+
+/// A page, and the SVG of its picture.
+struct Kept {
+    text: String,
+    picture: Option<String>,
+}
+
+impl Name {
+    fn of(suffix: &str) -> Self {
+        let now = jiff::Timestamp::now().to_string();
+        let date = now.split('T').next().unwrap_or(&now).to_owned();
+        let arguments: Vec<_> = std::env::args().skip(1).collect();
+        let command = format!("fslab-bench {}", arguments.join(" "));
+        Self {
+            stem: format!("{date}-{}{suffix}", machine::short_name()),
+            date,
+            command: command.trim_end().to_owned(),
+        }
+    }
+
+    /// The file of its picture, in the same folder.
+    fn picture(&self) -> String {
+        format!("{}.svg", self.stem)
+    }
+}
+
+/// Writes the page that `page` makes, and its picture, into the folder of results; what was
+/// measured with small amounts is kept only where the user says in which folder.
 fn keep(
     out: Option<&Path>,
     is_quick: bool,
     suffix: &str,
-    page: impl Fn(&str, &str) -> String,
+    page: impl Fn(&Name) -> Kept,
 ) -> Result<(), BenchError> {
     let Some(folder) = out.or((!is_quick).then_some(Path::new(RESULTS))) else {
         return Ok(());
     };
-    let now = jiff::Timestamp::now().to_string();
-    let date = now.split('T').next().unwrap_or(&now);
-    let path = folder.join(format!("{date}-{}{suffix}.md", machine::short_name()));
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let command = format!("fslab-bench {}", arguments.join(" "));
+    let name = Name::of(suffix);
+    let kept = page(&name);
     std::fs::create_dir_all(folder).map_err(|e| BenchError::io("make", folder, e))?;
-    std::fs::write(&path, page(date, command.trim_end()))
-        .map_err(|e| BenchError::io("write", &path, e))?;
+    let write = |path: &Path, text: &str| {
+        std::fs::write(path, text).map_err(|e| BenchError::io("write", path, e))
+    };
+    if let Some(svg) = &kept.picture {
+        write(&folder.join(name.picture()), svg)?;
+    }
+    let path = folder.join(format!("{}.md", name.stem));
+    write(&path, &kept.text)?;
     println!("results: {}", path.display());
     Ok(())
 }

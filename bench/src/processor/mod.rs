@@ -4,11 +4,13 @@
 //! ```text
 //!     measure --- session      runs `fslab compare` twice, reads both records
 //!             --- agreement    rank correlation and ratios, by phase
-//!             --- page         tables, the page that is kept, and its picture
+//!             --- page         tables, and the page that is kept
+//!             --- picture      real rates against counted ones
 //! ```
 
 mod agreement;
 mod page;
+mod picture;
 mod session;
 
 use std::path::PathBuf;
@@ -18,7 +20,8 @@ use fslab_model::RunRecord;
 
 use agreement::Agreement;
 
-pub(crate) use page::{page, picture, terminal};
+pub(crate) use page::{page, terminal};
+pub(crate) use picture::picture;
 pub(crate) use session::measure;
 
 /// The study of both runs.
@@ -27,13 +30,18 @@ const STUDY: &str = "processor";
 /// What is measured.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessorArgs {
-    /// Repeats in real time; with a counted processor there are three, which are perturbed.
+    /// Repeats in real time, on one processor; with a counted processor there are three, which are
+    /// perturbed.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(crate) repeats: u32,
 
     /// The machine whose instructions are counted.
     #[arg(long, default_value = "pc-2024", value_name = "MACHINE")]
     pub(crate) machine: String,
+
+    /// The lab of the counted run; by default that of `fslab compare`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kernel: Option<String>,
 
     /// File systems; by default those of the study.
     #[arg(long, value_delimiter = ',', value_name = "SUBJECT,...")]
@@ -55,6 +63,8 @@ pub(crate) struct ProcessorArgs {
 /// Both runs, and how they agree.
 pub(crate) struct Findings {
     pub(crate) real: RunRecord,
+    /// The processor on which the real run was kept.
+    pub(crate) processor: usize,
     pub(crate) counted: RunRecord,
     pub(crate) agreement: Agreement,
 }

@@ -1,11 +1,9 @@
-//! The tables of an agreement, and the page that is kept with its picture.
+//! The tables of an agreement, and the page that is kept.
 
-use fslab_claims::{Claims, Original, Published, PublishedRow, PublishedValue};
-use fslab_compare::Analysis;
-use fslab_model::{Headline, RunRecord};
+use fslab_model::RunRecord;
 
 use super::Findings;
-use super::agreement::{Agreement, PhaseAgreement};
+use super::agreement::{Agreement, PhaseAgreement, REPEATED_LEAST};
 use crate::grid::Grid;
 
 /// What is to be reached: the median rank correlation of a phase, and the median by which the ratio
@@ -18,7 +16,7 @@ pub(crate) fn terminal(findings: &Findings) -> String {
     format!(
         "{}\n\n{}\n",
         summary(&findings.agreement),
-        phases(&findings.agreement).terminal()
+        phases(&findings.agreement).terminal(),
     )
 }
 
@@ -30,63 +28,16 @@ pub(crate) fn page(
     picture: Option<&str>,
 ) -> String {
     let picture = picture.map_or_else(String::new, |picture| {
-        format!("![Real rates against counted ones]({picture})\n\n")
+        format!("![Counted rates against real ones]({picture})\n\n")
     });
     format!(
         "# The counted processor and this machine's, {date}\n\n{}\n\n`{command}`\n\n{}\n\n\
-         {picture}## Phases\n\n{}\n\n## Rates\n\n{}\n",
+         {picture}## Phases\n\n{}\n## Rates\n\n{}",
         summary(&findings.agreement),
         conditions(findings),
         phases(&findings.agreement).markdown(),
         rates(&findings.agreement).markdown(),
     )
-}
-
-/// Real rates against counted ones, a panel for each phase, as SVG; `None` if too few were
-/// measured.
-pub(crate) fn picture(findings: &Findings) -> Option<String> {
-    let original = Original {
-        claims: Claims::from_toml("study = \"processor\"\n").ok()?,
-        published: Published {
-            rows: findings
-                .agreement
-                .phases
-                .iter()
-                .flat_map(|it| rows(it, &findings.real))
-                .collect(),
-        },
-    };
-    let analysis = Analysis::of(&findings.counted);
-    let exhibits = fslab_report::then_and_now_pictures(&analysis, &original);
-    exhibits.into_iter().find_map(|exhibit| exhibit.svg())
-}
-
-/// The real rates of a phase in the form of an original's figures.
-fn rows(phase: &PhaseAgreement, real: &RunRecord) -> Vec<PublishedRow> {
-    let planned = real.trials.iter().flat_map(|trial| &trial.phases);
-    let headline = planned
-        .into_iter()
-        .find(|it| it.name == phase.name)
-        .map(|it| it.headline);
-    let (metric, unit) = match headline {
-        Some(Headline::Throughput) => ("rate", "K/sec"),
-        _ => ("operations", "/sec"),
-    };
-    // `K/sec` are KiB, as bonnie++ prints them.
-    let unit_of_one = if unit == "K/sec" { 1024.0 } else { 1.0 };
-    let row = |(subject, rate, _): &(String, f64, f64)| PublishedRow {
-        place: "this machine".to_owned(),
-        subject: Some(subject.clone()),
-        phase: phase.name.clone(),
-        parameters: Vec::new(),
-        part: None,
-        value: PublishedValue::Number(*rate / unit_of_one),
-        printed: format!("{rate:.0}"),
-        metric: Some(metric.to_owned()),
-        unit: Some(unit.to_owned()),
-        note: String::new(),
-    };
-    phase.rates.iter().map(row).collect()
 }
 
 fn summary(agreement: &Agreement) -> String {
@@ -96,24 +47,35 @@ fn summary(agreement: &Agreement) -> String {
         |rho| {
             let verdict = reached(rho >= CORRELATION_GOAL);
             format!(
-                "Rank correlation, median of the phases: {rho:.2} (goal {CORRELATION_GOAL}: \
-                 {verdict})."
+                "Rank correlation, median of all {} phases: {rho:.3} (goal {CORRELATION_GOAL}: \
+                 {verdict}).",
+                agreement.phases.len()
             )
         },
     );
+    let repeated = match agreement.median_correlation_of_repeated() {
+        (Some(rho), count) => format!(
+            "Of the {count} phases whose real order is repeated (at least {REPEATED_LEAST} between \
+             odd and even repeats): {rho:.3}."
+        ),
+        (None, _) => format!(
+            "No phase has a real order that is repeated (at least {REPEATED_LEAST} between odd and \
+             even repeats)."
+        ),
+    };
     let ratio = agreement.median_ratio_error().map_or_else(
         || "The ratios are not measured.".to_owned(),
         |error| {
             let verdict = reached(error <= RATIO_GOAL);
             format!(
-                "The ratio of two file systems differs by {:.0} % in the median of all pairs and \
+                "The ratio of two file systems differs by {:.1} % in the median of all pairs and \
                  phases (goal {:.0} %: {verdict}).",
                 100.0 * error,
                 100.0 * RATIO_GOAL
             )
         },
     );
-    format!("{correlation} {ratio}")
+    format!("{correlation} {repeated} {ratio}")
 }
 
 fn conditions(findings: &Findings) -> String {
@@ -122,15 +84,38 @@ fn conditions(findings: &Findings) -> String {
     let facts = &findings.real.header.machine;
     let unknown = || "unknown".to_owned();
     let repeats = |run: &RunRecord| run.header.plan.repeats;
+    let (real, counted) = (releases(&findings.real), releases(&findings.counted));
+    let kernels = match real == counted {
+        true => "",
+        false => " The kernels differ, which is part of every difference below.",
+    };
     format!(
-        "Real: the venue loop on images in tmpfs, kernel {}, processor {}, {} repeats. Counted: the \
-         machine {machine}, lab {}, {} repeats. Rates are medians of the repeats.",
-        facts.kernel.clone().unwrap_or_else(unknown),
+        "Real: the venue loop on images in tmpfs, kernel {real}, processor {}, {} repeats. The run \
+         was kept on one processor (number {}), since the counted machine has one: fslab, its trials \
+         and the programs of ntfs-3g and zfs; threads of the kernel were not. Counted: the machine \
+         {machine}, kernel {counted} (lab {}), {} repeats.{kernels} Rates are medians of the \
+         repeats.\n\n\
+         A phase in whose order the real machine does not agree with itself cannot be decided: \
+         \"real, odd against even repeats\" is the rank correlation between the medians of the \
+         odd and of the even repeats of the real run.",
         facts.cpu.clone().unwrap_or_else(unknown),
         repeats(&findings.real),
+        findings.processor,
         findings.counted.labs().join(", "),
         repeats(&findings.counted),
     )
+}
+
+/// The kernels of a run's trials, each once.
+fn releases(run: &RunRecord) -> String {
+    let found = run.trials.iter().filter_map(|it| it.facts.get("kernel"));
+    let mut found: Vec<&str> = found.map(String::as_str).collect();
+    found.sort_unstable();
+    found.dedup();
+    match found.is_empty() {
+        true => "unknown".to_owned(),
+        false => found.join(", "),
+    }
 }
 
 fn phases(agreement: &Agreement) -> Grid {
@@ -140,15 +125,14 @@ fn phases(agreement: &Agreement) -> Grid {
         vec![
             phase.name.clone(),
             phase.rates.len().to_string(),
-            correlation.map_or_else(|| "-".to_owned(), |it| format!("{:.2}", it.rho)),
+            coefficient(correlation.map(|it| it.rho)),
             interval.map_or_else(
                 || "-".to_owned(),
                 |it| format!("{:.2} to {:.2}", it.low, it.high),
             ),
+            coefficient(phase.own_order),
             format!("{:.2}", phase.factor),
-            phase
-                .median_ratio_error()
-                .map_or_else(|| "-".to_owned(), |error| format!("{:.0} %", 100.0 * error)),
+            percent(phase.median_ratio_error()),
         ]
     };
     Grid {
@@ -157,6 +141,7 @@ fn phases(agreement: &Agreement) -> Grid {
             "file systems",
             "rank correlation",
             "95 % interval",
+            "real, odd against even repeats",
             "real / counted",
             "ratio of two differs by, median",
         ],
@@ -164,15 +149,23 @@ fn phases(agreement: &Agreement) -> Grid {
     }
 }
 
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+}
+
+fn coefficient(rho: Option<f64>) -> String {
+    rho.map_or_else(|| "-".to_owned(), |rho| format!("{rho:.2}"))
+}
+
 fn rates(agreement: &Agreement) -> Grid {
     let rows = agreement.phases.iter().flat_map(|phase| {
-        phase.rates.iter().map(move |(subject, real, counted)| {
+        phase.rates.iter().map(move |it| {
             vec![
                 phase.name.clone(),
-                subject.clone(),
-                format!("{real:.4e}"),
-                format!("{counted:.4e}"),
-                format!("{:.2}", real / counted),
+                it.subject.clone(),
+                format!("{:.4e}", it.real),
+                format!("{:.4e}", it.counted),
+                format!("{:.2}", it.real / it.counted),
             ]
         })
     });

@@ -20,19 +20,28 @@ pub(crate) fn measure(
     fslab: &Path,
     stop: &AtomicBool,
 ) -> Result<Findings, BenchError> {
-    let (real, counted) = run(args, fslab, stop)?;
+    let processor = last_processor()?;
+    let (real, counted) = run(args, (fslab, processor), stop)?;
     let agreement = Agreement::of(&real, &counted);
     Ok(Findings {
         real,
+        processor,
         counted,
         agreement,
     })
 }
 
+/// The last of the processors that the bench may use: interrupts tend to be on the first.
+fn last_processor() -> Result<usize, BenchError> {
+    let failed = |error| BenchError::io("find the processors of", Path::new("the bench"), error);
+    let last = fslab_sys::processors().map_err(failed)?.pop();
+    last.ok_or_else(|| BenchError::Input("no processor is allowed".to_owned()))
+}
+
 /// The run in real time, on images in memory behind loop devices; then the counted one.
 fn run(
     args: &ProcessorArgs,
-    fslab: &Path,
+    (fslab, processor): (&Path, usize),
     stop: &AtomicBool,
 ) -> Result<(RunRecord, RunRecord), BenchError> {
     let failed = |task: &'static str, error: std::io::Error| {
@@ -42,7 +51,7 @@ fn run(
     let store = folder.path().join("store.db");
     let repeats = args.repeats.to_string();
     let real = ["--venue", "loop", "--repeats", &repeats];
-    let counted = [
+    let mut counted = vec![
         "--venue",
         "sim",
         "--machine",
@@ -52,7 +61,12 @@ fn run(
         "--repeats",
         "3",
     ];
-    for words in [&real[..], &counted[..]] {
+    if let Some(kernel) = &args.kernel {
+        counted.extend(["--kernel", kernel]);
+    }
+    // The counted machine has one processor. With two a file system in user space and its caller
+    // work at the same time.
+    for (words, on) in [(&real[..], Some(processor)), (&counted[..], None)] {
         if stop.load(Ordering::Relaxed) {
             return Err(BenchError::Interrupted);
         }
@@ -70,6 +84,9 @@ fn run(
             .arg(folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit());
+        if let Some(number) = on {
+            fslab_sys::run_on_processor(&mut command, number);
+        }
         let status = command
             .status()
             .map_err(|e| BenchError::io("start", fslab, e))?;
