@@ -69,7 +69,8 @@ pub(crate) enum Other {
     /// Measures how fast virtual time passes, and what the simulated disk costs.
     Sim(SimArgs),
     /// Measures how the counted processor of the venue sim agrees with one of this machine's, on
-    /// file systems in memory: their order and their ratios; needs root.
+    /// file systems in memory: their order, their ratios, and what prices of system calls and bytes
+    /// would bring; needs root.
     Processor(ProcessorArgs),
     /// Measures the commands on a store of a million trials, and what storing one more costs.
     Store(StoreArgs),

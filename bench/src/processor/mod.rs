@@ -4,6 +4,7 @@
 //! ```text
 //!     measure --- session      runs `fslab compare` twice, reads both records
 //!             --- agreement    rank correlation and ratios, by phase
+//!             --- prices       what prices of calls and bytes would bring
 //!             --- page         tables, and the page that is kept
 //!             --- picture      real rates against counted ones
 //! ```
@@ -11,6 +12,7 @@
 mod agreement;
 mod page;
 mod picture;
+mod prices;
 mod session;
 
 use std::path::PathBuf;

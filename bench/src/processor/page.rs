@@ -1,9 +1,10 @@
 //! The tables of an agreement, and the page that is kept.
 
-use fslab_model::RunRecord;
+use fslab_model::{Headline, RunRecord};
 
 use super::Findings;
 use super::agreement::{Agreement, PhaseAgreement, REPEATED_LEAST};
+use super::prices::{Priced, PricedPhase, Prices, Request, Trial, trials};
 use crate::grid::Grid;
 
 /// What is to be reached: the median rank correlation of a phase, and the median by which the ratio
@@ -13,10 +14,12 @@ const RATIO_GOAL: f64 = 0.25;
 
 /// The tables for the terminal.
 pub(crate) fn terminal(findings: &Findings) -> String {
+    let Pricing { trials, .. } = Pricing::of(findings);
     format!(
-        "{}\n\n{}\n",
+        "{}\n\n{}\n\n{}\n",
         summary(&findings.agreement),
         phases(&findings.agreement).terminal(),
+        prices(&trials).terminal(),
     )
 }
 
@@ -30,12 +33,15 @@ pub(crate) fn page(
     let picture = picture.map_or_else(String::new, |picture| {
         format!("![Counted rates against real ones]({picture})\n\n")
     });
+    let pricing = Pricing::of(findings);
     format!(
         "# The counted processor and this machine's, {date}\n\n{}\n\n`{command}`\n\n{}\n\n\
-         {picture}## Phases\n\n{}\n## Rates\n\n{}",
+         {picture}## Phases\n\n{}\n## Prices\n\n{}\n\n{}\n## Rates\n\n{}",
         summary(&findings.agreement),
         conditions(findings),
         phases(&findings.agreement).markdown(),
+        pricing.words(),
+        prices(&pricing.trials).markdown(),
         rates(&findings.agreement).markdown(),
     )
 }
@@ -149,6 +155,118 @@ fn phases(agreement: &Agreement) -> Grid {
     }
 }
 
+/// What prices bring.
+struct Pricing {
+    phases: Vec<PricedPhase>,
+    /// The phases with operations whose calls are not known.
+    left_out: Vec<String>,
+    trials: Vec<Trial>,
+}
+
+impl Pricing {
+    fn of(findings: &Findings) -> Self {
+        let machine = findings.counted.header.plan.venue.counted_machine();
+        // A constant factor changes no ratio.
+        let per_s = machine.map_or(1e9, |it| it.instructions_per_s as f64);
+        let (mut phases, mut left_out) = (Vec::new(), Vec::new());
+        for phase in &findings.agreement.phases {
+            match priced(phase, &findings.counted, per_s) {
+                Some(priced) => phases.push(priced),
+                None => left_out.push(phase.name.clone()),
+            }
+        }
+        Self {
+            trials: trials(&phases),
+            phases,
+            left_out,
+        }
+    }
+
+    fn words(&self) -> String {
+        let requests = self.phases.iter().map(|phase| {
+            let Request { calls, bytes } = phase.request;
+            format!("{} {calls:.0} and {bytes:.0}", phase.name)
+        });
+        let left_out = match self.left_out.as_slice() {
+            [] => String::new(),
+            names => format!(
+                " Left out, since their calls are not known: {}.",
+                names.join(", ")
+            ),
+        };
+        format!(
+            "What would prices bring? The time of an operation is its instructions, a price for each \
+             system call and a price for each byte that it copies, both in instructions. Prices are \
+             found on one half of the phases (the first, third and so on, or the second, fourth and \
+             so on) by trying 0 and eight steps of each decade, 10 to 100,000 a call and 0.001 to 10 \
+             a byte, for the least median by which ratios differ, and tested on the other half. \
+             Calls and bytes of an operation: {}.{left_out} Page faults have no price: the buffers \
+             are touched before the phases. All file systems pay the same in a phase, so that prices \
+             make them more alike and never change their order.",
+            requests.collect::<Vec<_>>().join(", "),
+        )
+    }
+}
+
+fn priced(phase: &PhaseAgreement, counted: &RunRecord, per_s: f64) -> Option<PricedPhase> {
+    let records = counted.trials.iter().flat_map(|trial| &trial.phases);
+    let mut records = records.filter(|it| it.name == phase.name);
+    let (record, request) = records.find_map(|it| Some((it, Request::of(it)?)))?;
+    let is_of_bytes = match record.headline {
+        Headline::Throughput => true,
+        Headline::OperationRate => false,
+        Headline::Duration | Headline::Figure(_) => return None,
+    };
+    Some(PricedPhase::of(phase, request, is_of_bytes, per_s))
+}
+
+fn prices(trials: &[Trial]) -> Grid {
+    let row = |trial: &Trial| {
+        let mut cells = vec![
+            match trial.priced {
+                Priced::Nothing => "instructions alone",
+                Priced::Bytes => "+ bytes",
+                Priced::Calls => "+ calls",
+                Priced::Both => "+ calls and bytes",
+            }
+            .to_owned(),
+        ];
+        cells.extend(trial.prices.iter().map(|found| words(trial.priced, *found)));
+        cells.extend(trial.tested.iter().copied().map(percent));
+        cells.push(percent(trial.ratio_error));
+        cells.push(coefficient(trial.correlation));
+        cells
+    };
+    Grid {
+        head: &[
+            "time of an operation",
+            "prices found on phases 1, 3, ...",
+            "on phases 2, 4, ...",
+            "ratio differs by, median: 2, 4, ... at prices of 1, 3, ...",
+            "1, 3, ... at prices of 2, 4, ...",
+            "all, at prices of the other half",
+            "median rank correlation of all",
+        ],
+        rows: trials.iter().map(row).collect(),
+    }
+}
+
+fn words(priced: Priced, prices: Prices) -> String {
+    let call = format!("{} a call", digits(prices.per_call));
+    let byte = format!("{} a byte", digits(prices.per_byte));
+    match priced {
+        Priced::Nothing => "-".to_owned(),
+        Priced::Bytes => byte,
+        Priced::Calls => call,
+        Priced::Both => format!("{call}, {byte}"),
+    }
+}
+
+/// A number to three digits.
+fn digits(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share))
 }
@@ -178,5 +296,21 @@ fn rates(agreement: &Agreement) -> Grid {
             "real / counted",
         ],
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_named_to_three_digits_and_only_where_they_are_found() {
+        let prices = Prices {
+            per_call: 13_335.2,
+            per_byte: 0.001_333,
+        };
+        assert_eq!(words(Priced::Nothing, prices), "-");
+        assert_eq!(words(Priced::Calls, prices), "13300 a call");
+        assert_eq!(words(Priced::Both, prices), "13300 a call, 0.00133 a byte");
     }
 }
