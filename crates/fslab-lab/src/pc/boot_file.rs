@@ -1,8 +1,8 @@
 //! The file that the emulator boots: the kernel's ELF file, taken out of its bzImage.
 //!
 //! A bzImage decompresses itself in the guest, which takes seconds of real time when instructions
-//! are counted. An ELF file with a PVH entry is loaded by the emulator (Xen's PVH boot protocol;
-//! CONFIG_PVH). The header of a bzImage is described in the kernel's Documentation/arch/x86/boot.rst.
+//! are counted. An ELF file with a PVH entry (CONFIG_PVH) is loaded by the emulator. The header of
+//! a bzImage is described in the kernel's Documentation/arch/x86/boot.rst.
 
 use std::fs;
 use std::path::Path;
