@@ -3,9 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::harness::{Desk, can_mount, is_root, not_checked};
-
-const FAKE: [&str; 6] = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
+use crate::harness::{COMPARE_FAKE, Desk, can_mount, is_root, not_checked};
 
 #[test]
 fn the_probe_says_works_exactly_where_nothing_stands_in_the_way() {
@@ -94,7 +92,7 @@ fn a_report_without_room_takes_nothing_from_the_run() {
         return;
     };
     let desk = Desk::new();
-    desk.run(&FAKE).expect_code(0);
+    desk.run(&COMPARE_FAKE).expect_code(0);
     let run = desk.last_run()["run"].as_str().expect("a name").to_owned();
     // In a separate mount namespace, where the reports' folder has room for a part of one.
     let script = "mount -t tmpfs -o size=16k none out && \"$0\" \"$@\"; \
@@ -105,7 +103,7 @@ fn a_report_without_room_takes_nothing_from_the_run() {
         command.args(arguments);
         desk.run_as_is(command)
     };
-    let again = without_room(&[&FAKE[..], &["--resume"]].concat());
+    let again = without_room(&[&COMPARE_FAKE[..], &["--resume"]].concat());
     let hint = format!("fslab report {run} --out");
     again.expect_code(4).expect_error("is stored", &hint);
     assert!(again.out.contains("Strided read"), "{}", again.out);
@@ -125,7 +123,7 @@ fn a_damaged_store_is_refused_and_not_overwritten() {
     let desk = Desk::new();
     let garbage = "this is no database, and it is long enough to have a header of one: ".repeat(9);
     fs::write(desk.path("bad.db"), &garbage).expect("written");
-    let mut arguments = FAKE.to_vec();
+    let mut arguments = COMPARE_FAKE.to_vec();
     arguments.extend(["--store", "bad.db"]);
     desk.run(&arguments)
         .expect_code(2)
@@ -144,7 +142,7 @@ fn a_damaged_store_is_refused_and_not_overwritten() {
 #[test]
 fn a_store_with_a_broken_page_is_refused() {
     let desk = Desk::new();
-    desk.run(&FAKE).expect_code(0);
+    desk.run(&COMPARE_FAKE).expect_code(0);
     let path = desk.store();
     for suffix in ["-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{suffix}", path.display()));
@@ -162,7 +160,7 @@ fn a_store_with_a_broken_page_is_refused() {
 fn a_store_in_a_folder_that_is_a_file_is_refused() {
     let desk = Desk::new();
     fs::write(desk.path("file"), "x").expect("written");
-    let mut arguments = FAKE.to_vec();
+    let mut arguments = COMPARE_FAKE.to_vec();
     arguments.extend(["--store", "file/fslab.db"]);
     let ended = desk.run(&arguments);
     assert!(

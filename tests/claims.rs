@@ -41,7 +41,7 @@ fn desk(claims: &str) -> Desk {
     let desk = Desk::new();
     fs::write(desk.path("claims.toml"), claims).expect("written");
     fs::write(desk.path("published.csv"), PUBLISHED).expect("written");
-    let run = desk.run(&["compare", "fake", "--study", "./small.toml", "--out", "out"]);
+    let run = desk.compare_fake(&[]);
     run.expect_code(0);
     desk
 }

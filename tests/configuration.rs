@@ -169,11 +169,10 @@ fn the_process_of_a_trial_has_no_settings() {
 #[test]
 fn a_quiet_run_writes_results_and_no_notes() {
     let desk = Desk::new();
-    let words = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
-    let loud = desk.run(&words);
+    let loud = desk.compare_fake(&[]);
     loud.expect_code(0);
     assert!(loud.err.contains("done in"), "{}", loud.err);
-    let quiet = desk.run(&[&words[..], &["--quiet"]].concat());
+    let quiet = desk.compare_fake(&["--quiet"]);
     quiet.expect_code(0);
     assert_eq!(quiet.err, "");
     assert!(quiet.out.contains("report: "), "{}", quiet.out);
@@ -185,8 +184,7 @@ fn a_quiet_run_writes_results_and_no_notes() {
 #[test]
 fn progress_without_a_terminal_is_lines_without_control_characters() {
     let desk = Desk::new();
-    let words = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
-    let ended = desk.run(&words);
+    let ended = desk.compare_fake(&[]);
     ended.expect_code(0);
     assert!(ended.err.lines().count() >= 2, "{}", ended.err);
     let is_control = |c: char| c.is_control() && c != '\n';

@@ -241,8 +241,7 @@ fn a_sweep_is_exported_as_iozone_prints_it_and_bonnie_s_layout_is_refused() {
 #[test]
 fn a_study_without_figures_says_so() {
     let desk = Desk::new();
-    let study = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
-    desk.run(&study).expect_code(0);
+    desk.compare_fake(&[]).expect_code(0);
     let ended = desk.run(&["report", "last", "--out", "out", "--figures", "figures"]);
     assert_ne!(ended.code, Some(0));
     assert!(ended.err.contains("asks for no figures"), "{}", ended.err);

@@ -263,19 +263,8 @@ fn files_for_continuous_integration_are_written_beside_the_table() {
 #[test]
 fn what_cannot_be_judged_or_compared_is_an_error_with_a_hint() {
     let desk = desk();
-    desk.run(&[
-        "compare",
-        "fake",
-        "--study",
-        "./small.toml",
-        "--seed",
-        "7",
-        "--repeats",
-        "1",
-        "--out",
-        "out",
-    ])
-    .expect_code(0);
+    desk.compare_fake(&["--seed", "7", "--repeats", "1"])
+        .expect_code(0);
     gate(&desk, &["last", "last"])
         .expect_code(2)
         .expect_error("cannot judge", "--repeats");

@@ -17,6 +17,10 @@ pub(crate) const SMALL_STUDY: &str = concat!(
     "/../../tests/fixtures/small.toml"
 );
 
+/// Compares the file system that takes no time by the small study.
+pub(crate) const COMPARE_FAKE: [&str; 6] =
+    ["compare", "fake", "--study", "./small.toml", "--out", "out"];
+
 /// One test's own corner of the machine.
 pub(crate) struct Desk {
     folder: TempDir,
@@ -238,6 +242,35 @@ impl Desk {
         self.at_the_desk(command)
             .spawn()
             .expect("the program starts")
+    }
+
+    /// [`COMPARE_FAKE`] with further options.
+    pub(crate) fn compare_fake(&self, options: &[&str]) -> Ended {
+        self.run(&[&COMPARE_FAKE, options].concat())
+    }
+
+    /// Records a shell at work in a new folder `work` as `the.trace`; `None`, with the reason said,
+    /// where this machine has no strace, or lets no one use it.
+    pub(crate) fn record_trace(&self, test: &str, script: &str) -> Option<Ended> {
+        fs::create_dir(self.path("work")).expect("a folder");
+        let ended = self.run(&[
+            "trace",
+            "record",
+            "-o",
+            "the.trace",
+            "--root",
+            "work",
+            "--",
+            "sh",
+            "-c",
+            script,
+        ]);
+        if ended.code == Some(4) {
+            skip(test, &ended.err);
+            return None;
+        }
+        ended.expect_code(0);
+        Some(ended)
     }
 
     /// The last run of the desk's store, as JSON.

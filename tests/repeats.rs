@@ -6,19 +6,8 @@ use serde_json::Value;
 
 use crate::harness::{Desk, Ended, can_mount};
 
-const FAKE: [&str; 8] = [
-    "compare",
-    "fake",
-    "--study",
-    "./small.toml",
-    "--seed",
-    "7",
-    "--out",
-    "out",
-];
-
 fn compare(desk: &Desk, words: &[&str]) -> Ended {
-    desk.run(&[&FAKE, words].concat())
+    desk.compare_fake(&[&["--seed", "7"], words].concat())
 }
 
 fn trials(desk: &Desk) -> Vec<Value> {
@@ -158,17 +147,7 @@ fn a_dry_run_tells_rounds_and_until_when() {
 fn the_newest_runs_are_listed_and_how_many_more_there_are() {
     let desk = Desk::new();
     for seed in ["1", "2", "3"] {
-        desk.run(&[
-            "compare",
-            "fake",
-            "--study",
-            "./small.toml",
-            "--seed",
-            seed,
-            "--out",
-            "out",
-        ])
-        .expect_code(0);
+        desk.compare_fake(&["--seed", seed]).expect_code(0);
     }
     let lines = |words: &[&str]| {
         let listed = desk.run(&[&["list"], words].concat());

@@ -2,32 +2,13 @@
 
 use std::fs;
 
-use crate::harness::{Desk, skip};
+use crate::harness::Desk;
 
-/// Records a shell at work in the folder `work`; `None` where this machine has no strace, or lets
-/// no one use it.
+/// Records a shell at work; `None` where this machine cannot.
 fn recorded(desk: &Desk) -> Option<()> {
-    fs::create_dir(desk.path("work")).expect("a folder");
     let script = "cd work; mkdir d; seq 5000 > d/a; cp d/a d/b; mv d/b c; cat none 2> /dev/null; \
                   ln -s d/a l; sort -r l > sorted; rm d/a; sync sorted";
-    let record = [
-        "trace",
-        "record",
-        "-o",
-        "the.trace",
-        "--root",
-        "work",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ];
-    let ended = desk.run(&record);
-    if ended.code == Some(4) {
-        skip("trace", &ended.err);
-        return None;
-    }
-    ended.expect_code(0);
+    let ended = desk.record_trace("trace", script)?;
     assert!(ended.out.starts_with("the.trace: "), "{}", ended.out);
     Some(())
 }

@@ -11,7 +11,7 @@ use crate::sim::SimArgs;
 use crate::store::StoreArgs;
 use crate::work::Work;
 
-fn rounds() -> RangedI64ValueParser<u32> {
+pub(crate) fn counts() -> RangedI64ValueParser<u32> {
     RangedI64ValueParser::new().range(1..)
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     pub(crate) places: Vec<PlaceKind>,
 
     /// Rounds that count.
-    #[arg(long, default_value_t = 7, value_name = "N", value_parser = rounds())]
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = counts())]
     pub(crate) runs: u32,
 
     /// Small amounts and 3 rounds, to see that everything works: no figure means anything, and no

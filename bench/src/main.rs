@@ -31,6 +31,7 @@ mod series;
 mod sim;
 mod store;
 mod targets;
+mod verdict;
 mod work;
 
 use std::path::Path;

@@ -7,6 +7,7 @@ use crate::grid::Grid;
 use crate::results::Results;
 use crate::series::{Series, Spread};
 use crate::targets::{Judged, judge};
+use crate::verdict;
 use crate::work::{Figure, Work};
 
 /// What the terminal shows.
@@ -89,14 +90,7 @@ fn summary(results: &Results, judged: &[Judged]) -> String {
             results.rounds
         );
     }
-    let count = |reached| judged.iter().filter(|it| it.reached == reached).count();
-    format!(
-        "{} targets reached, {} not reached, {} not measured; {} rounds.",
-        count(Some(true)),
-        count(Some(false)),
-        count(None),
-        results.rounds
-    )
+    verdict::summary(judged.iter().map(|it| it.reached), results.rounds)
 }
 
 fn verdicts(judged: &[Judged]) -> Grid {

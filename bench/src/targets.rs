@@ -3,6 +3,7 @@
 use crate::counting::{Count, Counter};
 use crate::results::Results;
 use crate::series::Series;
+use crate::verdict::verdict;
 use crate::work::{Figure, Work};
 
 /// User-space instructions per operation at most.
@@ -39,11 +40,7 @@ pub(crate) struct Judged {
 impl Judged {
     /// The verdict in words.
     pub(crate) fn verdict(&self) -> &'static str {
-        match self.reached {
-            Some(true) => "reached",
-            Some(false) => "NOT reached",
-            None => "not measured",
-        }
+        verdict(self.reached)
     }
 }
 

@@ -1,11 +1,10 @@
 //! fslab itself, as `fslab trial` with a specification of one phase in a directory.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_model::{
-    Bytes, CellId, ColdMethod, DeviceSpec, Event, EventBody, FORMAT_VERSION, Parameters,
-    PhaseOutcome, PhaseRecord, PhaseSpec, Subject, TrialId, TrialSpec,
+    Bytes, ColdMethod, DeviceSpec, Event, EventBody, Parameters, PhaseOutcome, PhaseRecord,
+    PhaseSpec, Subject, TrialSpec,
 };
 use serde_json::{Value, json};
 
@@ -35,31 +34,15 @@ impl Fslab {
     ) -> Invocation {
         let parameters: Parameters = parameters.as_object().cloned().unwrap_or_default();
         let spec = TrialSpec {
-            format: FORMAT_VERSION,
-            trial: TrialId {
-                cell: CellId(0),
-                repeat: 0,
-            },
-            subject: Subject::plain(SUBJECT),
-            device: DeviceSpec::Directory {
-                path: task.directory.to_owned(),
-            },
-            size_bytes: Bytes::gib(1),
-            cold: ColdMethod::Drop,
-            engine: "psync".into(),
             phases: vec![PhaseSpec::new(figure.name(), workload, parameters)],
-            rounds: fslab_model::Rounds::ONE,
-            required_facts: BTreeMap::new(),
-            seed: 1,
-            perturbation: fslab_model::Perturbation::NONE,
-            host_forgets: None,
-            emptied_by: None,
-            counter_hz: None,
-            virtual_time: false,
-            counted: false,
-            single_calls: false,
-            allow_commands: false,
-            ranks: None,
+            ..TrialSpec::first(
+                Subject::plain(SUBJECT),
+                DeviceSpec::Directory {
+                    path: task.directory.to_owned(),
+                },
+                Bytes::gib(1),
+                ColdMethod::Drop,
+            )
         };
         let mut invocation =
             Invocation::of_figure(&self.program, vec!["trial".into()], figure, move |text| {

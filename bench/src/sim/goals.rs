@@ -4,6 +4,7 @@ use super::findings::{
     Everything, Findings, Kind, Phase, PhaseFigures, Requests, SizeFigures, Sized,
 };
 use crate::series::Spread;
+use crate::verdict::verdict;
 
 /// Simulated seconds per real second at least, where a phase waits for its disk.
 const SPEED_MIN: f64 = 200.0;
@@ -40,15 +41,6 @@ impl Judged {
     /// The verdict in words.
     pub(crate) fn verdict(&self) -> &'static str {
         verdict(self.reached)
-    }
-}
-
-/// A verdict in words.
-pub(crate) fn verdict(reached: Option<bool>) -> &'static str {
-    match reached {
-        Some(true) => "reached",
-        Some(false) => "NOT reached",
-        None => "not measured",
     }
 }
 

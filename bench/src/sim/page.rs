@@ -7,6 +7,7 @@ use super::goals::{self, Judged, judge};
 use super::session::Compared;
 use crate::grid::Grid;
 use crate::series::Spread;
+use crate::verdict;
 
 /// Trials of the quick study that are shown: the longest.
 const TRIALS_SHOWN: usize = 8;
@@ -84,14 +85,7 @@ fn grids(findings: &Findings) -> Vec<(&'static str, Grid)> {
 }
 
 fn summary(findings: &Findings, judged: &[Judged]) -> String {
-    let count = |reached| judged.iter().filter(|it| it.reached == reached).count();
-    format!(
-        "{} targets reached, {} not reached, {} not measured; {} rounds.",
-        count(Some(true)),
-        count(Some(false)),
-        count(None),
-        findings.rounds
-    )
+    verdict::summary(judged.iter().map(|it| it.reached), findings.rounds)
 }
 
 fn verdicts(judged: &[Judged]) -> Grid {
@@ -140,7 +134,11 @@ fn phase_row(phase: &Phase) -> Vec<String> {
         Ok(figures) => cells.extend(figure_cells(phase, figures)),
         Err(why) => {
             cells.resize(10, String::new());
-            cells.extend([why.clone(), String::new(), goals::verdict(None).to_owned()]);
+            cells.extend([
+                why.clone(),
+                String::new(),
+                verdict::verdict(None).to_owned(),
+            ]);
         }
     }
     cells
@@ -163,7 +161,7 @@ fn figure_cells(phase: &Phase, figures: &PhaseFigures) -> [String; 10] {
         spread(figures.data_rate().filter(|_| has_data)),
         word(kind).to_owned(),
         target.clone().unwrap_or_default(),
-        target.map_or_else(String::new, |_| goals::verdict(verdict).to_owned()),
+        target.map_or_else(String::new, |_| verdict::verdict(verdict).to_owned()),
     ]
 }
 

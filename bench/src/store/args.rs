@@ -2,11 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::RangedI64ValueParser;
-
-fn counts() -> RangedI64ValueParser<u32> {
-    RangedI64ValueParser::new().range(1..)
-}
+use crate::args::counts;
 
 /// The command line.
 #[derive(Clone, Debug, clap::Args)]

@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Bytes, CellId, ColdMethod, FORMAT_VERSION, Failure, FailureKind, Headline, MachineFacts,
-    Parameters, Perturbation, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Rounds,
-    RunHeader, RunRecord, Scale, Subject, SubjectPlan, TrialId, TrialOutcome, TrialRecord,
-    ValueList, VenuePlan, definitions as d,
+    CellId, Failure, FailureKind, Headline, MachineFacts, Parameters, Perturbation, PhaseKind,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Subject, SubjectPlan,
+    TrialId, TrialOutcome, TrialRecord, ValueList, definitions as d,
 };
 
 use crate::published::score_of;
@@ -201,40 +200,10 @@ fn record_of(
         )
     });
     let trials = trials.collect();
-    let planned = |subject| SubjectPlan {
-        subject,
-        mkfs: None,
-        mount: None,
-        check: None,
-        lab: None,
-        network_mount: None,
-    };
     let plan = Plan {
-        format: FORMAT_VERSION,
-        study: original.claims.study.clone(),
-        title: String::new(),
-        question: None,
-        score: None,
-        venue: VenuePlan::Imported {
-            tool: "the original".to_owned(),
-        },
-        size_bytes: Bytes(0),
-        cold: ColdMethod::Drop,
-        engine: String::new(),
-        subjects: subjects.into_iter().map(planned).collect(),
+        subjects: subjects.into_iter().map(SubjectPlan::existing).collect(),
         phases,
-        repeats: 1,
-        adaptive: None,
-        perturb: false,
-        rounds: Rounds::default(),
-        ranks: 1,
-        trial_limit_s: 1,
-        seed: 0,
-        scale: Scale::FULL,
-        required_facts: BTreeMap::new(),
-        data_to_memory: None,
-        survival: None,
-        figures: Vec::new(),
+        ..Plan::imported(original.claims.study.clone(), "the original")
     };
     let machine = MachineFacts {
         memory_bytes: original.claims.memory.as_ref().map(|rule| rule.original),

@@ -1,11 +1,9 @@
 //! A run for unit tests.
 
-use std::collections::BTreeMap;
-
 use fslab_model::{
-    Bytes, CellId, ColdMethod, FORMAT_VERSION, Facts, Headline, MachineFacts, Parameters,
-    Perturbation, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Rounds, RunHeader,
-    RunRecord, Scale, Subject, SubjectPlan, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+    Bytes, CellId, Facts, Headline, MachineFacts, Parameters, Perturbation, PhaseKind,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Subject, SubjectPlan,
+    TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
 
 /// A run with one trial of ext4 and these phases, each of the workload `write` and without figures.
@@ -19,29 +17,14 @@ pub(crate) fn run(name: &str, phases: &[&str]) -> RunRecord {
     let records = phases.iter().map(record).collect();
     let subject = Subject::plain("ext4");
     let plan = Plan {
-        question: None,
-        score: None,
-        format: FORMAT_VERSION,
-        study: "test".to_owned(),
         title: "Test".to_owned(),
         venue: VenuePlan::Fake,
         size_bytes: Bytes::mib(64),
-        cold: ColdMethod::Drop,
         engine: "null".to_owned(),
         subjects: vec![SubjectPlan::existing(subject.clone())],
         phases,
-        repeats: 1,
-        adaptive: None,
-        perturb: false,
-        rounds: Rounds::ONE,
-        ranks: 1,
-        trial_limit_s: 1,
         seed: 1,
-        scale: Scale::FULL,
-        required_facts: BTreeMap::new(),
-        data_to_memory: None,
-        survival: None,
-        figures: Vec::new(),
+        ..Plan::imported("test", "none")
     };
     let trial = TrialRecord {
         trial: TrialId {

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Bytes, CellId, ColdMethod, FORMAT_VERSION, FigureLayout, FigureSpec, MachineFacts, Parameters,
-    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Scale, Subject,
-    SubjectPlan, TrialId, TrialOutcome, TrialRecord, VenuePlan, phase_metrics, trial_metrics,
+    CellId, FigureLayout, FigureSpec, MachineFacts, Parameters, PhaseOutcome, PhaseRecord,
+    PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Subject, SubjectPlan, TrialId, TrialOutcome,
+    TrialRecord, phase_metrics, trial_metrics,
 };
 
 use serde_json::Value;
@@ -106,15 +106,7 @@ pub(crate) fn assemble(
     let phases = phases(&mut placed, &mut notes);
     let tool = tools.join(", ");
     let plan = Plan {
-        format: FORMAT_VERSION,
-        study: format.name().to_owned(),
         title: format!("Imported from {tool}"),
-        question: None,
-        score: None,
-        venue: VenuePlan::Imported { tool },
-        // Size and cache state are unknown; no phase is recorded as cold.
-        size_bytes: Bytes(0),
-        cold: ColdMethod::Drop,
         engine: match engines.is_empty() {
             true => format.name().to_owned(),
             false => engines.join(", "),
@@ -128,16 +120,10 @@ pub(crate) fn assemble(
         phases,
         // The repeats that every subject has.
         repeats: next.values().min().copied().unwrap_or(1).max(1),
-        adaptive: None,
-        perturb: false,
         rounds: rounds(&placed),
         ranks: ranks(&placed),
         trial_limit_s: TRIAL_LIMIT_S,
-        seed: 0,
-        scale: Scale::FULL,
-        required_facts: BTreeMap::new(),
-        data_to_memory: None,
-        survival: None,
+        ..Plan::imported(format.name(), tool)
     };
     let header = RunHeader {
         run: labels.run.clone(),

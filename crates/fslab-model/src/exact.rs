@@ -77,14 +77,12 @@ impl RunRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::plan;
-    use crate::{
-        Bytes, CachePolicy, CellId, DiskQueue, HostCost, PhaseKind, PhaseOutcome, PhaseRecord,
-    };
+    use crate::plan::tests::{plan, sim};
+    use crate::{Bytes, CachePolicy, CellId, HostCost, PhaseKind, PhaseOutcome, PhaseRecord};
     use crate::{
         Headline, MachineFacts, Parameters, PhaseSpec, RecordBuilder, RunHeader, TrialRun,
     };
-    use crate::{SimulatedDisk, Subject, TrialId, VenuePlan};
+    use crate::{Subject, TrialId, VenuePlan};
 
     fn trial() -> TrialRecord {
         let trial = TrialId {
@@ -115,6 +113,10 @@ mod tests {
         record
     }
 
+    fn simulated(trial: TrialRecord) -> RunRecord {
+        run(sim("/var/tmp", Bytes::gib(1)), trial)
+    }
+
     fn run(venue: VenuePlan, trial: TrialRecord) -> RunRecord {
         let plan = crate::Plan { venue, ..plan() };
         RunRecord {
@@ -131,34 +133,9 @@ mod tests {
         }
     }
 
-    fn sim() -> VenuePlan {
-        VenuePlan::Sim {
-            folder: "/var/tmp".into(),
-            kernel: "6.12@0".into(),
-            lab: String::new(),
-            memory_bytes: Bytes::gib(1),
-            layers: Vec::new(),
-            disk: SimulatedDisk {
-                profile: "p".into(),
-                queue: DiskQueue {
-                    max_request_bytes: 4096,
-                    physical_block_bytes: 512,
-                    discard_bytes: 0,
-                    write_cache: false,
-                    fua: false,
-                    rotational: true,
-                    scheduler: true,
-                },
-                model: String::new(),
-                emptied_by: None,
-            },
-            machine: None,
-        }
-    }
-
     #[test]
     fn what_the_host_adds_changes_no_fingerprint_and_every_figure_does() {
-        let base = run(sim(), trial()).fingerprint().expect("virtual time");
+        let base = simulated(trial()).fingerprint().expect("virtual time");
         let mut elsewhere = trial();
         elsewhere.started_unix_s = 7;
         elsewhere.elapsed_ns = 8;
@@ -170,26 +147,26 @@ mod tests {
             cpu_ns: 1,
             real_ns: 2,
         });
-        assert_eq!(run(sim(), elsewhere).fingerprint(), Some(base.clone()));
+        assert_eq!(simulated(elsewhere).fingerprint(), Some(base.clone()));
         let mut other = trial();
         other.phases[0].elapsed_ns = Some(1);
-        assert_ne!(run(sim(), other).fingerprint(), Some(base));
+        assert_ne!(simulated(other).fingerprint(), Some(base));
     }
 
     #[test]
     fn another_perturbation_is_another_record() {
-        let base = run(sim(), trial()).fingerprint().expect("virtual time");
+        let base = simulated(trial()).fingerprint().expect("virtual time");
         let mut perturbed = trial();
         perturbed.perturbation = crate::Perturbation::of(1, 1);
-        assert_ne!(run(sim(), perturbed).fingerprint(), Some(base));
+        assert_ne!(simulated(perturbed).fingerprint(), Some(base));
     }
 
     #[test]
     fn the_lab_of_an_old_plan_is_what_the_trials_name_and_else_their_kernel() {
-        assert_eq!(run(sim(), trial()).labs(), ["6.12@0"]);
+        assert_eq!(simulated(trial()).labs(), ["6.12@0"]);
         let mut named = trial();
         named.facts.insert(LAB_FACT.into(), "0123".into());
-        assert_eq!(run(sim(), named).labs(), ["0123"]);
+        assert_eq!(simulated(named).labs(), ["0123"]);
         assert_eq!(run(VenuePlan::Fake, trial()).labs(), Vec::<String>::new());
     }
 

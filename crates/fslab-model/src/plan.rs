@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FigureSpec, NetworkMount,
-    PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion, Subject,
-    SurvivalPlan, TrialId,
+    Adaptive, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FORMAT_VERSION, FigureSpec,
+    NetworkMount, PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion,
+    Subject, SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -400,6 +400,38 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
+    /// The plan of results of another tool: without subjects and phases, of one repeat and one rank,
+    /// the size unknown.
+    #[must_use]
+    pub fn imported(study: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self {
+            format: FORMAT_VERSION,
+            study: study.into(),
+            title: String::new(),
+            question: None,
+            score: None,
+            venue: VenuePlan::Imported { tool: tool.into() },
+            size_bytes: Bytes(0),
+            // It marks no phase as cold.
+            cold: ColdMethod::Drop,
+            engine: String::new(),
+            subjects: Vec::new(),
+            phases: Vec::new(),
+            repeats: 1,
+            adaptive: None,
+            perturb: false,
+            rounds: Rounds::ONE,
+            ranks: 1,
+            trial_limit_s: 1,
+            seed: 0,
+            scale: Scale::FULL,
+            required_facts: BTreeMap::new(),
+            data_to_memory: None,
+            survival: None,
+            figures: Vec::new(),
+        }
+    }
+
     /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question, score,
     /// the comparison with the original and the states after a power loss, which do not change what
     /// is measured.
@@ -482,13 +514,35 @@ impl Plan {
 pub(crate) mod tests {
     use super::*;
 
+    /// A guest in virtual time, with a disk that has no write cache.
+    pub(crate) fn sim(folder: &str, memory_bytes: Bytes) -> VenuePlan {
+        VenuePlan::Sim {
+            folder: folder.into(),
+            kernel: "6.12@0".into(),
+            lab: String::new(),
+            memory_bytes,
+            layers: Vec::new(),
+            disk: SimulatedDisk {
+                profile: "p".into(),
+                queue: crate::DiskQueue {
+                    max_request_bytes: 4096,
+                    physical_block_bytes: 512,
+                    discard_bytes: 0,
+                    write_cache: false,
+                    fua: false,
+                    rotational: true,
+                    scheduler: true,
+                },
+                model: String::new(),
+                emptied_by: None,
+            },
+            machine: None,
+        }
+    }
+
     pub(crate) fn plan() -> Plan {
         Plan {
-            format: 1,
-            study: "quick".into(),
             title: "Quick".into(),
-            question: None,
-            score: None,
             venue: VenuePlan::Loop {
                 folder: "/var/tmp".into(),
             },
@@ -496,28 +550,12 @@ pub(crate) mod tests {
             cold: ColdMethod::Remount,
             engine: "psync".into(),
             subjects: ["ext4", "xfs"]
-                .map(|fs| SubjectPlan {
-                    subject: Subject::plain(fs),
-                    mkfs: None,
-                    mount: None,
-                    check: None,
-                    lab: None,
-                    network_mount: None,
-                })
+                .map(|fs| SubjectPlan::existing(Subject::plain(fs)))
                 .into(),
-            phases: Vec::new(),
             repeats: 3,
-            adaptive: None,
-            perturb: false,
-            rounds: Rounds::ONE,
-            ranks: 1,
             trial_limit_s: 300,
             seed: 7,
-            scale: Scale::FULL,
-            required_facts: BTreeMap::new(),
-            data_to_memory: None,
-            survival: None,
-            figures: Vec::new(),
+            ..Plan::imported("quick", "none")
         }
     }
 
@@ -582,28 +620,6 @@ pub(crate) mod tests {
             folder: folder.into(),
         };
         assert_ne!(hash(in_loop("/a")), hash(in_loop("/b")));
-        let sim = |folder: &str, memory_bytes| VenuePlan::Sim {
-            folder: folder.into(),
-            kernel: "6.12@0".into(),
-            lab: String::new(),
-            layers: Vec::new(),
-            memory_bytes,
-            disk: SimulatedDisk {
-                profile: "p".into(),
-                queue: crate::DiskQueue {
-                    max_request_bytes: 4096,
-                    physical_block_bytes: 512,
-                    discard_bytes: 0,
-                    write_cache: false,
-                    fua: false,
-                    rotational: true,
-                    scheduler: true,
-                },
-                model: String::new(),
-                emptied_by: None,
-            },
-            machine: None,
-        };
         let one = hash(sim("/a", Bytes::gib(1)));
         assert_eq!(one, hash(sim("/b", Bytes::gib(1))));
         assert_ne!(one, hash(sim("/a", Bytes::gib(2))));

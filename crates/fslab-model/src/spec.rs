@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BufferEmptying, Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation,
-    Rounds, Subject, Swept, TrialId, WorkloadDefinition,
+    BufferEmptying, Bytes, CachePolicy, CellId, ColdMethod, DeviceIdentity, FORMAT_VERSION,
+    Parameters, Perturbation, Rounds, Subject, Swept, TrialId, WorkloadDefinition,
 };
 
 /// A phase with every parameter.
@@ -166,4 +166,37 @@ pub struct TrialSpec {
     /// This rank of a load of several; `None` if the load is this trial's alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RankSpec>,
+}
+
+impl TrialSpec {
+    /// The first trial of a run with the engine psync and seed 1: one round in real time, with the
+    /// clock of the system, without a permission.
+    #[must_use]
+    pub fn first(subject: Subject, device: DeviceSpec, size: Bytes, cold: ColdMethod) -> Self {
+        Self {
+            format: FORMAT_VERSION,
+            trial: TrialId {
+                cell: CellId(0),
+                repeat: 0,
+            },
+            subject,
+            device,
+            size_bytes: size,
+            cold,
+            engine: "psync".into(),
+            phases: Vec::new(),
+            rounds: Rounds::ONE,
+            required_facts: BTreeMap::new(),
+            seed: 1,
+            perturbation: Perturbation::NONE,
+            host_forgets: None,
+            emptied_by: None,
+            counter_hz: None,
+            virtual_time: false,
+            counted: false,
+            single_calls: false,
+            allow_commands: false,
+            ranks: None,
+        }
+    }
 }

@@ -113,6 +113,7 @@ pub fn difference_test_among(a: &[f64], b: &[f64], family: usize) -> Option<Test
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ratio::tests::WELCH;
 
     #[test]
     fn the_method_is_the_one_that_can_still_reject() {
@@ -133,18 +134,11 @@ mod tests {
 
     #[test]
     fn welchs_p_value_is_that_of_a_worked_example() {
-        // As in the ratio's test: t = -2.455 at 24.99 degrees of freedom, p = 0.021.
-        let a = [
-            27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7,
-            21.4,
-        ];
-        let b = [
-            27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5,
-            24.4,
-        ];
+        let (a, b) = WELCH;
         let test = difference_test_among(&a.map(f64::exp), &b.map(f64::exp), 1_000_000);
         let test = test.expect("positive");
         assert_eq!(test.method, TestMethod::Welch);
+        // Of t = -2.455 at 24.99 degrees of freedom.
         assert!((test.p_value - 0.021_4).abs() < 2e-4, "{}", test.p_value);
     }
 

@@ -278,9 +278,23 @@ fn welch(above: &Logs, below: &Logs) -> Option<Spread> {
         freedom,
     })
 }
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Two samples of a common textbook example of Welch's test, to be taken as logarithms:
+    /// t = -2.455 at ν = 24.99, standard error 0.8824, and the printed t(25) = 2.0595.
+    pub(crate) const WELCH: ([f64; 15], [f64; 15]) = (
+        [
+            27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7,
+            21.4,
+        ],
+        [
+            27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5,
+            24.4,
+        ],
+    );
 
     fn near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 2e-3, "{found} is not {expected}");
@@ -288,16 +302,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_welchs_of_a_worked_example() {
-        // Two samples of a common textbook example of Welch's test, taken as logarithms: t = -2.455
-        // at ν = 24.99, standard error 0.8824, and the printed t(25) = 2.0595.
-        let a = [
-            27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7,
-            21.4,
-        ];
-        let b = [
-            27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5,
-            24.4,
-        ];
+        let (a, b) = WELCH;
         let (a, b) = (a.map(f64::exp), b.map(f64::exp));
         let contrast = Contrast::by_welch(&a, &b).expect("positive");
         let half_width = contrast.half_width(0.95).expect("fifteen values a side");

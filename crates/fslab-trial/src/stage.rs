@@ -115,38 +115,16 @@ fn step(stage: &Stage, done: &Done, elapsed_ns: u64) -> StepRecord {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
-    use fslab_model::{Bytes, CellId, DeviceSpec, FORMAT_VERSION, TrialId};
+    use fslab_model::{Bytes, DeviceSpec};
 
     use super::*;
 
     #[test]
     fn only_file_systems_made_by_the_trial_are_aged_or_filled() {
-        let spec = |subject: &str, device: DeviceSpec| TrialSpec {
-            format: FORMAT_VERSION,
-            trial: TrialId {
-                cell: CellId(0),
-                repeat: 0,
-            },
-            subject: subject.parse().expect("a subject"),
-            device,
-            size_bytes: Bytes::mib(8),
-            cold: ColdMethod::Evict,
-            engine: "psync".into(),
-            phases: Vec::new(),
-            seed: 1,
-            perturbation: fslab_model::Perturbation::NONE,
-            host_forgets: None,
-            emptied_by: None,
-            counter_hz: None,
-            virtual_time: false,
-            counted: false,
-            single_calls: false,
-            allow_commands: false,
-            ranks: None,
-            rounds: fslab_model::Rounds::ONE,
-            required_facts: BTreeMap::new(),
+        let spec = |subject: &str, device| {
+            let subject = subject.parse().expect("a subject");
+            TrialSpec::first(subject, device, Bytes::mib(8), ColdMethod::Evict)
         };
         let folder = tempfile::tempdir().expect("a folder");
         let directory = DeviceSpec::Directory {

@@ -485,8 +485,8 @@ mod tests {
     use std::path::Path;
 
     use fslab_model::{
-        Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, Parameters, PhaseRecord,
-        PhaseSpec, RecordBuilder, Rounds, Subject, TrialId, TrialOutcome, TrialReport,
+        Bytes, CachePolicy, ColdMethod, DeviceSpec, Event, Parameters, PhaseRecord, PhaseSpec,
+        RecordBuilder, Rounds, Subject, TrialOutcome, TrialReport,
     };
 
     use super::*;
@@ -509,29 +509,9 @@ mod tests {
             "ext4"
         };
         TrialSpec {
-            format: FORMAT_VERSION,
-            trial: TrialId {
-                cell: CellId(0),
-                repeat: 0,
-            },
-            subject: Subject::plain(fs),
-            device,
-            size_bytes: Bytes::mib(8),
-            cold: ColdMethod::Evict,
             engine: engine.into(),
             phases,
-            rounds: Rounds::ONE,
-            required_facts: BTreeMap::new(),
-            seed: 1,
-            perturbation: fslab_model::Perturbation::NONE,
-            host_forgets: None,
-            emptied_by: None,
-            counter_hz: None,
-            virtual_time: false,
-            counted: false,
-            single_calls: false,
-            allow_commands: false,
-            ranks: None,
+            ..TrialSpec::first(Subject::plain(fs), device, Bytes::mib(8), ColdMethod::Evict)
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use fslab_engine::{EngineKind, RunContext, StopFlag};
 use fslab_model::{
-    Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, EventBody, FORMAT_VERSION,
-    Parameters, PhaseSpec, Rounds, Subject, TrialId, TrialSpec,
+    Bytes, CachePolicy, ColdMethod, DeviceSpec, Event, EventBody, Parameters, PhaseSpec, Subject,
+    TrialSpec,
 };
 use serde_json::Value;
 
@@ -109,29 +109,14 @@ fn is_superuser() -> bool {
 
 fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
     TrialSpec {
-        format: FORMAT_VERSION,
-        trial: TrialId {
-            cell: CellId(0),
-            repeat: 0,
-        },
-        subject: Subject::plain("ext4"),
-        device: DeviceSpec::Directory { path: tree },
-        size_bytes: SIZE,
-        cold: ColdMethod::Evict,
-        engine: "psync".into(),
         phases,
-        rounds: Rounds::ONE,
-        required_facts: BTreeMap::new(),
-        seed: 1,
-        perturbation: fslab_model::Perturbation::NONE,
-        host_forgets: None,
-        emptied_by: None,
-        counter_hz: None,
-        virtual_time: false,
-        counted: false,
-        single_calls: false,
         allow_commands: true,
-        ranks: None,
+        ..TrialSpec::first(
+            Subject::plain("ext4"),
+            DeviceSpec::Directory { path: tree },
+            SIZE,
+            ColdMethod::Evict,
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 
 use fslab_model::{
     Bytes, CellId, ColdMethod, Headline, MachineFacts, Parameters, PhaseKind, PhaseOutcome,
-    PhaseRecord, PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Scale, Subject, SubjectPlan,
-    TrialId, TrialOutcome, TrialRecord, VenuePlan,
+    PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Subject, SubjectPlan, TrialId,
+    TrialOutcome, TrialRecord, VenuePlan,
 };
 
 /// The rates of one phase, one per repeat.
@@ -21,11 +21,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
             (0..repeats).map(move |repeat| trial(subject, cell, repeat, phases))
         });
     let plan = Plan {
-        format: 1,
-        study: "story".into(),
         title: "Story".into(),
-        question: None,
-        score: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp".into(),
         },
@@ -35,17 +31,9 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         subjects: subjects.iter().map(|(name, _)| planned(name)).collect(),
         phases: specs,
         repeats: u32::try_from(repeats).expect("few"),
-        adaptive: None,
-        perturb: false,
-        rounds: Rounds::ONE,
-        ranks: 1,
         trial_limit_s: 60,
         seed: 1,
-        scale: Scale::FULL,
-        required_facts: Default::default(),
-        data_to_memory: None,
-        survival: None,
-        figures: Vec::new(),
+        ..Plan::imported("story", "none")
     };
     RunRecord {
         header: RunHeader {
@@ -70,11 +58,7 @@ fn planned(name: &str) -> SubjectPlan {
     let subject: Subject = name.parse().expect("a subject");
     SubjectPlan {
         mkfs: Some(vec![format!("mkfs.{}", subject.fs()), "DEVICE".into()]),
-        subject,
-        mount: None,
-        check: None,
-        lab: None,
-        network_mount: None,
+        ..SubjectPlan::existing(subject)
     }
 }
 

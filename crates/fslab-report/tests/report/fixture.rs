@@ -5,8 +5,8 @@
 use fslab_model::{
     Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceUse, Facts, Failure, FailureKind,
     Headline, LatencyHistogram, MachineFacts, OperationLatency, Parameters, PhaseKind,
-    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Scale, Settled, StepRecord,
-    Subject, SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Settled, StepRecord, Subject,
+    SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
 use fslab_stats::SplitMixRandom;
 
@@ -244,25 +244,11 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
                 subject.fs()
             ))),
             check: Some(words(&format!("fsck.{} -n DEVICE", subject.fs()))),
-            lab: None,
-            network_mount: None,
-            subject,
+            ..SubjectPlan::existing(subject)
         }
     });
     Plan {
-        scale: Scale::FULL,
-        adaptive: None,
-        perturb: false,
-        rounds: fslab_model::Rounds::ONE,
-        required_facts: std::collections::BTreeMap::new(),
-        data_to_memory: None,
-        survival: None,
-        figures: Vec::new(),
-        format: 1,
-        study: "quick".into(),
         title: "Quick comparison".into(),
-        question: None,
-        score: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp/fslab".into(),
         },
@@ -272,9 +258,9 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         subjects: subjects.collect(),
         phases: scenes().iter().map(spec).collect(),
         repeats,
-        ranks: 1,
         trial_limit_s: 300,
         seed: 2_874_123_991,
+        ..Plan::imported("quick", "none")
     }
 }
 
