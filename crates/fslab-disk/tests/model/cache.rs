@@ -26,6 +26,12 @@ fn background_writes(host: &Host) -> Vec<(u64, u32, u64)> {
         .collect()
 }
 
+/// The completed request with this tag.
+fn done(host: &Host, tag: u64) -> DiskDone {
+    let is_it = |done: &&DiskDone| done.tag == Some(tag);
+    *host.done.iter().find(is_it).expect("it ended")
+}
+
 #[test]
 fn a_cached_write_and_a_read_of_it_take_the_command_and_the_interface() {
     let mut host = Host::new(&tiny_cache());
@@ -114,11 +120,7 @@ fn a_flush_ends_with_the_last_earlier_write() {
     host.submit(write(6, 1));
     host.submit(write(100, 1));
     host.wait_until(host.now_ns + 90 * MS);
-    let flushed = *host
-        .done
-        .iter()
-        .find(|done| done.tag == Some(flushed))
-        .expect("it ended");
+    let flushed = done(&host, flushed);
     let written = background_writes(&host);
     let addresses: Vec<u64> = written.iter().map(|&(sector, _, _)| sector).collect();
     assert_eq!(addresses, [5, 45]);
@@ -145,11 +147,7 @@ fn a_flush_is_not_delayed_by_later_writes_to_adjacent_sectors() {
         host.submit(write(sector, 2));
     }
     host.wait_until(host.now_ns + 90 * MS);
-    let flushed = *host
-        .done
-        .iter()
-        .find(|done| done.tag == Some(flushed))
-        .expect("it ended");
+    let flushed = done(&host, flushed);
     let written = background_writes(&host);
     let mut extents: Vec<_> = written.iter().map(|write| (write.0, write.1)).collect();
     extents.sort_unstable();

@@ -203,32 +203,17 @@ mod tests {
 
     #[test]
     fn unbounded_and_too_small_shapes_are_refused() {
-        assert!(
-            TreeShape {
-                fan_out: 1,
-                ..TreeShape::flat("t", 10, 1)
-            }
-            .fault()
-            .is_some()
-        );
-        assert!(
-            TreeShape {
-                fan_out: 2,
-                depth: 3,
-                ..TreeShape::flat("t", 9, 1)
-            }
-            .fault()
-            .is_some()
-        );
-        assert!(
-            TreeShape {
-                fan_out: 2,
-                depth: 3,
-                ..TreeShape::flat("t", 8, 1)
-            }
-            .fault()
-            .is_none()
-        );
+        let is_refused = |fan_out, depth, files| {
+            let shape = TreeShape {
+                fan_out,
+                depth,
+                ..TreeShape::flat("t", files, 1)
+            };
+            shape.fault().is_some()
+        };
+        assert!(is_refused(1, 0, 10));
+        assert!(is_refused(2, 3, 9));
+        assert!(!is_refused(2, 3, 8));
         assert!(TreeShape::flat("../t", 1, 1).fault().is_some());
         assert!(TreeShape::flat("t", 0, 1).fault().is_some());
     }
