@@ -19,6 +19,7 @@ extern int (*const fslab_init_fslab_clock_init)(void);
 extern int (*const fslab_init_lab_disk_init)(void);
 extern int (*const fslab_init_lab_exchange_init)(void);
 extern int (*const fslab_init_simdisk_init)(void);
+extern int (*const fslab_init_fslab_timer_init)(void);
 
 static int __init read_option(char *line)
 {
@@ -60,6 +61,7 @@ static int __init read_options(void)
 static int __init fslab_init(void)
 {
 	int (*const steps[])(void) = {
+		fslab_init_fslab_timer_init,
 		fslab_init_fslab_clock_init,
 		fslab_init_lab_disk_init,
 		fslab_init_lab_exchange_init,

@@ -205,6 +205,7 @@ fn pc_settings(lab: &Lab) -> Result<Option<PcSettings>, Failure> {
     Ok(Some(PcSettings {
         emulator,
         initramfs,
+        has_timer: facts.timer,
         program,
         program_bytes: facts.program_bytes,
     }))

@@ -283,6 +283,7 @@ fn make_parts(
             program_bytes: 0,
             fslab_sha256: String::new(),
             fslab: String::new(),
+            timer: driver.has_timer()?,
             file_systems: contents.available(),
             packages: kernel.packages.clone(),
         }),

@@ -34,7 +34,11 @@ pc![
     "module.h",
     "regions.c",
     "regions.h",
+    "timer_kern.c",
 ];
+
+/// What `timer_kern.c` needs of a kernel.
+const TIMER_VECTOR: &[u8] = b"kvm_set_posted_intr_wakeup_handler\0";
 
 /// Version of how the parts of a PC's lab are made.
 const VERSION: &str = "1";
@@ -97,6 +101,14 @@ impl Driver {
         compile.arg(&init).arg("init.c").current_dir(&pc);
         build_dir.run("compile the guest's first process", compile)?;
         Ok(Self { module, init })
+    }
+
+    /// Whether the kernel has what the module's timer needs; the module uses it where it is there.
+    pub(super) fn has_timer(&self) -> Result<bool, LabError> {
+        let module = fs::read(&self.module).map_err(LabError::io("read", &self.module))?;
+        Ok(module
+            .windows(TIMER_VECTOR.len())
+            .any(|window| window == TIMER_VECTOR))
     }
 }
 

@@ -67,6 +67,8 @@ pub struct PcSettings {
     pub emulator: Emulator,
     /// The initramfs.
     pub initramfs: PathBuf,
+    /// Whether the lab's module has the timer of the machine.
+    pub has_timer: bool,
     /// The program of the trials, padded to a power of two.
     pub program: PathBuf,
     /// Bytes of the program without the padding.
@@ -286,6 +288,7 @@ impl Guest {
             machine: machine.as_ref()?,
             kernel: &self.settings.kernel,
             initramfs: &pc.initramfs,
+            has_timer: pc.has_timer,
             memory: self.memory,
             file_systems: &file_systems,
             task: words.join(" "),

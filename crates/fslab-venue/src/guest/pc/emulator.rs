@@ -31,7 +31,9 @@ const DESCRIPTION_SHARE: u64 = 64;
 /// Start of virtual time: 1 January 2024.
 const START: &str = "2024-01-01T00:00:00";
 /// A machine of QEMU without the parts that depend on the host: newer ones pass random numbers.
-const MACHINE: &str = "pc-i440fx-7.1,hpet=off";
+const MACHINE: &str = "pc-i440fx-7.1";
+/// The same for a lab without the timer, whose kernel uses that of the local APIC from the start.
+const MACHINE_WITHOUT_HPET: &str = "pc-i440fx-7.1,hpet=off";
 /// A processor that every version of TCG emulates in full, with crc32c and without the wide copies
 /// that would move any number of bytes with one instruction.
 const PROCESSOR: &str = "Nehalem";
@@ -40,6 +42,9 @@ const PROCESSOR: &str = "Nehalem";
 const KERNEL: &str = "console=ttyS0 quiet nokaslr norandmaps mitigations=off clocksource=tsc \
                       tsc=reliable random.trust_cpu=off random.trust_bootloader=off panic=1 \
                       oops=panic no_timer_check";
+/// Kernel parameter for a lab whose module has the timer (`kernel/simdisk/pc/timer_kern.c`): the
+/// kernel does not calibrate it, which takes 3 s, and waits with the HPET until the module is there.
+const OWN_TIMER: &str = "nolapic_timer ";
 
 /// The emulator of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +130,8 @@ pub(in crate::guest) struct Pc<'a> {
     pub(in crate::guest) machine: &'a CountedMachine,
     pub(in crate::guest) kernel: &'a Path,
     pub(in crate::guest) initramfs: &'a Path,
+    /// Whether the lab's module has the timer of the machine.
+    pub(in crate::guest) has_timer: bool,
     /// The memory of the study.
     pub(in crate::guest) memory: Bytes,
     /// File systems whose modules are loaded.
@@ -139,10 +146,14 @@ pub(in crate::guest) struct Pc<'a> {
 
 /// The command that boots it with the files of `share`, as `table` has them.
 pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Command {
+    let (machine, timer) = match pc.has_timer {
+        true => (MACHINE, OWN_TIMER),
+        false => (MACHINE_WITHOUT_HPET, ""),
+    };
     let mut command = Command::new(pc.emulator);
     command
         .env_clear()
-        .args(["-machine", MACHINE, "-cpu", PROCESSOR, "-smp", "1", "-m"])
+        .args(["-machine", machine, "-cpu", PROCESSOR, "-smp", "1", "-m"])
         .arg((total_memory(pc.memory).0 >> 20).to_string())
         .args(["-accel", "tcg,thread=single", "-icount"])
         .arg(format!(
@@ -161,7 +172,7 @@ pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Co
         .arg(pc.initramfs)
         .arg("-append")
         .arg(format!(
-            "{KERNEL} loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
+            "{KERNEL} {timer}loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
             pc.console_level,
             pc.seed,
             pc.file_systems.join(","),

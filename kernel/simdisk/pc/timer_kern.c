@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The local APIC's timer, without its calibration.
+ *
+ * A kernel measures the rate of that timer for 100 ms at boot with the instruction PAUSE, at each of
+ * which QEMU leaves its execution loop: 3 s of real time. QEMU's has the constant rate of its virtual
+ * clock. So the kernel is started with nolapic_timer, waits with the HPET until this module is loaded,
+ * and with this device from then on, whose steps are 1 ns instead of 10.
+ *
+ * Modules cannot have a vector of their own for it. That of KVM's posted interrupts has an exported
+ * handler, and nothing else uses it here; a kernel without KVM goes on with the HPET.
+ */
+#include <linux/clockchips.h>
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include <asm/apic.h>
+#include <asm/irq.h>
+#include <asm/irq_vectors.h>
+
+#if IS_ENABLED(CONFIG_KVM)
+
+/* QEMU, hw/intc/apic.c: a count is a nanosecond of the virtual clock where the divisor is 1. */
+#define COUNTS_PER_S 1000000000u
+#define COUNTS_MIN 15
+#define COUNTS_MAX 0x7fffffff
+
+static int set_oneshot(struct clock_event_device *device)
+{
+	native_apic_mem_write(APIC_TDCR, APIC_TDR_DIV_1);
+	native_apic_mem_write(APIC_LVTT, POSTED_INTR_WAKEUP_VECTOR);
+	return 0;
+}
+
+static int shut_down(struct clock_event_device *device)
+{
+	native_apic_mem_write(APIC_LVTT, POSTED_INTR_WAKEUP_VECTOR | APIC_LVT_MASKED);
+	native_apic_mem_write(APIC_TMICT, 0);
+	return 0;
+}
+
+static int set_next(unsigned long counts, struct clock_event_device *device)
+{
+	native_apic_mem_write(APIC_TMICT, counts);
+	return 0;
+}
+
+static struct clock_event_device device = {
+	.name = "fslab-lapic",
+	.features = CLOCK_EVT_FEAT_ONESHOT,
+	/* That of the kernel's own has 100, and the HPET 50. */
+	.rating = 400,
+	.set_state_oneshot = set_oneshot,
+	.set_state_shutdown = shut_down,
+	.set_next_event = set_next,
+	.owner = THIS_MODULE,
+};
+
+static void on_interrupt(void)
+{
+	if (device.event_handler)
+		device.event_handler(&device);
+}
+
+static int __init fslab_timer_init(void)
+{
+	device.cpumask = cpumask_of(0);
+	kvm_set_posted_intr_wakeup_handler(on_interrupt);
+	clockevents_config_and_register(&device, COUNTS_PER_S, COUNTS_MIN, COUNTS_MAX);
+	return 0;
+}
+
+#else
+
+static int __init fslab_timer_init(void)
+{
+	return 0;
+}
+
+#endif
+device_initcall(fslab_timer_init);
