@@ -2,6 +2,8 @@
 //!
 //! Where there is no emulator or no lab of a PC, these tests say that they did not run.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::harness::{Desk, Ended, SMALL_STUDY};
@@ -68,6 +70,23 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
         "{}",
         shown.out
     );
+}
+
+/// With its own timer the kernel would calibrate it for seconds at each boot, and wait in longer steps.
+#[test]
+fn the_timer_of_a_counted_machine_is_that_of_the_module() {
+    let Some(desk) = Desk::new().with_pc_lab("the timer of a counted machine") else {
+        return;
+    };
+    let study = "format = 1\nname = \"t\"\ntitle = \"T\"\nsubjects = [\"ext4\"]\nsize = \"64MiB\"\n\
+                 trial_limit_s = 120\n[[phase]]\nname = \"timers\"\nworkload = \"command\"\n\
+                 argv = \"grep -A1 '^Per CPU device' /proc/timer_list\"\nkeep_output = true\n";
+    fs::write(desk.path("t.toml"), study).expect("written");
+    let words = ["ext4", "--study", "t.toml", "--machine", "pc-2010"];
+    let once = ["--repeats", "1", "--allow-commands"];
+    compare(&desk, &[&words[..], &once].concat()).expect_code(0);
+    let run = desk.last_run().to_string();
+    assert!(run.contains("Clock Event Device: fslab-lapic"), "{run}");
 }
 
 /// A machine's memory and disk can be had without its processor's time; both are in the plan, and a
