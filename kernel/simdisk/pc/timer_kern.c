@@ -13,10 +13,13 @@
 #include <linux/clockchips.h>
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/sched/task_stack.h>
 
 #include <asm/apic.h>
 #include <asm/irq.h>
+#include <asm/irq_regs.h>
 #include <asm/irq_vectors.h>
+#include <asm/ptrace.h>
 
 #if IS_ENABLED(CONFIG_KVM)
 
@@ -56,10 +59,27 @@ static struct clock_event_device device = {
 	.owner = THIS_MODULE,
 };
 
+/*
+ * The handler of this vector is not given the registers of what was interrupted, without which a tick
+ * runs no timers, and of which it uses whether that was a program. Only an interrupt of a program is
+ * handled on the stack of its task, below its registers.
+ */
+static struct pt_regs *interrupted(void)
+{
+	static struct pt_regs of_kernel = { .cs = __KERNEL_CS };
+	unsigned long depth = (unsigned long)__builtin_frame_address(0) -
+			      (unsigned long)task_stack_page(current);
+
+	return depth < THREAD_SIZE ? task_pt_regs(current) : &of_kernel;
+}
+
 static void on_interrupt(void)
 {
+	struct pt_regs *before = set_irq_regs(interrupted());
+
 	if (device.event_handler)
 		device.event_handler(&device);
+	set_irq_regs(before);
 }
 
 static int __init fslab_timer_init(void)
