@@ -74,16 +74,29 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
     );
 }
 
-/// With its own timer the kernel would calibrate it for seconds at each boot, and wait in longer steps.
+const TIMERS: &str = r#"
+format = 1
+name = "timers"
+title = "Which timer the kernel uses"
+subjects = ["ext4"]
+size = "64MiB"
+repeats = 1
+trial_limit_s = 120
+
+[[phase]]
+name = "timers"
+workload = "command"
+argv = "grep -A1 '^Per CPU device' /proc/timer_list"
+keep_output = true
+"#;
+
+/// With its own timer the kernel would calibrate it for seconds at each boot.
 #[test]
 fn the_timer_of_a_counted_machine_is_that_of_the_module() {
     let Some(desk) = Desk::new().with_pc_lab("the timer of a counted machine") else {
         return;
     };
-    let study = "format = 1\nname = \"t\"\ntitle = \"T\"\nsubjects = [\"ext4\"]\nsize = \"64MiB\"\n\
-                 trial_limit_s = 120\n[[phase]]\nname = \"timers\"\nworkload = \"command\"\n\
-                 argv = \"grep -A1 '^Per CPU device' /proc/timer_list\"\nkeep_output = true\n";
-    fs::write(desk.path("t.toml"), study).expect("written");
+    fs::write(desk.path("t.toml"), TIMERS).expect("written");
     let words = ["ext4", "--study", "t.toml", "--machine", "pc-2010"];
     let once = ["--repeats", "1", "--allow-commands"];
     compare(&desk, &[&words[..], &once].concat()).expect_code(0);

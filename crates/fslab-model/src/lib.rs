@@ -25,6 +25,7 @@ mod failure;
 mod figure;
 mod histogram;
 mod id;
+mod imported_plan;
 mod insight;
 mod metric;
 mod nearest;

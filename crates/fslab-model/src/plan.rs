@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FORMAT_VERSION, FigureSpec,
-    NetworkMount, PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion,
-    Subject, SurvivalPlan, TrialId,
+    Adaptive, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FigureSpec, NetworkMount,
+    PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion, Subject,
+    SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -400,38 +400,6 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// The plan of results of another tool: without subjects and phases, of one repeat and one rank,
-    /// the size unknown.
-    #[must_use]
-    pub fn imported(study: impl Into<String>, tool: impl Into<String>) -> Self {
-        Self {
-            format: FORMAT_VERSION,
-            study: study.into(),
-            title: String::new(),
-            question: None,
-            score: None,
-            venue: VenuePlan::Imported { tool: tool.into() },
-            size_bytes: Bytes(0),
-            // It marks no phase as cold.
-            cold: ColdMethod::Drop,
-            engine: String::new(),
-            subjects: Vec::new(),
-            phases: Vec::new(),
-            repeats: 1,
-            adaptive: None,
-            perturb: false,
-            rounds: Rounds::ONE,
-            ranks: 1,
-            trial_limit_s: 1,
-            seed: 0,
-            scale: Scale::FULL,
-            required_facts: BTreeMap::new(),
-            data_to_memory: None,
-            survival: None,
-            figures: Vec::new(),
-        }
-    }
-
     /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question, score,
     /// the comparison with the original and the states after a power loss, which do not change what
     /// is measured.

@@ -20,8 +20,8 @@ pub struct PcFacts {
     pub fslab_sha256: String,
     /// Version of that fslab.
     pub fslab: String,
-    /// Whether fslab's module replaces the kernel's driver of the local APIC's timer, which then need
-    /// not be calibrated.
+    /// Whether fslab's module replaces the kernel's driver of the local APIC's timer, which then
+    /// need not be calibrated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timer: bool,
     /// File systems by the names of their drivers that the guest can load, or that are built in.
