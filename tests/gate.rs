@@ -9,20 +9,8 @@ use crate::harness::{Desk, Ended};
 /// A desk with the run `base.json` of five repeats of the fake file system.
 fn desk() -> Desk {
     let desk = Desk::new();
-    let study = "./small.toml";
-    desk.run(&[
-        "compare",
-        "fake",
-        "--study",
-        study,
-        "--seed",
-        "7",
-        "--repeats",
-        "5",
-        "--out",
-        "out",
-    ])
-    .expect_code(0);
+    desk.compare_fake(&["--seed", "7", "--repeats", "5"])
+        .expect_code(0);
     desk.run(&["export", "last", "--format", "json", "-o", "base.json"])
         .expect_code(0);
     desk

@@ -6,6 +6,7 @@ use super::Findings;
 use super::agreement::{Agreement, PhaseAgreement, REPEATED_LEAST};
 use super::prices::{Priced, PricedPhase, Prices, Request, Trial, trials};
 use crate::grid::Grid;
+use crate::verdict::verdict;
 
 /// What is to be reached: the median rank correlation of a phase, and the median by which the ratio
 /// of two file systems differs.
@@ -47,11 +48,10 @@ pub(crate) fn page(
 }
 
 fn summary(agreement: &Agreement) -> String {
-    let reached = |is_so: bool| if is_so { "reached" } else { "NOT reached" };
     let correlation = agreement.median_correlation().map_or_else(
         || "The rank correlation is not measured.".to_owned(),
         |rho| {
-            let verdict = reached(rho >= CORRELATION_GOAL);
+            let verdict = verdict(Some(rho >= CORRELATION_GOAL));
             format!(
                 "Rank correlation, median of all {} phases: {rho:.3} (goal {CORRELATION_GOAL}: \
                  {verdict}).",
@@ -72,7 +72,7 @@ fn summary(agreement: &Agreement) -> String {
     let ratio = agreement.median_ratio_error().map_or_else(
         || "The ratios are not measured.".to_owned(),
         |error| {
-            let verdict = reached(error <= RATIO_GOAL);
+            let verdict = verdict(Some(error <= RATIO_GOAL));
             format!(
                 "The ratio of two file systems differs by {:.1} % in the median of all pairs and \
                  phases (goal {:.0} %: {verdict}).",

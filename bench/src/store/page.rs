@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::findings::{Findings, Judged, judge};
 use crate::grid::Grid;
 use crate::series::Spread;
+use crate::verdict::verdict;
 
 const METHOD: &str = "\
 The store is filled through `fslab-store`, a run in a transaction: 10 subjects and 10 repeats
@@ -77,12 +78,11 @@ fn summary(findings: &Findings, judged: &[Judged]) -> String {
 
 fn verdicts(judged: &[Judged]) -> Grid {
     let row = |it: &Judged| {
-        let verdict = if it.reached { "reached" } else { "NOT reached" };
         vec![
             it.what.clone(),
             it.target.clone(),
             it.found.clone(),
-            verdict.to_owned(),
+            verdict(Some(it.reached)).to_owned(),
         ]
     };
     Grid {

@@ -115,7 +115,6 @@ fn step(stage: &Stage, done: &Done, elapsed_ns: u64) -> StepRecord {
 
 #[cfg(test)]
 mod tests {
-
     use fslab_model::{Bytes, DeviceSpec};
 
     use super::*;

@@ -8,7 +8,8 @@
  * and with this device from then on, whose steps are 1 ns instead of 10.
  *
  * Modules cannot have a vector of their own for it. That of KVM's posted interrupts has an exported
- * handler, and nothing else uses it here; a kernel without KVM goes on with the HPET.
+ * handler, and nothing else uses it here. A kernel without KVM is started without nolapic_timer, and
+ * uses its own driver.
  */
 #include <linux/clockchips.h>
 #include <linux/init.h>
