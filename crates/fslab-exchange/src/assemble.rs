@@ -15,9 +15,6 @@ use crate::error::{Fault, ImportError, ImportErrorKind};
 use crate::reading::{Measured, Reading};
 use crate::{Format, Labels};
 
-/// Time limit in the plan, which must have one; the trials are not run again.
-const TRIAL_LIMIT_S: u32 = 1;
-
 /// One file, read.
 pub(crate) struct Part {
     pub(crate) file: String,
@@ -122,7 +119,6 @@ pub(crate) fn assemble(
         repeats: next.values().min().copied().unwrap_or(1).max(1),
         rounds: rounds(&placed),
         ranks: ranks(&placed),
-        trial_limit_s: TRIAL_LIMIT_S,
         ..Plan::imported(format.name(), tool)
     };
     let header = RunHeader {

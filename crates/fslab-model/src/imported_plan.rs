@@ -27,6 +27,7 @@ impl Plan {
             perturb: false,
             rounds: Rounds::ONE,
             ranks: 1,
+            // A plan must have one; the trials are not run again.
             trial_limit_s: 1,
             seed: 0,
             scale: Scale::FULL,
