@@ -9,10 +9,16 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::path::Path;
+use std::{fmt, fs};
 
 use crate::Tool;
 use crate::option_rule::KeyRule;
+
+/// The loaded modules, a folder each.
+const MODULES: &str = "/sys/module";
+/// In a module's file `taint`: it was not built with the kernel.
+const OUT_OF_TREE: char = 'O';
 
 /// The kernel configuration required: all options of one of these lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,13 +166,23 @@ impl Driver {
         }
     }
 
-    /// The name of its driver in the kernel; `None` if a program mounts it.
+    /// The name of its driver in the kernel; of a pool, that of the driver which replaces its
+    /// daemon. `None` if only a program mounts it.
     #[must_use]
     pub fn kernel_name(&self) -> Option<&'static str> {
         match self {
             Self::Kernel(driver) => Some(driver.fs_type),
-            Self::Fuse(_) | Self::Pool(_) | Self::BuiltIn | Self::Nowhere(_) => None,
+            Self::Pool(driver) => Some(driver.kernel_fs_type),
+            Self::Fuse(_) | Self::BuiltIn | Self::Nowhere(_) => None,
         }
+    }
+
+    /// File name and version of its loaded module, if that is not part of the kernel: OpenZFS, or
+    /// one of the user's.
+    #[must_use]
+    pub fn outside_module(&self) -> Option<(String, String)> {
+        let name = self.kernel_name()?;
+        outside_module(Path::new(MODULES), name).map(|version| (format!("{name}.ko"), version))
     }
 
     /// The kernel configuration required.
@@ -192,9 +208,42 @@ impl Driver {
     }
 }
 
+/// The version of the module `name`, or the digest of its source.
+fn outside_module(modules: &Path, name: &str) -> Option<String> {
+    let folder = modules.join(name);
+    let read = |file: &str| fs::read_to_string(folder.join(file)).ok();
+    if !read("taint")?.contains(OUT_OF_TREE) {
+        return None;
+    }
+    let version = read("version").or_else(|| read("srcversion"))?;
+    Some(version.trim().to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_module_that_is_not_the_kernels_has_a_version() {
+        let modules = tempfile::tempdir().expect("a folder");
+        for (name, file, text) in [
+            ("zfs", "taint", "PO\n"),
+            ("zfs", "version", "2.3.2-2\n"),
+            ("zfs", "srcversion", "AB12\n"),
+            ("ext4", "taint", "OE\n"),
+            ("ext4", "srcversion", "CD34\n"),
+            ("xfs", "taint", "\n"),
+            ("xfs", "srcversion", "EF56\n"),
+        ] {
+            let folder = modules.path().join(name);
+            fs::create_dir_all(&folder).expect("is made");
+            fs::write(folder.join(file), text).expect("written");
+        }
+        let version = |name| outside_module(modules.path(), name);
+        assert_eq!(version("zfs").as_deref(), Some("2.3.2-2"));
+        assert_eq!(version("ext4").as_deref(), Some("CD34"));
+        assert_eq!([version("xfs"), version("jfs")], [None, None]);
+    }
 
     #[test]
     fn a_configuration_is_met_by_all_of_one_list() {

@@ -158,19 +158,9 @@ fn probe_directory(driver: &Driver, host: &Host) -> VenueProbe {
 fn probe_device(file_system: &FileSystem, host: &Host, venue: VenueKind) -> VenueProbe {
     let driver = &file_system.driver;
     let mut obstacles: Vec<_> = missing_driver(driver, host).into_iter().collect();
-    let pool = match driver {
-        Driver::Pool(pool) if !host.registered.contains(pool.kernel_fs_type) => Some(pool),
-        _ => None,
-    };
-    let needs = |tool: &Tool| match driver {
-        Driver::Pool(it) => pool.is_some() || *tool != it.daemon,
-        _ => true,
-    };
-    obstacles.extend(missing_tools(
-        file_system.tools().into_iter().filter(needs),
-        host,
-    ));
-    let daemon = pool.map(|pool| pool.daemon.program);
+    let is_in_kernel = |name: &str| host.registered.contains(name);
+    let daemon = daemon(driver, is_in_kernel).map(|tool| tool.program);
+    obstacles.extend(missing_tools(needed_tools(file_system, is_in_kernel), host));
     if let Some(program) = daemon.filter(|&program| host.running.contains(program)) {
         obstacles.push(Obstacle::DaemonRuns {
             program: program.to_owned(),
@@ -191,6 +181,27 @@ fn probe_device(file_system: &FileSystem, host: &Host, venue: VenueKind) -> Venu
         (None, None) => None,
     };
     VenueProbe::new(venue, note, obstacles)
+}
+
+/// The daemon that serves its pools; `None` if it has no pools, or if the kernel serves them.
+fn daemon(driver: &Driver, is_in_kernel: impl Fn(&str) -> bool) -> Option<Tool> {
+    match driver {
+        Driver::Pool(pool) if !is_in_kernel(pool.kernel_fs_type) => Some(pool.daemon),
+        _ => None,
+    }
+}
+
+/// The programs that a trial runs with a kernel that has the drivers `is_in_kernel`.
+fn needed_tools(
+    file_system: &FileSystem,
+    is_in_kernel: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = Tool> {
+    let daemon = daemon(&file_system.driver, is_in_kernel);
+    let is_needed = move |tool: &Tool| match file_system.driver {
+        Driver::Pool(pool) => *tool != pool.daemon || daemon.is_some(),
+        _ => true,
+    };
+    file_system.tools().into_iter().filter(is_needed)
 }
 
 /// The possible names of its driver in /proc/filesystems; one is enough.
@@ -264,8 +275,12 @@ fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
         let obstacles = missing.chain([Obstacle::NoGuestKernel { hint }]);
         return VenueProbe::new(VenueKind::Guest, None, obstacles.collect());
     };
-    let tools = file_system.tools().into_iter();
-    let missing = tools.filter_map(|tool| not_in_lab(guest, tool, "fslab lab build --new-root"));
+    let is_in_kernel = |name: &str| match &guest.module_lists {
+        Some(lists) => lists.contains(name),
+        None => false,
+    };
+    let missing = needed_tools(file_system, is_in_kernel)
+        .filter_map(|tool| not_in_lab(guest, tool, "fslab lab build --new-root"));
     let lacks = |config: &KernelConfig| !config.is_met_by(&guest.config);
     let driver = file_system.driver.config().filter(lacks);
     let driver = driver.map(|config| lacking_guest(guest, config));
@@ -519,6 +534,23 @@ mod tests {
         let probe = of("xfs", &host, VenueKind::Guest);
         assert_eq!(obstacles(&probe), ["there is no lab"]);
         assert_eq!(probe.obstacles[0].hint(), Some("fslab lab build"));
+    }
+
+    #[test]
+    fn a_guest_whose_kernel_has_zfs_needs_no_daemon() {
+        let mut host = host();
+        let guest = host.guest.as_mut().expect("there is one");
+        guest.programs.remove("zfs-fuse");
+        guest.module_lists = Some(["ext4".to_owned()].into());
+        let without = obstacles(&of("zfs", &host, VenueKind::Guest));
+        assert_eq!(without, ["zfs-fuse is not in the lab uml"]);
+        let guest = host.guest.as_mut().expect("there is one");
+        guest.module_lists = Some(["zfs".to_owned()].into());
+        assert!(of("zfs", &host, VenueKind::Guest).works);
+        let guest = host.guest.as_mut().expect("there is one");
+        guest.programs.remove("zpool");
+        let without = obstacles(&of("zfs", &host, VenueKind::Guest));
+        assert_eq!(without, ["zpool is not in the lab uml"]);
     }
 
     // A guest was reported to have the programs of its host.

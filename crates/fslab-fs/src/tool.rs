@@ -14,6 +14,10 @@ const SYSTEM_DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/usr/bin
 /// Prints the versions of installed packages on Debian.
 const PACKAGE_QUERY: &str = "/usr/bin/dpkg-query";
 
+/// A line of its output. The state of a removed package is another one.
+const PACKAGE_FORMAT: &str = "${db:Status-Status} ${Package} ${Version}\n";
+const INSTALLED: &str = "installed ";
+
 /// The versions of packages in a guest, whose root has no dpkg: a line `NAME VERSION` each.
 const GUEST_PACKAGES: &str = "/fslab/packages";
 
@@ -38,6 +42,9 @@ pub enum VersionSource {
     },
     /// By the version of its Debian package, because it does not print one.
     Package,
+    /// By the version of its Debian package, or of this one, which has a program of the same name
+    /// and cannot be installed beside it.
+    PackageOr(&'static str),
     /// It is fslab itself.
     Fslab,
 }
@@ -69,7 +76,9 @@ impl Tool {
     pub fn locate(self, search: &SearchPath) -> Result<PathBuf, CatalogueError> {
         match self.version {
             VersionSource::Fslab => Some(fslab_sys::own_program()),
-            VersionSource::Asked { .. } | VersionSource::Package => search.find(self.program),
+            VersionSource::Asked { .. } | VersionSource::Package | VersionSource::PackageOr(_) => {
+                search.find(self.program)
+            }
         }
         .ok_or(CatalogueError::MissingTool(self))
     }
@@ -86,26 +95,24 @@ impl Tool {
     /// # Errors
     /// [`CatalogueError::Version`].
     pub fn ask_version(self, program: &Path) -> Result<String, CatalogueError> {
-        if self.version == VersionSource::Package
-            && let Ok(text) = std::fs::read_to_string(GUEST_PACKAGES)
-        {
-            return listed_version(&text, self.package).ok_or(CatalogueError::Version {
-                program: program.to_owned(),
-                source: None,
-            });
-        }
-        let (asked, arguments, stream) = match self.version {
-            VersionSource::Fslab => return Ok(concat!("fslab ", env!("CARGO_PKG_VERSION")).into()),
-            VersionSource::Asked { argument, stream } => (program, vec![argument], stream),
-            VersionSource::Package => (
-                Path::new(PACKAGE_QUERY),
-                vec!["-W", "-f", "${Package} ${Version}", self.package],
-                OutputStream::Output,
-            ),
-        };
         let failed = |source| CatalogueError::Version {
             program: program.to_owned(),
             source,
+        };
+        let (asked, arguments, stream) = match self.version {
+            VersionSource::Fslab => return Ok(concat!("fslab ", env!("CARGO_PKG_VERSION")).into()),
+            VersionSource::Asked { argument, stream } => (program, vec![argument], stream),
+            VersionSource::Package | VersionSource::PackageOr(_) => {
+                if let Ok(listed) = std::fs::read_to_string(GUEST_PACKAGES) {
+                    return self.listed_version(&listed).ok_or_else(|| failed(None));
+                }
+                let query = ["-W", "-f", PACKAGE_FORMAT].into_iter();
+                (
+                    Path::new(PACKAGE_QUERY),
+                    query.chain(self.packages()).collect(),
+                    OutputStream::Output,
+                )
+            }
         };
         let output = Command::new(asked)
             .args(arguments)
@@ -120,18 +127,35 @@ impl Tool {
             OutputStream::Output => output.stdout,
             OutputStream::Error => output.stderr,
         };
-        first_line(&String::from_utf8_lossy(&printed)).ok_or_else(|| failed(None))
+        let printed = String::from_utf8_lossy(&printed);
+        let version = match self.version {
+            VersionSource::Asked { .. } | VersionSource::Fslab => first_line(&printed),
+            VersionSource::Package | VersionSource::PackageOr(_) => printed
+                .lines()
+                .find_map(|line| line.strip_prefix(INSTALLED))
+                .map(str::to_owned),
+        };
+        version.ok_or_else(|| failed(None))
     }
-}
 
-/// The line of `package`.
-fn listed_version(packages: &str, package: &str) -> Option<String> {
-    let mut lines = packages.lines();
-    let is_its = |line: &&str| {
-        line.split_once(' ')
-            .is_some_and(|(name, _)| name == package)
-    };
-    lines.find(is_its).map(str::to_owned)
+    /// The Debian packages that may have it.
+    pub fn packages(&self) -> impl Iterator<Item = &'static str> {
+        let alternative = match self.version {
+            VersionSource::PackageOr(alternative) => Some(alternative),
+            _ => None,
+        };
+        [self.package].into_iter().chain(alternative)
+    }
+
+    /// The line of its package.
+    fn listed_version(self, packages: &str) -> Option<String> {
+        let mut lines = packages.lines();
+        let is_its = |line: &&str| {
+            let name = line.split_once(' ').map(|(name, _)| name);
+            self.packages().any(|package| name == Some(package))
+        };
+        lines.find(is_its).map(str::to_owned)
+    }
 }
 
 /// The first line that is not blank.
@@ -276,10 +300,30 @@ mod tests {
 
     #[test]
     fn in_a_guest_the_lab_lists_the_versions() {
-        let packages = "zfs 2.1\nzfs-fuse 0.7.0-25\n";
-        let listed = |package| listed_version(packages, package);
-        assert_eq!(listed("zfs-fuse").as_deref(), Some("zfs-fuse 0.7.0-25"));
-        assert_eq!(listed("zfs-f"), None);
+        let listed = |packages, version| {
+            let tool = Tool {
+                package: "zfs-fuse",
+                version,
+                ..TELLER
+            };
+            tool.listed_version(packages)
+        };
+        let fuse = "zfs 2.1\nzfs-fuse 0.7.0-25\n";
+        let kernel = "zfs-fuse-doc 0.7\nzfsutils-linux 2.3.2-2\n";
+        let or_kernel = VersionSource::PackageOr("zfsutils-linux");
+        assert_eq!(
+            listed(fuse, VersionSource::Package).as_deref(),
+            Some("zfs-fuse 0.7.0-25")
+        );
+        assert_eq!(
+            listed(fuse, or_kernel).as_deref(),
+            Some("zfs-fuse 0.7.0-25")
+        );
+        assert_eq!(
+            listed(kernel, or_kernel).as_deref(),
+            Some("zfsutils-linux 2.3.2-2")
+        );
+        assert_eq!(listed(kernel, VersionSource::Package), None);
     }
 
     #[test]

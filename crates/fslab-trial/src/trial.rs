@@ -195,6 +195,9 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
                     facts.insert(format!("tool.{}", tool.program), version);
                 }
             }
+            if let Some((module, version)) = volume.file_system().driver.outside_module() {
+                facts.insert(format!("tool.{module}"), version);
+            }
         }
         Target::Directory(directory) => facts.extend(recognised(directory.path())),
         Target::Fake => {}

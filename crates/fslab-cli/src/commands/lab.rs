@@ -149,7 +149,7 @@ struct BuildArgs {
     /// debian:6.1.0-56: unchanged, on a simulated PC
     #[arg(long, value_name = "DISTRIBUTION:VERSION", conflicts_with = "source")]
     kernel: Option<String>,
-    /// Folder with modules of yours for that kernel (*.ko), such as zfs.ko and spl.ko
+    /// Folder with modules of yours for that kernel (*.ko, *.ko.xz), such as zfs.ko and spl.ko
     #[arg(long, value_name = "DIR")]
     modules: Option<PathBuf>,
     /// Kernel source: a clean tree, which is not changed, or a tarball [default: Debian's
@@ -315,7 +315,8 @@ fn modules_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut modules = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|error| failed(&error))? {
         let path = entry.map_err(|error| failed(&error))?.path();
-        if path.extension().is_some_and(|end| end == "ko") {
+        let name = path.to_string_lossy();
+        if name.ends_with(".ko") || name.ends_with(".ko.xz") {
             modules.push(path);
         }
     }
@@ -323,7 +324,7 @@ fn modules_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     if modules.is_empty() {
         let text = format!("there is no module in {}", folder.display());
         return Err(Failure::new(FailureKind::BadInput, text)
-            .hint("modules are files *.ko that were built for the kernel of the lab"));
+            .hint("modules are files *.ko or *.ko.xz, built for the kernel of the lab"));
     }
     Ok(modules)
 }

@@ -57,13 +57,17 @@ const MOUNT_KEYS: &[KeyRule] = &[
     key("failmode", OptionValue::OneOf(&["wait", "continue"])),
 ];
 
-const fn zfs_fuse(program: &'static str) -> Tool {
-    Tool {
-        program,
-        package: "zfs-fuse",
-        version: VersionSource::Package,
-    }
-}
+/// Of zfs-fuse; with the module, OpenZFS's.
+const ZPOOL: Tool = Tool {
+    program: "zpool",
+    package: "zfs-fuse",
+    version: VersionSource::PackageOr("zfsutils-linux"),
+};
+const DAEMON: Tool = Tool {
+    program: "zfs-fuse",
+    package: "zfs-fuse",
+    version: VersionSource::Package,
+};
 
 pub(crate) static ZFS: FileSystem = FileSystem {
     name: "zfs",
@@ -74,16 +78,16 @@ pub(crate) static ZFS: FileSystem = FileSystem {
               daemon, begun by Ricardo Correia in 2006, or OpenZFS's module.",
     class: Class::ForeignSupported,
     driver: Driver::Pool(PoolDriver {
-        tool: zfs_fuse("zpool"),
+        tool: ZPOOL,
         kernel_fs_type: "zfs",
-        daemon: zfs_fuse("zfs-fuse"),
+        daemon: DAEMON,
         daemon_arguments: &["--no-daemon", "--no-kstat-mount"],
         fs_types: &["zfs", "fuse.zfs"],
         config: KernelConfig(&[&["CONFIG_FUSE_FS"]]),
         mount_keys: MOUNT_KEYS,
     }),
     mkfs: Some(Mkfs {
-        tool: zfs_fuse("zpool"),
+        tool: ZPOOL,
         subcommand: &["create"],
         arguments: &["-f", "-o", "cachefile=none"],
         joined: &[],
@@ -91,7 +95,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         formats_nothing: &["-n"],
     }),
     check: Some(CheckCommand {
-        tool: zfs_fuse("zpool"),
+        tool: ZPOOL,
         arguments: &["status", "-v"],
         judge: judge_status,
         blind_to: None,

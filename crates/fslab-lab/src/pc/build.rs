@@ -302,6 +302,12 @@ fn find_modules(
         for module in own {
             let to = folder.join(module.file_name().unwrap_or_default());
             fs::copy(module, &to).map_err(LabError::io("write", &to))?;
+            if !is_compressed(&to) {
+                // make(1) leaves symbols for debuggers in it, ten times the size of the rest.
+                let mut strip = build_dir.command("strip");
+                strip.arg("--strip-debug").arg(&to);
+                build_dir.run("strip a module", strip)?;
+            }
         }
     }
     let mut depmod = build_dir.command("depmod");
@@ -397,10 +403,13 @@ fn lines(files: &[String]) -> String {
     files.iter().map(|file| place_of(file) + "\n").collect()
 }
 
+fn is_compressed(module: &Path) -> bool {
+    module.extension().is_some_and(|end| end == "xz")
+}
+
 /// The bytes of a module: the guest's first process decompresses nothing.
 fn load_module(path: &Path) -> Result<Vec<u8>, LabError> {
-    let is_compressed = path.extension().is_some_and(|end| end == "xz");
-    if !is_compressed {
+    if !is_compressed(path) {
         return fs::read(path).map_err(LabError::io("read", path));
     }
     let output = std::process::Command::new("xz")

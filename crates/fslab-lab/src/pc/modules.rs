@@ -53,15 +53,18 @@ impl ModuleTree {
     }
 
     /// The module of the file system `fs_type`: `Some(None)` if it is built in, `None` if the
-    /// kernel has none.
+    /// kernel has none. Some, as that of OpenZFS, have its name and no alias.
     pub(super) fn of_file_system(&self, fs_type: &str) -> Option<Option<&str>> {
         let alias = format!("fs_{}", normal(fs_type));
         if let Some(module) = self.aliases.get(&alias) {
             return Some(Some(module));
         }
-        let is_built_in =
-            self.built_in.contains(&alias) || self.built_in.contains(&normal(fs_type));
-        is_built_in.then_some(None)
+        let name = normal(fs_type);
+        if self.built_in.contains(&alias) || self.built_in.contains(&name) {
+            return Some(None);
+        }
+        let (module, _) = self.files.get_key_value(&name)?;
+        Some(Some(module))
     }
 
     /// The files of `names` with all that they need, in the order in which they are loaded. Names
@@ -149,7 +152,7 @@ mod tests {
                 "kernel/fs/ext4/ext4.ko: kernel/lib/crc16.ko kernel/fs/jbd2/jbd2.ko\n\
                  kernel/lib/crc16.ko:\nkernel/fs/jbd2/jbd2.ko:\n\
                  kernel/arch/x86/crypto/crc32c-intel.ko:\nkernel/fs/fat/vfat.ko.xz: fat.ko.xz\n\
-                 fat.ko.xz:\n",
+                 fat.ko.xz:\nupdates/zfs.ko: updates/spl.ko\nupdates/spl.ko:\n",
             ),
             (
                 "modules.alias",
@@ -195,6 +198,7 @@ mod tests {
         assert_eq!(tree.of_file_system("ext2"), Some(Some("ext4")));
         assert_eq!(tree.of_file_system("erofs"), Some(None));
         assert_eq!(tree.of_file_system("ext3"), Some(None));
-        assert_eq!(tree.of_file_system("zfs"), None);
+        assert_eq!(tree.of_file_system("zfs"), Some(Some("zfs")));
+        assert_eq!(tree.of_file_system("jfs"), None);
     }
 }

@@ -67,11 +67,15 @@ impl Assembly {
                     reason,
                 })?;
         }
+        let packages = Packages::read()?;
         let mut found = Vec::new();
         for listed in list {
+            let alternative = listed.alternative.and_then(|it| packages.version(it));
             for (path, names) in listed.programs {
                 match building.take_program(Path::new(path), folders) {
-                    Ok(host) => found.push((listed.package, *path, *names, host)),
+                    Ok(host) => found.push((listed, *path, *names, host)),
+                    // The other package does without it.
+                    Err(_) if alternative.is_some() => {}
                     Err(reason) => building.missing.push(MissingProgram {
                         name: file_name(path),
                         other_names: names.iter().map(|&name| name.to_owned()).collect(),
@@ -81,12 +85,14 @@ impl Assembly {
                 }
             }
         }
-        let packages = Packages::read()?;
         let hosts = found.iter().map(|(.., host)| host.clone()).collect();
         let owners = packages.owners(&hosts)?;
-        for (package, path, names, host) in found {
-            let is_owner = owners.get(&host).is_some_and(|owner| owner == package);
-            let version = packages.version(package).filter(|_| is_owner);
+        for (listed, path, names, host) in found {
+            let owner = owners.get(&host).map(String::as_str);
+            let possible = [Some(listed.package), listed.alternative];
+            let owner = possible.into_iter().flatten().find(|&it| owner == Some(it));
+            let version = owner.and_then(|it| packages.version(it));
+            let package = owner.unwrap_or(listed.package);
             building.add_program(package, version.map(str::to_owned), (path, names), host)?;
         }
         building.finish()
@@ -242,6 +248,7 @@ mod tests {
 
     const LIST: &[Listed] = &[Listed {
         package: "coreutils",
+        alternative: None,
         programs: &[
             ("/usr/bin/true", &["yes-indeed"]),
             ("/usr/bin/no-such-program", &["alias"]),
@@ -282,6 +289,27 @@ mod tests {
             );
         }
         assert!(assembly.glibc > (2, 17), "{:?}", assembly.glibc);
+    }
+
+    /// As zfs-fuse, whose daemon OpenZFS does without.
+    #[test]
+    fn a_root_may_have_the_programs_of_the_package_that_is_installed_instead() {
+        let listed = Listed {
+            package: "no-such-package",
+            alternative: Some("coreutils"),
+            programs: &[("/usr/bin/true", &[]), ("/usr/bin/no-such-program", &[])],
+        };
+        if Packages::read().is_ok_and(|packages| packages.version("coreutils").is_none()) {
+            return;
+        }
+        let folders = ["/usr/bin".into(), "/bin".into()];
+        let assembly = Assembly::of(&[listed], &folders).expect("assembled");
+        assert_eq!(assembly.missing, []);
+        let [program] = &assembly.programs[..] else {
+            panic!("{:?}", assembly.programs);
+        };
+        assert_eq!(program.package, "coreutils");
+        assert!(program.version.is_some());
     }
 
     #[test]

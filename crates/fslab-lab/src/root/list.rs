@@ -16,7 +16,7 @@ pub const WRITABLE: [&str; 6] = [
 
 /// Version of the list and of the image's construction. `fslab lab build` rebuilds root images of
 /// other versions.
-const LIST_VERSION: u32 = 1;
+const LIST_VERSION: u32 = 2;
 const NETWORK_LIST_VERSION: u32 = 2;
 
 /// The version of the list: of that with the servers of network file systems if `network`.
@@ -51,6 +51,8 @@ pub(crate) const OWN_LIBRARIES: &[&str] = &["libc.so.6", "libm.so.6", "libgcc_s.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listed {
     pub(crate) package: &'static str,
+    /// Another package with programs of the same names, which cannot be installed beside it.
+    pub(crate) alternative: Option<&'static str>,
     /// Guest paths, each with the names of links to it in the same folder.
     pub(crate) programs: &'static [(&'static str, &'static [&'static str])],
 }
@@ -59,7 +61,11 @@ const fn listed(
     package: &'static str,
     programs: &'static [(&'static str, &'static [&'static str])],
 ) -> Listed {
-    Listed { package, programs }
+    Listed {
+        package,
+        alternative: None,
+        programs,
+    }
 }
 
 /// Programs that make, mount and check file systems; programs that these start; and tools for a
@@ -127,14 +133,17 @@ pub(crate) const PROGRAMS: &[Listed] = &[
             ("/usr/bin/ntfs-3g", &[]),
         ],
     ),
-    listed(
-        "zfs-fuse",
-        &[
-            ("/usr/sbin/zfs-fuse", &[]),
-            ("/usr/sbin/zpool", &[]),
-            ("/usr/sbin/zfs", &[]),
-        ],
-    ),
+    Listed {
+        alternative: Some("zfsutils-linux"),
+        ..listed(
+            "zfs-fuse",
+            &[
+                ("/usr/sbin/zfs-fuse", &[]),
+                ("/usr/sbin/zpool", &[]),
+                ("/usr/sbin/zfs", &[]),
+            ],
+        )
+    },
     listed("udftools", &[("/usr/sbin/mkudffs", &["mkfs.udf"])]),
     listed(
         "dosfstools",
