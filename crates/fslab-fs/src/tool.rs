@@ -139,7 +139,7 @@ impl Tool {
     }
 
     /// The Debian packages that may have it.
-    pub fn packages(&self) -> impl Iterator<Item = &'static str> {
+    fn packages(&self) -> impl Iterator<Item = &'static str> {
         let alternative = match self.version {
             VersionSource::PackageOr(alternative) => Some(alternative),
             _ => None,

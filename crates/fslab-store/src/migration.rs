@@ -36,22 +36,44 @@ pub(crate) fn check(connection: &Connection) -> Result<Option<u32>, Fault> {
 }
 
 fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault> {
-    let application_id: i32 = pragma(connection, "application_id")?;
-    if application_id == APPLICATION_ID {
-        let found: u32 = pragma(connection, "user_version")?;
+    let head = Head::read(connection)?;
+    if head.application_id == APPLICATION_ID {
+        let found = u32::try_from(head.version).map_err(|_| StoreErrorKind::Damaged)?;
         if found > known {
             return Err(StoreErrorKind::Newer { found, known }.into());
         }
         ensure_text(connection)?;
         return Ok(Some(found));
     }
-    let objects: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let version: i64 = pragma(connection, "user_version")?;
-    if (application_id, objects, version) == (0, 0, 0) {
+    if head == Head::default() {
         Ok(None)
     } else {
         Err(StoreErrorKind::Foreign.into())
+    }
+}
+
+/// What identifies the file. That of an empty one is all 0.
+#[derive(Default, PartialEq)]
+struct Head {
+    application_id: i32,
+    version: i64,
+    /// Tables, indices and the like.
+    objects: i64,
+}
+
+impl Head {
+    /// Reads it in one statement: between two, another process may make the store.
+    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let columns = "(SELECT application_id FROM pragma_application_id), \
+                       (SELECT user_version FROM pragma_user_version), count(*)";
+        let query = format!("SELECT {columns} FROM sqlite_schema");
+        connection.query_row(&query, [], |row| {
+            Ok(Self {
+                application_id: row.get(0)?,
+                version: row.get(1)?,
+                objects: row.get(2)?,
+            })
+        })
     }
 }
 
@@ -68,10 +90,6 @@ fn ensure_text(connection: &Connection) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-fn pragma<T: rusqlite::types::FromSql>(connection: &Connection, name: &str) -> Result<T, Fault> {
-    Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
 }
 
 /// Migrates the file to the current version.
