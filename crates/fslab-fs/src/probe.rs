@@ -275,10 +275,8 @@ fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
         let obstacles = missing.chain([Obstacle::NoGuestKernel { hint }]);
         return VenueProbe::new(VenueKind::Guest, None, obstacles.collect());
     };
-    let is_in_kernel = |name: &str| match &guest.module_lists {
-        Some(lists) => lists.contains(name),
-        None => false,
-    };
+    let lists = guest.module_lists.as_ref();
+    let is_in_kernel = |name: &str| lists.is_some_and(|lists| lists.contains(name));
     let missing = needed_tools(file_system, is_in_kernel)
         .filter_map(|tool| not_in_lab(guest, tool, "fslab lab build --new-root"));
     let lacks = |config: &KernelConfig| !config.is_met_by(&guest.config);
