@@ -112,8 +112,9 @@ fn figures_are_the_same_with_system_calls_one_by_one() {
     desk.run_in(&words, &single).expect_code(0);
     assert_eq!(together, exact(&desk));
     let cost_single = cost_of_operation(&desk, "stat");
+    // 0.6 in a build without optimisation, 0.25 in a release.
     assert!(
-        cost_together * 2 < cost_single,
+        cost_together * 5 < cost_single * 4,
         "{cost_together} ns in arrays, {cost_single} ns one by one"
     );
 }

@@ -1,18 +1,20 @@
 //! `cargo xtask fuzz [TARGET]`: the search, with what it found.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 use fslab_fuzz::{Campaign, Fault, Target, find, targets, work};
 
-/// Gives mutated texts to every reader of untrusted input
+/// Gives mutated texts to every reader of untrusted input, with a target on each processor
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The target [default: all, one after the other]
+    /// The target [default: all]
     target: Option<String>,
-    /// How long, all targets together
+    /// Processor time, all targets together
     #[arg(long, default_value_t = 60)]
     seconds: u64,
     /// Decides every input [default: chance, and printed]
@@ -98,17 +100,34 @@ fn search(arguments: &Arguments) -> Result<ExitCode, String> {
         time: Duration::from_secs(arguments.seconds) / chosen.len().max(1) as u32,
     };
     println!("fuzz: seed {}", campaign.seed);
-    let mut found = 0;
-    for target in chosen {
-        match campaign.search(target).map_err(|error| error.to_string())? {
-            Ok(count) => println!("fuzz: {}: {count} inputs", target.name),
-            Err(finding) => {
-                found += 1;
-                println!("fuzz: {}: {}", target.name, finding.fault);
-                println!("  kept as {}", finding.file.display());
+    let next = AtomicUsize::new(0);
+    let found = AtomicUsize::new(0);
+    let search_next = || -> Result<(), String> {
+        while let Some(target) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match campaign.search(target).map_err(|error| error.to_string())? {
+                Ok(count) => println!("fuzz: {}: {count} inputs", target.name),
+                Err(finding) => {
+                    found.fetch_add(1, Ordering::Relaxed);
+                    println!(
+                        "fuzz: {}: {}\n  kept as {}",
+                        target.name,
+                        finding.fault,
+                        finding.file.display()
+                    );
+                }
             }
         }
-    }
+        Ok(())
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    std::thread::scope(|scope| {
+        let searches: Vec<_> = (0..threads).map(|_| scope.spawn(search_next)).collect();
+        let mut ends = searches
+            .into_iter()
+            .map(std::thread::ScopedJoinHandle::join);
+        ends.try_for_each(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    let found = found.into_inner();
     Ok(if found == 0 {
         ExitCode::SUCCESS
     } else {

@@ -2,8 +2,9 @@
 
 use fslab_sys::os::PermissionsExt;
 use std::env;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::CatalogueError;
 
@@ -99,43 +100,37 @@ impl Tool {
             program: program.to_owned(),
             source,
         };
-        let (asked, arguments, stream) = match self.version {
-            VersionSource::Fslab => return Ok(concat!("fslab ", env!("CARGO_PKG_VERSION")).into()),
-            VersionSource::Asked { argument, stream } => (program, vec![argument], stream),
+        let version = match self.version {
+            VersionSource::Fslab => Some(concat!("fslab ", env!("CARGO_PKG_VERSION")).to_owned()),
+            VersionSource::Asked { argument, stream } => {
+                let output =
+                    output_of(program, &[argument]).map_err(|error| failed(Some(error)))?;
+                let printed = match stream {
+                    OutputStream::Output => output.stdout,
+                    OutputStream::Error => output.stderr,
+                };
+                first_line(&String::from_utf8_lossy(&printed))
+            }
             VersionSource::Package | VersionSource::PackageOr(_) => {
-                if let Ok(listed) = std::fs::read_to_string(GUEST_PACKAGES) {
-                    return self.listed_version(&listed).ok_or_else(|| failed(None));
-                }
-                let query = ["-W", "-f", PACKAGE_FORMAT].into_iter();
-                (
-                    Path::new(PACKAGE_QUERY),
-                    query.chain(self.packages()).collect(),
-                    OutputStream::Output,
-                )
+                let packages = self.installed().map_err(|error| failed(Some(error)))?;
+                self.listed_version(&packages)
             }
         };
-        let output = Command::new(asked)
-            .args(arguments)
-            .env_clear()
-            .env("LC_ALL", "C")
-            .envs(fslab_sys::inherited_loading())
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| failed(Some(error)))?;
-        let printed = match stream {
-            OutputStream::Output => output.stdout,
-            OutputStream::Error => output.stderr,
-        };
-        let printed = String::from_utf8_lossy(&printed);
-        let version = match self.version {
-            VersionSource::Asked { .. } | VersionSource::Fslab => first_line(&printed),
-            VersionSource::Package | VersionSource::PackageOr(_) => printed
-                .lines()
-                .find_map(|line| line.strip_prefix(INSTALLED))
-                .map(str::to_owned),
-        };
         version.ok_or_else(|| failed(None))
+    }
+
+    /// Those of its packages that are installed, in lines `NAME VERSION`: of the lab that it runs
+    /// in, or of this machine.
+    fn installed(self) -> io::Result<String> {
+        if let Ok(listed) = std::fs::read_to_string(GUEST_PACKAGES) {
+            return Ok(listed);
+        }
+        let mut query = vec!["-W", "-f", PACKAGE_FORMAT];
+        query.extend(self.packages());
+        let output = output_of(Path::new(PACKAGE_QUERY), &query)?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let installed = printed.lines().filter_map(|it| it.strip_prefix(INSTALLED));
+        Ok(installed.map(|line| format!("{line}\n")).collect())
     }
 
     /// The Debian packages that may have it.
@@ -156,6 +151,18 @@ impl Tool {
         };
         lines.find(is_its).map(str::to_owned)
     }
+}
+
+/// What `program` prints, in English.
+fn output_of(program: &Path, arguments: &[&str]) -> io::Result<Output> {
+    Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .env("LC_ALL", "C")
+        .envs(fslab_sys::inherited_loading())
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
 }
 
 /// The first line that is not blank.

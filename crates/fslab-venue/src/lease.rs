@@ -580,7 +580,7 @@ mod tests {
         set(&folder.path().join("state"), 0o755);
         let twin = path.with_extension("twin");
         fs::hard_link(&path, &twin).expect("a link");
-        expect_refused(&leases, "more than one name");
+        expect_refused(&leases, "2 hard links");
         fs::rename(&path, folder.path().join("elsewhere")).expect("moved");
         fs::remove_file(&twin).expect("removed");
         fslab_sys::os::symlink(folder.path().join("elsewhere"), &path).expect("a link");

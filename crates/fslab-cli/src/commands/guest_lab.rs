@@ -238,7 +238,10 @@ pub(crate) fn ensure_trusted(file: &Path) -> Result<(), Failure> {
             let text = format!("refusing to run the guest of {}", file.display());
             Err(Failure::new(FailureKind::Permission, text)
                 .because(&error)
-                .hint("as another user, set HOME or XDG_CACHE_HOME to that user's folder"))
+                .hint(
+                    "it must be a file of this user or of root, with one hard link, that no other \
+                     user can write; after sudo or su, set HOME or XDG_CACHE_HOME",
+                ))
         }
         // Other errors are reported when it is used.
         _ => Ok(()),

@@ -1,6 +1,7 @@
 //! Reads the dependencies of x86-64 programs and libraries from the dynamic section.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::LabError;
@@ -10,8 +11,10 @@ const MAGIC: &[u8] = b"\x7fELF";
 const CLASS_AND_DATA: [u8; 2] = [2, 1];
 /// Machine type x86-64.
 const X86_64: u64 = 62;
-/// Bytes of a program header.
+/// Bytes of the file's header, of a program header, of an entry of the dynamic section.
+const FILE_HEADER: u64 = 64;
 const HEADER: usize = 56;
+const ENTRY: usize = 16;
 /// Types of program headers: loaded segment, dynamic section, interpreter.
 const PT_LOAD: u64 = 1;
 const PT_DYNAMIC: u64 = 2;
@@ -36,110 +39,152 @@ pub struct Elf {
 }
 
 impl Elf {
-    /// Reads the file at `path`; `None` if it is no program or library for x86-64.
+    /// Reads the file at `path`; `None` if it is no program or library for x86-64. Only the headers
+    /// and what they name are read, not its code or debug information.
     ///
     /// # Errors
     /// [`LabError::Io`]; [`LabError::BadProgram`] if it is damaged.
     pub fn read(path: &Path) -> Result<Option<Self>, LabError> {
-        let bytes = fs::read(path).map_err(LabError::io("read", path))?;
-        if !bytes.starts_with(MAGIC) || bytes.get(4..6) != Some(&CLASS_AND_DATA) {
-            return Ok(None);
-        }
-        let damaged = || LabError::BadProgram {
-            path: path.to_owned(),
-            reason: "its headers are damaged".to_owned(),
+        let failed = |error| match error {
+            PartError::Io(error) => LabError::io("read", path)(error),
+            PartError::Damaged => LabError::BadProgram {
+                path: path.to_owned(),
+                reason: "its headers are damaged".to_owned(),
+            },
         };
-        let file = Headers(&bytes);
-        if file.number(18, 2).ok_or_else(damaged)? != X86_64 {
-            return Ok(None);
-        }
-        file.parse().map(Some).ok_or_else(damaged)
+        let file = File::open(path).map_err(LabError::io("read", path))?;
+        let file = Parts::of(file).map_err(failed)?;
+        parse(&file).map_err(failed)
     }
 }
 
-/// An untrusted file: every offset is checked.
-struct Headers<'a>(&'a [u8]);
+/// Why a part of a file cannot be used.
+#[derive(Debug)]
+enum PartError {
+    Io(io::Error),
+    Damaged,
+}
 
-impl<'a> Headers<'a> {
-    fn parse(&self) -> Option<Elf> {
-        let mut elf = Elf::default();
-        let first = self.number(32, 8)?;
-        let headers: Vec<usize> = (0..self.number(56, 2)?)
-            .map(|at| usize::try_from(first.checked_add(at * HEADER as u64)?).ok())
-            .collect::<Option<_>>()?;
-        for &header in &headers {
-            match self.number(header, 4)? {
-                PT_INTERP => {
-                    let text = self.part(self.number(header + 8, 8)?, self.number(header + 32, 8)?);
-                    elf.interpreter = Some(text_at(text?, 0)?.into());
-                }
-                PT_LOAD => {
-                    let end = self
-                        .number(header + 8, 8)?
-                        .checked_add(self.number(header + 32, 8)?)?;
-                    elf.loaded_bytes = elf.loaded_bytes.max(end);
-                }
-                PT_DYNAMIC => {
-                    let section =
-                        self.part(self.number(header + 8, 8)?, self.number(header + 32, 8)?)?;
-                    self.parse_dynamic(section, &headers, &mut elf)?;
-                }
-                _ => {}
-            }
+impl From<io::Error> for PartError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// An untrusted file: a part that is not in it is damage, whatever its headers say.
+struct Parts {
+    file: File,
+    bytes: u64,
+}
+
+impl Parts {
+    fn of(file: File) -> Result<Self, PartError> {
+        let bytes = file.metadata()?.len();
+        Ok(Self { file, bytes })
+    }
+
+    fn part(&self, offset: u64, length: u64) -> Result<Vec<u8>, PartError> {
+        let end = offset.checked_add(length).ok_or(PartError::Damaged)?;
+        if end > self.bytes {
+            return Err(PartError::Damaged);
         }
-        Some(elf)
+        let length = usize::try_from(length).map_err(|_| PartError::Damaged)?;
+        let mut part = vec![0; length];
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(&mut part)?;
+        Ok(part)
     }
+}
 
-    fn parse_dynamic(&self, section: &[u8], headers: &[usize], elf: &mut Elf) -> Option<()> {
-        let section = Headers(section);
-        let entries: Vec<(u64, u64)> = (0..section.0.len() / 16)
-            .map(|at| Some((section.number(at * 16, 8)?, section.number(at * 16 + 8, 8)?)))
-            .take_while(|entry| entry.is_none_or(|(tag, _)| tag != DT_NULL))
-            .collect::<Option<_>>()?;
-        let value = |wanted| {
-            entries
-                .iter()
-                .find(|(tag, _)| *tag == wanted)
-                .map(|it| it.1)
-        };
-        let (Some(address), Some(length)) = (value(DT_STRTAB), value(DT_STRSZ)) else {
-            return Some(());
-        };
-        let names = self.part(self.offset_of(address, headers)?, length)?;
-        for (tag, at) in &entries {
-            if *tag == DT_NEEDED {
-                elf.needed
-                    .push(text_at(names, usize::try_from(*at).ok()?)?.to_owned());
+/// A program header.
+struct Segment {
+    kind: u64,
+    offset: u64,
+    address: u64,
+    bytes: u64,
+}
+
+fn parse(file: &Parts) -> Result<Option<Elf>, PartError> {
+    let head = file.part(0, FILE_HEADER.min(file.bytes))?;
+    if !head.starts_with(MAGIC) || head.get(4..6) != Some(&CLASS_AND_DATA) {
+        return Ok(None);
+    }
+    if (head.len() as u64) < FILE_HEADER {
+        return Err(PartError::Damaged);
+    }
+    if number(&head, 18, 2) != X86_64 {
+        return Ok(None);
+    }
+    let headers = file.part(number(&head, 32, 8), number(&head, 56, 2) * HEADER as u64)?;
+    let segments = headers.chunks_exact(HEADER).map(|header| Segment {
+        kind: number(header, 0, 4),
+        offset: number(header, 8, 8),
+        address: number(header, 16, 8),
+        bytes: number(header, 32, 8),
+    });
+    let segments: Vec<Segment> = segments.collect();
+    let mut elf = Elf::default();
+    for segment in &segments {
+        match segment.kind {
+            PT_INTERP => {
+                let text = file.part(segment.offset, segment.bytes)?;
+                elf.interpreter = Some(text_at(&text, 0).ok_or(PartError::Damaged)?.into());
             }
+            PT_LOAD => {
+                let end = segment.offset.checked_add(segment.bytes);
+                elf.loaded_bytes = elf.loaded_bytes.max(end.ok_or(PartError::Damaged)?);
+            }
+            PT_DYNAMIC => {
+                let section = file.part(segment.offset, segment.bytes)?;
+                parse_dynamic(file, &section, &segments, &mut elf)?;
+            }
+            _ => {}
         }
-        // The names of versions are in the same string table.
-        let versions = names.split(|byte| *byte == 0).filter_map(glibc_version);
-        elf.glibc = versions.max();
-        Some(())
     }
+    Ok(Some(elf))
+}
 
-    /// File offset of the data loaded at `address`.
-    fn offset_of(&self, address: u64, headers: &[usize]) -> Option<u64> {
-        headers.iter().find_map(|&header| {
-            let start = self.number(header + 16, 8)?;
-            let is_here = self.number(header, 4)? == PT_LOAD
-                && address >= start
-                && address - start < self.number(header + 32, 8)?;
-            is_here.then(|| self.number(header + 8, 8)?.checked_add(address - start))?
-        })
+fn parse_dynamic(
+    file: &Parts,
+    section: &[u8],
+    segments: &[Segment],
+    elf: &mut Elf,
+) -> Result<(), PartError> {
+    let entries = section
+        .chunks_exact(ENTRY)
+        .map(|entry| (number(entry, 0, 8), number(entry, 8, 8)));
+    let entries: Vec<(u64, u64)> = entries.take_while(|(tag, _)| *tag != DT_NULL).collect();
+    let value = |wanted| entries.iter().find(|it| it.0 == wanted).map(|it| it.1);
+    let (Some(address), Some(length)) = (value(DT_STRTAB), value(DT_STRSZ)) else {
+        return Ok(());
+    };
+    let offset = offset_of(address, segments).ok_or(PartError::Damaged)?;
+    let names = file.part(offset, length)?;
+    for (_, at) in entries.iter().filter(|(tag, _)| *tag == DT_NEEDED) {
+        let at = usize::try_from(*at).map_err(|_| PartError::Damaged)?;
+        let name = text_at(&names, at).ok_or(PartError::Damaged)?;
+        elf.needed.push(name.to_owned());
     }
+    // The names of versions are in the same string table.
+    let versions = names.split(|byte| *byte == 0).filter_map(glibc_version);
+    elf.glibc = versions.max();
+    Ok(())
+}
 
-    fn part(&self, offset: u64, length: u64) -> Option<&'a [u8]> {
-        let start = usize::try_from(offset).ok()?;
-        let end = start.checked_add(usize::try_from(length).ok()?)?;
-        self.0.get(start..end)
-    }
+/// File offset of the data loaded at `address`.
+fn offset_of(address: u64, segments: &[Segment]) -> Option<u64> {
+    segments.iter().find_map(|segment| {
+        let distance = address.checked_sub(segment.address)?;
+        let is_here = segment.kind == PT_LOAD && distance < segment.bytes;
+        is_here.then(|| segment.offset.checked_add(distance))?
+    })
+}
 
-    fn number(&self, offset: usize, length: usize) -> Option<u64> {
-        let bytes = self.0.get(offset..offset.checked_add(length)?)?;
-        let number = bytes.iter().rev();
-        Some(number.fold(0, |number, byte| number << 8 | u64::from(*byte)))
-    }
+/// A little-endian number of a header, which has these bytes.
+fn number(header: &[u8], offset: usize, length: usize) -> u64 {
+    let bytes = header[offset..offset + length].iter().rev();
+    bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The zero-terminated text at `offset`.
@@ -175,6 +220,8 @@ pub fn find_library(name: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

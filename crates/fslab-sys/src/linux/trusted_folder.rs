@@ -130,7 +130,10 @@ impl TrustedFolder {
         let reason = if !metadata.is_file() {
             Some("it is no regular file".to_owned())
         } else if metadata.nlink() != 1 {
-            Some("it has more than one name, or none".to_owned())
+            Some(format!(
+                "it has {} hard links, and not one",
+                metadata.nlink()
+            ))
         } else {
             distrust(metadata.uid(), metadata.gid(), metadata.mode())
         };

@@ -27,6 +27,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use fslab_lab::Elf;
 use serde::{Deserialize, Serialize};
 
 use super::pc::{Table, TableEvents};
@@ -63,6 +64,13 @@ pub(crate) struct Share {
 /// The folder that the guest can write.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(PathBuf);
+
+/// Bytes of the program of the trials that a guest reads.
+pub(crate) fn loaded_bytes() -> io::Result<u64> {
+    let elf = Elf::read(&fslab_sys::guest_program()).map_err(io::Error::other)?;
+    elf.map(|elf| elf.loaded_bytes)
+        .ok_or_else(|| io::Error::other("the program of the trials is not one for x86-64"))
+}
 
 impl Share {
     /// The folder of a guest; with the table of its files, without those that
@@ -140,9 +148,14 @@ impl Share {
         self.folder.join(PROGRAM)
     }
 
-    /// Copies the program of the trials, whose file may be replaced at any time.
+    /// Copies the program of the trials, whose file may be replaced at any time. Debug information
+    /// and symbols, of which a guest reads nothing, are a hole in the copy.
     pub(crate) fn copy_program(&self) -> io::Result<()> {
-        std::fs::copy(fslab_sys::guest_program(), self.program()).map(drop)
+        let program = File::open(fslab_sys::guest_program())?;
+        let bytes = program.metadata()?.len();
+        let mut copy = File::create_new(self.program())?;
+        io::copy(&mut program.take(loaded_bytes()?), &mut copy)?;
+        copy.set_len(bytes)
     }
 
     /// Creates links to the images of the root and its layers.
