@@ -153,8 +153,8 @@ fn what_a_form_has_no_place_for_is_reported() {
     let ended = desk.run(&["export", "last", "--format", "bonnie"]);
     ended.expect_code(0);
     assert_eq!(ended.out.lines().count(), 1, "{}", ended.out);
-    let stated = "2 phases have no place in the form of bonnie++ and are left out: a, b; of its 12 \
-                phases the run has 1";
+    let stated = "2 phases have no place in the format of bonnie++ and are left out: a, b; of its \
+                12 phases the run has 1";
     assert!(ended.err.contains(stated), "{}", ended.err);
     desk.run(&["import", &fixture("bonnie-2.00a.txt")])
         .expect_code(0);

@@ -305,7 +305,7 @@ fn a_time_that_falls_to_zero_is_no_loss_and_a_rate_that_does_is_one() {
     let lost = gate(&desk, &["fast.csv", "still.csv", "--format", "github"]);
     lost.expect_code(1);
     assert!(
-        lost.out.contains("has come to nothing: 0 B/s against 6"),
+        lost.out.contains("dropped to zero: 0 B/s against 6"),
         "{}",
         lost.out
     );

@@ -1,6 +1,6 @@
 //! Runs a command to its end: what it printed, and what it used.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -46,7 +46,10 @@ pub(crate) fn run(
         .map_err(failed)?;
     // A specification is shorter than a pipe, and a program that reads none may have ended.
     if let (Some(mut pipe), Some(input)) = (child.stdin.take(), &invocation.input) {
-        pipe.write_all(input.as_bytes()).map_err(failed)?;
+        match pipe.write_all(input.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(failed(error)),
+            _ => {}
+        }
     }
     let output = child.wait_with_output().map_err(failed)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -18,8 +18,8 @@ const USER_TIME_TO_FIO_MAX: f64 = 1.0 / 3.0;
 const USER_TIME_MIN_NS: f64 = 200e6;
 /// Peak resident memory at most.
 const RESIDENT_KIB_MAX: u64 = 32 << 10;
-/// What a run of fifty times the operations may have more, and be called constant: the kernel
-/// counts resident pages per processor, and rounds.
+/// Growth of resident memory with fifty times the operations that still counts as constant: the
+/// kernel counts resident pages per processor, and rounds.
 const RESIDENT_GROWTH_KIB_MAX: u64 = 512;
 
 /// A target and what was found.

@@ -57,25 +57,31 @@ impl Variant {
                     "--message-format=json-render-diagnostics",
                 ];
                 test.into_iter()
-                    .chain(["-Zbuild-std=std,panic_abort,test"])
+                    .chain(SAME_FOR_TESTS)
                     .chain(packages)
                     .collect()
             }
-            Self::WithoutFeatures => [&BUILD[..], &["--no-default-features"]].concat(),
-            Self::Plain | Self::Release => BUILD.to_vec(),
+            Self::WithoutFeatures => [&BUILD[..], &SAME_FOR_TESTS].concat(),
+            Self::Plain | Self::Release => [&BUILD[..], &["-Zbuild-std=std,panic_abort"]].concat(),
         }
     }
 }
 
-const BUILD: [&str; 4] = [
-    "build",
-    "--package",
-    "fslab-cli",
-    "-Zbuild-std=std,panic_abort",
-];
+const BUILD: [&str; 3] = ["build", "--package", "fslab-cli"];
 
-/// The crates whose unit tests are built: what differs between platforms, and what stands on it.
-const TESTED: [&str; 4] = ["fslab-sys", "fslab-engine", "fslab-job", "fslab-store"];
+/// With the same library, packages and features the tests take what was compiled for the program,
+/// which has no library to test.
+const SAME_FOR_TESTS: [&str; 2] = ["--no-default-features", "-Zbuild-std=std,panic_abort,test"];
+
+/// The crates whose unit tests are built: what differs between platforms, and what stands on it. Of
+/// fslab-cli, which has no library, there are none: it is named for its features.
+const TESTED: [&str; 5] = [
+    "fslab-cli",
+    "fslab-sys",
+    "fslab-engine",
+    "fslab-job",
+    "fslab-store",
+];
 
 const TARGETS: [Target; 4] = [
     Target {

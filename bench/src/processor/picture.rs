@@ -22,8 +22,8 @@ pub(crate) fn picture(findings: &Findings) -> Option<String> {
             "A point is a file system: across its real rate, upwards its counted one, both relative \
              to the geometric mean of the phase. On the broken line the two are equal; in the band \
              they differ by less than 25 %. ρ is Spearman's rank correlation of the points, \
-             \"itself\" that between odd and even repeats of the real run. Named are those that \
-             differ by more than a factor of 2."
+             \"itself\" that between odd and even repeats of the real run. Points that differ \
+             by more than a factor of 2 have names."
                 .to_owned(),
         ],
     };

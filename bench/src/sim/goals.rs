@@ -14,14 +14,15 @@ const DATA_RATE_MIN: f64 = 500.0;
 const EVERYTHING_MINUTES_MAX: f64 = 12.0;
 /// Nanoseconds for a random read of a hard disk, one at a time, at most.
 const REQUEST_NS_MAX: f64 = 2_000.0;
-/// A large disk's trial over a small one's at most, but for what more it writes.
+/// Time of a large disk's trial over a small one's at most, without the time of what it writes in
+/// addition.
 const SIZE_TIME_MAX: f64 = 1.1;
 /// What is written below in blocks of 4 KiB may take a little more than was written to the disk.
 const ALLOCATED_MAX: f64 = 1.02;
 const TRACE_RECORD_BYTES: u64 = 96;
-/// The image of a disk, and the record of what it did.
+/// The image of a disk.
 pub(crate) const IMAGE: &str = "disk.img";
-/// The latter.
+/// The record of what it did.
 pub(crate) const TRACE: &str = "disk.trace";
 
 /// A target and what was found.
@@ -78,8 +79,12 @@ pub(crate) fn phase_reached(phase: &Phase) -> Option<bool> {
 
 /// One verdict for all phases of a kind on each disk.
 fn phases(findings: &Findings, kind: Kind) -> Vec<Judged> {
-    let mut disks: Vec<&str> = findings.phases.iter().map(|it| it.disk.as_str()).collect();
-    disks.dedup();
+    let mut disks: Vec<&str> = Vec::new();
+    for phase in &findings.phases {
+        if !disks.contains(&phase.disk.as_str()) {
+            disks.push(&phase.disk);
+        }
+    }
     let of_kind = |phase: &&Phase| phase.figures.as_ref().is_ok_and(|it| it.kind() == kind);
     disks
         .into_iter()

@@ -116,7 +116,7 @@ fn phases(findings: &Findings) -> Grid {
             "simulated s/real s",
             "simulated s/processor s",
             "MB/real s",
-            "it",
+            "kind",
             "target",
             "verdict",
         ],

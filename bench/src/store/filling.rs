@@ -38,14 +38,14 @@ const PHASES: usize = 3;
 const FAILS_EACH: u64 = 50;
 /// When the first run began; the others follow by the minute.
 const BEGAN_UNIX_S: u64 = 1_700_000_000;
-/// How often the progress is read.
-const TOLD_EACH: u32 = 1_000;
+/// Progress is printed once in so many runs.
+const PROGRESS_EACH: u32 = 1_000;
 
 /// What every run shares.
 pub(crate) struct Model {
     plan: Plan,
     machine: MachineFacts,
-    /// Latencies as they are found: a bulk and a tail, each time others.
+    /// Histograms with a bulk and a tail, which all differ.
     latencies: Vec<LatencyHistogram>,
 }
 
@@ -210,7 +210,7 @@ impl Model {
 
 /// 256 operations: a bulk within a tenth, and a tail up to fifty times as long.
 ///
-/// As they are when they were read: in memory, they are a thousandth of those that record.
+/// Encoded and decoded: that takes a thousandth of the memory of a histogram that records.
 fn latencies(chance: &mut SplitMixRandom) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
     for operation in 0..256_u64 {
@@ -245,7 +245,7 @@ pub(crate) fn fill(path: &Path, runs: u32, stop: &Arc<AtomicBool>) -> Result<(),
         };
         let stored = store.add_runs(&[run]);
         stored.map_err(|error| failed(&error))?;
-        if (number + 1) % TOLD_EACH == 0 {
+        if (number + 1) % PROGRESS_EACH == 0 {
             eprintln!("bench: {} of {runs} runs are stored", number + 1);
         }
     }

@@ -162,7 +162,7 @@ impl Job for ScriptParameters {
         })?;
         finished.lists.push(ValueList {
             name: fslab_crash::SCRIPT_TIMES.into(),
-            x: "begin of a step (ns)".into(),
+            x: "start of a step (ns)".into(),
             y: "duration (ns)".into(),
             points: played
                 .times

@@ -352,7 +352,7 @@ mod tests {
                     name_bytes_max: 100,
                     ..right
                 },
-                "names end at 100 bytes",
+                "names have at most 100 bytes",
             ),
         ] {
             let folder = tempfile::tempdir().expect("a directory");

@@ -1,9 +1,8 @@
 //! Sequences of operations whose every sector says what wrote it.
 //!
-//! A sector of a file has the number of its script, of its file, the step that wrote it, its
-//! place in
-//! the file, and a pattern that follows from these. So what is found after a power loss is
-//! distinguished: this version, an older one, zeros, another file's data, or garbage.
+//! A sector of a file has the number of its script, of its file, the step that wrote it, its place
+//! in the file, a pattern that follows from these, and four zeros. So what is found after a power
+//! loss is distinguished: this version, an older one, zeros, another file's data, or garbage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
@@ -64,7 +63,7 @@ pub enum ScriptStep {
 
 /// A text that is no step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is no step: {problem}")]
+#[error("'{text}' is not a step of a script: {problem}")]
 pub struct ParseStepError {
     text: String,
     problem: &'static str,

@@ -63,7 +63,12 @@ pub fn import(
         first = Some((&source.name, found));
         if found == Format::Json {
             let (mut run, lost) = run_json::read(&text).map_err(of)?;
-            let note = |path| format!("{}: {path} is unknown to this fslab, and lost", source.name);
+            let note = |path| {
+                format!(
+                    "{}: {path} is unknown to this fslab, and was left out",
+                    source.name
+                )
+            };
             notes.extend(lost.into_iter().map(note));
             if let Some(subject) = source.subject.as_ref().or(labels.subject.as_ref()) {
                 let refused = |error: fslab_compare::MergeError| {
@@ -77,7 +82,7 @@ pub fn import(
             let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv | Format::Io500);
             if ends_with_figure && !text.ends_with('\n') {
                 notes.push(format!(
-                    "{}: its last line has no end; if it was cut off there, the last figure is \
+                    "{}: the last line has no newline; if the file was cut off there, its last figure is \
                      wrong",
                     source.name
                 ));

@@ -42,13 +42,12 @@ impl Volume {
     /// # Errors
     /// [`FormatError::Io`], also if the file exists.
     pub fn create(path: &Path, size: Bytes) -> Result<Self, FormatError> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(path);
-        file.and_then(|file| file.set_len(size.0))
-            .map_err(failed("create", path))?;
+        let file = File::create_new(path).map_err(failed("create", path))?;
+        if let Err(error) = file.set_len(size.0) {
+            // Otherwise the next attempt would find it.
+            let _ = std::fs::remove_file(path);
+            return Err(failed("create", path)(error));
+        }
         Self::open(path)
     }
 

@@ -61,7 +61,7 @@ fn limits(capabilities: &Capabilities) -> Vec<Reservation> {
 
 fn durability(capabilities: &Capabilities, has_checker: bool) -> Option<Reservation> {
     let text = match capabilities.crash_safety {
-        _ if !capabilities.persistent => "Its files end with the mount.",
+        _ if !capabilities.persistent => "Its files do not survive an unmount.",
         CrashSafety::None if has_checker => {
             "It has no journal: after a crash, or after unplugging it while it is written to, its \
              checker has to repair it."
@@ -108,7 +108,7 @@ mod tests {
                 .any(|text| text.starts_with("A known bug of Linux"))
         );
         assert!(texts("btrfs").iter().any(|text| text.contains("checksums")));
-        assert_eq!(texts("tmpfs"), ["Its files end with the mount."]);
+        assert_eq!(texts("tmpfs"), ["Its files do not survive an unmount."]);
     }
 
     #[test]

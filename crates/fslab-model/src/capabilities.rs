@@ -143,13 +143,14 @@ impl Capabilities {
             Need::ExtendedAttributes => {
                 without(self.extended_attributes, "it has no extended attributes")
             }
-            Need::NameBytes(bytes) if self.name_bytes_max < bytes => {
-                Some(format!("its names end at {} bytes", self.name_bytes_max))
-            }
+            Need::NameBytes(bytes) if self.name_bytes_max < bytes => Some(format!(
+                "its names have at most {} bytes",
+                self.name_bytes_max
+            )),
             Need::FileBytes(bytes) if self.file_bytes_max < bytes => {
-                Some(format!("its files end at {}", self.file_bytes_max))
+                Some(format!("its files have at most {}", self.file_bytes_max))
             }
-            Need::Persistence => without(self.persistent, "its files end with the mount"),
+            Need::Persistence => without(self.persistent, "its files do not survive an unmount"),
             Need::HardLinks(_) | Need::NameBytes(_) | Need::FileBytes(_) => None,
         }
     }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// Upper bound of pages held back from a guest: 4 MiB of pages of 4 KiB.
 const MEMORY_PAGES_END: u64 = 1024;
-/// A tick of the guest's clock, 100 per second.
+/// More than two ticks of the guest's clock, 250 per second.
 const TICK_NS: u64 = 10_000_000;
 /// Upper bound of process ids used up before a trial.
 const PROCESSES_END: u64 = 64;

@@ -135,8 +135,8 @@ pub struct Study {
     /// Sweeps by name.
     #[serde(default, rename = "sweep", skip_serializing_if = "BTreeMap::is_empty")]
     pub sweeps: BTreeMap<String, Sweep>,
-    /// Facts of the machine that the figures depend on, such as `read_ahead_kb = "128"`. A trial
-    /// that finds another value fails before its first phase.
+    /// Facts of the machine that the figures depend on, such as `device.read_ahead_kb = "128"`. A
+    /// trial that finds another value skips every phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub required_facts: BTreeMap<String, String>,
     /// Figures and tables of the report, in the shape of the original's.

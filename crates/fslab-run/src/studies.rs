@@ -104,7 +104,7 @@ fn parsed() -> impl Iterator<Item = &'static Study> {
     BUILT_IN.iter().map(|(_, study)| &**study)
 }
 
-/// Loads a study: a built-in one by its name, one of its aliases or an unambiguous beginning of
+/// Loads a study: a built-in one by its name, one of its aliases or a unique prefix of
 /// either, or a file.
 ///
 /// # Errors

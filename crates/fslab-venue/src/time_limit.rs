@@ -40,8 +40,8 @@ pub(crate) fn bounded_by<T: Serialize + DeserializeOwned>(
         let failure = Failure::new(kind, format!("cannot {what}")).because(&error);
         match kind {
             FailureKind::Timeout => failure.hint(
-                "the device or the file system below hangs; the kernel's log may say why, and \
-                 `fslab clean` removes later what is left",
+                "the device or the file system below hangs: see the kernel's log, and run \
+                 `fslab clean` when the device responds again",
             ),
             _ => failure,
         }

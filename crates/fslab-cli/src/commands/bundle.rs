@@ -23,7 +23,7 @@ const TEXT_MAX: u64 = 16 << 20;
 /// Arguments of `fslab bundle`.
 #[derive(Debug, Args)]
 pub(crate) struct BundleArgs {
-    /// The study: a name, an alias or a beginning of one, as in `fslab study list`, or a file
+    /// The study: a name, an alias or a unique prefix of one, as in `fslab study list`, or a file
     study: String,
     /// The file [default: the study's name with .bundle]
     #[arg(long, value_name = "FILE")]

@@ -12,7 +12,7 @@ pub(crate) struct CompareArgs {
     /// in the guest kernel of the lab mine, or all [default: those of the study]
     #[arg(value_name = "SUBJECT")]
     subjects: Vec<String>,
-    /// The study: a name, an alias or a beginning of one, as in `fslab study list`, or a file
+    /// The study: a name, an alias or a unique prefix of one, as in `fslab study list`, or a file
     #[arg(long, default_value = "quick")]
     study: String,
     #[command(flatten)]

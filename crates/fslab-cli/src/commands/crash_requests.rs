@@ -83,7 +83,7 @@ impl RequestsArgs {
         Ok(Exit::Done)
     }
 
-    /// All events, by time; of one time, the begin of an operation comes before its requests, and
+    /// All events, by time; of one time, the start of an operation comes before its requests, and
     /// its end after them.
     fn events<'a>(&self, log: &'a DiskLog) -> Result<Vec<Event<'a>>, CommandError> {
         let window = log

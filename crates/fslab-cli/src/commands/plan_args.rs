@@ -13,7 +13,7 @@ use crate::exit::CommandError;
 
 /// Options of the plan.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What")]
+#[command(next_help_heading = "Plan")]
 pub(super) struct PlanArgs {
     /// Size of each file system, like 1GiB; file sizes given as shares follow it [default: the
     /// study's]
@@ -63,19 +63,20 @@ pub(super) struct PlanArgs {
 
 /// Options of repeats and rounds.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How often")]
+#[command(next_help_heading = "Repeats")]
 pub(super) struct RepetitionArgs {
     /// Repeats, each on a fresh file system: 5; or 3..20, to repeat each subject 3 to 20 times
-    /// until --target is reached (see docs/repeats.md) [default: the study's; 3 in the venue sim
-    /// where that is 1; in real time, of several subjects, at most 30 until the differences are
-    /// decided or --budget is used up]
+    /// until --target is reached (see docs/repeats.md) [default: the study's; in the venue sim 3
+    /// instead of 1; in real time with several subjects up to 30, until the differences are decided
+    /// or --budget is used up]
     #[arg(long, value_name = "N|N..M", allow_hyphen_values = true)]
     pub(super) repeats: Option<Repeats>,
     /// Largest half-width of the 95 % interval of a key figure, with --repeats N..M [default: the
     /// study's, or 5%]
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     target: Option<Percent>,
-    /// Phase whose headline figure decides about further repeats [default: the study's, or all]
+    /// Key phase: subjects are repeated until its headline figure reaches --target [default: the
+    /// study's, or all phases]
     #[arg(long, value_name = "PHASE")]
     key: Vec<String>,
     /// Time for the run in real time, like 5min: no further repeat begins that would end later; the
@@ -135,8 +136,8 @@ pub(super) fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesErr
 }
 
 impl PlanArgs {
-    /// Number of parallel trials: one in real time, where they would disturb each other. Workers
-    /// on other machines have the venue for tests, too.
+    /// Number of parallel trials: one in real time, where they would disturb each other. The venue
+    /// for tests may have several on workers.
     pub(super) fn jobs(
         &self,
         venue: &VenuePlan,

@@ -9,8 +9,8 @@ use crate::exit::CommandResult;
 /// Arguments of `fslab run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The study: a name, an alias or a beginning of one, as in `fslab study list`; a file; or a
-    /// bundle, FILE.bundle
+    /// The study: a name, an alias or a unique prefix of one, as in `fslab study list`; a file; or
+    /// a bundle, FILE.bundle
     study: String,
     /// File systems with their options, instead of the study's own: --fs ext4 --fs xfs, or
     /// --fs ext4,xfs where no option has a comma

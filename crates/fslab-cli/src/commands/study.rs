@@ -22,7 +22,7 @@ enum StudyCommand {
     List,
     /// Show a study: phases, sweeps, scale, and the claims of its original
     Show {
-        /// A study: a name, an alias or a beginning of one, or a file
+        /// A study: a name, an alias or a unique prefix of one, or a file
         study: String,
         /// Print the study as JSON
         #[arg(long)]

@@ -19,9 +19,9 @@ use crate::exit::CommandError;
 
 /// Options of the venue.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Where")]
+#[command(next_help_heading = "Venue")]
 pub(super) struct VenueArgs {
-    /// Where trials run [default: loop, or guest if loop is not possible]
+    /// Where trials run [default: loop, or guest if loop is not possible; of a bundle sim]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
     /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]

@@ -7,7 +7,7 @@ use fslab_model::{Failure, FailureKind, did_you_mean, nearest_name};
 use super::options::{Kind, Options};
 use super::setting::{Origin, Setting};
 
-/// The begin of the names of settings.
+/// The prefix of the names of settings.
 const PREFIX: &str = "FSLAB_";
 /// Variables with this begin are for the tests of fslab.
 const OF_TESTS: &str = "FSLAB_TEST_";

@@ -342,7 +342,7 @@ impl<'a> Repeat<'a> {
     }
 
     /// The record of each completed round.
-    pub(crate) fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
+    pub fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
         let once = match self.state {
             RepeatState::Done(record) if self.rounds.is_empty() => Some(record),
             _ => None,

@@ -91,7 +91,7 @@ pub enum Direction {
     Read,
     /// Write.
     Write,
-    /// Reads and writes at random.
+    /// Each operation is a read or a write, by chance.
     Mix {
         /// Percent of reads: 0 to 100.
         read_percent: u8,

@@ -63,6 +63,6 @@ fn sentence(others: &[String], tool: &str) -> Option<String> {
         count => (format!("{count} phases have"), "are"),
     };
     Some(format!(
-        "{have} no place in the form of {tool} and {are} left out: {shown}{more}"
+        "{have} no place in the format of {tool} and {are} left out: {shown}{more}"
     ))
 }

@@ -213,7 +213,7 @@ pub(crate) fn commit_transactions(
     if parameters.list_commits {
         finished.lists.push(ValueList {
             name: COMMIT_TIMES.into(),
-            x: "begin of a commit (ns)".into(),
+            x: "start of a commit (ns)".into(),
             y: "duration (ns)".into(),
             points: database.commits,
         });

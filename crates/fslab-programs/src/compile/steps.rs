@@ -1,8 +1,9 @@
 //! The steps of a build, each run with the usual programs and checked.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, RunError, input_or};
@@ -67,7 +68,7 @@ pub(crate) fn run_compile(
     build.run(is_written).map_err(|error| {
         if needs_makefile && !build.has_makefile() {
             let reason =
-                "there is no Makefile: the phase that configures was skipped, or there is none";
+                "there is no Makefile: the configure phase was skipped, or the study has none";
             return RunError::Impossible(reason.to_owned());
         }
         error
@@ -201,7 +202,9 @@ impl Build<'_> {
         let (files, _) = count(&destination)?;
         if files == 0 {
             let text = format!("make install left nothing in {}", destination.display());
-            return Err(ProgramError::other(text).hint("it must use DESTDIR").into());
+            return Err(ProgramError::other(text)
+                .hint("the install target of the tarball must honour DESTDIR")
+                .into());
         }
         let mut finished = account(&ran, files, None).finished();
         let bin = destination.join(&PREFIX[1..]).join("bin");
@@ -249,9 +252,10 @@ impl Build<'_> {
         };
         let (printed, note) = match run(&self.context.outer_path(program)) {
             Err(error) if error.0.kind == fslab_model::FailureKind::Permission => {
-                let failed = |error| ProgramError::io("copy", program, &error);
-                let bytes = fs::read(program).map_err(failed)?;
-                let copy = self.context.outside(|| Copy::of(&bytes)).map_err(failed)?;
+                let failed = |operation| move |error| ProgramError::io(operation, program, &error);
+                let bytes = fs::read(program).map_err(failed("read"))?;
+                let copied = self.context.outside(|| Copy::of(&bytes));
+                let copy = copied.map_err(failed("make a copy elsewhere of"))?;
                 let note = "programs cannot be run on this file system: a copy elsewhere was run";
                 let printed = run(&copy.0);
                 self.context.outside(|| drop(copy));
@@ -277,9 +281,17 @@ struct Copy(PathBuf);
 
 impl Copy {
     fn of(program: &[u8]) -> io::Result<Self> {
-        let name = format!("fslab-built-{}", std::process::id());
-        let copy = Self(std::env::temp_dir().join(name));
-        write_new(&copy.0, program)?;
+        let since_1970 = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        let name = format!(
+            "fslab-built-{}-{}",
+            std::process::id(),
+            since_1970.as_nanos()
+        );
+        let path = std::env::temp_dir().join(name);
+        let mut file = fs::File::create_new(&path)?;
+        // Only what was created here is removed.
+        let copy = Self(path);
+        file.write_all(program)?;
         fslab_sys::os::set_mode(&copy.0, 0o700)?;
         Ok(copy)
     }
@@ -292,7 +304,6 @@ impl Drop for Copy {
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::io::Write;
     fs::File::create_new(path)?.write_all(bytes)
 }
 

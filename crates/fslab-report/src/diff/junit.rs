@@ -77,7 +77,7 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
     let Some(speed) = contrast.speed else {
         return match check.ruling {
             Ruling::Lost if contrast.is_total_loss() => {
-                format!("{title} has come to nothing: {}", figures(contrast))
+                format!("{title} dropped to zero: {}", figures(contrast))
             }
             Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),
             Ruling::NoRatio => format!("{title} is not judged: {}", contrast.why_no_ratio()),

@@ -1,6 +1,6 @@
 //! Disturbances of the measurements, and kernel messages about their devices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{DisturbanceKind, KernelMessage};
 
@@ -50,8 +50,8 @@ pub fn disturbances(analysis: &Analysis) -> Option<Table> {
     for phase in analysis.phases.iter().flat_map(PhaseAnalysis::points) {
         for ((index, subject), cell) in analysis.subjects().enumerate().zip(&phase.cells) {
             for (kind, found) in by_kind(cell) {
-                let worst = found.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-                let repeats = format!("{} of {}", found.len(), cell.done().count());
+                let worst = found.texts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+                let repeats = format!("{} of {}", found.repeats, cell.done().count());
                 rows.push(vec![
                     subject_cell(index, subject),
                     TableCell::new(wording::phase(phase.name)),
@@ -81,11 +81,24 @@ pub fn disturbances(analysis: &Analysis) -> Option<Table> {
 }
 
 /// The messages of each kind with their shares, one per record.
-fn by_kind<'a>(cell: &PhaseCell<'a>) -> BTreeMap<DisturbanceKind, Vec<(&'a str, f64)>> {
-    let mut kinds: BTreeMap<DisturbanceKind, Vec<(&str, f64)>> = BTreeMap::new();
-    for found in cell.records().flat_map(|record| &record.disturbances) {
-        let of_kind = kinds.entry(found.kind).or_default();
-        of_kind.push((&found.text, found.share));
+/// What disturbed a phase of a subject in one way.
+#[derive(Default)]
+struct Disturbed<'a> {
+    /// Repeats with it, in however many rounds.
+    repeats: usize,
+    /// Each with its share of the time.
+    texts: Vec<(&'a str, f64)>,
+}
+
+fn by_kind<'a>(cell: &PhaseCell<'a>) -> BTreeMap<DisturbanceKind, Disturbed<'a>> {
+    let mut kinds: BTreeMap<DisturbanceKind, Disturbed<'a>> = BTreeMap::new();
+    for repeat in &cell.repeats {
+        let mut seen = BTreeSet::new();
+        for found in repeat.records().flat_map(|record| &record.disturbances) {
+            let of_kind = kinds.entry(found.kind).or_default();
+            of_kind.texts.push((&found.text, found.share));
+            of_kind.repeats += usize::from(seen.insert(found.kind));
+        }
     }
     kinds
 }

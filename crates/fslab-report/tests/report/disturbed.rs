@@ -1,7 +1,7 @@
 //! Disturbances and kernel messages in a report.
 
 use fslab_compare::Analysis;
-use fslab_model::{Disturbance, DisturbanceKind, KernelMessage, RunRecord};
+use fslab_model::{Disturbance, DisturbanceKind, KernelMessage, Round, Rounds, RunRecord};
 use fslab_report::{html, sentences, tables};
 
 use crate::fixture::{trial_mut, usual};
@@ -51,6 +51,29 @@ fn a_figure_that_rests_on_a_disturbed_repeat_has_a_mark_and_a_note_and_no_other_
     assert!(sentences.iter().any(is_said), "{sentences:?}");
     let page = html(&[run]).expect("a report");
     assert!(page.contains(stated) && page.contains("What disturbed the measurements"));
+}
+
+/// Each disturbed round counted as a repeat: "6 of 5".
+#[test]
+fn a_repeat_that_was_disturbed_in_several_rounds_counts_once() {
+    let mut run = disturbed();
+    run.header.plan.rounds = Rounds {
+        mounts: 2,
+        iterations: 1,
+    };
+    for trial in &mut run.trials {
+        let once = std::mem::take(&mut trial.phases);
+        for round in run.header.plan.rounds.each() {
+            trial.phases.extend(once.iter().cloned().map(|mut record| {
+                record.round = Some(Round { ..round });
+                record
+            }));
+        }
+    }
+    let repeats = run.header.plan.repeats;
+    let table = tables::disturbances(&Analysis::of(&run)).expect("a table");
+    assert_eq!(table.rows.len(), 1);
+    assert_eq!(table.rows[0][3].text, format!("1 of {repeats}"));
 }
 
 #[test]

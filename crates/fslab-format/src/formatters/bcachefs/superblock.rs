@@ -13,7 +13,7 @@ const METADATA_VERSION: u16 = (1 << 10) | 13;
 
 const LAYOUT_AT: usize = 240;
 const LAYOUT_BYTES: usize = 512;
-/// End of the fixed part and begin of the fields.
+/// End of the fixed part and start of the fields.
 const FIELDS_AT: usize = LAYOUT_AT + LAYOUT_BYTES;
 /// Length and kind, before every field.
 const FIELD_HEAD_BYTES: usize = 8;

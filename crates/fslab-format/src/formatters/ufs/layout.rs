@@ -245,7 +245,7 @@ impl Layout {
         self.groups = self.frags.div_ceil(u64::from(self.frags_per_group)) as u32;
     }
 
-    /// Fragments of the table of all groups' free counts, at the begin of group 0's data.
+    /// Fragments of the table of all groups' free counts, at the start of group 0's data.
     pub(super) fn summary_frags(&self) -> u32 {
         (self.groups * SUMMARY_BYTES).div_ceil(self.fragment)
     }
