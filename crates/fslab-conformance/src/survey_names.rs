@@ -39,8 +39,8 @@ impl Survey<'_> {
             if self.keeps(&plain(promised))? {
                 if self.keeps(&plain(promised + 1))? {
                     return Err(ConformanceFailure::against_entry(format!(
-                        "the entry understates: it says that names have at most {promised} bytes, and \
-                         one of {} was kept",
+                        "the entry understates: it says that names have at most {promised} \
+                         bytes, and one of {} was kept",
                         promised + 1
                     )));
                 }

@@ -82,8 +82,8 @@ pub fn import(
             let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv | Format::Io500);
             if ends_with_figure && !text.ends_with('\n') {
                 notes.push(format!(
-                    "{}: the last line has no newline; if the file was cut off there, its last figure is \
-                     wrong",
+                    "{}: the last line has no newline; if the file was cut off there, its last \
+                     figure is wrong",
                     source.name
                 ));
             }

@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 
 /// Upper bound of pages held back from a guest: 4 MiB of pages of 4 KiB.
 const MEMORY_PAGES_END: u64 = 1024;
-/// More than two ticks of the guest's clock, 250 per second.
-const TICK_NS: u64 = 10_000_000;
+/// Upper bound of the delay of a trial's start: more than two ticks of the guest's clock, of which
+/// there are 250 per second.
+const START_NS_END: u64 = 10_000_000;
 /// Upper bound of process ids used up before a trial.
 const PROCESSES_END: u64 = 64;
 
@@ -22,7 +23,7 @@ const PROCESSES_END: u64 = 64;
 pub struct Perturbation {
     /// Pages of memory held back from the guest, 0 to 1023.
     pub memory_pages: u32,
-    /// Delay of the trial's start, below one tick of the guest's clock, 10 ms.
+    /// Delay of the trial's start, below 10 ms.
     pub start_ns: u64,
     /// Process ids used up before the trial, 0 to 63.
     pub processes: u32,
@@ -57,7 +58,7 @@ impl Perturbation {
         let small = |what, end| u32::try_from(draw(what, end)).expect("below 2^32");
         Self {
             memory_pages: small("memory_pages", MEMORY_PAGES_END),
-            start_ns: draw("start_ns", TICK_NS),
+            start_ns: draw("start_ns", START_NS_END),
             processes: small("processes", PROCESSES_END),
             // Never 0, which means none.
             seed: 1 + draw("seed", u64::MAX),

@@ -18,7 +18,7 @@ use super::error::ProgramError;
 use super::figures::{Account, synthetic_program};
 use super::locate;
 use super::permission::{Permission, ProgramParameters};
-use super::server_folder::ServerFolder;
+use super::private_folder::PrivateFolder;
 use super::session::Session;
 
 /// Where Debian has the programs of each version.
@@ -193,7 +193,7 @@ struct Database<'a> {
     /// The folder of the programs.
     programs: PathBuf,
     /// The folder of the socket, which is not on the file system that is measured.
-    sockets: ServerFolder,
+    sockets: PrivateFolder,
 }
 
 impl<'a> Database<'a> {
@@ -205,7 +205,7 @@ impl<'a> Database<'a> {
         let permission = Permission::of(parameters, context)?;
         let directory = &parameters.directory;
         let elsewhere = std::env::temp_dir();
-        let sockets = context.outside(ServerFolder::make);
+        let sockets = context.outside(PrivateFolder::make);
         Ok(Self {
             parameters,
             context,

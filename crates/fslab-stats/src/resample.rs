@@ -68,7 +68,7 @@ fn replicates(values: &[f64], stream: u64) -> Option<Vec<Replicate>> {
         let variance = ((squares - sum * shift) / (count - 1.0) / count).max(0.0);
         Replicate { shift, variance }
     };
-    let mut sums = Vec::with_capacity(REPLICATES.next_multiple_of(LANES));
+    let mut replicates = Vec::with_capacity(REPLICATES.next_multiple_of(LANES));
     with_places(values.len(), stream, |places| {
         for lanes in places.chunks_exact(LANES * values.len()) {
             let (mut sum, mut squares) = ([0.0; LANES], [0.0; LANES]);
@@ -79,11 +79,11 @@ fn replicates(values: &[f64], stream: u64) -> Option<Vec<Replicate>> {
                     squares[lane] += value * value;
                 }
             }
-            sums.extend(sum.into_iter().zip(squares));
+            replicates.extend(sum.into_iter().zip(squares).map(replicate));
         }
     });
-    sums.truncate(REPLICATES);
-    Some(sums.into_iter().map(replicate).collect())
+    replicates.truncate(REPLICATES);
+    Some(replicates)
 }
 
 thread_local! {

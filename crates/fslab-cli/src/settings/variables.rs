@@ -9,7 +9,7 @@ use super::setting::{Origin, Setting};
 
 /// The prefix of the names of settings.
 const PREFIX: &str = "FSLAB_";
-/// Variables with this begin are for the tests of fslab.
+/// Variables with this prefix are for the tests of fslab.
 const OF_TESTS: &str = "FSLAB_TEST_";
 
 /// Variables that are no settings, with what they do; docs/configuration.md and the manual have

@@ -45,6 +45,15 @@ impl Elf {
     /// # Errors
     /// [`LabError::Io`]; [`LabError::BadProgram`] if it is damaged.
     pub fn read(path: &Path) -> Result<Option<Self>, LabError> {
+        let file = File::open(path).map_err(LabError::io("read", path))?;
+        Self::of(&file, path)
+    }
+
+    /// Reads the open `file`, whose place it moves; errors name `path`.
+    ///
+    /// # Errors
+    /// As [`Elf::read`].
+    pub fn of(file: &File, path: &Path) -> Result<Option<Self>, LabError> {
         let failed = |error| match error {
             PartError::Io(error) => LabError::io("read", path)(error),
             PartError::Damaged => LabError::BadProgram {
@@ -52,7 +61,6 @@ impl Elf {
                 reason: "its headers are damaged".to_owned(),
             },
         };
-        let file = File::open(path).map_err(LabError::io("read", path))?;
         let file = Parts::of(file).map_err(failed)?;
         parse(&file).map_err(failed)
     }
@@ -72,13 +80,13 @@ impl From<io::Error> for PartError {
 }
 
 /// An untrusted file: a part that is not in it is damage, whatever its headers say.
-struct Parts {
-    file: File,
+struct Parts<'a> {
+    file: &'a File,
     bytes: u64,
 }
 
-impl Parts {
-    fn of(file: File) -> Result<Self, PartError> {
+impl<'a> Parts<'a> {
+    fn of(file: &'a File) -> Result<Self, PartError> {
         let bytes = file.metadata()?.len();
         Ok(Self { file, bytes })
     }
@@ -90,7 +98,7 @@ impl Parts {
         }
         let length = usize::try_from(length).map_err(|_| PartError::Damaged)?;
         let mut part = vec![0; length];
-        let mut file = &self.file;
+        let mut file = self.file;
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(&mut part)?;
         Ok(part)
@@ -105,7 +113,7 @@ struct Segment {
     bytes: u64,
 }
 
-fn parse(file: &Parts) -> Result<Option<Elf>, PartError> {
+fn parse(file: &Parts<'_>) -> Result<Option<Elf>, PartError> {
     let head = file.part(0, FILE_HEADER.min(file.bytes))?;
     if !head.starts_with(MAGIC) || head.get(4..6) != Some(&CLASS_AND_DATA) {
         return Ok(None);
@@ -146,7 +154,7 @@ fn parse(file: &Parts) -> Result<Option<Elf>, PartError> {
 }
 
 fn parse_dynamic(
-    file: &Parts,
+    file: &Parts<'_>,
     section: &[u8],
     segments: &[Segment],
     elf: &mut Elf,

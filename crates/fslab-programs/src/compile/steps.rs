@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, RunError, input_or};
@@ -17,6 +16,7 @@ use crate::links::ensure_links_stay_inside;
 use crate::locate;
 use crate::permission::Permission;
 use crate::plain_text::plain_text;
+use crate::private_folder::PrivateFolder;
 use crate::session::{CompletedRun, Session};
 
 /// Folders of the tree, temporary files and the installation, below the workload's directory.
@@ -254,11 +254,11 @@ impl Build<'_> {
             Err(error) if error.0.kind == fslab_model::FailureKind::Permission => {
                 let failed = |operation| move |error| ProgramError::io(operation, program, &error);
                 let bytes = fs::read(program).map_err(failed("read"))?;
-                let copied = self.context.outside(|| Copy::of(&bytes));
-                let copy = copied.map_err(failed("make a copy elsewhere of"))?;
+                let copied = self.context.outside(|| copied(&bytes));
+                let (folder, copy) = copied.map_err(failed("make a copy elsewhere of"))?;
                 let note = "programs cannot be run on this file system: a copy elsewhere was run";
-                let printed = run(&copy.0);
-                self.context.outside(|| drop(copy));
+                let printed = run(&copy);
+                self.context.outside(|| drop(folder));
                 (printed?, Some(note.to_owned()))
             }
             printed => (printed?, None),
@@ -276,31 +276,13 @@ impl Build<'_> {
     }
 }
 
-/// A copy of a program in the system's temporary folder, removed when dropped.
-struct Copy(PathBuf);
-
-impl Copy {
-    fn of(program: &[u8]) -> io::Result<Self> {
-        let since_1970 = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        let name = format!(
-            "fslab-built-{}-{}",
-            std::process::id(),
-            since_1970.as_nanos()
-        );
-        let path = std::env::temp_dir().join(name);
-        let mut file = fs::File::create_new(&path)?;
-        // Only what was created here is removed.
-        let copy = Self(path);
-        file.write_all(program)?;
-        fslab_sys::os::set_mode(&copy.0, 0o700)?;
-        Ok(copy)
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
+/// A copy of a program, in a folder that is removed when dropped.
+fn copied(program: &[u8]) -> io::Result<(PrivateFolder, PathBuf)> {
+    let folder = PrivateFolder::make()?;
+    let copy = folder.join(PROGRAM);
+    write_new(&copy, program)?;
+    fslab_sys::os::set_mode(&copy, 0o700)?;
+    Ok((folder, copy))
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -17,7 +17,7 @@ use super::parameters::{ServeParameters, ServerKind, Transport};
 use crate::error::ProgramError;
 use crate::locate;
 use crate::permission::Permission;
-use crate::server_folder::ServerFolder;
+use crate::private_folder::PrivateFolder;
 use crate::session::terminate;
 
 /// Time limit until a server listens.
@@ -67,7 +67,7 @@ pub(super) struct Server {
     pub(super) endpoint: Endpoint,
     running: Running,
     /// Declared after `running`, so that it is dropped after its user.
-    folder: ServerFolder,
+    folder: PrivateFolder,
 }
 
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Server {
     ) -> Result<Self, RunError> {
         let elsewhere = std::env::temp_dir();
         let failed = |error| ProgramError::io("make a folder in", &elsewhere, &error);
-        let folder = ServerFolder::make().map_err(failed)?;
+        let folder = PrivateFolder::make().map_err(failed)?;
         let endpoint = match parameters.transport() {
             Transport::Unix => Endpoint::Unix(folder.join("socket")),
             Transport::Tcp => tcp_endpoint()?,

@@ -80,13 +80,12 @@ pub fn disturbances(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// The messages of each kind with their shares, one per record.
 /// What disturbed a phase of a subject in one way.
 #[derive(Default)]
 struct Disturbed<'a> {
     /// Repeats with it, in however many rounds.
     repeats: usize,
-    /// Each with its share of the time.
+    /// The message of each record, with its share of the time.
     texts: Vec<(&'a str, f64)>,
 }
 

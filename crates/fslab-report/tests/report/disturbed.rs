@@ -1,7 +1,7 @@
 //! Disturbances and kernel messages in a report.
 
 use fslab_compare::Analysis;
-use fslab_model::{Disturbance, DisturbanceKind, KernelMessage, Round, Rounds, RunRecord};
+use fslab_model::{Disturbance, DisturbanceKind, KernelMessage, Rounds, RunRecord};
 use fslab_report::{html, sentences, tables};
 
 use crate::fixture::{trial_mut, usual};
@@ -65,7 +65,7 @@ fn a_repeat_that_was_disturbed_in_several_rounds_counts_once() {
         let once = std::mem::take(&mut trial.phases);
         for round in run.header.plan.rounds.each() {
             trial.phases.extend(once.iter().cloned().map(|mut record| {
-                record.round = Some(Round { ..round });
+                record.round = Some(round);
                 record
             }));
         }

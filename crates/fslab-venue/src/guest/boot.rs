@@ -17,7 +17,7 @@ use super::init::GuestTask;
 use super::pc::{self, Emulator, Pc};
 use super::pc_files::PcFiles;
 use super::recording::{RECORDER, RECORDER_FILE};
-use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name, loaded_bytes};
+use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name, open_program};
 
 /// Folder of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -178,7 +178,7 @@ impl Guest {
     /// Space that a guest needs in its disk's folder besides the disk: the program, and the guest's
     /// memory if its file is there.
     pub(crate) fn room(&self) -> io::Result<Bytes> {
-        let program = loaded_bytes()?;
+        let (_, program) = open_program()?;
         let memory = if self.is_memory_shared {
             0
         } else {

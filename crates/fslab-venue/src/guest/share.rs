@@ -23,7 +23,7 @@
 use fslab_sys::os::ExitStatusExt;
 use fslab_sys::os::symlink;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
@@ -65,11 +65,14 @@ pub(crate) struct Share {
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(PathBuf);
 
-/// Bytes of the program of the trials that a guest reads.
-pub(crate) fn loaded_bytes() -> io::Result<u64> {
-    let elf = Elf::read(&fslab_sys::guest_program()).map_err(io::Error::other)?;
-    elf.map(|elf| elf.loaded_bytes)
-        .ok_or_else(|| io::Error::other("the program of the trials is not one for x86-64"))
+/// The program of the trials, and how many of its first bytes a guest reads.
+pub(crate) fn open_program() -> io::Result<(File, u64)> {
+    let path = fslab_sys::guest_program();
+    let program = File::open(&path)?;
+    let elf = Elf::of(&program, &path).map_err(io::Error::other)?;
+    let elf =
+        elf.ok_or_else(|| io::Error::other("the program of the trials is not one for x86-64"))?;
+    Ok((program, elf.loaded_bytes))
 }
 
 impl Share {
@@ -151,10 +154,11 @@ impl Share {
     /// Copies the program of the trials, whose file may be replaced at any time. Debug information
     /// and symbols, of which a guest reads nothing, are a hole in the copy.
     pub(crate) fn copy_program(&self) -> io::Result<()> {
-        let program = File::open(fslab_sys::guest_program())?;
+        let (mut program, loaded) = open_program()?;
         let bytes = program.metadata()?.len();
         let mut copy = File::create_new(self.program())?;
-        io::copy(&mut program.take(loaded_bytes()?), &mut copy)?;
+        program.rewind()?;
+        io::copy(&mut program.take(loaded), &mut copy)?;
         copy.set_len(bytes)
     }
 

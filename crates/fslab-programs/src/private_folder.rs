@@ -1,5 +1,5 @@
-//! The folder of a server: configuration, log, socket. It is not on the measured file system, and
-//! is removed when the server ends.
+//! A folder of the trial that is not on the measured file system: a server's configuration, log and
+//! socket, or a program that cannot be run where it was built.
 
 use fslab_sys::os::DirBuilderExt;
 use fslab_sys::os::MetadataExt;
@@ -14,9 +14,9 @@ const PREFIX: &str = "fslab-web-";
 
 /// A folder that is removed when it is dropped.
 #[derive(Debug)]
-pub(super) struct ServerFolder(PathBuf);
+pub(super) struct PrivateFolder(PathBuf);
 
-impl ServerFolder {
+impl PrivateFolder {
     /// Creates one in the system's temporary folder. Removes those of killed processes, and ends
     /// the servers that they left running.
     pub(super) fn make() -> io::Result<Self> {
@@ -48,7 +48,7 @@ impl ServerFolder {
     }
 }
 
-impl Drop for ServerFolder {
+impl Drop for PrivateFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -131,8 +131,8 @@ mod tests {
             .stdout(log)
             .spawn()
             .expect("sleep starts");
-        let folder = ServerFolder::make_below(parent.path()).expect("made");
-        let second = ServerFolder::make_below(parent.path()).expect("made");
+        let folder = PrivateFolder::make_below(parent.path()).expect("made");
+        let second = PrivateFolder::make_below(parent.path()).expect("made");
         assert_ne!(folder.path(), second.path());
         assert!(!stale.exists() && foreign.exists());
         assert!(open.exists() && link.exists());
