@@ -17,7 +17,7 @@ const STUDY: &str = "format = 1\nname = 'aged'\ntitle = 'aged'\nsize = '64MiB'\n
 fn compare(desk: &Desk, venue: &str, subjects: &[&str]) -> Ended {
     fs::write(desk.path("aged.toml"), STUDY).expect("the study");
     let options = ["--venue", venue, "--study", "./aged.toml", "--seed", "7"];
-    let folders = ["--folder", "images", "--out", "out"];
+    let folders = ["--folder", "images", "--out", "out", "--repeats", "1"];
     let ended = desk.run(&[&["compare"], subjects, &options, &folders].concat());
     desk.expect_nothing_left();
     ended

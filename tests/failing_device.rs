@@ -175,6 +175,8 @@ fn writes_that_nothing_syncs_keep_their_figures_where_the_device_is_well() {
         images.to_str().expect("text"),
         "--fs",
         "ext4,xfs,btrfs",
+        "--repeats",
+        "1",
     ]);
     ended.expect_code(0);
     for trial in desk.last_run()["trials"].as_array().expect("trials") {

@@ -259,7 +259,7 @@ fn aged_subjects_and_sweeps_have_their_rounds_in_a_guest_and_on_a_loop_device() 
     std::fs::write(desk.path("swept.toml"), SWEPT).expect("written");
     let compare = |venue: &str| {
         let words = "compare ext4 ext4:age=churn,turnover=0.2 --study ./swept.toml --folder images \
-                     --out out --mounts 2 --iterations 2 --venue";
+                     --out out --repeats 1 --mounts 2 --iterations 2 --venue";
         let mut words: Vec<&str> = words.split_whitespace().collect();
         words.push(venue);
         desk.run(&words).expect_code(0);

@@ -206,6 +206,9 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
     command
         .env(format!("CC_{variable}"), &compiler)
         .env(linker, &compiler);
+    if variant != Variant::Release {
+        command.args(without_optimisation(root)?);
+    }
     if variant == Variant::Release {
         command
             .args(["--profile", "dist"])
@@ -227,6 +230,25 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
         .join(target.triple)
         .join(profile)
         .join(target.program))
+}
+
+/// Options of cargo that leave all packages without optimisation: for tests on Linux it makes some
+/// faster, and for another platform there are few tests.
+fn without_optimisation(root: &Path) -> Result<Vec<String>, String> {
+    let file = root.join("Cargo.toml");
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let manifest: toml::Table =
+        toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+    let packages = manifest
+        .get("profile")
+        .and_then(|it| it.get("dev")?.get("package")?.as_table())
+        .ok_or("there is no profile.dev.package in Cargo.toml")?;
+    let is_optimised = |settings: &toml::Value| settings.get("opt-level").is_some();
+    let options = packages.iter().filter(|(_, it)| is_optimised(it));
+    Ok(options
+        .map(|(name, _)| format!("--config=profile.dev.package.{name}.opt-level=0"))
+        .collect())
 }
 
 /// Without symbols, and without paths of this machine in the messages of errors.

@@ -42,6 +42,14 @@ impl RunRecord {
             .filter(move |trial| trial.trial.cell == cell)
     }
 
+    /// The repeats of a cell: those of the plan, and further ones that adaptive repeats added.
+    #[must_use]
+    pub fn repeats(&self, cell: CellId) -> u32 {
+        let last = self.cell(cell).map(|trial| trial.trial.repeat).max();
+        let run = last.map_or(0, |last| last.saturating_add(1));
+        run.max(self.header.plan.repeats)
+    }
+
     /// The number of trials without a failure.
     #[must_use]
     pub fn trials_done(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Caveats of the figures and of their statistics, as sentences of the summary.
 
-use fslab_model::{CacheVerdict, DataToMemory, PhaseRecord};
+use fslab_model::{CacheVerdict, CellId, DataToMemory, PhaseRecord};
 use fslab_stats::{Drift, RESOLUTION};
 
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
@@ -14,7 +14,10 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
     let mut caveats = Vec::new();
     let phases = &analysis.phases;
     let plan = &analysis.run.header.plan;
-    let few = plan.repeats < 2;
+    let cells = (0_u32..).map(CellId).take(names.len());
+    let few = cells
+        .map(|cell| analysis.run.repeats(cell))
+        .all(|it| it < 2);
     let is_virtual = plan.venue.kind().is_virtual();
     if few && is_virtual && names.len() > 1 {
         let text = "Time is virtual: the figures are one exact point, and how sensitive they \

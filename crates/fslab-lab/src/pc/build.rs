@@ -10,7 +10,7 @@ use super::boot_file;
 use super::debian_kernel::DebianKernel;
 use super::driver::{self, Driver};
 use super::facts::PcFacts;
-use super::initramfs::Initramfs;
+use super::initramfs::{BASE_LIST, FILES, Initramfs, LISTS, PARAMETERS};
 use super::modules::ModuleTree;
 use super::pc_kernel::PcKernel;
 use crate::build_dir::BuildDir;
@@ -54,6 +54,10 @@ const BASE: [&str; 17] = [
     "fuse",
     "mq_deadline",
 ];
+
+/// Kernel parameters against work at boot that no measurement needs, and that takes seconds of real
+/// time: tests of ciphers, the ACPI timer beside another clock, and a check of all page tables.
+const BOOT_PARAMETERS: [&str; 3] = ["cryptomgr.notests", "pmtmr=0", "rodata=off"];
 
 /// The modules of client and server of each network file system, by the protocol's name: the
 /// client of NFS asks for its version by the module's name, which is no alias of a file system. SMB
@@ -353,7 +357,7 @@ impl Contents {
         let read = |path: &Path| fs::read(path).map_err(LabError::io("read", path));
         let file = File::create_new(to).map_err(failed())?;
         let mut out = Initramfs::new(BufWriter::new(file));
-        for folder in ["dev", "proc", "lab", "modules", "files"] {
+        for folder in ["dev", "proc", "lab", LISTS, FILES] {
             out.folder(folder).map_err(failed())?;
         }
         out.console().map_err(failed())?;
@@ -372,21 +376,26 @@ impl Contents {
             out.file(&place_of(name)[1..], 0o644, &bytes)
                 .map_err(failed())?;
         }
-        out.file("files/fslab.ko", 0o644, &read(&driver.module)?)
+        out.file(&place_of("fslab")[1..], 0o644, &read(&driver.module)?)
             .map_err(failed())?;
         let mut base = lines(&self.base);
-        base.push_str("/files/fslab.ko\n");
-        out.file("modules/base", 0o644, base.as_bytes())
+        base.push_str(&(place_of("fslab") + "\n"));
+        let list = |name: &str| format!("{LISTS}/{name}");
+        let base_list = list(BASE_LIST);
+        out.file(&base_list, 0o644, base.as_bytes())
             .map_err(failed())?;
-        let mut lists = String::from("/modules/base\n");
+        let mut lists = format!("/{base_list}\n");
         for (name, files) in &self.file_systems {
-            out.file(&format!("modules/{name}"), 0o644, lines(files).as_bytes())
+            out.file(&list(name), 0o644, lines(files).as_bytes())
                 .map_err(failed())?;
-            lists.push_str(&format!("/modules/{name}\n"));
+            lists.push_str(&format!("/{}\n", list(name)));
             // What the trial does not need is removed, too.
             lists.push_str(&lines(files));
         }
-        out.file("modules/lists", 0o644, lists.as_bytes())
+        out.file(&list("lists"), 0o644, lists.as_bytes())
+            .map_err(failed())?;
+        let parameters = BOOT_PARAMETERS.map(|it| it.to_owned() + "\n").concat();
+        out.file(PARAMETERS, 0o644, parameters.as_bytes())
             .map_err(failed())?;
         out.finish().map_err(failed())
     }
@@ -396,7 +405,7 @@ impl Contents {
 fn place_of(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     let name = name.split(".ko").next().unwrap_or(name);
-    format!("/files/{name}.ko")
+    format!("/{FILES}/{name}.ko")
 }
 
 fn lines(files: &[String]) -> String {

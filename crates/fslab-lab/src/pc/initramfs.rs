@@ -1,7 +1,10 @@
-//! Writes an initramfs: a cpio archive of the format `newc`, the same bytes for the same files.
+//! Writes a lab's initramfs, a cpio archive of the format `newc`, the same bytes for the same
+//! files; and makes that of a guest of it, without modules that the guest does not load.
 //! Format: Documentation/driver-api/early-userspace/buffer-format.rst of Linux.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Mode bits of cpio(5).
 const DIRECTORY: u32 = 0o040_000;
@@ -10,6 +13,23 @@ const CHARACTER_DEVICE: u32 = 0o020_000;
 
 /// Name of the last entry.
 const TRAILER: &str = "TRAILER!!!";
+
+/// Start of an entry, digits of each of its numbers, and which of them are the bytes of the content
+/// and of the name.
+const MAGIC: &str = "070701";
+const DIGITS: usize = 8;
+const CONTENT_BYTES: usize = 6;
+const NAME_BYTES: usize = 11;
+const HEADER_BYTES: usize = MAGIC.len() + 13 * DIGITS;
+
+/// Folders of modules, and of lists of them: paths from the root, one per line.
+pub(super) const FILES: &str = "files";
+pub(super) const LISTS: &str = "modules";
+/// The list of what every guest loads.
+pub(super) const BASE_LIST: &str = "base";
+/// Kernel parameters of the lab's guests, one per line; it is for the host alone. An archive
+/// without it was written by an earlier fslab, and a guest has all of it.
+pub(super) const PARAMETERS: &str = "parameters";
 
 /// An archive that is being written. Entries are owned by root and have the time 0.
 pub(super) struct Initramfs<W> {
@@ -99,7 +119,7 @@ impl<W: Write> Initramfs<W> {
             name_bytes,
             0,
         ];
-        let mut header = String::from("070701");
+        let mut header = String::from(MAGIC);
         for field in fields {
             header.push_str(&format!("{field:08X}"));
         }
@@ -116,6 +136,104 @@ impl<W: Write> Initramfs<W> {
         let over = bytes.next_multiple_of(4) - bytes;
         self.out.write_all(&[0; 3][..over])
     }
+}
+
+/// An entry as it stands in an archive.
+struct Stored<'a> {
+    name: &'a str,
+    content: &'a [u8],
+    /// All of it, with its padding.
+    bytes: &'a [u8],
+}
+
+/// The entry at the start of `archive`; `None` if there is none.
+fn first(archive: &[u8]) -> Option<Stored<'_>> {
+    let header = std::str::from_utf8(archive.get(..HEADER_BYTES)?).ok()?;
+    let numbers = header.strip_prefix(MAGIC)?;
+    let number = |index: usize| {
+        let digits = numbers.get(index * DIGITS..(index + 1) * DIGITS)?;
+        Some(u32::from_str_radix(digits, 16).ok()? as usize)
+    };
+    let name_end = HEADER_BYTES + number(NAME_BYTES)?;
+    let name = archive.get(HEADER_BYTES..name_end.checked_sub(1)?)?;
+    let begin = name_end.next_multiple_of(4);
+    let end = begin + number(CONTENT_BYTES)?;
+    Some(Stored {
+        name: std::str::from_utf8(name).ok()?,
+        content: archive.get(begin..end)?,
+        bytes: archive.get(..end.next_multiple_of(4))?,
+    })
+}
+
+/// The initramfs of one guest, and what its kernel is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestInitramfs {
+    /// The archive.
+    pub archive: Vec<u8>,
+    /// Kernel parameters besides those of every lab.
+    pub parameters: Vec<String>,
+}
+
+impl GuestInitramfs {
+    /// That of a guest that loads the modules of `lists`, from the archive of its lab.
+    ///
+    /// # Errors
+    /// Those of reading it, and that it is damaged.
+    pub fn read(lab: &Path, lists: &[String]) -> io::Result<Self> {
+        Self::of(&std::fs::read(lab)?, lists)
+    }
+
+    fn of(archive: &[u8], lists: &[String]) -> io::Result<Self> {
+        let entries = entries(archive)?;
+        let Some(parameters) = entries.iter().find(|it| it.name == PARAMETERS) else {
+            return Ok(Self {
+                archive: archive.to_owned(),
+                parameters: Vec::new(),
+            });
+        };
+        let is_needed = |list: &str| list == BASE_LIST || lists.iter().any(|it| it == list);
+        let needed: BTreeSet<String> = entries
+            .iter()
+            .filter(|entry| entry.below(LISTS).is_some_and(is_needed))
+            .flat_map(Stored::lines)
+            .collect();
+        let is_kept = |entry: &&Stored<'_>| match entry.below(FILES) {
+            Some(_) => needed.contains(&format!("/{}", entry.name)),
+            None => entry.name != PARAMETERS,
+        };
+        let kept = entries.iter().filter(is_kept);
+        Ok(Self {
+            archive: kept.flat_map(|entry| entry.bytes).copied().collect(),
+            parameters: parameters.lines(),
+        })
+    }
+}
+
+impl Stored<'_> {
+    /// Its name in the folder `folder`; `None` if it is elsewhere.
+    fn below(&self, folder: &str) -> Option<&str> {
+        self.name.strip_prefix(folder)?.strip_prefix('/')
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8_lossy(self.content);
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// The entries of an archive, up to its last.
+fn entries(archive: &[u8]) -> io::Result<Vec<Stored<'_>>> {
+    let mut entries: Vec<Stored<'_>> = Vec::new();
+    let mut rest = archive;
+    while entries.last().is_none_or(|last| last.name != TRAILER) {
+        let entry = first(rest).ok_or_else(|| {
+            let text = format!("entry {} of the initramfs is damaged", entries.len() + 1);
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        })?;
+        rest = &rest[entry.bytes.len()..];
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
 #[cfg(test)]
@@ -143,6 +261,75 @@ mod tests {
         assert_eq!(bytes, archive());
         assert_eq!(bytes.len() % 4, 0);
         assert!(bytes.starts_with(b"070701"));
+    }
+
+    /// With the list of every guest and two others, and with `more` files.
+    fn with_modules(more: &[(&str, &str)]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut initramfs = Initramfs::new(&mut bytes);
+        initramfs.folder("files").expect("written");
+        let files = [
+            ("init", "the first process"),
+            ("files/erofs.ko", "erofs"),
+            ("files/ext4.ko", "ext4"),
+            ("files/xfs.ko", "xfs"),
+            ("files/jbd2.ko", "jbd2"),
+            ("modules/base", "/files/erofs.ko\n"),
+            ("modules/ext4", "/files/jbd2.ko\n/files/ext4.ko\n"),
+            ("modules/xfs", "/files/xfs.ko\n"),
+        ];
+        for (name, content) in files.iter().chain(more) {
+            let written = initramfs.file(name, 0o644, content.as_bytes());
+            written.expect("written");
+        }
+        initramfs.finish().expect("written");
+        bytes
+    }
+
+    fn names(archive: &[u8]) -> Vec<&str> {
+        let entries = entries(archive).expect("an archive");
+        entries.iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn a_guest_has_the_modules_of_its_file_system_and_its_kernel_the_parameters() {
+        let whole = with_modules(&[(PARAMETERS, "quiet\npmtmr=0\n")]);
+        let expect = |list: &str, left_out: &[&str]| {
+            let guest = GuestInitramfs::of(&whole, &[list.to_owned()]).expect("an archive");
+            assert_eq!(guest.parameters, ["quiet", "pmtmr=0"]);
+            let mut expected = names(&whole);
+            expected.retain(|name| *name != PARAMETERS && !left_out.contains(name));
+            assert_eq!(names(&guest.archive), expected, "{list}");
+        };
+        expect("ext4", &["files/xfs.ko"]);
+        expect("xfs", &["files/ext4.ko", "files/jbd2.ko"]);
+        // Built in, or not in this kernel: there is no list.
+        expect("jfs", &["files/ext4.ko", "files/xfs.ko", "files/jbd2.ko"]);
+    }
+
+    // Figures of labs that exist stay as they are.
+    #[test]
+    fn the_archive_of_an_earlier_fslab_is_taken_as_it_is() {
+        let whole = with_modules(&[]);
+        let guest = GuestInitramfs::of(&whole, &["ext4".to_owned()]).expect("an archive");
+        assert_eq!(guest.archive, whole);
+        assert!(guest.parameters.is_empty());
+    }
+
+    #[test]
+    fn an_archive_that_ends_early_or_has_other_numbers_is_refused() {
+        let whole = with_modules(&[]);
+        for end in 0..whole.len() {
+            let cut = GuestInitramfs::of(&whole[..end], &[]);
+            assert!(cut.is_err(), "{end} of {}", whole.len());
+        }
+        for field in [CONTENT_BYTES, NAME_BYTES] {
+            let mut damaged = whole.clone();
+            let at = MAGIC.len() + field * DIGITS;
+            damaged[at..at + DIGITS].copy_from_slice(b"ffffffff");
+            let refused = GuestInitramfs::of(&damaged, &[]).expect_err("too long");
+            assert!(refused.to_string().contains("entry 1"), "{refused}");
+        }
     }
 
     #[test]

@@ -25,3 +25,4 @@ mod pc_kernel;
 pub(crate) use build::build_pc;
 pub(crate) use driver::recipe_digest;
 pub use facts::PcFacts;
+pub use initramfs::GuestInitramfs;

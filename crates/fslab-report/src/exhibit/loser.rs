@@ -1,8 +1,8 @@
 //! The loser table: for each subject the mean, its percent of the slowest subject's (the loser's),
 //! the standard deviation and its percent of the largest; for a phase, its unmount and their sum.
 
-use fslab_model::MetricDefinition;
 use fslab_model::definitions::{ELAPSED, SETTLE_SYNC, SETTLE_UNMOUNT, TOTAL};
+use fslab_model::{CellId, MetricDefinition};
 use fslab_stats::Summary;
 
 use super::exhibited::{Content, Value, phase_title};
@@ -82,9 +82,8 @@ impl CompleteRepeats {
                     found.any(|repeat| matches!(repeat.state, RepeatState::Done(_)))
                 })
         };
-        let planned = selection.analysis.run.header.plan.repeats;
         let of = |subject| {
-            (0..planned)
+            (0..repeats(selection, subject))
                 .filter(|repeat| is_done(subject, *repeat))
                 .collect()
         };
@@ -103,6 +102,12 @@ impl CompleteRepeats {
         let values: Vec<f64> = complete.filter_map(|repeat| time(repeat, part)).collect();
         Summary::of(&values)
     }
+}
+
+/// The repeats of the subject in this place.
+fn repeats(selection: &Selection, subject: usize) -> u32 {
+    let cell = CellId(u32::try_from(subject).unwrap_or(u32::MAX));
+    selection.analysis.run.repeats(cell)
 }
 
 /// A part of a repeat's time.
@@ -155,7 +160,6 @@ fn table(
     selected: &Selected,
     summaries: &[[Option<Summary>; 3]],
 ) -> Table {
-    let planned = selection.analysis.run.header.plan.repeats;
     let mut columns = vec![Column::left("Subject"), Column::right("runs")];
     for part in PARTS {
         columns.extend(
@@ -194,6 +198,7 @@ fn table(
     let mut rows = Vec::new();
     for (subject, (name, figures)) in selection.names().zip(&all).enumerate() {
         let done = complete.count(subject);
+        let planned = repeats(selection, subject);
         let runs = TableCell::new(format!("{done} of {planned}"));
         let tone = if done < planned as usize {
             Tone::Bad

@@ -141,7 +141,7 @@ fn missing_of<'a>(
     };
     let cell = CellId(u32::try_from(index).unwrap_or(u32::MAX));
     let mut found = Vec::new();
-    for repeat in 0..analysis.run.header.plan.repeats {
+    for repeat in 0..analysis.run.repeats(cell) {
         let Some(trial) = analysis.run.cell(cell).find(|t| t.trial.repeat == repeat) else {
             found.push(item(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
             continue;

@@ -1,9 +1,10 @@
 //! The summary in words.
 
 use fslab_compare::Analysis;
-use fslab_report::sentences;
+use fslab_model::{Adaptive, CellId, Failure, FailureKind, Percent, TrialOutcome, TrialRecord};
+use fslab_report::{sentences, tables};
 
-use crate::fixture::{run_of, usual};
+use crate::fixture::{run_of, trial_mut, usual};
 
 fn summary(run: &fslab_model::RunRecord) -> String {
     let text = sentences(&Analysis::of(run));
@@ -70,4 +71,35 @@ fn repeats_without_any_spread_are_reported_like_others() {
         "{text}"
     );
     assert!(!text.contains("NaN"), "{text}");
+}
+
+/// By default one repeat in real time is followed by others until the differences are decided. The
+/// summary of thirty repeats spoke of a single one, and of those that the plan does not name a
+/// failure outside the phases was left out.
+#[test]
+fn repeats_that_were_added_are_counted_and_their_failures_listed() {
+    let mut run = run_of(&["ext4", "xfs"], 4);
+    run.header.plan.repeats = 1;
+    run.header.plan.adaptive = Some(Adaptive {
+        repeats_max: 30,
+        target: Percent::of_share(0.05),
+        key: Vec::new(),
+        until_decided: true,
+        budget_s: Some(300),
+    });
+    // It was known earlier than the other.
+    let is_later = |trial: &TrialRecord| trial.trial.cell == CellId(0) && trial.trial.repeat == 3;
+    run.trials.retain(|trial| !is_later(trial));
+    assert_eq!(tables::failures(&Analysis::of(&run)), None);
+    assert!(
+        !summary(&run).contains("single repeat"),
+        "{}",
+        summary(&run)
+    );
+    let failure = Failure::new(FailureKind::Check, "e2fsck found damage");
+    trial_mut(&mut run, 1, 3).outcome = TrialOutcome::Failed { failure };
+    let table = tables::failures(&Analysis::of(&run)).expect("a failure");
+    assert_eq!(table.rows.len(), 1);
+    let text = table.to_markdown();
+    assert!(text.contains("e2fsck found damage"), "{text}");
 }

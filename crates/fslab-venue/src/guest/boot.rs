@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use fslab_lab::PROGRAM_BYTES;
+use fslab_lab::{GuestInitramfs, PROGRAM_BYTES};
 use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk, Subject};
 use fslab_sys::WriteLimits;
 
@@ -65,7 +65,7 @@ pub struct GuestSettings {
 pub struct PcSettings {
     /// The emulator.
     pub emulator: Emulator,
-    /// The initramfs.
+    /// The initramfs of the lab.
     pub initramfs: PathBuf,
     /// Whether the lab's module has the timer of the machine.
     pub has_timer: bool,
@@ -237,7 +237,7 @@ impl Guest {
         seed: u64,
     ) -> Result<Command, Failure> {
         let memory = self.memory_folder(share);
-        let mut command = match self.pc_command(share, task, subject, seed) {
+        let mut command = match self.pc_command(share, task, subject, seed)? {
             Some(command) => command,
             None => {
                 let mut command = Command::new(&self.settings.kernel);
@@ -276,18 +276,31 @@ impl Guest {
         task: GuestTask,
         subject: Option<&Subject>,
         seed: u64,
-    ) -> Option<Command> {
-        let pc = self.settings.pc.as_ref()?;
-        let Clock::Virtual { machine, .. } = &self.clock else {
-            return None;
+    ) -> Result<Option<Command>, Failure> {
+        let (Some(pc), Clock::Virtual { machine, .. }) = (&self.settings.pc, &self.clock) else {
+            return Ok(None);
+        };
+        let (Some(machine), Some(table)) = (machine, share.table()) else {
+            return Ok(None);
         };
         let file_systems = subject.map_or_else(Vec::new, modules_of);
+        let read = GuestInitramfs::read(&pc.initramfs, &file_systems);
+        let written = read.and_then(|initramfs| {
+            std::fs::write(share.initramfs(), &initramfs.archive)?;
+            Ok(initramfs.parameters)
+        });
+        let parameters = written.map_err(|error| {
+            let lab = pc.initramfs.display();
+            let text = format!("cannot make the initramfs of a guest from {lab}");
+            Failure::new(FailureKind::Device, text).because(&error)
+        })?;
         let words: Vec<_> = task.arguments().collect();
         let pc = Pc {
             emulator: &pc.emulator.program,
-            machine: machine.as_ref()?,
+            machine,
             kernel: &self.settings.kernel,
-            initramfs: &pc.initramfs,
+            initramfs: &share.initramfs(),
+            parameters: &parameters,
             has_timer: pc.has_timer,
             memory: self.memory,
             file_systems: &file_systems,
@@ -295,7 +308,7 @@ impl Guest {
             seed,
             console_level: CONSOLE_LEVEL,
         };
-        Some(pc::command(&pc, share, share.table()?))
+        Ok(Some(pc::command(&pc, share, table)))
     }
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {

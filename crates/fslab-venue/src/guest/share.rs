@@ -170,6 +170,11 @@ impl Share {
         links.try_for_each(|(layer, name)| symlink(layer, self.folder.join(name)))
     }
 
+    /// The initramfs of a PC, made when it is booted.
+    pub(crate) fn initramfs(&self) -> PathBuf {
+        self.folder.join(INITRAMFS)
+    }
+
     pub(crate) fn image(&self) -> PathBuf {
         self.folder.join(IMAGE)
     }
@@ -242,6 +247,8 @@ pub(super) const EVENTS: &str = "events";
 const STATUS: &str = "status";
 /// The copy of the program.
 pub(super) const PROGRAM: &str = "fslab";
+/// A PC's initramfs.
+const INITRAMFS: &str = "initramfs";
 /// The disk.
 pub(super) const IMAGE: &str = "disk.img";
 /// Parameters of a simulated disk.

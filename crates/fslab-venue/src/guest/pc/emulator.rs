@@ -130,6 +130,8 @@ pub(in crate::guest) struct Pc<'a> {
     pub(in crate::guest) machine: &'a CountedMachine,
     pub(in crate::guest) kernel: &'a Path,
     pub(in crate::guest) initramfs: &'a Path,
+    /// The lab's kernel parameters.
+    pub(in crate::guest) parameters: &'a [String],
     /// Whether the lab's module has the timer of the machine.
     pub(in crate::guest) has_timer: bool,
     /// The memory of the study.
@@ -150,6 +152,7 @@ pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Co
         true => (MACHINE, OWN_TIMER),
         false => (MACHINE_WITHOUT_HPET, ""),
     };
+    let parameters = pc.parameters.iter().map(|it| format!("{it} "));
     let mut command = Command::new(pc.emulator);
     command
         .env_clear()
@@ -172,7 +175,8 @@ pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Co
         .arg(pc.initramfs)
         .arg("-append")
         .arg(format!(
-            "{KERNEL} {timer}loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
+            "{KERNEL} {timer}{}loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
+            parameters.collect::<String>(),
             pc.console_level,
             pc.seed,
             pc.file_systems.join(","),
