@@ -1,4 +1,4 @@
-//! Generates the list of the files of `workloads/`, so that a new one needs no entry elsewhere.
+//! Generates the list of the files of `workloads/`: the program finds a new one by its file.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
