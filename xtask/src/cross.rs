@@ -206,9 +206,6 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
     command
         .env(format!("CC_{variable}"), &compiler)
         .env(linker, &compiler);
-    if variant != Variant::Release {
-        command.args(without_optimisation(root)?);
-    }
     if variant == Variant::Release {
         command
             .args(["--profile", "dist"])
@@ -217,6 +214,8 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
                 "CARGO_ENCODED_RUSTFLAGS",
                 release_flags(root).join(SEPARATOR),
             );
+    } else {
+        command.args(without_optimisation(root)?);
     }
     if variant == Variant::Tests {
         return keep_tests(&mut command, &folder.join("tests").join(target.name));

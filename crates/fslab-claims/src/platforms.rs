@@ -87,7 +87,7 @@ impl Platforms {
                 continue;
             }
             let subjects = &mut self.joined.header.plan.subjects;
-            let joined = CellId(u32::try_from(subjects.len()).unwrap_or(u32::MAX));
+            let joined = CellId::at(subjects.len());
             subjects.push(cell.subject.clone());
             let trials = run.cell(cell.id).cloned().map(|mut trial| {
                 trial.trial.cell = joined;

@@ -309,7 +309,7 @@ fn join(mut header: RunHeader, sources: &[Source]) -> RunRecord {
                 plan.phases.push(phase.clone());
             }
         }
-        let from = CellId(u32::try_from(source.place).unwrap_or(u32::MAX));
+        let from = CellId::at(source.place);
         trials.extend(run.cell(from).map(|trial| {
             let mut trial = trial.clone();
             trial.trial.cell = CellId(cell);

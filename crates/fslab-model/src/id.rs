@@ -79,6 +79,14 @@ impl fmt::Display for RunId {
 #[serde(transparent)]
 pub struct CellId(pub u32);
 
+impl CellId {
+    /// The cell in this place of its plan.
+    #[must_use]
+    pub fn at(place: usize) -> Self {
+        Self(u32::try_from(place).unwrap_or(u32::MAX))
+    }
+}
+
 /// One repeat of a cell: `c0r2` is the third repeat of the first cell.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -14,10 +14,7 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
     let mut caveats = Vec::new();
     let phases = &analysis.phases;
     let plan = &analysis.run.header.plan;
-    let cells = (0_u32..).map(CellId).take(names.len());
-    let few = cells
-        .map(|cell| analysis.run.repeats(cell))
-        .all(|it| it < 2);
+    let few = (0..names.len()).all(|place| analysis.run.repeats(CellId::at(place)) < 2);
     let is_virtual = plan.venue.kind().is_virtual();
     if few && is_virtual && names.len() > 1 {
         let text = "Time is virtual: the figures are one exact point, and how sensitive they \

@@ -366,6 +366,7 @@ mod tests {
         context.allow_commands = true;
         let lacking: Vec<_> = names().filter(|name| !ORDER.contains(name)).collect();
         assert!(lacking.is_empty(), "ORDER lacks {lacking:?}");
+        assert_eq!(ORDER.len(), all().len());
         for &name in ORDER {
             let workload = find(name).expect("known");
             let mut given = Parameters::new();

@@ -90,8 +90,7 @@ impl<'a> Analysis<'a> {
 
     /// The subject's trials, in the order of their repeats.
     pub fn trials_of(&self, subject: usize) -> impl Iterator<Item = &'a TrialRecord> + use<'a> {
-        let cell = CellId(u32::try_from(subject).unwrap_or(u32::MAX));
-        self.run.cell(cell)
+        self.run.cell(CellId::at(subject))
     }
 
     /// True if the figures have no variation: virtual time and one repeat.

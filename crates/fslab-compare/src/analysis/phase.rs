@@ -1,6 +1,5 @@
 //! One phase over all subjects and repeats.
 
-use std::cmp::max;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
@@ -95,7 +94,11 @@ pub struct PhaseAnalysis<'a> {
 type Index<'a> = BTreeMap<&'a str, Vec<&'a PhaseRecord>>;
 
 /// A subject's trials, each with its phases.
-type Trials<'a> = Vec<(&'a TrialRecord, Index<'a>)>;
+struct Trials<'a> {
+    /// Repeats of the subject, those without a record included.
+    repeats: u32,
+    recorded: Vec<(&'a TrialRecord, Index<'a>)>,
+}
 
 /// The phases of `run`: those of the plan in its order, then any others that trials recorded. The
 /// points of a sweep are joined at the place of the first.
@@ -123,7 +126,14 @@ pub(super) fn arrange<'a>(
             });
         }
     }
-    let cells: Vec<Trials> = cells.iter().map(|trials| index(trials)).collect();
+    let repeats = run.header.plan.cells().map(|cell| run.repeats(cell.id));
+    let cells: Vec<Trials> = repeats
+        .zip(cells)
+        .map(|(repeats, trials)| Trials {
+            repeats,
+            recorded: index(trials),
+        })
+        .collect();
     let mut parts: Vec<(&str, Vec<PhaseAnalysis>)> = Vec::new();
     for named in named {
         let part = named.swept.map(|swept| swept.phase.as_str());
@@ -147,7 +157,7 @@ fn joined<'a>(name: &'a str, mut phases: Vec<PhaseAnalysis<'a>>) -> Option<Phase
     phases.pop()
 }
 
-fn index<'a>(trials: &[&'a TrialRecord]) -> Trials<'a> {
+fn index<'a>(trials: &[&'a TrialRecord]) -> Vec<(&'a TrialRecord, Index<'a>)> {
     let of = |trial: &&'a TrialRecord| {
         let mut phases = Index::new();
         for phase in &trial.phases {
@@ -172,14 +182,13 @@ struct Named<'a> {
 
 impl<'a> Named<'a> {
     fn analyse(self, run: &RunRecord, cells: &[Trials<'a>]) -> PhaseAnalysis<'a> {
-        let repeats = run.header.plan.repeats;
         let found = cells
             .iter()
-            .flatten()
+            .flat_map(|trials| &trials.recorded)
             .find_map(|(_, phases)| phases.get(self.name)?.first().copied());
         let cells = cells
             .iter()
-            .map(|trials| PhaseCell::of(self.name, repeats, trials))
+            .map(|trials| PhaseCell::of(self.name, trials))
             .collect();
         let mut phase = PhaseAnalysis {
             name: self.name,
@@ -233,11 +242,11 @@ impl<'a> PhaseAnalysis<'a> {
 }
 
 impl<'a> PhaseCell<'a> {
-    fn of(name: &str, repeats: u32, trials: &Trials<'a>) -> Self {
-        let recorded = trials.iter().map(|(trial, _)| trial.trial.repeat + 1);
-        let repeats = (0..max(repeats, recorded.max().unwrap_or(0)))
+    fn of(name: &str, trials: &Trials<'a>) -> Self {
+        let repeats = (0..trials.repeats)
             .map(|repeat| {
-                let found = trials.iter().find(|(t, _)| t.trial.repeat == repeat);
+                let mut recorded = trials.recorded.iter();
+                let found = recorded.find(|(t, _)| t.trial.repeat == repeat);
                 Repeat::of(name, repeat, found)
             })
             .collect();

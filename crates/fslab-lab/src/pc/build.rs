@@ -378,11 +378,11 @@ impl Contents {
         }
         out.file(&place_of("fslab")[1..], 0o644, &read(&driver.module)?)
             .map_err(failed())?;
-        let mut base = lines(&self.base);
-        base.push_str(&(place_of("fslab") + "\n"));
+        let mut base = self.base.clone();
+        base.push("fslab".to_owned());
         let list = |name: &str| format!("{LISTS}/{name}");
         let base_list = list(BASE_LIST);
-        out.file(&base_list, 0o644, base.as_bytes())
+        out.file(&base_list, 0o644, lines(&base).as_bytes())
             .map_err(failed())?;
         let mut lists = format!("/{base_list}\n");
         for (name, files) in &self.file_systems {

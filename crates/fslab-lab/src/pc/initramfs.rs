@@ -180,14 +180,14 @@ impl GuestInitramfs {
     /// # Errors
     /// Those of reading it, and that it is damaged.
     pub fn read(lab: &Path, lists: &[String]) -> io::Result<Self> {
-        Self::of(&std::fs::read(lab)?, lists)
+        Self::of(std::fs::read(lab)?, lists)
     }
 
-    fn of(archive: &[u8], lists: &[String]) -> io::Result<Self> {
-        let entries = entries(archive)?;
+    fn of(archive: Vec<u8>, lists: &[String]) -> io::Result<Self> {
+        let entries = entries(&archive)?;
         let Some(parameters) = entries.iter().find(|it| it.name == PARAMETERS) else {
             return Ok(Self {
-                archive: archive.to_owned(),
+                archive,
                 parameters: Vec::new(),
             });
         };
@@ -201,9 +201,9 @@ impl GuestInitramfs {
             Some(_) => needed.contains(&format!("/{}", entry.name)),
             None => entry.name != PARAMETERS,
         };
-        let kept = entries.iter().filter(is_kept);
+        let kept: Vec<_> = entries.iter().filter(is_kept).map(|it| it.bytes).collect();
         Ok(Self {
-            archive: kept.flat_map(|entry| entry.bytes).copied().collect(),
+            archive: kept.concat(),
             parameters: parameters.lines(),
         })
     }
@@ -295,7 +295,7 @@ mod tests {
     fn a_guest_has_the_modules_of_its_file_system_and_its_kernel_the_parameters() {
         let whole = with_modules(&[(PARAMETERS, "quiet\npmtmr=0\n")]);
         let expect = |list: &str, left_out: &[&str]| {
-            let guest = GuestInitramfs::of(&whole, &[list.to_owned()]).expect("an archive");
+            let guest = GuestInitramfs::of(whole.clone(), &[list.to_owned()]).expect("an archive");
             assert_eq!(guest.parameters, ["quiet", "pmtmr=0"]);
             let mut expected = names(&whole);
             expected.retain(|name| *name != PARAMETERS && !left_out.contains(name));
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn the_archive_of_an_earlier_fslab_is_taken_as_it_is() {
         let whole = with_modules(&[]);
-        let guest = GuestInitramfs::of(&whole, &["ext4".to_owned()]).expect("an archive");
+        let guest = GuestInitramfs::of(whole.clone(), &["ext4".to_owned()]).expect("an archive");
         assert_eq!(guest.archive, whole);
         assert!(guest.parameters.is_empty());
     }
@@ -320,14 +320,14 @@ mod tests {
     fn an_archive_that_ends_early_or_has_other_numbers_is_refused() {
         let whole = with_modules(&[]);
         for end in 0..whole.len() {
-            let cut = GuestInitramfs::of(&whole[..end], &[]);
+            let cut = GuestInitramfs::of(whole[..end].to_vec(), &[]);
             assert!(cut.is_err(), "{end} of {}", whole.len());
         }
         for field in [CONTENT_BYTES, NAME_BYTES] {
             let mut damaged = whole.clone();
             let at = MAGIC.len() + field * DIGITS;
             damaged[at..at + DIGITS].copy_from_slice(b"ffffffff");
-            let refused = GuestInitramfs::of(&damaged, &[]).expect_err("too long");
+            let refused = GuestInitramfs::of(damaged, &[]).expect_err("too long");
             assert!(refused.to_string().contains("entry 1"), "{refused}");
         }
     }

@@ -213,7 +213,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn of(run: &'a RunRecord, phases: &[Option<&PhaseAnalysis>], of: (usize, u32)) -> Self {
-        let records = run.cell(fslab_model::CellId(u32::try_from(of.0).unwrap_or(u32::MAX)));
+        let records = run.cell(fslab_model::CellId::at(of.0));
         let trial = records.into_iter().find(|trial| trial.trial.repeat == of.1);
         let record = |name: &str| trial?.phases.iter().find(|phase| phase.name == name);
         let first = |names: &[&str]| names.iter().find_map(|name| record(name));

@@ -106,8 +106,7 @@ impl CompleteRepeats {
 
 /// The repeats of the subject in this place.
 fn repeats(selection: &Selection, subject: usize) -> u32 {
-    let cell = CellId(u32::try_from(subject).unwrap_or(u32::MAX));
-    selection.analysis.run.repeats(cell)
+    selection.analysis.run.repeats(CellId::at(subject))
 }
 
 /// A part of a repeat's time.

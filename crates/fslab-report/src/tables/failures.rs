@@ -139,7 +139,7 @@ fn missing_of<'a>(
         reason: String::new(),
         hint: String::new(),
     };
-    let cell = CellId(u32::try_from(index).unwrap_or(u32::MAX));
+    let cell = CellId::at(index);
     let mut found = Vec::new();
     for repeat in 0..analysis.run.repeats(cell) {
         let Some(trial) = analysis.run.cell(cell).find(|t| t.trial.repeat == repeat) else {
