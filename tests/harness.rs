@@ -137,6 +137,10 @@ impl Desk {
         // The build folder may be closed to other users.
         let program = self.folder.path().join("fslab");
         copy_program(&self.program, &program);
+        copy_program(
+            &self.program.with_file_name("fslab-guest"),
+            &self.folder.path().join("fslab-guest"),
+        );
         for name in ["", "home", "images", "out"] {
             let path = self.folder.path().join(name);
             std::os::unix::fs::chown(path, Some(NOBODY), None).expect("chown");

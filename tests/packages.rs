@@ -14,12 +14,16 @@ fn installed(test: &str) -> Option<(Desk, PathBuf)> {
         fs::create_dir_all(desk.path(folder)).expect("a folder");
     }
     let program = desk.path("package/bin/fslab");
-    let mut install = Command::new("install");
-    install
-        .arg("-m755")
-        .arg(env!("CARGO_BIN_EXE_fslab"))
-        .arg(&program);
-    assert!(install.status().expect("it starts").success());
+    let guest = desk.path("package/lib/fslab/fslab-guest");
+    let files = [
+        (env!("CARGO_BIN_EXE_fslab"), &program),
+        (env!("CARGO_BIN_EXE_fslab-guest"), &guest),
+    ];
+    for (from, to) in files {
+        let mut install = Command::new("install");
+        let ended = install.arg("-Dm755").arg(from).arg(to).status();
+        assert!(ended.expect("it starts").success());
+    }
     from.run(&["lab", "export", "lab.tar"]).expect_code(0);
     fs::rename(
         from.path("lab.tar"),

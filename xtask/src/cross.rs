@@ -67,7 +67,7 @@ impl Variant {
     }
 }
 
-const BUILD: [&str; 3] = ["build", "--package", "fslab-cli"];
+const BUILD: [&str; 5] = ["build", "--package", "fslab-cli", "--bin", "fslab"];
 
 /// With the same library, packages and features the tests take what was compiled for the program,
 /// which has no library to test.

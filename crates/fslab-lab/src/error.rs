@@ -131,8 +131,11 @@ pub enum LabError {
         /// The name asked for.
         name: String,
     },
-    /// The running fslab cannot start in a lab.
-    #[error("this fslab does not run in the lab '{lab}': {reason}")]
+    /// The program that guests run was not installed.
+    #[error("cannot run a guest")]
+    NoGuestProgram(#[source] io::Error),
+    /// The program that guests run cannot start in a lab.
+    #[error("fslab-guest does not run in the lab '{lab}': {reason}")]
     CannotRun {
         /// The lab's name.
         lab: String,
@@ -199,6 +202,10 @@ impl LabError {
                  machine: fslab lab build --new-root"
                     .to_owned(),
             ),
+            Self::NoGuestProgram(_) => Some(
+                "install fslab-guest beside fslab: a build from source and a release have both"
+                    .to_owned(),
+            ),
             Self::BadArchive { .. } => Some("fslab lab export writes such a file".to_owned()),
             Self::Unreadable { .. } => Some("fslab lab build --force builds it again".to_owned()),
             Self::BadName { .. }
@@ -225,6 +232,7 @@ impl LabError {
             | Self::TreeNotClean { .. } => FailureKind::BadInput,
             Self::NotBuilt { .. }
             | Self::NoRoot { .. }
+            | Self::NoGuestProgram(_)
             | Self::MissingTools(_)
             | Self::NoPackage { .. } => FailureKind::MissingTool,
             Self::ConfigRefused(_)

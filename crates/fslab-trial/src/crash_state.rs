@@ -30,7 +30,7 @@ const OUTPUT_BYTES: usize = 1024;
 ///
 /// # Errors
 /// Those of writing lines and of waiting for the host.
-pub fn judge_states(task: &StateTask, mut output: impl Write) -> io::Result<()> {
+pub(crate) fn judge_states(task: &StateTask, mut output: impl Write) -> io::Result<()> {
     let mut turn = File::options().write(true).open(&task.turn)?;
     for _ in 0..task.states {
         let mut wait = || turn.write_all(&[0; PAGE_BYTES]);

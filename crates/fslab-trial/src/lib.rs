@@ -33,6 +33,7 @@ mod rank_link;
 mod required_facts;
 mod review;
 mod round;
+mod serve;
 mod server;
 mod shared_directory;
 mod stage;
@@ -44,6 +45,7 @@ mod virtual_time;
 mod volume;
 mod write_back;
 
-pub use crash_state::{ensure_judgeable, judge_states};
+pub use crash_state::ensure_judgeable;
 pub use events::EventWriter;
+pub use serve::{serve_judgement, serve_trial};
 pub use trial::run_trial;

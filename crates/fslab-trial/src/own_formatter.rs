@@ -1,5 +1,5 @@
-//! `fslab mkfs` inside the trial's process: if that has locked its memory, a second fslab process
-//! would take an amount of the measured memory that depends on its build.
+//! `fslab mkfs` inside the trial's process: a second process would take an amount of the measured
+//! memory that depends on its build, and the program that guests run has no such command.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The binary: one static file without symbols, which are kept aside; and the program of the trials
-//! of guests, linked as in a build from source.
+//! The binary: one static file without symbols, which are kept aside; and the program that guests
+//! run, linked as in a build from source.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +9,8 @@ use super::targets::Build;
 
 /// The most bytes of the binary.
 const BYTES_MAX: u64 = 30_000_000;
+/// The program that guests run.
+pub(super) const GUEST_PROGRAM: &str = "fslab-guest";
 /// What separates the words of `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\u{1f}";
 
@@ -17,7 +19,7 @@ const SEPARATOR: &str = "\u{1f}";
 /// # Errors
 /// A build that fails; a binary that needs a library, or is too large.
 pub(super) fn build(root: &Path, build: &Build, to: &Path, symbols: &Path) -> Result<u64, String> {
-    let built = compile(root, build, Linked::Statically)?;
+    let built = compile(root, build, "fslab", Linked::Statically)?;
     let objcopy = format!("{}objcopy", build.tools);
     for path in [to, symbols] {
         make(path.parent().unwrap_or(root))?;
@@ -46,18 +48,18 @@ enum Linked {
     Dynamically,
 }
 
-/// Builds the program of the trials of guests and writes it to `to`.
+/// Builds the program that guests run and writes it to `to`.
 ///
 /// # Errors
 /// A build that fails.
 pub(super) fn build_for_guests(root: &Path, build: &Build, to: &Path) -> Result<(), String> {
-    let built = compile(root, build, Linked::Dynamically)?;
+    let built = compile(root, build, GUEST_PROGRAM, Linked::Dynamically)?;
     make(to.parent().unwrap_or(root))?;
     let mut strip = Command::new(format!("{}objcopy", build.tools));
     run(strip.arg("--strip-all").args([built.as_path(), to]))
 }
 
-fn compile(root: &Path, build: &Build, linked: Linked) -> Result<PathBuf, String> {
+fn compile(root: &Path, build: &Build, program: &str, linked: Linked) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let home = text(Command::new("rustc").args(["--print", "sysroot"]))?;
     let registry = std::env::var("CARGO_HOME")
@@ -91,6 +93,8 @@ fn compile(root: &Path, build: &Build, linked: Linked) -> Result<PathBuf, String
             "--locked",
             "--package",
             "fslab-cli",
+            "--bin",
+            program,
         ])
         .args(["--target", build.triple])
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join(SEPARATOR));
@@ -102,7 +106,7 @@ fn compile(root: &Path, build: &Build, linked: Linked) -> Result<PathBuf, String
             .env(format!("CC_{}", build.triple.replace('-', "_")), &linker);
     }
     run(&mut command)?;
-    Ok(target.join(build.triple).join("dist/fslab"))
+    Ok(target.join(build.triple).join("dist").join(program))
 }
 
 /// Refuses a binary that the kernel cannot start without another file.

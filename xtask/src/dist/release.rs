@@ -172,7 +172,8 @@ impl Release<'_> {
         let guest = self.out.join("tree/guest");
         if with_guest && build.has_guest {
             guest::add(self.root, &fslab, &guest)?;
-            binary::build_for_guests(self.root, build, &guest.join("lib/fslab/fslab"))?;
+            let program = guest.join("lib/fslab").join(binary::GUEST_PROGRAM);
+            binary::build_for_guests(self.root, build, &program)?;
             self.deb("fslab-guest", build, &guest)?;
         }
         self.deb("fslab", build, &tree)?;

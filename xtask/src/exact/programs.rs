@@ -1,4 +1,5 @@
-//! The builds of fslab that are run: as it is, longer, without symbols, from another checkout.
+//! The builds of fslab that are run: as it is, longer, without symbols, from another checkout. Each
+//! is a folder with fslab and the program that guests run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ impl Program {
     }
 }
 
+/// The programs of a build.
+const NAMES: [&str; 2] = ["fslab", "fslab-guest"];
 const PAD_BYTES: usize = 10_000_000;
 
 /// How the second checkout is built: not as any profile of the workspace is.
@@ -49,34 +52,29 @@ pub(crate) struct Programs<'a> {
 }
 
 impl Programs<'_> {
-    /// The path of a program, which is made where it is not there.
+    /// The path of a build's fslab, which is made where it is not there.
     ///
     /// # Errors
     /// Why it cannot be had.
     pub(crate) fn path(&self, program: Program) -> Result<PathBuf, String> {
         match program {
             Program::AsIs => Ok(self.plain.clone()),
-            Program::Padded => {
-                let mut bytes = read(&self.plain)?;
+            Program::Padded => each(&self.plain, &self.folder.join("padded"), |from, to| {
+                let mut bytes = read(from)?;
                 bytes.resize(bytes.len() + PAD_BYTES, 0);
-                let path = self.folder.join("fslab-padded");
-                fs::write(&path, bytes).map_err(|error| cannot("write", &path, &error))?;
-                make_executable(&path)?;
-                Ok(path)
-            }
-            Program::Stripped => {
-                let path = self.folder.join("fslab-stripped");
-                let mut strip = Command::new("strip");
-                succeed(strip.arg("-o").args([&path, &self.plain]))?;
-                Ok(path)
-            }
+                fs::write(to, bytes).map_err(|error| cannot("write", to, &error))?;
+                make_executable(to)
+            }),
+            Program::Stripped => each(&self.plain, &self.folder.join("stripped"), |from, to| {
+                succeed(Command::new("strip").arg("-o").args([to, from]))
+            }),
             Program::Otherwise => {
                 let build = self.root.join("target/exact");
                 let checkout = build.join("checkout");
                 copy_sources(self.root, &checkout)?;
                 let profile = OTHER_PROFILE.iter().flat_map(|line| ["--config", line]);
                 let built = build_release(&checkout, &build.join("build"), profile)?;
-                copy(&built, &self.folder.join("fslab-otherwise"))
+                copy(&built, &self.folder.join("otherwise"))
             }
             Program::OtherProfile => {
                 let target = self.root.join("target");
@@ -87,7 +85,7 @@ impl Programs<'_> {
                 } else {
                     release
                 };
-                copy(&other, &self.folder.join("fslab-other-profile"))
+                copy(&other, &self.folder.join("other-profile"))
             }
         }
     }
@@ -117,14 +115,7 @@ fn cargo_build(root: &Path, target: &Path, words: &[&str]) -> Result<(), String>
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(root)
-        .args([
-            "build",
-            "--locked",
-            "--package",
-            "fslab-cli",
-            "--bin",
-            "fslab",
-        ])
+        .args(["build", "--locked", "--package", "fslab-cli"])
         .args(words)
         .arg("--target-dir")
         .arg(target);
@@ -159,11 +150,26 @@ fn copy_sources(root: &Path, checkout: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies a program and returns where it is then.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<PathBuf, String> {
-    fs::copy(from, to).map_err(|error| cannot("copy", from, &error))?;
-    make_executable(to)?;
-    Ok(to.to_owned())
+/// Copies a build, by the path of its fslab, into `folder`; returns the path of the copy.
+pub(crate) fn copy(fslab: &Path, folder: &Path) -> Result<PathBuf, String> {
+    each(fslab, folder, |from, to| {
+        fs::copy(from, to).map_err(|error| cannot("copy", from, &error))?;
+        make_executable(to)
+    })
+}
+
+/// Makes each program of a build in `folder` from that of the build of `fslab`; returns the path of
+/// its fslab.
+fn each(
+    fslab: &Path,
+    folder: &Path,
+    make: impl Fn(&Path, &Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    fs::create_dir_all(folder).map_err(|error| cannot("make", folder, &error))?;
+    for name in NAMES {
+        make(&fslab.with_file_name(name), &folder.join(name))?;
+    }
+    Ok(folder.join(NAMES[0]))
 }
 
 fn make_executable(path: &Path) -> Result<(), String> {

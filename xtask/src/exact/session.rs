@@ -143,7 +143,7 @@ fn compare_in(
     program: &Path,
     chosen: &[Vec<Perturbation>],
 ) -> Result<Tally, String> {
-    let plain = copy(program, &work.join("fslab"))?;
+    let plain = copy(program, work)?;
     let programs = Programs {
         root,
         folder: work,

@@ -5,8 +5,8 @@ use fslab_sys::Ability;
 
 use super::{
     bundle, clean, compare, completions, config, crash, delete, diff, disk, export, faults, fs,
-    gate, guest_init, import, judge_states, lab, list, machine, man, mkfs, platform, report, run,
-    schema, show, store, study, trace, trial, worker, workload,
+    gate, import, lab, list, machine, man, mkfs, platform, report, run, schema, show, store, study,
+    trace, trial, worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -66,12 +66,6 @@ pub(crate) enum Command {
     Completions(completions::CompletionsArgs),
     /// Write the manual: one page for each command
     Man(man::ManArgs),
-    /// Be the first process of a guest kernel
-    #[command(hide = true)]
-    GuestInit(guest_init::GuestInitArgs),
-    /// Judge states of the disk in a guest
-    #[command(hide = true)]
-    JudgeStates(judge_states::JudgeStatesArgs),
     /// Run trials that a conductor sends: `fslab-mpi` starts it on each machine
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
@@ -84,18 +78,13 @@ pub(crate) enum Command {
 impl Command {
     /// True for a command that another fslab starts: it has no settings of the user.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(
-            self,
-            Self::Trial(_) | Self::GuestInit(_) | Self::JudgeStates(_) | Self::Worker(_)
-        )
+        matches!(self, Self::Trial(_) | Self::Worker(_))
     }
 
     /// What the command needs of the platform, if not every one has it.
     fn demands(&self) -> Option<Ability> {
         match self {
-            Self::Lab(_) | Self::Bundle(_) | Self::GuestInit(_) | Self::Worker(_) => {
-                Some(Ability::Guests)
-            }
+            Self::Lab(_) | Self::Bundle(_) | Self::Worker(_) => Some(Ability::Guests),
             Self::Mkfs(_) => Some(Ability::Volumes),
             _ => None,
         }
@@ -133,8 +122,6 @@ impl Command {
             Self::Config(args) => args.exec(),
             Self::Completions(args) => args.exec(),
             Self::Man(args) => args.exec(),
-            Self::GuestInit(args) => args.exec(),
-            Self::JudgeStates(args) => args.exec(),
             Self::Worker(args) => args.exec(),
             Self::Trace(args) => args.exec(),
             Self::Trial(args) => args.exec(),

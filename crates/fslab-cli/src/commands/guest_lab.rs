@@ -86,7 +86,8 @@ fn bootable(lab: Lab) -> Result<Lab, Failure> {
     if !lab.kernel.facts.lab_devices {
         return Err(outdated_kernel(&lab, "cannot boot from a root image"));
     }
-    lab.ensure_runs(&fslab_sys::guest_program())?;
+    let program = fslab_sys::guest_program().map_err(LabError::NoGuestProgram)?;
+    lab.ensure_runs(&program)?;
     Ok(lab)
 }
 

@@ -137,7 +137,7 @@ mod tests {
         ] {
             assert!(names.contains(&name), "{name} is not in {names:?}");
         }
-        assert!(!names.iter().any(|name| name.contains("guest-init")));
+        assert!(!names.iter().any(|name| name.contains("worker")));
         assert!(!names.iter().any(|name| name.contains("help")));
     }
 

@@ -1,12 +1,8 @@
 //! `fslab trial`: runs one trial in this process.
 
-use std::io::Read;
-
 use clap::Args;
-use fslab_engine::StopFlag;
-use fslab_model::TrialSpec;
 
-use crate::exit::{CommandError, CommandResult, Exit};
+use crate::exit::{CommandResult, Exit};
 
 /// Arguments of `fslab trial`: none, since the specification has everything.
 #[derive(Debug, Args)]
@@ -18,20 +14,7 @@ pub(crate) struct TrialArgs {}
 
 impl TrialArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let stop = StopFlag::new();
-        fslab_sys::raise_on_stop_signals(&stop.arc())
-            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| CommandError::io("cannot read the specification", &error))?;
-        let spec: TrialSpec = serde_json::from_str(&text).map_err(|error| {
-            CommandError::bad_input(format!(
-                "cannot read the specification of the trial: {error}"
-            ))
-        })?;
-        fslab_trial::run_trial(&spec, &stop, std::io::stdout())
-            .map_err(|error| CommandError::io("cannot write the trial's events", &error))?;
+        fslab_trial::serve_trial()?;
         Ok(Exit::Done)
     }
 }

@@ -47,5 +47,5 @@ fn commands_of_every_depth_are_in_the_reference() {
     for command in ["fslab lab status", "fslab lab shell", "fslab trial"] {
         assert!(text.contains(&format!("\n## {command}\n")), "{command}");
     }
-    assert!(!text.contains("guest-init"), "hidden");
+    assert!(!text.contains("\n## fslab worker\n"), "hidden");
 }

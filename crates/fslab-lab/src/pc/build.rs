@@ -97,7 +97,7 @@ pub(crate) fn build_pc(
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
     cache.prepare()?;
-    let own = fslab_sys::guest_program();
+    let own = fslab_sys::guest_program().map_err(LabError::NoGuestProgram)?;
     let own = sha256_of(&own).map_err(LabError::io("read", &own))?;
     let is_of_own = |kernel: &Kernel| {
         let pc = kernel.facts.pc.as_ref();
@@ -221,8 +221,9 @@ struct Program {
 /// Puts the program of the trials into `finished`, without symbols, padded to a power of two.
 fn make_program(finished: &Path, build_dir: &mut BuildDir<'_>) -> Result<Program, LabError> {
     let to = finished.join(PROGRAM_FILE);
-    let own = build_dir.path("fslab");
-    fs::copy(fslab_sys::guest_program(), &own).map_err(LabError::io("write", &own))?;
+    let from = fslab_sys::guest_program().map_err(LabError::NoGuestProgram)?;
+    let own = build_dir.path("fslab-guest");
+    fs::copy(from, &own).map_err(LabError::io("write", &own))?;
     let mut strip = build_dir.command("strip");
     strip.arg("--strip-all").arg("-o").arg(&to).arg(&own);
     build_dir.run("strip the program of the trials", strip)?;

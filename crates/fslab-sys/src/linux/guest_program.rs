@@ -1,43 +1,62 @@
-//! The program that runs the trials of guests.
+//! The program that guests run.
 //!
 //! Its mappings, and with them the memory of a guest, depend on how it is linked. So a release,
-//! whose `bin/fslab` is linked statically, has beside it `lib/fslab/fslab`, linked as in a build
-//! from source: both give the same records.
+//! whose programs in `bin` are linked statically, has it in `lib/fslab`, linked as in a build from
+//! source: both give the same records.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The running program, even if its file was replaced.
 const OWN: &str = "/proc/self/exe";
-/// The other one, from the folder of the running program.
-const INSTALLED: &str = "../lib/fslab/fslab";
+/// Its name.
+const NAME: &str = "fslab-guest";
+/// Where it is, from the folder of the running program: in a build, and in a release.
+const FOLDERS: [&str; 2] = [".", "../lib/fslab"];
 
 /// The program to copy into guests.
-#[must_use]
-pub fn guest_program() -> PathBuf {
-    let own = std::fs::read_link(OWN).unwrap_or_default();
-    installed_beside(&own).unwrap_or_else(|| OWN.into())
+///
+/// # Errors
+/// `NotFound`, with the folders in which it was looked for.
+pub fn guest_program() -> io::Result<PathBuf> {
+    let own = std::fs::read_link(OWN)?;
+    beside(own.parent().unwrap_or(Path::new("/")))
 }
 
-fn installed_beside(own: &Path) -> Option<PathBuf> {
-    let other = own.parent()?.join(INSTALLED);
-    other.is_file().then_some(other)
+fn beside(folder: &Path) -> io::Result<PathBuf> {
+    let mut places = FOLDERS.map(|it| folder.join(it).join(NAME)).into_iter();
+    places.find(|place| place.is_file()).ok_or_else(|| {
+        let folder = folder.display();
+        let text = format!(
+            "there is no {NAME}, which guests run, in {folder} or {folder}/{}",
+            FOLDERS[1]
+        );
+        io::Error::new(io::ErrorKind::NotFound, text)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
-    fn a_release_has_a_program_for_guests_and_a_build_is_its_own() {
+    fn it_is_beside_fslab_or_in_the_libraries_of_a_release() {
         let folder = tempfile::tempdir().expect("a folder");
-        let own = folder.path().join("bin/fslab");
-        assert_eq!(installed_beside(&own), None);
+        let bin = folder.path().join("bin");
+        let missing = beside(&bin).expect_err("there is none").to_string();
+        assert!(missing.contains("bin or ") && missing.contains("/bin/../lib/fslab"));
         for name in ["bin", "lib/fslab"] {
-            std::fs::create_dir_all(folder.path().join(name)).expect("a folder");
+            fs::create_dir_all(folder.path().join(name)).expect("a folder");
         }
-        std::fs::write(folder.path().join("lib/fslab/fslab"), "").expect("a file");
-        let found = installed_beside(&own).expect("is there");
-        assert!(found.is_file());
-        assert_eq!(guest_program(), Path::new(OWN));
+        let release = folder.path().join("lib/fslab/fslab-guest");
+        fs::write(&release, "").expect("a file");
+        let found = beside(&bin).and_then(fs::canonicalize).expect("is there");
+        assert_eq!(found, fs::canonicalize(&release).expect("is there"));
+        let build = bin.join("fslab-guest");
+        fs::write(&build, "").expect("a file");
+        let found = beside(&bin).and_then(fs::canonicalize).expect("is there");
+        assert_eq!(found, fs::canonicalize(&build).expect("is there"));
     }
 }

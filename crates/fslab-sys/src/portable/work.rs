@@ -104,8 +104,10 @@ impl WorkerProcess {
     }
 }
 
-/// The running program.
-#[must_use]
-pub fn guest_program() -> PathBuf {
-    std::env::current_exe().unwrap_or_default()
+/// There are no guests.
+///
+/// # Errors
+/// `Unsupported`.
+pub fn guest_program() -> io::Result<PathBuf> {
+    Err(crate::lacking::lacks("guests"))
 }

@@ -55,14 +55,25 @@ impl GuestTask {
         }
     }
 
+    const ALL: [Self; 3] = [Self::Trial, Self::Shell, Self::States];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Trial => "trial",
+            Self::Shell => "shell",
+            Self::States => "states",
+        }
+    }
+
     /// Arguments of the program in the guest.
     pub(super) fn arguments(self) -> impl Iterator<Item = &'static str> {
-        match self {
-            Self::Trial => ["guest-init", "trial"],
-            Self::Shell => ["guest-init", "shell"],
-            Self::States => ["guest-init", "states"],
-        }
-        .into_iter()
+        ["guest-init", self.word()].into_iter()
+    }
+
+    /// The task that [`GuestTask::arguments`] ends with.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|task| task.word() == word)
     }
 }
 

@@ -4,7 +4,7 @@
 //! ```text
 //!     host                                     guest
 //!     root.img, layer-N.img  the lab     --->  /dev/lab0, the root; /dev/labN, over it
-//!     fslab            the program       --->  appended to the root's image: /fslab/fslab
+//!     fslab-guest      the program       --->  appended to the root's image: /fslab/fslab
 //!     disk.img         the disk          --->  /dev/ubda, or the simulated disk
 //!     disk.model       its parameters    --->  the simulated disk's driver
 //!     disk.trace       <---                    its requests
@@ -67,7 +67,7 @@ pub(crate) struct Exchange(PathBuf);
 
 /// The program of the trials, and how many of its first bytes a guest reads.
 pub(crate) fn open_program() -> io::Result<(File, u64)> {
-    let path = fslab_sys::guest_program();
+    let path = fslab_sys::guest_program()?;
     let program = File::open(&path)?;
     let elf = Elf::of(&program, &path).map_err(io::Error::other)?;
     let elf =
