@@ -45,3 +45,4 @@ mod trace;
 mod verification;
 mod windows;
 mod workers;
+mod workloads;

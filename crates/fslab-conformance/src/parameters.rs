@@ -29,7 +29,8 @@ const DEPTH_MAX: u32 = 500;
 /// Size of the file system per default file or directory.
 const ROOM_EACH: u64 = 64 << 10;
 
-/// Parameters of `exercise` and `verify`, which must be the same in both.
+/// Creates a tree that tests what a file system does, or compares it. The parameters of `exercise`
+/// and `verify` must be the same.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TreeParameters {
@@ -121,7 +122,7 @@ impl Job for TreeParameters {
     }
 }
 
-/// Parameters of `fill`.
+/// Fills the file system, compares, deletes and writes again, and waits until the space is free.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FillParameters {

@@ -26,7 +26,8 @@ const SECTOR_BYTES: u64 = 512;
 /// The longest wait after a script.
 const WAIT_MS_MAX: u64 = 600_000;
 
-/// The steps of a script, or the length of those that are enumerated.
+/// Operations one after the other, each with the time of its begin and end: the steps of a script,
+/// or all scripts of a length.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScriptParameters {

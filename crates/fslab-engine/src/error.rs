@@ -157,10 +157,18 @@ impl std::error::Error for EngineError {
     }
 }
 
+/// For a file that is not there.
+const MISSING_HINT: &str = "a phase that reads, changes or removes files needs an earlier one that \
+                            created them, with the same parameters: file, or directory, files, \
+                            files_per_directory";
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let failure = Self::of_error(error.kind(), &error);
-        failure.with_hint(error.0.hint.map(Cow::into_owned))
+        let source = error.0.source.as_ref();
+        let is_missing = source.is_some_and(|it| it.kind() == io::ErrorKind::NotFound);
+        let missing = || is_missing.then_some(Cow::Borrowed(MISSING_HINT));
+        failure.with_hint(error.0.hint.or_else(missing).map(Cow::into_owned))
     }
 }
 
@@ -201,5 +209,15 @@ mod tests {
             assert_eq!(failure.errno, Some(errno));
             assert_eq!(failure.hint.as_deref(), Some("try less"));
         }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_was_not_created_by_an_earlier_phase() {
+        let failed = |kind: io::ErrorKind| {
+            Failure::from(EngineError::io("open", Path::new("/a/b"), kind.into()))
+        };
+        let hint = failed(io::ErrorKind::NotFound).hint.expect("a hint");
+        assert!(hint.contains("an earlier one that created them"), "{hint}");
+        assert_eq!(failed(io::ErrorKind::PermissionDenied).hint, None);
     }
 }

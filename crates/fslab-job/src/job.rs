@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fslab_engine::RunContext;
 use fslab_model::{Brings, Bytes, Need, Parameters, PhaseKind};
+use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -130,7 +131,10 @@ impl JobKind {
             foreign_names: J::FOREIGN_NAMES,
             ranks: J::RANKS,
             zero_is_default: J::ZERO_IS_DEFAULT,
-            schema: || schemars::schema_for!(J),
+            schema: || {
+                let settings = SchemaSettings::draft07();
+                settings.into_generator().into_root_schema_for::<J>()
+            },
             resolve: resolve::<J>,
             footprint: |map| Ok(typed::<J>(map)?.footprint()),
             data_files: |map, ranks| Ok(typed::<J>(map)?.data_files(ranks)),

@@ -11,9 +11,19 @@ use serde::{Deserialize, Serialize};
 /// The parameters of a job from a map.
 ///
 /// # Errors
-/// If one is unknown or of the wrong type.
+/// If one is unknown or of the wrong type, with its name.
 pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, serde_json::Error> {
-    serde_json::from_value(serde_json::Value::Object(map.clone()))
+    let value = serde_json::Value::Object(map.clone());
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let key = error.path().to_string();
+        let error = error.into_inner();
+        // An unknown key is named by the error. A dot is the map itself.
+        let is_named = key == "." || error.to_string().starts_with("unknown field");
+        match is_named {
+            true => error,
+            false => serde::de::Error::custom(format!("{key}: {error}")),
+        }
+    })
 }
 
 /// The parameters of a job as a map.

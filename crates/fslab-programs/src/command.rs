@@ -19,7 +19,7 @@ use super::session::{CompletedRun, Session};
 /// Synthetic duration: about that of starting a program.
 const SYNTHETIC_NS: u64 = 1_000_000;
 
-/// Parameters of `command`.
+/// Runs a program, timed from its start to its end, with an untimed preparation and clean-up.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CommandParameters {

@@ -73,7 +73,7 @@ impl Script {
     }
 }
 
-/// Parameters of `pgbench`.
+/// Transactions of PostgreSQL by its own benchmark, each durable.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PgbenchParameters {

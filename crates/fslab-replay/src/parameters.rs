@@ -22,7 +22,8 @@ pub(crate) enum ReplayPace {
     Recorded,
 }
 
-/// Parameters of `replay`. Those left empty follow from the trace.
+/// Issues the recorded operations of a program again. Parameters that are left out follow from the
+/// trace.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReplayParameters {

@@ -491,10 +491,13 @@ mod tests {
         refused(
             "mine",
             &job,
-            &["there is no job 'dato'; did you mean 'data'?"],
+            &[
+                "there is no job 'dato'; did you mean 'data'?",
+                "clear, command, compile",
+            ],
         );
         let wrong = format!("{MINE}threads = 'many'\n");
-        refused("mine", &wrong, &["defaults", "invalid type"]);
+        refused("mine", &wrong, &["defaults: threads: invalid type"]);
         let long = format!("{MINE}# {}\n", "x".repeat(300 << 10));
         refused("mine", &long, &["cannot read"]);
     }

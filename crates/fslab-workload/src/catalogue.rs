@@ -9,8 +9,9 @@ use fslab_model::{WorkloadDefinition, nearest_name, suggestion};
 use fslab_programs::PROGRAM_JOBS;
 use fslab_replay::REPLAY_JOBS;
 use fslab_sys::Ability;
-use schemars::Schema;
-use serde_json::Value;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::workload::{ParameterInfo, Workload, WorkloadError};
 
@@ -33,7 +34,7 @@ fn jobs() -> impl Iterator<Item = &'static JobKind> {
     JOBS.into_iter().flatten()
 }
 
-/// Parameters of each job, by its name, without defaults.
+/// Parameters of each job, by its name, with the defaults of the job.
 static PARAMETERS: LazyLock<BTreeMap<&'static str, Vec<ParameterInfo>>> = LazyLock::new(|| {
     let of_job = |job: &JobKind| (job.name, parameters(&(job.schema)()));
     jobs().map(of_job).collect()
@@ -42,15 +43,48 @@ static PARAMETERS: LazyLock<BTreeMap<&'static str, Vec<ParameterInfo>>> = LazyLo
 /// The parameters in a schema.
 fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let parameter = |(name, schema): (&String, &Value)| {
-        let meaning = schema.get("description").and_then(Value::as_str);
-        ParameterInfo {
-            name: name.clone(),
-            meaning: meaning.unwrap_or_default().replace('\n', " "),
-            default: None,
-        }
+    let parameter = |(name, schema): (&String, &Value)| ParameterInfo {
+        name: name.clone(),
+        meaning: description(schema.as_object()),
+        default: schema.get("default").cloned(),
     };
     properties.into_iter().flatten().map(parameter).collect()
+}
+
+fn description(schema: Option<&Map<String, Value>>) -> String {
+    let text = schema.and_then(|schema| schema.get("description")?.as_str());
+    text.unwrap_or_default().replace('\n', " ")
+}
+
+/// Documentation of a kind of job.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JobInfo {
+    /// Its name in the definition of a workload.
+    pub name: &'static str,
+    /// What it does.
+    pub about: String,
+    /// All of its parameters, with the defaults of the job.
+    pub parameters: Vec<ParameterInfo>,
+    /// Their JSON Schema.
+    #[serde(skip)]
+    pub schema: Schema,
+}
+
+/// All kinds of jobs, sorted by name.
+#[must_use]
+pub fn job_infos() -> Vec<JobInfo> {
+    let info = |job: &JobKind| {
+        let schema = (job.schema)();
+        JobInfo {
+            name: job.name,
+            about: description(schema.as_object()),
+            parameters: parameters_of(job).to_vec(),
+            schema,
+        }
+    };
+    let mut infos: Vec<_> = jobs().map(info).collect();
+    infos.sort_unstable_by_key(|info| info.name);
+    infos
 }
 
 /// The parameters of `job`.
@@ -104,8 +138,11 @@ pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
 pub(crate) fn job(name: &str) -> Result<&'static JobKind, String> {
     let found = jobs().find(|job| job.name == name);
     found.ok_or_else(|| {
-        let nearest = nearest_name(name, jobs().map(|job| job.name));
-        format!("there is no job '{name}'{}", suggestion(nearest))
+        let mut known: Vec<_> = jobs().map(|job| job.name).collect();
+        known.sort_unstable();
+        let nearest = suggestion(nearest_name(name, known.iter().copied()));
+        let known = known.join(", ");
+        format!("there is no job '{name}'{nearest}; there are {known}")
     })
 }
 

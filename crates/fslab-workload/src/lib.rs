@@ -8,7 +8,7 @@ mod programs_allowed;
 mod times;
 mod workload;
 
-pub use catalogue::{all, find, names};
+pub use catalogue::{JobInfo, all, find, job_infos, names};
 pub use fslab_job::{Finished, RunError};
 pub use programs_allowed::ensure_programs_allowed;
 pub use workload::{ParameterInfo, Workload, WorkloadError};

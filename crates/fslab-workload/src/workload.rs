@@ -81,7 +81,7 @@ pub struct ParameterInfo {
     pub name: String,
     /// Meaning, unit and range.
     pub meaning: String,
-    /// Default; `None` if it depends on other parameters.
+    /// Default, or the value that a workload fixes; `None` if it depends on other parameters.
     pub default: Option<Value>,
 }
 
@@ -330,6 +330,22 @@ impl Workload {
             .map(|parameter| ParameterInfo {
                 default: defaults.get(&parameter.name).cloned(),
                 ..parameter.clone()
+            })
+            .collect()
+    }
+
+    /// The parameters that the definition fixes, with their values, in the job's order.
+    #[must_use]
+    pub fn fixed(&self) -> Vec<ParameterInfo> {
+        let known = catalogue::parameters_of(self.job).iter();
+        let fixed = known.filter(|parameter| !self.may_set(&parameter.name));
+        fixed
+            .filter_map(|parameter| {
+                let value = self.definition.defaults.get(&parameter.name)?;
+                Some(ParameterInfo {
+                    default: Some(value.clone()),
+                    ..parameter.clone()
+                })
             })
             .collect()
     }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::fs;
 
 use fslab_model::{Bytes, Parameters};
+use fslab_workload::ParameterInfo;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md");
 const MARK: &str =
@@ -40,8 +41,18 @@ fn reference() -> String {
             writeln!(text, "{name} = {value}").expect("a string takes everything");
         }
         text.push_str("```\n");
+        let fixed: Vec<_> = workload.fixed().iter().map(assignment).collect();
+        if !fixed.is_empty() {
+            writeln!(text, "\nFixed: {}.", fixed.join(", ")).expect("a string takes everything");
+        }
     }
     text
+}
+
+/// `` `key = value` ``
+fn assignment(parameter: &ParameterInfo) -> String {
+    let value = toml::Value::try_from(&parameter.default).expect("TOML has what workloads have");
+    format!("`{} = {value}`", parameter.name)
 }
 
 #[test]

@@ -16,7 +16,10 @@ pub(crate) fn run(root: &Path) -> ExitCode {
             eprintln!("tidy: {why}");
             ExitCode::FAILURE
         }
-        Ok(findings) if findings.is_empty() => ExitCode::SUCCESS,
+        Ok(findings) if findings.is_empty() => {
+            println!("tidy: no findings");
+            ExitCode::SUCCESS
+        }
         Ok(findings) => {
             for finding in &findings {
                 println!("{finding}");

@@ -10,6 +10,7 @@ use fslab_model::{
 };
 use fslab_report::{DiffDocument, GateDocument, MeetingsDocument};
 use fslab_store::{Checked, ListedRun};
+use fslab_workload::JobInfo;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
@@ -126,6 +127,11 @@ pub(crate) const FORMATS: &[Format] = &[
         "workload-list",
         "`fslab workload list --json`",
         printed::<Vec<WorkloadSummary>>,
+    ),
+    format(
+        "workload-jobs",
+        "`fslab workload jobs --json`",
+        printed::<Vec<JobInfo>>,
     ),
     format(
         "workload-show",

@@ -1,11 +1,13 @@
-//! `fslab workload`: the built-in workloads and their parameters.
+//! `fslab workload`: the built-in workloads, the kinds of jobs, and their parameters.
 
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_model::{Bytes, Failure, FailureKind, Headline, Parameters, PhaseKind};
+use fslab_model::{
+    Bytes, Failure, FailureKind, Headline, Parameters, PhaseKind, did_you_mean, nearest_name,
+};
 use fslab_report::{Column, Table, TableCell};
-use fslab_workload::{ParameterInfo, Workload};
+use fslab_workload::{JobInfo, ParameterInfo, Workload};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,6 +33,14 @@ enum WorkloadCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the kinds of jobs that a workload may have, or show the parameters of one
+    Jobs {
+        /// The job's name
+        name: Option<String>,
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+    },
     /// Show one workload: what it does, and the meaning and default of each parameter
     Show {
         /// The workload's name
@@ -45,6 +55,7 @@ impl WorkloadArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match &self.command {
             WorkloadCommand::List { json } => list(*json)?,
+            WorkloadCommand::Jobs { name, json } => jobs(name.as_deref(), *json)?,
             WorkloadCommand::Show { name, json } => show(name, *json)?,
         }
         Ok(Exit::Done)
@@ -100,7 +111,17 @@ fn write_workload(text: &mut String, workload: &Workload) -> std::fmt::Result {
     writeln!(text, "kind      {}", kind(workload).as_str())?;
     writeln!(text, "headline  {}", workload.headline().word())?;
     writeln!(text, "\nparameters, with defaults for {SIZE}")?;
-    for parameter in workload.parameters(SIZE) {
+    write_parameters(text, &workload.parameters(SIZE))?;
+    let fixed = workload.fixed();
+    if !fixed.is_empty() {
+        writeln!(text, "\nparameters of the job that the workload fixes")?;
+        write_parameters(text, &fixed)?;
+    }
+    Ok(())
+}
+
+fn write_parameters(text: &mut String, parameters: &[ParameterInfo]) -> std::fmt::Result {
+    for parameter in parameters {
         let default = parameter
             .default
             .as_ref()
@@ -109,6 +130,40 @@ fn write_workload(text: &mut String, workload: &Workload) -> std::fmt::Result {
         write_paragraph(text, "      ", &parameter.meaning)?;
     }
     Ok(())
+}
+
+fn jobs(name: Option<&str>, json: bool) -> Result<(), CommandError> {
+    let mut infos = fslab_workload::job_infos();
+    if let Some(name) = name {
+        let known: Vec<_> = infos.iter().map(|info| info.name).collect();
+        infos.retain(|info| info.name == name);
+        if infos.is_empty() {
+            let text = format!("there is no job '{name}'");
+            let nearest = nearest_name(name, known).map(did_you_mean);
+            let hint = nearest.unwrap_or_else(|| "`fslab workload jobs` lists them".to_owned());
+            return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
+        }
+    }
+    if json {
+        return screen::print_json(&infos);
+    }
+    let mut text = String::new();
+    for info in &infos {
+        // Writing to a string does not fail.
+        let _ = match name {
+            None => writeln!(text, "{}", info.name)
+                .and_then(|()| write_paragraph(&mut text, "    ", &info.about)),
+            Some(_) => write_job(&mut text, info),
+        };
+    }
+    screen::print(&text)
+}
+
+fn write_job(text: &mut String, info: &JobInfo) -> std::fmt::Result {
+    writeln!(text, "{}\n", info.name)?;
+    write_paragraph(text, "", &info.about)?;
+    writeln!(text, "\nparameters, with the defaults of the job")?;
+    write_parameters(text, &info.parameters)
 }
 
 /// A workload in the output of `fslab workload list --json`.
@@ -130,6 +185,8 @@ pub(super) struct WorkloadDetails {
     about: String,
     /// The parameters that a study may set, with defaults for 1 GiB.
     parameters: Vec<ParameterInfo>,
+    /// The other parameters of the job that the workload gives a value.
+    fixed: Vec<ParameterInfo>,
 }
 
 fn summary(workload: &Workload) -> WorkloadSummary {
@@ -147,6 +204,7 @@ fn details(workload: &Workload) -> WorkloadDetails {
         summary: summary(workload),
         about: workload.definition().about.trim_end().to_owned(),
         parameters: workload.parameters(SIZE),
+        fixed: workload.fixed(),
     }
 }
 

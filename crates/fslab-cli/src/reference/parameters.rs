@@ -1,4 +1,5 @@
-//! docs/reference.md: every key of the files that users write, from their schemas.
+//! docs/reference.md and docs/jobs.md: every key of the files that users write, and every parameter
+//! of a job, from their schemas.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -45,6 +46,32 @@ fn the_reference_has_every_key_of_the_schemas() {
     expect_file("docs/reference.md", &text);
 }
 
+const JOBS_INTRODUCTION: &str = "\
+# Jobs and their parameters
+
+A [workload](workloads.md#a-workload-of-your-own) is a kind of job with values for its parameters.
+`fslab workload jobs NAME` shows those of one. A default is that of the job; a workload may have
+another. Where a value is `any value`, its meaning says which.
+
+Generated: see crates/fslab-cli/src/reference/parameters.rs.
+";
+
+#[test]
+fn every_job_is_documented_with_its_parameters() {
+    let mut text = JOBS_INTRODUCTION.to_owned();
+    for job in fslab_workload::job_infos() {
+        let _ = write!(text, "\n## {}\n", job.name);
+        let schema = job.schema.to_value();
+        let mut writer = Writer {
+            root: &schema,
+            text: &mut text,
+            done: BTreeSet::new(),
+        };
+        writer.table(&schema);
+    }
+    expect_file("docs/jobs.md", &text);
+}
+
 /// Writes the tables of a schema.
 struct Writer<'a> {
     root: &'a Value,
@@ -56,10 +83,11 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Writes the table of an object's keys, then those of nested objects.
     fn table(&mut self, schema: &Value) {
+        let about = one_line(schema["description"].as_str().unwrap_or_default());
         let Some(properties) = schema["properties"].as_object() else {
+            let _ = write!(self.text, "\n{about}\n");
             return;
         };
-        let about = one_line(schema["description"].as_str().unwrap_or_default());
         let _ = write!(
             self.text,
             "\n{about}\n\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n"
@@ -147,8 +175,9 @@ impl Writer<'_> {
         }
         for key in ["anyOf", "oneOf"] {
             if let Some(several) = schema[key].as_array() {
-                let each = several.iter().map(|schema| self.value(schema));
-                return each.collect::<Vec<_>>().join(" or ");
+                let mut each: Vec<_> = several.iter().map(|schema| self.value(schema)).collect();
+                each.dedup();
+                return each.join(" or ");
             }
         }
         match of_type(schema) {

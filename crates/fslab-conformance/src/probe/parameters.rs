@@ -17,7 +17,7 @@ const READS_MAX: u64 = 1 << 20;
 /// Limit of the sizes tried.
 const SIZES_MAX: u64 = 1 << 16;
 
-/// The file of `prefetch` and how it is read.
+/// Reads a cold file block by block, and counts which other blocks each read brings in.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PrefetchParameters {
@@ -107,7 +107,8 @@ impl Job for PrefetchParameters {
     }
 }
 
-/// The files of `inline-probe`.
+/// Finds the largest file without a separate data block and creates files of that size, or reads
+/// them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct InlineParameters {

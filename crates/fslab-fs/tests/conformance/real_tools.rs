@@ -239,27 +239,30 @@ fn a_file_system_without_its_superblock_is_not_clean() {
     }
 }
 
+/// Where each checker must find damage: file system, offset and length in an image of 400 MiB.
+const DAMAGE: [(&str, u64, usize); 10] = [
+    // Group descriptors, bitmaps and inodes of the first group, but not the superblock.
+    ("ext4", 10 << 10, 300 << 10),
+    // The heads of the first allocation group, behind the superblock.
+    ("xfs", 512, 3 << 9),
+    // Both copies of the trees.
+    ("btrfs", 1 << 20, 100 << 20),
+    ("fat16", 8 << 10, 4096),
+    ("fat32", 16 << 10, 4096),
+    // The table of clusters, and the bitmap behind it.
+    ("exfat", 1 << 20, 2 << 20),
+    // The table of nodes.
+    ("f2fs", 8 << 20, 6 << 20),
+    // The tables of inodes.
+    ("jfs", 64 << 10, 4096),
+    ("ntfs3", 16 << 10, 4096),
+    // The root of the tree.
+    ("reiserfs-3.6", 8211 << 12, 4096),
+];
+
 #[test]
 fn damage_to_metadata_is_found_by_every_checker() {
-    for (name, offset, length) in [
-        // Group descriptors, bitmaps and inodes of the first group, but not the superblock.
-        ("ext4", 10 << 10, 300 << 10),
-        // The heads of the first allocation group, behind the superblock.
-        ("xfs", 512, 3 << 9),
-        // Both copies of the trees.
-        ("btrfs", 1 << 20, 100 << 20),
-        ("fat16", 8 << 10, 4096),
-        ("fat32", 16 << 10, 4096),
-        // The table of clusters, and the bitmap behind it.
-        ("exfat", 1 << 20, 2 << 20),
-        // The table of nodes.
-        ("f2fs", 8 << 20, 6 << 20),
-        // The tables of inodes.
-        ("jfs", 64 << 10, 4096),
-        ("ntfs3", 16 << 10, 4096),
-        // The root of the tree.
-        ("reiserfs-3.6", 8211 << 12, 4096),
-    ] {
+    for (name, offset, length) in DAMAGE {
         let entry = find(name).expect("an entry");
         if !has_tools(entry) {
             continue;
@@ -269,6 +272,24 @@ fn damage_to_metadata_is_found_by_every_checker() {
         image.damage(offset, length);
         assert_eq!(image.check(entry), Some(CheckVerdict::Errors), "{name}");
     }
+}
+
+#[test]
+fn every_checker_has_a_row_of_damage() {
+    let checker = |entry: &FileSystem| Some(entry.check?.tool.program);
+    let damaged: Vec<_> = DAMAGE
+        .iter()
+        .filter_map(|(name, ..)| checker(find(name).expect("an entry")))
+        .collect();
+    let mut lacking: Vec<_> = all()
+        .iter()
+        .filter_map(|entry| checker(entry))
+        .filter(|program| !damaged.contains(program))
+        .collect();
+    lacking.sort_unstable();
+    lacking.dedup();
+    // A scrub works on an imported pool, not on an image.
+    assert_eq!(lacking, ["zpool"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 
-/// No parameters.
+/// Removes all files and directories except `lost+found`, depth first. It has no parameters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClearParameters {}

@@ -18,7 +18,8 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside};
 
-/// Parameters of `disk-image`.
+/// Reads and overwrites of records at random offsets of one large file, with an fsync every so many
+/// writes, as a virtual machine does on its disk.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DiskImageParameters {

@@ -13,7 +13,8 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside, sized_footprint};
 
-/// The files of a directory, the number of directories, and how many are replaced.
+/// Fills directories with a set of files each; then each round removes the oldest directory and
+/// fills a new one.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FifoParameters {

@@ -19,7 +19,7 @@ const STYLED_NAME_BYTES: u32 = 19;
 /// Default of the directories that a turnover keeps.
 const KEPT_DIRECTORIES: u64 = 4;
 
-/// Parameters of `files`. Each is defined where the engine's [`MetadataJob`] defines it.
+/// Any operation of the engine on every file of a tree.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilesParameters {

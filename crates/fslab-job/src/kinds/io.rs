@@ -16,7 +16,7 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside, parse_engine};
 
-/// Parameters of `io`. Each is defined where the engine's [`DataJob`] defines it.
+/// Reads and writes of a file with all settings of the engine.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct IoParameters {

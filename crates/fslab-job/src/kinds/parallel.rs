@@ -25,7 +25,7 @@ const JOBS_MAX: usize = 64;
 /// Limit of the files of all jobs, since a plan lists them.
 const FILES_MAX: usize = 1 << 17;
 
-/// Parameters of `parallel`.
+/// Several jobs of `io` at the same time.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ParallelParameters {

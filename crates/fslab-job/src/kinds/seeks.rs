@@ -17,7 +17,8 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside, is_true};
 
-/// Parameters of `seeks`.
+/// Reads of records at random offsets of one file by several workers, some of them changed, written
+/// back and synced, as in bonnie++.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SeeksParameters {

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside, sized_footprint};
 
-/// Parameters of `sized-files`.
+/// Writes files of listed sizes in one directory, or reads and digests them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SizedFilesParameters {

@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside, tree_footprint};
 
-/// Parameters of `small-files`.
+/// One operation on every file of a tree of files of one size.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SmallFilesParameters {

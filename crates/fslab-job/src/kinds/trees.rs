@@ -14,7 +14,7 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{ensure_inside, sized_footprint};
 
-/// Parameters of `trees`.
+/// One operation on every file of a tree by several processes, each with its own tree.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TreesParameters {

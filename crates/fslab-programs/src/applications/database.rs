@@ -59,7 +59,7 @@ enum Synchronous {
     Off,
 }
 
-/// Parameters of `sqlite`.
+/// Transactions of SQLite, one after the other; each commit is timed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DatabaseParameters {

@@ -34,7 +34,8 @@ const THREADS_MAX: u32 = 4096;
 /// Names have four digits.
 const DATA_FILES_MAX: u32 = 10_000;
 
-/// Parameters of `fb-oltp`, with the numbers of filebench's oltp.f.
+/// A database's load after filebench's oltp.f: readers, writers with O_DSYNC and a log, each
+/// limited by the progress of the others.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct OltpParameters {

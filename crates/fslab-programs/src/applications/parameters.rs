@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::flow::Flow;
 use super::personality::play;
 
-/// Parameters of a personality: a set of files, and threads that repeat a loop of operations.
+/// A set of files, and threads that repeat a loop of operations, as in filebench.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PersonalityParameters {

@@ -35,7 +35,8 @@ pub(crate) enum Step {
     Gc,
 }
 
-/// Parameters of `git`; except for `step` they must be the same in all phases of a repository.
+/// A step of git on a generated repository. All parameters but `step` must be the same in all
+/// phases of a repository.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct GitParameters {

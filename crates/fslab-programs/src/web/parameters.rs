@@ -25,7 +25,7 @@ const FILE_MAX: Bytes = Bytes::gib(16);
 const CLIENTS_MAX: u32 = 512;
 const PASSES_MAX: u32 = 10_000;
 
-/// Parameters of `web-publish`.
+/// Writes the files that a web server serves: open, write and close of each.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PublishParameters {
@@ -123,7 +123,8 @@ pub(crate) enum Method {
     Read,
 }
 
-/// Parameters of `web-server`.
+/// A web server serves every file of a site, in random order. The site must be that of
+/// `web-publish`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ServeParameters {
