@@ -63,11 +63,12 @@ bench: build
 	cargo build --release --locked --package fslab-bench
 	PATH="$$PATH:/usr/sbin:/sbin" target/release/fslab-bench $(BENCH)
 
-# With an MPI library, which the rest does not need; FSLAB beside it, since every rank starts that.
+# With an MPI library, which the rest does not need; FSLAB and FSLAB-guest beside it, since every rank starts
+# the first, and its guests the second.
 mpi: build
 	@scripts/setup mpi
 	cd crates/fslab-mpi && cargo build --release --locked --target-dir ../../target/mpi
-	cp $(FSLAB) target/mpi/release/fslab
+	cp $(FSLAB) $(FSLAB)-guest target/mpi/release
 
 clean:
 	-test ! -x $(FSLAB) || $(FSLAB) clean

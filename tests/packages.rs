@@ -1,4 +1,5 @@
-//! fslab as a package installs it: the program in `bin`, the lab in `share`, an empty home.
+//! fslab as a package installs it: the command in `bin`, the program of guests in `lib`, the lab in
+//! `share`, an empty home.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,4 +65,22 @@ fn a_lab_that_another_user_may_write_is_not_taken_from_a_package() {
     let ended = plan(&desk, &program);
     ended.expect_code(4).expect_error("refusing", "");
     assert!(!desk.path("home/.cache/fslab/names/default").exists());
+}
+
+#[test]
+fn a_command_without_the_program_that_guests_run_is_refused_and_runs_elsewhere() {
+    let Some(desk) = Desk::new().with_lab("packages, the command alone") else {
+        return;
+    };
+    let program = desk.path("alone/fslab");
+    let mut install = Command::new("install");
+    install.arg("-Dm755").arg(env!("CARGO_BIN_EXE_fslab"));
+    assert!(install.arg(&program).status().expect("it starts").success());
+    plan(&desk, &program).expect_code(4).expect_error(
+        "there is no fslab-guest",
+        "copy fslab-guest to the same folder",
+    );
+    let mut here = Command::new(&program);
+    here.args(["compare", "fake", "--study", "./small.toml", "--dry-run"]);
+    desk.run_as_is(here).expect_code(0);
 }

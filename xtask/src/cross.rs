@@ -61,13 +61,17 @@ impl Variant {
                     .chain(packages)
                     .collect()
             }
+            // fslab-guest, too, which only compiles there.
             Self::WithoutFeatures => [&BUILD[..], &SAME_FOR_TESTS].concat(),
-            Self::Plain | Self::Release => [&BUILD[..], &["-Zbuild-std=std,panic_abort"]].concat(),
+            Self::Plain | Self::Release => {
+                let program = ["--bin", "fslab", "-Zbuild-std=std,panic_abort"];
+                [&BUILD[..], &program].concat()
+            }
         }
     }
 }
 
-const BUILD: [&str; 5] = ["build", "--package", "fslab-cli", "--bin", "fslab"];
+const BUILD: [&str; 3] = ["build", "--package", "fslab-cli"];
 
 /// With the same library, packages and features the tests take what was compiled for the program,
 /// which has no library to test.

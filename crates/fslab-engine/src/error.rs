@@ -97,6 +97,16 @@ impl EngineError {
         self
     }
 
+    /// Adds a hint if what is missing is the file or directory itself.
+    #[must_use]
+    pub(crate) fn hint_if_missing(self, hint: &'static str) -> Self {
+        let kind = self.0.source.as_ref().map(io::Error::kind);
+        match kind {
+            Some(io::ErrorKind::NotFound) => self.hint(hint),
+            _ => self,
+        }
+    }
+
     /// Replaces the kind derived from the errno.
     #[must_use]
     pub fn of_kind(mut self, kind: FailureKind) -> Self {
@@ -145,6 +155,14 @@ impl EngineError {
     }
 }
 
+/// Hint if the file of a phase is missing.
+pub(crate) const FILE_MISSING: &str =
+    "a phase before it must write the file, such as `write` with the same `file`";
+/// Hint if something of a phase's tree is missing.
+pub(crate) const TREE_MISSING: &str = "an earlier phase makes the tree: both need the same \
+                                       `files`, `files_per_directory` and directory, and no phase \
+                                       between them may remove files";
+
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
@@ -157,18 +175,10 @@ impl std::error::Error for EngineError {
     }
 }
 
-/// For a file that is not there.
-const MISSING_HINT: &str = "a phase that reads, changes or removes files needs an earlier one that \
-                            created them, with the same parameters: file, or directory, files, \
-                            files_per_directory";
-
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let failure = Self::of_error(error.kind(), &error);
-        let source = error.0.source.as_ref();
-        let is_missing = source.is_some_and(|it| it.kind() == io::ErrorKind::NotFound);
-        let missing = || is_missing.then_some(Cow::Borrowed(MISSING_HINT));
-        failure.with_hint(error.0.hint.or_else(missing).map(Cow::into_owned))
+        failure.with_hint(error.0.hint.map(Cow::into_owned))
     }
 }
 
@@ -212,12 +222,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_was_not_created_by_an_earlier_phase() {
-        let failed = |kind: io::ErrorKind| {
-            Failure::from(EngineError::io("open", Path::new("/a/b"), kind.into()))
+    fn a_hint_for_what_is_missing_is_given_for_that_alone() {
+        let hint_of = |kind: io::ErrorKind| {
+            let error = EngineError::io("open", Path::new("/a/b"), kind.into());
+            Failure::from(error.hint_if_missing("make it")).hint
         };
-        let hint = failed(io::ErrorKind::NotFound).hint.expect("a hint");
-        assert!(hint.contains("an earlier one that created them"), "{hint}");
-        assert_eq!(failed(io::ErrorKind::PermissionDenied).hint, None);
+        assert_eq!(hint_of(io::ErrorKind::NotFound).as_deref(), Some("make it"));
+        assert_eq!(hint_of(io::ErrorKind::PermissionDenied), None);
     }
 }

@@ -7,6 +7,7 @@ use fslab_model::FailureKind;
 use fslab_sys::{DataFile, FileAdvice};
 
 use crate::EngineError;
+use crate::error::FILE_MISSING;
 
 /// Attempts to drop a page that is temporarily in use.
 const ATTEMPTS: u32 = 5;
@@ -23,7 +24,8 @@ pub fn evict(paths: &[impl AsRef<Path>]) -> Result<(), EngineError> {
 }
 
 fn evict_one(path: &Path) -> Result<(), EngineError> {
-    let file = File::open(path).map_err(|e| EngineError::io("open", path, e))?;
+    let file = File::open(path)
+        .map_err(|e| EngineError::io("open", path, e).hint_if_missing(FILE_MISSING))?;
     file.sync_all()
         .map_err(|e| EngineError::io("fsync", path, e))?;
     let again = file

@@ -15,13 +15,16 @@ use serde::{Deserialize, Serialize};
 pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, serde_json::Error> {
     let value = serde_json::Value::Object(map.clone());
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let key = error.path().to_string();
+        let path = error.path().to_string();
         let error = error.into_inner();
-        // An unknown key is named by the error. A dot is the map itself.
-        let is_named = key == "." || error.to_string().starts_with("unknown field");
-        match is_named {
-            true => error,
-            false => serde::de::Error::custom(format!("{key}: {error}")),
+        let text = error.to_string();
+        let unknown = text.strip_prefix("unknown field `");
+        let unknown = unknown.and_then(|rest| rest.split('`').next());
+        // The error names an unknown key. What is around it is left, which may be the map itself.
+        let place = unknown.and_then(|key| path.strip_suffix(key));
+        match place.unwrap_or(&path).trim_end_matches('.') {
+            "" => error,
+            place => serde::de::Error::custom(format!("{place}: {text}")),
         }
     })
 }
@@ -154,6 +157,45 @@ pub fn ensure_inside(path: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        #[serde(rename = "size")]
+        _size: u64,
+        #[serde(rename = "inner")]
+        _inner: Vec<Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        #[serde(rename = "times")]
+        _times: u64,
+    }
+
+    #[test]
+    fn an_error_names_the_parameter_and_what_is_around_it() {
+        let error = |text: &str| {
+            let map = serde_json::from_str(text).expect("a map");
+            from_map::<Outer>(&map).expect_err(text).to_string()
+        };
+        for (text, beginning) in [
+            (r#"{"size": "x"}"#, "size: invalid type: string"),
+            (r#"{"sise": 1}"#, "unknown field `sise`, expected"),
+            (r#"{"size": 1}"#, "missing field `inner`"),
+            (
+                r#"{"size": 1, "inner": [{"times": 1}, {"tims": 1}]}"#,
+                "inner[1]: unknown field `tims`, expected",
+            ),
+            (
+                r#"{"size": 1, "inner": [{"times": -1}]}"#,
+                "inner[0].times: invalid value",
+            ),
+        ] {
+            assert!(error(text).starts_with(beginning), "{}", error(text));
+        }
+    }
 
     #[test]
     fn a_path_is_a_short_text_below_the_root() {

@@ -131,8 +131,8 @@ pub enum LabError {
         /// The name asked for.
         name: String,
     },
-    /// The program that guests run was not installed.
-    #[error("cannot run a guest")]
+    /// The program that guests run was not installed, or cannot be read.
+    #[error("cannot find the program that guests run")]
     NoGuestProgram(#[source] io::Error),
     /// The program that guests run cannot start in a lab.
     #[error("fslab-guest does not run in the lab '{lab}': {reason}")]
@@ -203,7 +203,8 @@ impl LabError {
                     .to_owned(),
             ),
             Self::NoGuestProgram(_) => Some(
-                "install fslab-guest beside fslab: a build from source and a release have both"
+                "a build from source has it beside fslab, a release in lib/fslab; where you copy \
+                 fslab, copy fslab-guest to the same folder"
                     .to_owned(),
             ),
             Self::BadArchive { .. } => Some("fslab lab export writes such a file".to_owned()),

@@ -130,7 +130,7 @@ impl TomlError {
                 hint: nearest_hint(word, &known),
             },
             Message::Missing { key } => {
-                // A key of the table around all others is missing in no place.
+                // A missing key of the outermost table has no position.
                 let position = position.filter(|_| !path.is_empty());
                 path.push(key.to_owned());
                 let problem = "missing".to_owned();

@@ -14,7 +14,7 @@ pub(crate) struct Hello {
     pub(crate) host: String,
     /// As `fslab --version` prints it.
     pub(crate) fslab: String,
-    /// SHA-256 of the file: builds of one version may differ.
+    /// SHA-256 of the file and of the program of its guests: builds of one version may differ.
     pub(crate) digest: String,
     /// Why this rank cannot run trials; empty if it can.
     pub(crate) error: String,
@@ -105,8 +105,14 @@ fn examine(program: &Path) -> Result<(String, String), String> {
         return Err(format!("{} prints no version", program.display()));
     }
     let path = found(program);
-    let digest =
-        digest(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let mut sha = Sha256::new();
+    for file in [&path].into_iter().chain(&guest_program(&path)) {
+        add(file, &mut sha).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    }
+    let mut digest = String::new();
+    for byte in sha.finalize() {
+        let _ = write!(digest, "{byte:02x}");
+    }
     Ok((version, digest))
 }
 
@@ -122,20 +128,23 @@ fn found(program: &Path) -> PathBuf {
         .unwrap_or_else(|| program.to_owned())
 }
 
-fn digest(path: &Path) -> io::Result<String> {
-    let mut sha = Sha256::new();
+/// The program that guests of this fslab run, where it is installed.
+fn guest_program(fslab: &Path) -> Option<PathBuf> {
+    let fslab = std::fs::canonicalize(fslab).ok()?;
+    let places = ["fslab-guest", "../lib/fslab/fslab-guest"].into_iter();
+    places
+        .map(|place| fslab.with_file_name(place))
+        .find(|program| program.is_file())
+}
+
+fn add(path: &Path, sha: &mut Sha256) -> io::Result<()> {
     let (mut file, mut buffer) = (File::open(path)?, vec![0; 1 << 16]);
     loop {
         match io::Read::read(&mut file, &mut buffer)? {
-            0 => break,
+            0 => return Ok(()),
             length => sha.update(&buffer[..length]),
         }
     }
-    let mut text = String::new();
-    for byte in sha.finalize() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
 }
 
 fn host() -> String {

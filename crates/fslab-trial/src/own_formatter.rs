@@ -1,6 +1,7 @@
 //! `fslab mkfs` inside the trial's process: a second process would take an amount of the measured
 //! memory that depends on its build, and the program that guests run has no such command.
 
+use std::io;
 use std::path::Path;
 
 use fslab_format::{FormatOptions, Volume};
@@ -60,6 +61,21 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// Refuses a device that is mounted or otherwise in use. A guest in virtual time has no other user,
+/// and the calls of this check would be part of its records.
+fn ensure_free(device: &Path) -> io::Result<()> {
+    if fslab_sys::is_memory_locked() {
+        return Ok(());
+    }
+    match fslab_sys::file_in_use(device)? {
+        Some(user) => Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            user.to_string(),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Formats as requested by `line`; returns what the command would print.
 pub(crate) fn run(line: &CommandLine) -> Result<String, Failure> {
     let parsed = Arguments::of(&line.arguments);
@@ -73,7 +89,9 @@ pub(crate) fn run(line: &CommandLine) -> Result<String, Failure> {
         Failure::new(FailureKind::Format, text).because(error)
     };
     let formatter = fslab_format::find(parsed.name).map_err(|error| failed(&error))?;
-    let volume = Volume::open(Path::new(parsed.device)).map_err(|error| failed(&error))?;
+    let device = Path::new(parsed.device);
+    ensure_free(device).map_err(|error| failed(&error))?;
+    let volume = Volume::open(device).map_err(|error| failed(&error))?;
     fslab_format::format(formatter, &volume, &options).map_err(|error| failed(&error))?;
     let (title, size) = (formatter.title(), volume.size());
     Ok(format!("{title} on {}, {size}\n", parsed.device))

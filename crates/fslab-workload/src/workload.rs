@@ -81,7 +81,7 @@ pub struct ParameterInfo {
     pub name: String,
     /// Meaning, unit and range.
     pub meaning: String,
-    /// Default, or the value that a workload fixes; `None` if it depends on other parameters.
+    /// Default, or the value that a workload fixes; null if it depends on other parameters.
     pub default: Option<Value>,
 }
 

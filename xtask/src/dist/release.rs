@@ -169,11 +169,13 @@ impl Release<'_> {
             began.elapsed().as_secs()
         );
         self.describe(build, &fslab, &tree, &name)?;
+        if build.has_guest {
+            let program = tree.join("lib/fslab").join(binary::GUEST_PROGRAM);
+            binary::build_for_guests(self.root, build, &program)?;
+        }
         let guest = self.out.join("tree/guest");
         if with_guest && build.has_guest {
             guest::add(self.root, &fslab, &guest)?;
-            let program = guest.join("lib/fslab").join(binary::GUEST_PROGRAM);
-            binary::build_for_guests(self.root, build, &program)?;
             self.deb("fslab-guest", build, &guest)?;
         }
         self.deb("fslab", build, &tree)?;

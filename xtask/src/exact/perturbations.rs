@@ -72,7 +72,9 @@ const fn mounting(
 const fn built(name: &'static str, about: &'static str, program: Program) -> Perturbation {
     Perturbation {
         program,
-        reading: r#"sha256sum <"$FSLAB""#,
+        reading: r#"program=${FSLAB%/*}/fslab-guest
+[ -f "$program" ] || program=$FSLAB
+sha256sum <"$program""#,
         ..plain(name, about)
     }
 }

@@ -27,8 +27,9 @@ impl Program {
     }
 }
 
-/// The programs of a build.
-const NAMES: [&str; 2] = ["fslab", "fslab-guest"];
+const NAME: &str = "fslab";
+/// Where the program that guests run is, from fslab; an older build is its own.
+const GUEST_PROGRAMS: [&str; 2] = ["fslab-guest", "../lib/fslab/fslab-guest"];
 const PAD_BYTES: usize = 10_000_000;
 
 /// How the second checkout is built: not as any profile of the workspace is.
@@ -166,10 +167,17 @@ fn each(
     make: impl Fn(&Path, &Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
     fs::create_dir_all(folder).map_err(|error| cannot("make", folder, &error))?;
-    for name in NAMES {
-        make(&fslab.with_file_name(name), &folder.join(name))?;
+    make_executable(folder)?;
+    let copied = folder.join(NAME);
+    make(fslab, &copied)?;
+    for place in GUEST_PROGRAMS {
+        let program = fslab.with_file_name(place);
+        if program.is_file() {
+            make(&program, &folder.join(GUEST_PROGRAMS[0]))?;
+            break;
+        }
     }
-    Ok(folder.join(NAMES[0]))
+    Ok(copied)
 }
 
 fn make_executable(path: &Path) -> Result<(), String> {

@@ -123,7 +123,8 @@ fn compare(root: &Path, options: &Options) -> Result<Tally, String> {
     let chosen = chosen(options)?;
     let cache = lab(&options.kernel)?;
     let program = match &options.fslab {
-        Some(path) => path.clone(),
+        Some(path) => std::fs::canonicalize(path)
+            .map_err(|error| format!("cannot find {}: {error}", path.display()))?,
         None => build_dev(root)?,
     };
     let work = make_work(&cache)?;

@@ -1,6 +1,5 @@
 //! `fslab mkfs`: formats a device or an image with fslab's own formatters.
 
-use fslab_sys::os::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,7 +7,6 @@ use fslab_format::{FormatOptions, Formatter, Volume};
 use fslab_fs::Signature;
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_report::{Column, Table, TableCell};
-use fslab_sys::DeviceNumber;
 
 use crate::defaults::absolute_path;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -100,13 +98,13 @@ impl MkfsArgs {
             let text = format!("cannot format {}: {why}", path.display());
             Failure::new(FailureKind::BadInput, text)
         };
-        if let Some(user) = use_of(path).map_err(|error| {
+        if let Some(user) = fslab_sys::file_in_use(path).map_err(|error| {
             CommandError::io(
                 format!("cannot determine whether {} is in use", path.display()),
                 &error,
             )
         })? {
-            return Err(refuse(user).into());
+            return Err(refuse(user.to_string()).into());
         }
         match fslab_fs::signature(path)? {
             Some(Signature { title, .. }) if !self.force => {
@@ -117,16 +115,6 @@ impl MkfsArgs {
             _ => Ok(()),
         }
     }
-}
-
-/// How an image or a device is in use; `None` if it is not.
-fn use_of(path: &Path) -> std::io::Result<Option<String>> {
-    let in_use = if path.metadata()?.file_type().is_block_device() {
-        DeviceNumber::of(path)?.in_use(path)?
-    } else {
-        fslab_sys::image_in_use(path)?
-    };
-    Ok(in_use.map(|in_use| in_use.to_string()))
 }
 
 fn creation_time() -> Result<u64, CommandError> {

@@ -36,8 +36,8 @@ fn main() -> ExitCode {
 }
 
 /// Changes nothing here, and is part of every record in virtual time: the random numbers of a
-/// guest's kernel depend on the system calls of its processes, and those of the published records
-/// asked this.
+/// guest's kernel depend on the system calls of its processes, and the processes of the published
+/// records made these.
 fn ask_for_terminals() {
     std::hint::black_box(stderr().is_terminal() && stdout().is_terminal());
 }

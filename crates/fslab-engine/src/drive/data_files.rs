@@ -6,6 +6,7 @@ use std::path::Path;
 use fslab_model::FailureKind;
 use fslab_sys::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 
+use crate::error::FILE_MISSING;
 use crate::jobs::{Advice, DataJob, OpenMode, OpenSync, Preparation};
 use crate::{EngineError, RunContext};
 
@@ -100,11 +101,8 @@ pub(crate) fn open_data_file(
             EngineError::io("open with O_DIRECT", path, source)
                 .of_kind(FailureKind::Unsupported)
                 .hint("this file system has no O_DIRECT; leave it out, and the page cache counts")
-        } else if source.kind() == std::io::ErrorKind::NotFound {
-            EngineError::io("open", path, source)
-                .hint("a phase before it must write the file, such as `write` with the same `file`")
         } else {
-            EngineError::io("open", path, source)
+            EngineError::io("open", path, source).hint_if_missing(FILE_MISSING)
         }
     })?;
     if let Some(advice) = job.advice {

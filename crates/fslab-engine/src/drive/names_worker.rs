@@ -10,6 +10,7 @@ use super::paths::{Naming, PathWriter};
 use super::target::{Task, TreeFile};
 use crate::access::Permutation;
 use crate::content::FileIdentity;
+use crate::error::TREE_MISSING;
 use crate::jobs::{
     DirectoryNumber, DirectoryTiming, FileKind, MetadataJob, MetadataOperation, Names, Order,
     Sharing, TreeShape,
@@ -412,19 +413,9 @@ impl<'a> NamesWorker<'a> {
         let path = self
             .base
             .join(Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())));
-        let is_missing = source.kind() == io::ErrorKind::NotFound;
-        let error = EngineError::io(operation, &path, source);
-        match is_missing {
-            true => error.hint(MISSING_HINT),
-            false => error,
-        }
+        EngineError::io(operation, &path, source).hint_if_missing(TREE_MISSING)
     }
 }
-
-/// Where a file of the tree is missing.
-const MISSING_HINT: &str = "an earlier phase makes the tree: both need the same `files`, \
-                            `files_per_directory` and directory, and no phase between them may \
-                            remove files";
 
 /// The numbers of one thread's files: an arithmetic progression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

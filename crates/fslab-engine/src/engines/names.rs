@@ -18,6 +18,7 @@ use crate::drive::{
     NamesTarget, NamesWorker, Naming, PutTask, Stonewall, Task, WorkerConfig, run_names_loop,
     run_workers,
 };
+use crate::error::TREE_MISSING;
 use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
 use crate::ranks::shifted;
 use crate::recording::{MonotonicClock, combine};
@@ -141,7 +142,8 @@ impl NamesFolder {
             Digests::new(pool.map(|pool| (worker.contents(), pool)))
         });
         Ok(Self {
-            directory: NameDirectory::open(base).map_err(|e| EngineError::io("open", base, e))?,
+            directory: NameDirectory::open(base)
+                .map_err(|e| EngineError::io("open", base, e).hint_if_missing(TREE_MISSING))?,
             record_bytes,
             truncated_bytes: job.truncated_bytes,
             pool,

@@ -16,9 +16,9 @@ pub struct PcFacts {
     pub program_sha256: String,
     /// Bytes of the program; its file is padded to a power of two.
     pub program_bytes: u64,
-    /// SHA-256 of the fslab from which the program was made.
+    /// SHA-256 of fslab-guest, of which the program was made.
     pub fslab_sha256: String,
-    /// Version of that fslab.
+    /// Its version.
     pub fslab: String,
     /// Whether fslab's module replaces the kernel's driver of the local APIC's timer, which then
     /// need not be calibrated.

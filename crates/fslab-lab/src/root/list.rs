@@ -27,10 +27,10 @@ pub(crate) fn list_version(network: bool) -> u32 {
     }
 }
 
-/// Bytes of the file [`PROGRAM`], whichever fslab is appended: above the size of any build.
+/// Bytes of the file [`PROGRAM`], whichever fslab-guest is appended: above the size of any build.
 pub const PROGRAM_BYTES: u32 = 192 << 20;
 
-/// Path of fslab in the guest; it is appended to the image.
+/// Path of fslab-guest in the guest; it is appended to the image.
 pub const PROGRAM: &str = "/fslab/fslab";
 
 /// Guest file with the packages of its programs, one `NAME VERSION` per line.

@@ -41,7 +41,9 @@ impl Desk {
     pub(crate) fn install(&self, folder: &str, fslab: &Path) -> PathBuf {
         let folder = self.path(folder);
         fs::create_dir(&folder).expect("a folder");
-        fs::copy(fslab, folder.join("fslab")).expect("a copy");
+        for name in ["fslab", "fslab-guest"] {
+            fs::copy(fslab.with_file_name(name), folder.join(name)).expect("a copy");
+        }
         let own = folder.join("fslab-mpi");
         fs::copy(env!("CARGO_BIN_EXE_fslab-mpi"), &own).expect("a copy");
         own

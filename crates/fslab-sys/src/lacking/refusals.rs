@@ -46,7 +46,7 @@ refused! {
     drop_caches() -> (): "/proc/sys/vm/drop_caches";
     extents(&File) -> Vec<Extent>: "FIEMAP";
     extents_by_block(&File) -> Vec<Extent>: "FIBMAP";
-    image_in_use(&Path) -> Option<InUse>: "users of images by /proc";
+    file_in_use(&Path) -> Option<InUse>: "users of images by /proc";
     lock_memory() -> (): "a guest's locked memory";
     make_fifo(&Path) -> (): "named pipes";
     map_block_bytes(&File) -> u64: "FIGETBSZ";

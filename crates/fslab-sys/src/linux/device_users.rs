@@ -12,7 +12,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
@@ -170,11 +170,19 @@ impl DeviceNumber {
     }
 }
 
-/// The use of the image file at `path`: loop devices, swap, mounts, and writing processes.
+/// The use of the device or the image file at `path`; `None` if there is none.
 ///
 /// # Errors
-/// That of stat(2) or of reading /proc.
-pub fn image_in_use(path: &Path) -> io::Result<Option<InUse>> {
+/// That of stat(2), or of reading /proc or sysfs.
+pub fn file_in_use(path: &Path) -> io::Result<Option<InUse>> {
+    match path.metadata()?.file_type().is_block_device() {
+        true => DeviceNumber::of(path)?.in_use(path),
+        false => image_in_use(path),
+    }
+}
+
+/// The use of the image file at `path`: loop devices, swap, mounts, and writing processes.
+fn image_in_use(path: &Path) -> io::Result<Option<InUse>> {
     let real = fs::canonicalize(path)?;
     let Some((file, _)) = identify(&real) else {
         return Err(io::ErrorKind::NotFound.into());

@@ -1,11 +1,16 @@
 //! The program that guests run.
 //!
 //! Its mappings, and with them the memory of a guest, depend on how it is linked. So a release,
-//! whose programs in `bin` are linked statically, has it in `lib/fslab`, linked as in a build from
-//! source: both give the same records.
+//! whose `bin/fslab` is linked statically, has it in `lib/fslab`, linked as in a build from source:
+//! both give the same records.
+//!
+//! A process uses one file as long as it runs, even if that is replaced.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The running program, even if its file was replaced.
 const OWN: &str = "/proc/self/exe";
@@ -14,13 +19,22 @@ const NAME: &str = "fslab-guest";
 /// Where it is, from the folder of the running program: in a build, and in a release.
 const FOLDERS: [&str; 2] = [".", "../lib/fslab"];
 
-/// The program to copy into guests.
+/// The open file, and its path as long as this process runs.
+static OPENED: OnceLock<(File, PathBuf)> = OnceLock::new();
+
+/// The program to copy into guests: a path for this process and its children.
 ///
 /// # Errors
-/// `NotFound`, with the folders in which it was looked for.
+/// `NotFound`, with the folders in which it was looked for; others of opening it.
 pub fn guest_program() -> io::Result<PathBuf> {
+    if let Some((_, path)) = OPENED.get() {
+        return Ok(path.clone());
+    }
     let own = std::fs::read_link(OWN)?;
-    beside(own.parent().unwrap_or(Path::new("/")))
+    let file = File::open(beside(own.parent().unwrap_or(Path::new("/")))?)?;
+    // A child that has closed all files opens it by its parent.
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    Ok(OPENED.get_or_init(|| (file, path.into())).1.clone())
 }
 
 fn beside(folder: &Path) -> io::Result<PathBuf> {

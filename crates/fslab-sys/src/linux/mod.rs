@@ -81,7 +81,7 @@ pub use confinement::{Confinement, HostRoot, work_in};
 pub use data_file::DataFile;
 pub use descriptors::Descriptors;
 pub use device_identity::{device_identity, open_block_device};
-pub use device_users::image_in_use;
+pub use device_users::file_in_use;
 pub use extents::{block_address, extents, extents_by_block, map_block_bytes};
 pub use fifo::{make_fifo, reopen_for_writing, set_pipe_bytes};
 pub(crate) use file_name::open_untrusted;

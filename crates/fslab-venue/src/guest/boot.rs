@@ -153,7 +153,7 @@ impl Guest {
     }
 
     /// Provides in `share` the files that the guest boots from, and for a trial its disk of the
-    /// size `disk`: links to the images, and a copy of the running program, whose file may be
+    /// size `disk`: links to the images, and a copy of its program, whose file may be
     /// replaced at any time.
     pub(crate) fn provide(&self, share: &Share, disk: Option<Bytes>) -> io::Result<()> {
         share.make_exchange()?;
@@ -178,7 +178,11 @@ impl Guest {
     /// Space that a guest needs in its disk's folder besides the disk: the program, and the guest's
     /// memory if its file is there.
     pub(crate) fn room(&self) -> io::Result<Bytes> {
-        let (_, program) = open_program()?;
+        let program = match self.settings.pc {
+            // Memory, as its other files.
+            Some(_) => 0,
+            None => open_program()?.1,
+        };
         let memory = if self.is_memory_shared {
             0
         } else {

@@ -5,7 +5,6 @@ use std::process::{ExitStatus, Stdio};
 
 use fslab_fs::MountPlace;
 use fslab_model::{Bytes, Failure, FailureKind, Subject};
-use fslab_sys::DeviceNumber;
 
 use super::boot::{Clock, Guest, GuestSettings};
 use super::init::{DISK, GuestTask, MOUNT_POINT};
@@ -56,15 +55,11 @@ pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
 
 /// Checks that the disk is not in use, since the guest will write to it.
 fn ensure_unused(disk: &Path) -> Result<(), Failure> {
-    let user = match DeviceNumber::of(disk) {
-        Ok(number) => number.in_use(disk),
-        Err(_) => fslab_sys::image_in_use(disk),
-    };
     let refusing = || {
         let text = format!("refusing to give {} to a guest", disk.display());
         Failure::new(FailureKind::BadInput, text)
     };
-    match user {
+    match fslab_sys::file_in_use(disk) {
         Ok(None) => Ok(()),
         Ok(Some(user)) => Err(refusing().because(&user).hint("release it first")),
         Err(error) => Err(refusing().because(&error)),

@@ -32,7 +32,7 @@ impl GuestDisk {
         guest: Guest,
     ) -> Result<Self, Failure> {
         let others = guest.room().map_err(|error| {
-            Failure::new(FailureKind::Device, "cannot ask how large fslab is").because(&error)
+            Failure::new(FailureKind::Device, "cannot ask how large fslab-guest is").because(&error)
         })?;
         let each = footprint.min(size).0.saturating_add(others.0);
         let guests = guest.at_a_time().get() as u64;
