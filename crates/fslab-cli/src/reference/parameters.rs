@@ -50,8 +50,8 @@ const JOBS_INTRODUCTION: &str = "\
 # Jobs and their parameters
 
 A [workload](workloads.md#a-workload-of-your-own) is a kind of job with values for its parameters.
-`fslab workload jobs NAME` shows those of one. A default is that of the job; a workload may have
-another. Where a value is `any value`, its meaning says which.
+`fslab workload jobs NAME` shows the parameters of one job. A default is that of the job; a workload
+may have another.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";
@@ -128,7 +128,7 @@ impl Writer<'_> {
             _ if is_required => "required".to_owned(),
             Value::Null => String::new(),
             Value::Array(list) if list.is_empty() => String::new(),
-            Value::Object(_) => String::new(),
+            Value::Object(keys) if keys.is_empty() => String::new(),
             value => format!("`{value}`"),
         };
         let meaning = one_line(property["description"].as_str().unwrap_or_default());
@@ -170,6 +170,9 @@ impl Writer<'_> {
         if let (Some(name), true) = (name, schema["properties"].is_object()) {
             return format!("table [{name}](#{})", name.to_lowercase());
         }
+        if let Some(word) = schema["const"].as_str() {
+            return format!("`\"{word}\"`");
+        }
         if let Some(words) = alternatives(schema) {
             return words;
         }
@@ -177,13 +180,14 @@ impl Writer<'_> {
             if let Some(several) = schema[key].as_array() {
                 let mut each: Vec<_> = several.iter().map(|schema| self.value(schema)).collect();
                 each.dedup();
-                return each.join(" or ");
+                return each.join("; or ");
             }
         }
         match of_type(schema) {
-            "array" => format!("list: {}", self.value(&schema["items"])),
-            "object" => match &schema["additionalProperties"] {
-                inner @ Value::Object(_) => format!("table of names: {}", self.value(inner)),
+            "array" => format!("list of: {}", self.value(&schema["items"])),
+            "object" => match (&schema["properties"], &schema["additionalProperties"]) {
+                (Value::Object(keys), _) => self.inline(keys),
+                (_, inner @ Value::Object(_)) => format!("table of names: {}", self.value(inner)),
                 _ => "table".to_owned(),
             },
             "boolean" => "`true` or `false`".to_owned(),
@@ -193,6 +197,13 @@ impl Writer<'_> {
             },
             kind => format!("{kind}{}", range(schema)),
         }
+    }
+
+    /// A table without a name, with its keys.
+    fn inline(&self, keys: &serde_json::Map<String, Value>) -> String {
+        let key = |(key, schema)| format!("{key} = {}", self.value(schema));
+        let keys: Vec<_> = keys.iter().map(key).collect();
+        format!("{{ {} }}", keys.join(", "))
     }
 }
 
@@ -253,5 +264,7 @@ fn range(schema: &Value) -> String {
 fn one_line(text: &str) -> String {
     let text = text.split("```").next().unwrap_or_default();
     let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ").replace('|', "\\|")
+    let line = words.join(" ").replace('|', "\\|");
+    // Links of rustdoc lead nowhere here.
+    line.replace("[`", "`").replace("`]", "`")
 }

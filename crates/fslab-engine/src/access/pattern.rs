@@ -1,9 +1,10 @@
 //! The access patterns of a job.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The order in which the records of a file are accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// First to last, repeatedly.

@@ -1,9 +1,10 @@
 //! Compressibility and duplication of written data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Properties of a job's data. By default it cannot be compressed or deduplicated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
     /// Percent of each 4 KiB block that is zero: 0 to 100; the stamp is always present.

@@ -1,6 +1,7 @@
 //! Jobs that read and write file data.
 
 use fslab_sys::Ability;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ pub struct DataJob {
 }
 
 /// Direction of operations on records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Read.
@@ -108,7 +109,7 @@ pub enum Direction {
 }
 
 /// Amount of work of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Amount {
     /// As many operations as its part of the file has records.
@@ -125,7 +126,7 @@ pub enum Amount {
 }
 
 /// Whether a file must exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenMode {
     /// It must exist.
@@ -137,7 +138,7 @@ pub enum OpenMode {
 }
 
 /// What writes wait for, by the flags of open(2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenSync {
     /// The page cache only.
@@ -149,7 +150,7 @@ pub enum OpenSync {
 }
 
 /// Preallocation before the measurement. It changes the cost of writes: a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preparation {
     /// None: the file grows with the writes.
@@ -161,7 +162,7 @@ pub enum Preparation {
 }
 
 /// The kind of workers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workers {
     /// Threads of this process.
@@ -172,7 +173,7 @@ pub enum Workers {
 }
 
 /// Whether workers share a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each has a separate file, or range of files.
@@ -185,7 +186,7 @@ pub enum Sharing {
 }
 
 /// Calls that make data durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SyncPolicy {
     /// After a number of writes.
@@ -200,7 +201,7 @@ pub struct SyncPolicy {
 }
 
 /// A sync after a number of writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SyncEvery {
     /// The number of writes; at least 1.
@@ -210,7 +211,7 @@ pub struct SyncEvery {
 }
 
 /// A call that makes data durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SyncCall {
     /// fsync(2); with mmap, msync(2) of the mapping and then fsync(2).

@@ -1,6 +1,7 @@
 //! Options of a metadata job's files: names, kinds, when their directories are made, and how
 //! refused calls are handled.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Limit of files in a tree whose names have 7 digits for the number.
@@ -8,7 +9,7 @@ pub(crate) const STYLED_FILES_MAX: u64 = 10_000_000;
 
 /// Naming of files. Every name contains the file's number, so that names are unique even without
 /// case, and numbers can be parsed from a listing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NameStyle {
     /// A letter and 8 digits.
@@ -21,7 +22,7 @@ pub enum NameStyle {
 }
 
 /// Kind of files to create.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// Regular files.
@@ -34,7 +35,7 @@ pub enum FileKind {
 }
 
 /// Digest of read data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Digest {
     /// SHA-512 (FIPS 180-4).
     #[serde(rename = "sha-512")]
@@ -42,7 +43,7 @@ pub enum Digest {
 }
 
 /// When the directories of created files are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirectoryTiming {
     /// Before the measurement.
@@ -53,7 +54,7 @@ pub enum DirectoryTiming {
 }
 
 /// Handling of calls that the file system does not support: EINVAL, ENOSYS, EOPNOTSUPP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
     /// The job fails.

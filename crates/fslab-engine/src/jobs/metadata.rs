@@ -4,6 +4,7 @@ use super::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 use super::{FileSizes, Sharing, TreeShape, Workers};
 use crate::Content;
 use fslab_model::is_default;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One operation on every file or directory of a tree.
@@ -69,7 +70,7 @@ pub struct MetadataJob {
 }
 
 /// Operation on each file or directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetadataOperation {
     /// mkdir(2) of every directory below the base.
@@ -128,7 +129,7 @@ pub enum MetadataOperation {
 }
 
 /// The name by which a file is accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Names {
     /// The name of its creation.
@@ -142,7 +143,7 @@ pub enum Names {
 }
 
 /// The order of files or directories.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// By number, the order of creation.
@@ -155,7 +156,7 @@ pub enum Order {
 }
 
 /// Calls that make changes durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetadataSync {
     /// fsync(2) of each created file before it is closed.

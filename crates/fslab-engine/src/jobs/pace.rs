@@ -1,9 +1,10 @@
 //! Closed and open loop.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When operations are issued.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// Closed loop: each when the previous one has completed.

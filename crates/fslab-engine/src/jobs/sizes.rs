@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::Bytes;
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -12,7 +13,7 @@ use fslab_stats::mix;
 ///
 /// Parsed from a size (for all files), a list of sizes (a series), or a table with the name of the
 /// distribution; sizes are bytes, or strings with a unit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileSizes {
     /// The same for all files, in bytes.
@@ -38,7 +39,7 @@ pub enum FileSizes {
 }
 
 /// One row of a table of sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedSize {
     /// Relative share of files with this length.

@@ -1,9 +1,10 @@
 //! Settings of single engines, and hints to the kernel.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// posix_fadvise(2) of the complete file, after opening it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Advice {
     /// POSIX_FADV_SEQUENTIAL.
@@ -19,7 +20,7 @@ pub enum Advice {
 }
 
 /// Settings of the io_uring engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UringTuning {
     /// Limit of operations in flight per thread: 1 to 4096.
@@ -51,7 +52,7 @@ impl Default for UringTuning {
 }
 
 /// Settings of the stdio engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StdioTuning {
     /// Size of the stream's buffer; 0 for an unbuffered stream.

@@ -60,10 +60,8 @@ pub(crate) struct DataParameters {
     threads: u32,
     /// "threads" (the default) or "processes".
     #[serde(skip_serializing_if = "is_default")]
-    #[schemars(with = "String")]
     workers: Workers,
     /// "read", "write" or "update" (each record is read, changed in one byte and written back).
-    #[schemars(with = "String")]
     direction: Direction,
     /// The order of records: "sequential", "reverse", "strided", "random", "first-record" (always
     /// the first one) or "append" (`operations` records, which make the file).
@@ -71,7 +69,6 @@ pub(crate) struct DataParameters {
     /// "existing", "create" or "replace" (create or truncate); unless given, "replace" for writes
     /// and "existing" for the others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     open: Option<OpenMode>,
     /// Generation of the content: another number gives other data.
     generation: u32,

@@ -41,7 +41,6 @@ pub(crate) struct DiskImageParameters {
     /// Threads or processes that work on the image.
     threads: u32,
     /// "threads" or "processes".
-    #[schemars(with = "serde_json::Value")]
     workers: Workers,
 }
 

@@ -30,7 +30,6 @@ pub(crate) struct FifoParameters {
     #[schemars(with = "Size")]
     record: Bytes,
     /// The order in which the files of the oldest directory are removed.
-    #[schemars(with = "serde_json::Value")]
     order: Order,
 }
 

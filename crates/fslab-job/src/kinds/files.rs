@@ -23,12 +23,11 @@ const KEPT_DIRECTORIES: u64 = 4;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilesParameters {
-    /// The operation on every file: "create", "read", "stat", "list", "chmod", "unlink", ...
-    #[schemars(with = "serde_json::Value")]
+    /// The operation on every file.
     operation: MetadataOperation,
-    /// Further operations on each file, as a part of the first one.
+    /// Further operations on each file, timed with the first as one, which is recorded as
+    /// `compound`.
     #[serde(skip_serializing_if = "is_default")]
-    #[schemars(with = "serde_json::Value")]
     then: Vec<MetadataOperation>,
     /// The root of the tree, below that of the file system.
     directory: PathBuf,
@@ -40,18 +39,15 @@ pub(crate) struct FilesParameters {
     fan_out: u64,
     /// Levels of directories.
     depth: u32,
-    /// How files are named: "number", "number-random" or "random-number".
+    /// How files are named.
     #[serde(skip_serializing_if = "is_default")]
-    #[schemars(with = "serde_json::Value")]
     name_style: NameStyle,
     /// By which names files are used: "files", "links", "symlinks" or "renamed".
-    #[schemars(with = "serde_json::Value")]
     names: Names,
     /// The order of files: "sequential", "reverse", "random" or "readdir".
-    #[schemars(with = "serde_json::Value")]
     order: Order,
-    /// Bytes of each file: a size, a list of sizes, or a distribution of sizes.
-    #[schemars(with = "serde_json::Value")]
+    /// Bytes of each file: a size like "4KiB", a list of sizes, which are taken in turn, or a
+    /// distribution.
     file_size: FileSizes,
     /// Bytes per read(2) or write(2): 1 B to 128 MiB.
     #[schemars(with = "Size")]
@@ -59,30 +55,25 @@ pub(crate) struct FilesParameters {
     /// Length after "truncate", in bytes.
     #[schemars(with = "Size")]
     truncated: Bytes,
-    /// Calls that make changes durable: { fsync_file, fsync_directory, closing_syncfs, ... }.
-    #[schemars(with = "serde_json::Value")]
+    /// Calls that make changes durable.
     sync: MetadataSync,
     /// How far the data written can be compressed and deduplicated.
-    #[schemars(with = "serde_json::Value")]
     content: Content,
     /// Generation of the content: another number gives other data.
     #[serde(skip_serializing_if = "is_default")]
     generation: u32,
     /// What is created: "file", "link" or "symlink".
     #[serde(skip_serializing_if = "is_default")]
-    #[schemars(with = "serde_json::Value")]
     kind: FileKind,
     /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
     verify: bool,
     /// The digest of each file that is read: "sha-512".
     #[serde(skip_serializing_if = "is_default")]
-    #[schemars(with = "Option<serde_json::Value>")]
     digest: Option<Digest>,
     /// When directories are made: "before" the phase is timed or "in-time".
     #[serde(skip_serializing_if = "is_default")]
-    #[schemars(with = "serde_json::Value")]
     directories: DirectoryTiming,
-    /// Remove the directories, too.
+    /// With "unlink": remove the directories, too, and finally the base.
     #[serde(skip_serializing_if = "is_default")]
     remove_directories: bool,
     /// With "turnover": directories that exist at a time.
@@ -91,12 +82,10 @@ pub(crate) struct FilesParameters {
     /// Threads, or processes: 1 to 1024.
     threads: u32,
     /// "threads" or "processes".
-    #[schemars(with = "serde_json::Value")]
     workers: Workers,
     /// "own" (no two threads share a directory) or "shared".
-    #[schemars(with = "serde_json::Value")]
     sharing: Sharing,
-    /// A tree for each thread.
+    /// Each thread or process has its own tree of `files` files, in `p0`, `p1`, ...
     #[serde(skip_serializing_if = "is_default")]
     base_per_worker: bool,
     /// Use absolute paths, as mdtest does; otherwise paths relative to the open folder, which take

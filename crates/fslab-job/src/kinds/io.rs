@@ -27,7 +27,8 @@ pub(crate) struct IoParameters {
     file: PathBuf,
     /// Size of each file in bytes, or as a share of the file system's size.
     file_size: Size,
-    /// Bytes of each segment of the file: a multiple of the record.
+    /// The file is cut into files of this size, a multiple of the record: NAME.000, NAME.001, ...
+    /// Not with uring.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     segment: Option<Bytes>,
@@ -36,17 +37,14 @@ pub(crate) struct IoParameters {
     record: Bytes,
     /// Offset of the first record in bytes.
     offset: u64,
-    /// "read", "write", "update", { mix = { read_percent = 0 to 100 } } or
-    /// { read-update = { every = N } }.
-    #[schemars(with = "serde_json::Value")]
+    /// What is done with each record. `mix`: percent of reads, 0 to 100. `read-update`: reads, of
+    /// which each thread's first, and one in so many after it, are updates. Updates not with uring.
     direction: Direction,
-    /// The order of records: "sequential", "reverse", "random-uniform", "random-once",
-    /// { strided = { stride_records = N } } and others of the engine.
-    #[schemars(with = "serde_json::Value")]
+    /// The order of records. `zipf`: few records have most of the accesses. `hot-cold`: a part of
+    /// the file has so many percent of the accesses.
     access: Access,
-    /// When a thread has done enough: "whole-file", { operations = N }, { total-operations = N },
-    /// { bytes = N } or { time = "10s" }.
-    #[schemars(with = "serde_json::Value")]
+    /// When a thread has done enough; `total-operations` is one pool that all threads take from. A
+    /// time can be written `{ time = "10s" }`.
     amount: Amount,
     /// After this time each thread waits for the others, and then works until it has done as much
     /// as the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file
@@ -56,58 +54,49 @@ pub(crate) struct IoParameters {
     /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =
     /// "2s"`.
     ramp_up_ns: u64,
-    /// When operations are issued: "as-fast-as-possible", or at a rate.
-    #[schemars(with = "serde_json::Value")]
+    /// When operations are issued. At a rate, fixed or as a Poisson process, latency is counted
+    /// from the intended start.
     pace: Pace,
     /// "existing", "create" or "replace" (create or truncate). With "create", a file that is read
     /// and is missing or short is written before the phase is timed.
-    #[schemars(with = "serde_json::Value")]
     open: OpenMode,
     /// Space that is reserved before the phase is timed: "none", "truncate" or "allocate".
-    #[schemars(with = "serde_json::Value")]
     preparation: Preparation,
     /// pread(2) and pwrite(2); otherwise lseek(2), read(2) and write(2). Only psync has the choice.
     positioned: bool,
     /// O_DIRECT: without the page cache.
     direct: bool,
     /// O_DSYNC ("data") or O_SYNC ("full"); "none" for neither.
-    #[schemars(with = "serde_json::Value")]
     open_sync: OpenSync,
     /// A hint to the kernel by posix_fadvise(2).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<serde_json::Value>")]
     advice: Option<Advice>,
     /// Calls that make data durable: { every = { operations = N, call = CALL }, updated = CALL,
     /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync"; on macOS also
     /// "barrier" and "drive". `operations` counts writes, not reads.
-    #[schemars(with = "serde_json::Value")]
     sync: SyncPolicy,
     /// How far the data written can be compressed and deduplicated.
-    #[schemars(with = "serde_json::Value")]
     content: Content,
     /// Generation of the content: another number gives other data.
     generation: u32,
-    /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
+    /// Compare what is read with what was written, and name file, offset, expected and found; needs
+    /// records of a multiple of 4 KiB.
     verify: bool,
     /// Accept blocks of an earlier generation when verifying.
     older_generations: bool,
     /// Threads, or processes: 1 to 1024.
     threads: u32,
     /// "threads" or "processes".
-    #[schemars(with = "serde_json::Value")]
     workers: Workers,
     /// "own" (each thread has its own file), "shared" (each has its part of one file) or
     /// "interleaved" (the records of one file are dealt out in turn).
-    #[schemars(with = "serde_json::Value")]
     sharing: Sharing,
     /// In a load of several ranks, work on the part of the rank that is so many after this one.
     #[serde(skip_serializing_if = "is_default")]
     rank_shift: u32,
     /// Settings of the io_uring engine.
-    #[schemars(with = "serde_json::Value")]
     uring: UringTuning,
     /// Settings of the stdio engine.
-    #[schemars(with = "serde_json::Value")]
     stdio: StdioTuning,
 }
 

@@ -38,7 +38,6 @@ pub(crate) struct SeeksParameters {
     /// Number of workers.
     threads: u32,
     /// "threads" or "processes".
-    #[schemars(with = "serde_json::Value")]
     workers: Workers,
     /// Operations of a worker per update, the first one included; 0 for no updates.
     update_every: u64,

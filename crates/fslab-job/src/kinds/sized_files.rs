@@ -29,11 +29,9 @@ pub(crate) struct SizedFilesParameters {
     /// timed.
     verify: bool,
     /// "create" or "read".
-    #[schemars(with = "String")]
     operation: MetadataOperation,
     /// The digest of each file that is read: "sha-512", or none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     digest: Option<Digest>,
 }
 

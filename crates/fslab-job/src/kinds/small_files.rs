@@ -28,7 +28,6 @@ pub(crate) struct SmallFilesParameters {
     file_size: Bytes,
     /// The operation on every file: "create", "list" (its directory), "stat", "read", "chmod",
     /// "unlink" and others of the engine.
-    #[schemars(with = "String")]
     operation: MetadataOperation,
     /// syncfs(2) after the last operation, timed.
     closing_syncfs: bool,

@@ -27,16 +27,13 @@ pub(crate) struct TreesParameters {
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// Bytes of each file: a size, a list of sizes, or a distribution of sizes.
-    #[schemars(with = "serde_json::Value")]
     file_size: FileSizes,
     /// The order in which existing files are visited in each directory: "readdir", "sequential",
     /// "reverse" or "random".
-    #[schemars(with = "String")]
     order: Order,
     /// Include chown(2) and chmod(2) in the writing of a file.
     attributes: bool,
     /// The operation on every file: "create", "read", "stat", "replace" or "unlink".
-    #[schemars(with = "String")]
     operation: MetadataOperation,
 }
 
