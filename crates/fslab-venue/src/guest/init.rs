@@ -70,7 +70,7 @@ impl GuestTask {
         ["guest-init", self.word()].into_iter()
     }
 
-    /// The task that [`GuestTask::arguments`] ends with.
+    /// The task that `word` names in the arguments of the program in the guest.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|task| task.word() == word)
