@@ -135,17 +135,16 @@ impl Desk {
             return self;
         }
         // The build folder may be closed to other users.
-        let program = self.folder.path().join("fslab");
-        copy_program(&self.program, &program);
-        copy_program(
-            &self.program.with_file_name("fslab-guest"),
-            &self.folder.path().join("fslab-guest"),
-        );
+        let programs = self.folder.path().join("bin");
+        fs::create_dir(&programs).expect("a folder");
+        for name in ["fslab", "fslab-guest"] {
+            copy_program(&self.program.with_file_name(name), &programs.join(name));
+        }
         for name in ["", "home", "images", "out"] {
             let path = self.folder.path().join(name);
             std::os::unix::fs::chown(path, Some(NOBODY), None).expect("chown");
         }
-        self.program = program;
+        self.program = programs.join("fslab");
         self.user = Some(NOBODY);
         self
     }

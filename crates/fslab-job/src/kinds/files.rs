@@ -44,7 +44,7 @@ pub(crate) struct FilesParameters {
     name_style: NameStyle,
     /// By which names files are used: "files", "links", "symlinks" or "renamed".
     names: Names,
-    /// The order of files: "sequential", "reverse", "random" or "readdir".
+    /// The order of files.
     order: Order,
     /// Bytes of each file: a size like "4KiB", a list of sizes, which are taken in turn, or a
     /// distribution.

@@ -28,8 +28,7 @@ pub(crate) struct TreesParameters {
     files_per_directory: u64,
     /// Bytes of each file: a size, a list of sizes, or a distribution of sizes.
     file_size: FileSizes,
-    /// The order in which existing files are visited in each directory: "readdir", "sequential",
-    /// "reverse" or "random".
+    /// The order in which existing files are visited in each directory.
     order: Order,
     /// Include chown(2) and chmod(2) in the writing of a file.
     attributes: bool,
