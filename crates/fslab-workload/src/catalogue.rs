@@ -1,7 +1,7 @@
 //! The registry of jobs and of built-in workloads (the files of `workloads/`).
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use fslab_conformance::CONFORMANCE_JOBS;
 use fslab_job::{ENGINE_JOBS, JobKind};
@@ -34,11 +34,10 @@ fn jobs() -> impl Iterator<Item = &'static JobKind> {
     JOBS.into_iter().flatten()
 }
 
-/// Parameters of each job, by its name, with the defaults of the job.
-static PARAMETERS: LazyLock<BTreeMap<&'static str, Vec<ParameterInfo>>> = LazyLock::new(|| {
-    let of_job = |job: &JobKind| (job.name, parameters(&(job.schema)()));
-    jobs().map(of_job).collect()
-});
+/// Parameters of each job, by its name, with the defaults of the job: made where they are needed,
+/// since every trial would pay for all.
+static PARAMETERS: LazyLock<BTreeMap<&'static str, OnceLock<Vec<ParameterInfo>>>> =
+    LazyLock::new(|| jobs().map(|job| (job.name, OnceLock::new())).collect());
 
 /// The parameters in a schema.
 fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
@@ -78,7 +77,7 @@ pub fn job_infos() -> Vec<JobInfo> {
         JobInfo {
             name: job.name,
             about: description(schema.as_object()),
-            parameters: parameters_of(job).to_vec(),
+            parameters: parameters(&schema),
             schema,
         }
     };
@@ -89,20 +88,23 @@ pub fn job_infos() -> Vec<JobInfo> {
 
 /// The parameters of `job`.
 pub(crate) fn parameters_of(job: &JobKind) -> &'static [ParameterInfo] {
-    &PARAMETERS[job.name]
+    PARAMETERS[job.name].get_or_init(|| parameters(&(job.schema)()))
 }
 
 /// Name and text of each file of `workloads/`, sorted by name: see `build.rs`.
 static FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 
-static BUILT_IN: LazyLock<Vec<Workload>> = LazyLock::new(|| {
-    FILES
-        .iter()
-        .map(|(name, text)| built_in(name, text))
-        .collect()
-});
+/// The workload of each file, read when it is first asked for.
+static BUILT_IN: LazyLock<Vec<OnceLock<Workload>>> =
+    LazyLock::new(|| FILES.iter().map(|_| OnceLock::new()).collect());
 
-fn built_in(name: &str, text: &str) -> Workload {
+/// The workload of the file in this place.
+fn built_in(place: usize) -> &'static Workload {
+    let (name, text) = FILES[place];
+    BUILT_IN[place].get_or_init(|| read(name, text))
+}
+
+fn read(name: &str, text: &str) -> Workload {
     let definition = WorkloadDefinition::from_toml(text)
         .unwrap_or_else(|error| panic!("workloads/{name}.toml: {error}"));
     assert_eq!(definition.name, name, "workloads/{name}.toml has its name");
@@ -110,9 +112,8 @@ fn built_in(name: &str, text: &str) -> Workload {
 }
 
 /// All built-in workloads, sorted by name.
-#[must_use]
-pub fn all() -> &'static [Workload] {
-    &BUILT_IN
+pub fn all() -> impl ExactSizeIterator<Item = &'static Workload> {
+    (0..FILES.len()).map(built_in)
 }
 
 /// Names of all built-in workloads.
@@ -125,13 +126,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// [`WorkloadError::Unknown`], with the most similar name.
 pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
-    let found = all().binary_search_by(|workload| workload.name().cmp(name));
-    found
-        .map(|index| &all()[index])
-        .map_err(|_| WorkloadError::Unknown {
-            name: name.to_owned(),
-            nearest: nearest_name(name, names()),
-        })
+    let found = FILES.binary_search_by(|(known, _)| known.cmp(&name));
+    found.map(built_in).map_err(|_| WorkloadError::Unknown {
+        name: name.to_owned(),
+        nearest: nearest_name(name, names()),
+    })
 }
 
 /// The job of that name; else an error message.

@@ -73,8 +73,7 @@ fn not_taken(error: LabError) -> Failure {
     }
 }
 
-/// The lab with this name, or the default; an error if guests of this fslab cannot
-/// run in it.
+/// The lab with this name, or the default; an error if guests of this fslab cannot run in it.
 pub(crate) fn find_bootable(name: Option<&str>) -> Result<Lab, Failure> {
     bootable(find(name)?)
 }

@@ -65,10 +65,10 @@ impl WorkloadArgs {
 fn list(json: bool) -> Result<(), CommandError> {
     let workloads = fslab_workload::all();
     if json {
-        let all: Vec<_> = workloads.iter().map(summary).collect();
+        let all: Vec<_> = workloads.map(summary).collect();
         return screen::print_json(&all);
     }
-    let rows = workloads.iter().map(|workload| {
+    let rows = workloads.map(|workload| {
         vec![
             TableCell::new(workload.name()),
             TableCell::new(kind(workload).as_str()),

@@ -7,7 +7,7 @@
 //!     or source + recipe --> kernel ------------+
 //!     headers + kernel/simdisk --> fslab.ko ----+--> initramfs
 //!     kernel/simdisk/pc/init.c --> /init -------+
-//!     fslab-guest, stripped ------------------> program of the trials
+//!     fslab-guest, stripped ------------------------> program of the trials
 //! ```
 //!
 //! Invariant: the program is a part of the lab. Its instructions take time in the guest, so that

@@ -47,6 +47,7 @@ refused! {
     extents(&File) -> Vec<Extent>: "FIEMAP";
     extents_by_block(&File) -> Vec<Extent>: "FIBMAP";
     file_in_use(&Path) -> Option<InUse>: "users of images by /proc";
+    guest_program() -> PathBuf: "guests";
     lock_memory() -> (): "a guest's locked memory";
     make_fifo(&Path) -> (): "named pipes";
     map_block_bytes(&File) -> u64: "FIGETBSZ";

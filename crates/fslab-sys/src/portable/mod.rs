@@ -7,5 +7,5 @@ mod write_back;
 
 pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
 pub use no_processes::processes;
-pub use work::{SharedCounter, WorkerProcess, WorkerSide, guest_program};
+pub use work::{SharedCounter, WorkerProcess, WorkerSide};
 pub use write_back::{WriteBackWatch, sync_file_system};

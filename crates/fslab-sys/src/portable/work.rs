@@ -2,7 +2,6 @@
 //! without its limit, or refused.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::TimeLimit;
@@ -102,12 +101,4 @@ impl WorkerProcess {
     pub fn collect(self, _gives_up: impl Fn() -> bool) -> io::Result<Vec<u8>> {
         Err(crate::lacking::lacks("fork"))
     }
-}
-
-/// There are no guests.
-///
-/// # Errors
-/// `Unsupported`.
-pub fn guest_program() -> io::Result<PathBuf> {
-    Err(crate::lacking::lacks("guests"))
 }
