@@ -20,6 +20,8 @@ use fslab_sys::MEASURED_MEMORY;
 
 /// The kernel's description of the measured memory, with a random number.
 const MEMORY_STATE: &str = "/sys/module/fslab/parameters/memory_state";
+/// Heap of the trial.
+const HEAP_BYTES: i32 = 32 << 20;
 /// Stack of the worker thread: allocated at once, so that it does not grow later.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -28,7 +30,7 @@ const STACK_BYTES: usize = 8 << 20;
 /// # Errors
 /// If memory cannot be locked or the thread cannot be started.
 pub(crate) fn in_locked_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    fslab_sys::lock_memory()?;
+    fslab_sys::lock_memory(HEAP_BYTES)?;
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(STACK_BYTES);
         let worker = builder.spawn_scoped(scope, work)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first process of a PC's guest: loads modules, mounts the lab's root image, and becomes its fslab.
+ * The first process of a PC's guest: loads modules, mounts the lab's root image, and becomes its fslab-guest.
  *
  * The kernel's command line has fslab_modules=NAME,NAME...; the file /modules/NAME has the modules of
  * each, one path per line, in the order in which they are loaded. Everything is in an initramfs,
@@ -37,7 +37,8 @@
 static void fail(const char *task, const char *name)
 {
 	fprintf(stderr, "fslab: cannot %s %s: %s\n", task, name, strerror(errno));
-	reboot(RB_POWER_OFF);
+	/* The emulator ends then, with and without ACPI. */
+	reboot(RB_AUTOBOOT);
 	_exit(1);
 }
 

@@ -4,6 +4,8 @@
  * ordinary kernel.
  */
 #include <linux/kernel.h>
+#include <linux/notifier.h>
+#include <linux/reboot.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -58,6 +60,23 @@ static int __init read_options(void)
 	return error;
 }
 
+/*
+ * The kernel boots without ACPI, which would switch the machine off; the emulator ends when the
+ * machine restarts.
+ */
+static int end_machine(struct notifier_block *block, unsigned long event, void *data)
+{
+	if (event == SYS_HALT || event == SYS_POWER_OFF)
+		emergency_restart();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block end_notifier = {
+	.notifier_call = end_machine,
+	/* After all others. */
+	.priority = INT_MIN,
+};
+
 static int __init fslab_init(void)
 {
 	int (*const steps[])(void) = {
@@ -67,7 +86,7 @@ static int __init fslab_init(void)
 		fslab_init_lab_exchange_init,
 		fslab_init_simdisk_init,
 	};
-	int error = fslab_map_regions();
+	int error = register_reboot_notifier(&end_notifier) ?: fslab_map_regions();
 
 	if (error) {
 		pr_err("fslab: the machine has no table of files: %d\n", error);

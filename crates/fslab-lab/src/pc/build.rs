@@ -13,6 +13,7 @@ use super::facts::PcFacts;
 use super::initramfs::{BASE_LIST, FILES, Initramfs, LISTS, PARAMETERS};
 use super::modules::ModuleTree;
 use super::pc_kernel::PcKernel;
+use super::signature;
 use crate::build_dir::BuildDir;
 use crate::builder::Built;
 use crate::kernel::{BINARY, CONFIG, INITRAMFS, Kernel, KernelFacts, PROGRAM_FILE};
@@ -56,8 +57,17 @@ const BASE: [&str; 17] = [
 ];
 
 /// Kernel parameters against work at boot that no measurement needs, and that takes seconds of real
-/// time: tests of ciphers, the ACPI timer beside another clock, and a check of all page tables.
-const BOOT_PARAMETERS: [&str; 3] = ["cryptomgr.notests", "pmtmr=0", "rodata=off"];
+/// time: tests of ciphers, interpreting the firmware's ACPI tables, calibrating the HPET, a check
+/// of all page tables, 64 MiB of buffers for devices that cannot reach all memory, and rewriting
+/// the code of locks for one processor.
+const BOOT_PARAMETERS: [&str; 6] = [
+    "cryptomgr.notests",
+    "acpi=off",
+    "hpet=disable",
+    "rodata=off",
+    "swiotlb=noforce",
+    "noreplace-smp",
+];
 
 /// The modules of client and server of each network file system, by the protocol's name: the
 /// client of NFS asks for its version by the module's name, which is no alias of a file system. SMB
@@ -417,8 +427,15 @@ fn is_compressed(module: &Path) -> bool {
     module.extension().is_some_and(|end| end == "xz")
 }
 
-/// The bytes of a module: the guest's first process decompresses nothing.
+/// The bytes of a module: the guest's first process decompresses nothing, and its kernel verifies
+/// no signature.
 fn load_module(path: &Path) -> Result<Vec<u8>, LabError> {
+    let mut module = read_module(path)?;
+    module.truncate(signature::start(&module));
+    Ok(module)
+}
+
+fn read_module(path: &Path) -> Result<Vec<u8>, LabError> {
     if !is_compressed(path) {
         return fs::read(path).map_err(LabError::io("read", path));
     }

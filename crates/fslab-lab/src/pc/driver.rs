@@ -41,7 +41,7 @@ pc![
 const TIMER_VECTOR: &[u8] = b"kvm_set_posted_intr_wakeup_handler\0";
 
 /// Version of how the parts of a PC's lab are made.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// Identifies what a kernel of this kind is built with, independent of its source.
 pub(crate) fn recipe_digest(kind: SourceKind) -> KernelKey {

@@ -48,7 +48,7 @@ refused! {
     extents_by_block(&File) -> Vec<Extent>: "FIBMAP";
     file_in_use(&Path) -> Option<InUse>: "users of images by /proc";
     guest_program() -> PathBuf: "guests";
-    lock_memory() -> (): "a guest's locked memory";
+    lock_memory(i32) -> (): "a guest's locked memory";
     make_fifo(&Path) -> (): "named pipes";
     map_block_bytes(&File) -> u64: "FIGETBSZ";
     mount(&Path, &Path, &str, MountFlags, &str) -> (): "mount(2)";

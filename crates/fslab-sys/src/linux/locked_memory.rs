@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use super::status::check;
 
-/// Heap size allocated at once; growth beyond it is in steps of this size.
-const HEAP_BYTES: usize = 32 << 20;
 /// Larger allocations have separate mappings, the same in every build.
 const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
 
@@ -55,17 +53,18 @@ pub fn unshare_descriptors() -> io::Result<()> {
     check(unsafe { libc::unshare(libc::CLONE_FILES) })
 }
 
-/// Allocates a heap of fixed size for all threads and locks all current and future mappings: pages
-/// are allocated when mapped, not when first touched.
+/// Allocates a heap of `heap_bytes` for all threads and locks all current and future mappings:
+/// pages are allocated when mapped, not when first touched. Growth of the heap is in steps of this
+/// size.
 ///
 /// # Errors
 /// That of mlockall(2): EPERM or ENOMEM if the limit of locked memory is lower.
-pub fn lock_memory() -> io::Result<()> {
+pub fn lock_memory(heap_bytes: libc::c_int) -> io::Result<()> {
     // SAFETY: the calls take numbers, and change how the allocator obtains memory.
     let is_set = unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1) == 1
             && libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX) == 1
-            && libc::mallopt(libc::M_TOP_PAD, HEAP_BYTES as libc::c_int) == 1
+            && libc::mallopt(libc::M_TOP_PAD, heap_bytes) == 1
             && libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM_BYTES) == 1
     };
     if !is_set {
@@ -191,7 +190,8 @@ mod tests {
     #[test]
     fn the_heap_and_the_program_are_locked() {
         in_separate_process(|| {
-            if let Err(error) = lock_memory() {
+            let heap_bytes = 32 << 20;
+            if let Err(error) = lock_memory(heap_bytes) {
                 assert!(
                     matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)),
                     "{error}"
@@ -200,10 +200,10 @@ mod tests {
             }
             let status = read_text_file(Path::new("/proc/self/status"), 1 << 16).expect("read");
             let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
-            let kib: usize = locked
+            let kib: libc::c_int = locked
                 .and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok())
                 .expect("a number");
-            assert!(kib << 10 >= HEAP_BYTES, "{kib} KiB");
+            assert!(kib << 10 >= heap_bytes, "{kib} KiB");
             assert!(is_memory_locked());
         });
         assert!(!is_memory_locked());

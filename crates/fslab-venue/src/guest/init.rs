@@ -30,6 +30,8 @@ const CONSOLE: &str = "/dev/tty0";
 const SPEC: &str = "/dev/fslab-spec";
 const EVENTS: &str = "/dev/fslab-events";
 pub(super) const STATUS: &str = "/dev/fslab-status";
+/// Heap of the guest's first process, which waits for the trial.
+const HEAP_BYTES: i32 = 1 << 20;
 /// Stack of the worker thread: allocated at once, so that it does not grow later.
 const STACK_BYTES: usize = 1 << 20;
 /// Seconds of blocked I/O after which the kernel reports a hung task.
@@ -103,7 +105,7 @@ fn serve(task: GuestTask) -> io::Result<()> {
     let measured_kib = measured_memory_kib()?;
     if let Some(kib) = measured_kib {
         fix_limits(kib)?;
-        fslab_sys::lock_memory()?;
+        fslab_sys::lock_memory(HEAP_BYTES)?;
     }
     let is_measured = measured_kib.is_some();
     let work = thread::Builder::new().stack_size(STACK_BYTES);
