@@ -61,22 +61,22 @@ impl Drop for Device {
     }
 }
 
+/// The arguments of a run that formats `device`.
+fn arguments<'a>(subjects: &[&'a str], device: &'a str, repeats: &'a str) -> Vec<&'a str> {
+    let study = ["--study", "./small.toml", "--out", "out"];
+    let venue = ["--venue", "block", "--destroy", device];
+    [
+        &["compare"],
+        subjects,
+        &study,
+        &venue,
+        &["--repeats", repeats],
+    ]
+    .concat()
+}
+
 fn compare(desk: &Desk, device: &str) -> Ended {
-    desk.run(&[
-        "compare",
-        "ext4",
-        "ext2",
-        "--study",
-        "./small.toml",
-        "--venue",
-        "block",
-        "--destroy",
-        device,
-        "--repeats",
-        "1",
-        "--out",
-        "out",
-    ])
+    desk.run(&arguments(&["ext4", "ext2"], device, "1"))
 }
 
 #[test]
@@ -183,20 +183,7 @@ fn what_is_no_block_device_or_too_small_is_refused() {
 
 /// A study whose trials take long enough to be caught between two of them.
 fn begin_two_trials(desk: &Desk, device: &str) -> std::process::Child {
-    desk.start(&[
-        "compare",
-        "ext4",
-        "--study",
-        "./small.toml",
-        "--venue",
-        "block",
-        "--destroy",
-        device,
-        "--repeats",
-        "40",
-        "--out",
-        "out",
-    ])
+    desk.start(&arguments(&["ext4"], device, "40"))
 }
 
 /// Between two trials another disk got the name of the first, and was formatted.

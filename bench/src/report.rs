@@ -6,7 +6,7 @@ use crate::counting::Counter;
 use crate::grid::Grid;
 use crate::results::Results;
 use crate::series::{Series, Spread};
-use crate::targets::{Judged, judge};
+use crate::targets::{JudgedRow, judge};
 use crate::verdict;
 use crate::work::{Figure, Work};
 
@@ -83,21 +83,21 @@ command is started in it; in the rows names and files in `DIR/files`, where all 
 their files.
 ";
 
-fn summary(results: &Results, judged: &[Judged]) -> String {
+fn summary(results: &Results, judged: &[JudgedRow]) -> String {
     if results.quick {
         return format!(
             "{} rounds of small amounts: no figure means anything, and no target is judged.",
             results.rounds
         );
     }
-    verdict::summary(judged.iter().map(|it| it.reached), results.rounds)
+    verdict::summary(judged, results.rounds)
 }
 
-fn verdicts(judged: &[Judged]) -> Grid {
-    let row = |it: &Judged| {
+fn verdicts(judged: &[JudgedRow]) -> Grid {
+    let row = |it: &JudgedRow| {
         vec![
-            it.work.name().to_owned(),
-            it.place.to_owned(),
+            it.subject.work.name().to_owned(),
+            it.subject.place.to_owned(),
             it.target.clone(),
             it.found.clone(),
             it.verdict().to_owned(),

@@ -3,7 +3,7 @@
 use crate::counting::{Count, Counter};
 use crate::results::Results;
 use crate::series::Series;
-use crate::verdict::verdict;
+use crate::verdict::Judged;
 use crate::work::{Figure, Work};
 
 /// User-space instructions per operation at most.
@@ -22,30 +22,29 @@ const RESIDENT_KIB_MAX: u64 = 32 << 10;
 /// kernel counts resident pages per processor, and rounds.
 const RESIDENT_GROWTH_KIB_MAX: u64 = 512;
 
-/// A target and what was found.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Judged {
-    /// The row.
+/// A row of the measurements, and where it was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// What was done.
     pub(crate) work: Work,
-    /// Where.
+    /// Where; `any` for what does not depend on it.
     pub(crate) place: &'static str,
-    /// What is to be reached.
-    pub(crate) target: String,
-    /// What was measured.
-    pub(crate) found: String,
-    /// Whether it was reached; `None` where that cannot be said.
-    pub(crate) reached: Option<bool>,
 }
 
-impl Judged {
-    /// The verdict in words.
-    pub(crate) fn verdict(&self) -> &'static str {
-        verdict(self.reached)
+impl Row {
+    fn of(series: &Series) -> Self {
+        Self {
+            work: series.work,
+            place: series.place,
+        }
     }
 }
 
+/// A target of a row.
+pub(crate) type JudgedRow = Judged<Row>;
+
 /// Every target of what was measured; none of small amounts, whose figures mean nothing.
-pub(crate) fn judge(results: &Results) -> Vec<Judged> {
+pub(crate) fn judge(results: &Results) -> Vec<JudgedRow> {
     let mut judged = Vec::new();
     if results.quick {
         return judged;
@@ -60,19 +59,23 @@ pub(crate) fn judge(results: &Results) -> Vec<Judged> {
         judged.extend(user_time(results, series));
     }
     judged.extend(memory(results));
-    judged.sort_by_key(|it| (it.work as u8, it.place != "any", it.place != "tmpfs"));
+    judged.sort_by_key(|Judged { subject: row, .. }| {
+        (row.work as u8, row.place != "any", row.place != "tmpfs")
+    });
     judged
 }
 
-fn instructions(count: &Count) -> Option<Judged> {
+fn instructions(count: &Count) -> Option<JudgedRow> {
     let single = matches!(
         count.figure,
         Figure::RandomRead | Figure::BackwardRead | Figure::Create | Figure::Stat | Figure::Unlink
     );
     let counted = count.counter == Counter::Instructions && count.contender == "fslab";
     (single && counted).then(|| Judged {
-        work: count.work,
-        place: "any",
+        subject: Row {
+            work: count.work,
+            place: "any",
+        },
         target: format!(
             "{}: at most {INSTRUCTIONS_MAX:.0} user instructions per operation",
             count.figure
@@ -82,14 +85,13 @@ fn instructions(count: &Count) -> Option<Judged> {
     })
 }
 
-fn beside_c(results: &Results, series: &Series) -> Option<Judged> {
+fn beside_c(results: &Results, series: &Series) -> Option<JudgedRow> {
     if series.work == Work::Files {
         return None;
     }
     let ratio = series.ratio_to(results.beside(series, "C")?)?;
     Some(Judged {
-        work: series.work,
-        place: series.place,
+        subject: Row::of(series),
         target: format!(
             "{}: at least {RATIO_TO_C_MIN} of the loop in C",
             series.figure
@@ -100,7 +102,7 @@ fn beside_c(results: &Results, series: &Series) -> Option<Judged> {
 }
 
 /// fslab need not be ahead where fio has a ring too: there the loop in C is the measure.
-fn ahead_of_peers(results: &Results, series: &Series) -> Vec<Judged> {
+fn ahead_of_peers(results: &Results, series: &Series) -> Vec<JudgedRow> {
     let must = matches!(
         series.work,
         Work::Pread | Work::Backward | Work::Mmap | Work::Names
@@ -114,8 +116,7 @@ fn ahead_of_peers(results: &Results, series: &Series) -> Vec<Judged> {
         .map(|peer| {
             let ratio = series.ratio_to(peer);
             Judged {
-                work: series.work,
-                place: series.place,
+                subject: Row::of(series),
                 target: format!("{}: ahead of {}", series.figure, peer.contender),
                 found: ratio.map_or_else(
                     || format!("{} reported no rate", peer.contender),
@@ -127,7 +128,7 @@ fn ahead_of_peers(results: &Results, series: &Series) -> Vec<Judged> {
         .collect()
 }
 
-fn verification(results: &Results, series: &Series) -> Option<Judged> {
+fn verification(results: &Results, series: &Series) -> Option<JudgedRow> {
     if series.figure != Figure::FilesVerified {
         return None;
     }
@@ -137,8 +138,7 @@ fn verification(results: &Results, series: &Series) -> Option<Judged> {
     let ratio = series.ratio_to(plain)?;
     let percent = |part: f64| part * 100.0;
     Some(Judged {
-        work: series.work,
-        place: series.place,
+        subject: Row::of(series),
         target: format!(
             "verification costs at most {:.0} % of the rate",
             percent(VERIFICATION_COST_MAX)
@@ -153,15 +153,14 @@ fn verification(results: &Results, series: &Series) -> Option<Judged> {
     })
 }
 
-fn user_time(results: &Results, series: &Series) -> Option<Judged> {
+fn user_time(results: &Results, series: &Series) -> Option<JudgedRow> {
     let fio = results.beside(series, "fio")?;
     let (own_ns, fio_ns) = (
         series.user_ns_per_operation()?,
         fio.user_ns_per_operation()?,
     );
     Some(Judged {
-        work: series.work,
-        place: series.place,
+        subject: Row::of(series),
         target: format!("{}: user time at most a third of fio's", series.figure),
         found: format!("{own_ns:.0} ns, fio {fio_ns:.0} ns"),
         // Counted in ticks of 4 ms: with few of them nothing can be said.
@@ -171,8 +170,8 @@ fn user_time(results: &Results, series: &Series) -> Option<Judged> {
 }
 
 /// One verdict for each row and place: that of its most demanding figure.
-fn memory(results: &Results) -> Vec<Judged> {
-    let mut judged: Vec<(Judged, u64)> = Vec::new();
+fn memory(results: &Results) -> Vec<JudgedRow> {
+    let mut judged: Vec<(JudgedRow, u64)> = Vec::new();
     let own = results.series.iter().filter(|it| it.contender == "fslab");
     for series in own {
         let Some([full, small]) = series.resident_kib() else {
@@ -180,8 +179,7 @@ fn memory(results: &Results) -> Vec<Judged> {
         };
         let constant = full <= small + RESIDENT_GROWTH_KIB_MAX;
         let verdict = Judged {
-            work: series.work,
-            place: series.place,
+            subject: Row::of(series),
             target: "less than 32 MiB resident, constant".to_owned(),
             found: format!(
                 "{:.1} MiB, {:.1} MiB with a fiftieth of the operations",
@@ -191,7 +189,7 @@ fn memory(results: &Results) -> Vec<Judged> {
             reached: Some(full < RESIDENT_KIB_MAX && constant),
         };
         let demand = if constant { full } else { u64::MAX };
-        let same = |it: &&mut (Judged, u64)| (it.0.work, it.0.place) == (series.work, series.place);
+        let same = |it: &&mut (JudgedRow, u64)| it.0.subject == Row::of(series);
         match judged.iter_mut().find(same) {
             Some(known) if known.1 < demand => *known = (verdict, demand),
             Some(_) => {}

@@ -4,7 +4,7 @@ use super::findings::{
     Everything, Findings, Kind, Phase, PhaseFigures, Requests, SizeFigures, Sized,
 };
 use crate::series::Spread;
-use crate::verdict::verdict;
+use crate::verdict::Judged;
 
 /// Simulated seconds per real second at least, where a phase waits for its disk.
 const SPEED_MIN: f64 = 200.0;
@@ -24,26 +24,6 @@ const TRACE_RECORD_BYTES: u64 = 96;
 pub(crate) const IMAGE: &str = "disk.img";
 /// The record of what it did.
 pub(crate) const TRACE: &str = "disk.trace";
-
-/// A target and what was found.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Judged {
-    /// Of what.
-    pub(crate) subject: String,
-    /// What is to be reached.
-    pub(crate) target: String,
-    /// What was measured.
-    pub(crate) found: String,
-    /// Whether it was reached; `None` where that cannot be said.
-    pub(crate) reached: Option<bool>,
-}
-
-impl Judged {
-    /// The verdict in words.
-    pub(crate) fn verdict(&self) -> &'static str {
-        verdict(self.reached)
-    }
-}
 
 /// Every target of what was measured; phases have their own, in `phase_reached`.
 pub(crate) fn judge(findings: &Findings) -> Vec<Judged> {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::findings::{Everything, Findings, Kind, Phase, PhaseFigures, SizeFigures};
-use super::goals::{self, Judged, judge};
+use super::goals::{self, judge};
 use super::session::Compared;
 use crate::grid::Grid;
 use crate::series::Spread;
@@ -41,8 +41,8 @@ pub(crate) fn terminal(findings: &Findings) -> String {
     for (_, grid) in grids(findings) {
         let _ = writeln!(text, "{}\n", grid.terminal());
     }
-    let _ = writeln!(text, "{}\n", verdicts(&judged).terminal());
-    let _ = writeln!(text, "{}", summary(findings, &judged));
+    let _ = writeln!(text, "{}\n", verdict::table(&judged).terminal());
+    let _ = writeln!(text, "{}", verdict::summary(&judged, findings.rounds));
     text
 }
 
@@ -50,10 +50,14 @@ pub(crate) fn terminal(findings: &Findings) -> String {
 pub(crate) fn page(findings: &Findings, date: &str, command: &str) -> String {
     let judged = judge(findings);
     let mut text = format!("# The speed of virtual time, {date}\n\n");
-    let _ = writeln!(text, "{}\n\n`{command}`\n", summary(findings, &judged));
+    let _ = writeln!(
+        text,
+        "{}\n\n`{command}`\n",
+        verdict::summary(&judged, findings.rounds)
+    );
     text.push_str(METHOD);
     text.push_str("\n## Targets\n\n");
-    text.push_str(&verdicts(&judged).markdown());
+    text.push_str(&verdict::table(&judged).markdown());
     for (title, grid) in grids(findings) {
         let _ = write!(text, "\n## {title}\n\n{}", grid.markdown());
     }
@@ -82,25 +86,6 @@ fn grids(findings: &Findings) -> Vec<(&'static str, Grid)> {
         .into_iter()
         .filter(|(_, grid)| !grid.rows.is_empty())
         .collect()
-}
-
-fn summary(findings: &Findings, judged: &[Judged]) -> String {
-    verdict::summary(judged.iter().map(|it| it.reached), findings.rounds)
-}
-
-fn verdicts(judged: &[Judged]) -> Grid {
-    let row = |it: &Judged| {
-        vec![
-            it.subject.clone(),
-            it.target.clone(),
-            it.found.clone(),
-            it.verdict().to_owned(),
-        ]
-    };
-    Grid {
-        head: &["of what", "target", "found", "verdict"],
-        rows: judged.iter().map(row).collect(),
-    }
 }
 
 fn phases(findings: &Findings) -> Grid {

@@ -2,6 +2,7 @@
 
 use crate::machine::Fact;
 use crate::series::Spread;
+use crate::verdict::Judged;
 
 /// Median time at most of a command that asks for one run, or for a list for people.
 const COMMAND_MS_MAX: f64 = 1_000.0;
@@ -46,14 +47,6 @@ pub(crate) struct Findings {
     pub(crate) notes: Vec<String>,
 }
 
-/// A target, and whether it is reached.
-pub(crate) struct Judged {
-    pub(crate) what: String,
-    pub(crate) target: String,
-    pub(crate) found: String,
-    pub(crate) reached: bool,
-}
-
 /// Judges the findings; not those of a small store, for which no target is stated.
 pub(crate) fn judge(findings: &Findings) -> Vec<Judged> {
     let mut judged = Vec::new();
@@ -63,19 +56,19 @@ pub(crate) fn judge(findings: &Findings) -> Vec<Judged> {
     for measured in &findings.commands {
         let median_ms = measured.warm_ms.median;
         judged.push(Judged {
-            what: format!("fslab {}", measured.command),
+            subject: format!("fslab {}", measured.command),
             target: format!("{COMMAND_MS_MAX:.0} ms and {RESIDENT_MIB_MAX:.0} MiB at most"),
             found: format!("{median_ms:.0} ms, {:.0} MiB", measured.resident_mib),
-            reached: median_ms <= COMMAND_MS_MAX && measured.resident_mib <= RESIDENT_MIB_MAX,
+            reached: Some(median_ms <= COMMAND_MS_MAX && measured.resident_mib <= RESIDENT_MIB_MAX),
         });
     }
     if let Some((empty, full)) = findings.adding {
         let ratio = full.spread.median / empty.spread.median;
         judged.push(Judged {
-            what: "storing a trial, against an empty store".to_owned(),
+            subject: "storing a trial, against an empty store".to_owned(),
             target: format!("{ADDING_RATIO_MAX} times as long at most"),
             found: format!("{ratio:.2} times as long"),
-            reached: ratio <= ADDING_RATIO_MAX,
+            reached: Some(ratio <= ADDING_RATIO_MAX),
         });
     }
     judged

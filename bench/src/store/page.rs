@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::findings::{Findings, Judged, judge};
+use super::findings::{Findings, judge};
 use crate::grid::Grid;
 use crate::series::Spread;
-use crate::verdict::verdict;
+use crate::verdict::{self, Judged};
 
 const METHOD: &str = "\
 The store is filled through `fslab-store`, a run in a transaction: 10 subjects and 10 repeats
@@ -24,7 +24,7 @@ pub(crate) fn terminal(findings: &Findings) -> String {
     let _ = writeln!(text, "{}\n", commands(findings).terminal());
     let _ = writeln!(text, "{}\n", adding(findings).terminal());
     if !judged.is_empty() {
-        let _ = writeln!(text, "{}\n", verdicts(&judged).terminal());
+        let _ = writeln!(text, "{}\n", verdict::table(&judged).terminal());
     }
     let _ = writeln!(text, "{}", summary(findings, &judged));
     for note in &findings.notes {
@@ -39,7 +39,7 @@ pub(crate) fn page(findings: &Findings, date: &str, command: &str) -> String {
     let mut text = format!("# The store at scale, {date}\n\n");
     let _ = writeln!(text, "{}\n\n`{command}`\n", summary(findings, &judged));
     text.push_str(METHOD);
-    let targets = (!judged.is_empty()).then(|| ("Targets", verdicts(&judged)));
+    let targets = (!judged.is_empty()).then(|| ("Targets", verdict::table(&judged)));
     let measured = [
         ("Commands", commands(findings)),
         ("Storing a trial", adding(findings)),
@@ -58,7 +58,7 @@ pub(crate) fn page(findings: &Findings, date: &str, command: &str) -> String {
 }
 
 fn summary(findings: &Findings, judged: &[Judged]) -> String {
-    let reached = judged.iter().filter(|it| it.reached).count();
+    let reached = judged.iter().filter(|it| it.reached == Some(true)).count();
     let filled = findings
         .filling_s
         .map_or_else(String::new, |seconds| format!(", filled in {seconds:.0} s"));
@@ -74,21 +74,6 @@ fn summary(findings: &Findings, judged: &[Judged]) -> String {
         findings.store_bytes as f64 / 1e9,
         findings.times
     )
-}
-
-fn verdicts(judged: &[Judged]) -> Grid {
-    let row = |it: &Judged| {
-        vec![
-            it.what.clone(),
-            it.target.clone(),
-            it.found.clone(),
-            verdict(Some(it.reached)).to_owned(),
-        ]
-    };
-    Grid {
-        head: &["of what", "target", "found", "verdict"],
-        rows: judged.iter().map(row).collect(),
-    }
 }
 
 fn commands(findings: &Findings) -> Grid {

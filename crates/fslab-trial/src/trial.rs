@@ -606,13 +606,17 @@ mod tests {
         assert!(reason.contains("'read'"), "{reason}");
     }
 
+    /// Phases of one group.
+    fn grouped(name: &str, workload: &str) -> PhaseSpec {
+        PhaseSpec {
+            group: Some("a".into()),
+            ..phase(name, workload, CachePolicy::Keep)
+        }
+    }
+
     #[test]
     fn a_failure_in_a_group_costs_the_rest_of_that_group_alone() {
         let folder = tempfile::tempdir().expect("a directory");
-        let grouped = |name, workload| PhaseSpec {
-            group: Some("a".into()),
-            ..phase(name, workload, CachePolicy::Keep)
-        };
         let phases = vec![
             grouped("read", "read"),
             grouped("random", "random-read"),
@@ -633,10 +637,6 @@ mod tests {
     #[test]
     fn records_of_a_trial_with_rounds_have_their_round_and_a_failed_group_is_retried() {
         let folder = tempfile::tempdir().expect("a directory");
-        let grouped = |name, workload| PhaseSpec {
-            group: Some("a".into()),
-            ..phase(name, workload, CachePolicy::Keep)
-        };
         let phases = vec![
             grouped("read", "read"),
             grouped("random", "random-read"),
