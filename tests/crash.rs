@@ -320,5 +320,5 @@ fn judged_states_are_kept_for_the_next_time() {
     assert_eq!(without_times(again), without_times(at_once));
     let all = ["crash", "judge", name, "--resume", "--folder", "images"];
     let other = desk.run(&[&all[..], &["--drop-flush", "all"]].concat());
-    other.expect_error("of another log, lab or planted fault", "remove it");
+    other.expect_error("has states of another planted fault", "remove it");
 }

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
 
-  gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
+  gate    fmt, tidy, clippy, doc, deny, build, fuzz, exact and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
   mutants whether faults planted in the kernel are found after a power loss; `mutants --help`
   cross   fslab for another platform, in target/cross/: TARGET [--release]

@@ -1,9 +1,9 @@
 //! The claims of an original as conditions on a run's figures.
 //!
 //! ```text
-//!     Claims --- Claim --- Holds --- Kind       the condition, with its subjects and phases
-//!                            +------ Score      the figure that is compared
-//!                            +------ where      the points of a sweep
+//!     Claims --- Claim --- Holds --- ClaimKind   the condition, with its subjects and phases
+//!                            +------ Score       the figure that is compared
+//!                            +------ condition   the points of a sweep
 //! ```
 
 use std::collections::BTreeMap;

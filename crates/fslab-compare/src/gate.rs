@@ -307,12 +307,12 @@ impl Gate {
         let has = |ruling| self.with(ruling).next().is_some();
         Some(match (has(Ruling::TooFew), has(Ruling::NoRatio)) {
             (true, false) => (
-                "no figure has repeats enough for an interval",
-                "two repeats in both runs are the least, five are better: --repeats 5",
+                "no figure has enough repeats for an interval",
+                "each run needs at least two repeats, better five: --repeats 5",
             ),
             (true, true) => (
-                "no figure has both a ratio and repeats enough for an interval",
-                "two repeats in both runs are the least, and --metric names other figures",
+                "no figure has both a ratio and enough repeats for an interval",
+                "each run needs at least two repeats; --metric names other figures",
             ),
             (false, _) => (
                 "no figure has a ratio: a value is 0, or neither more nor less is better",

@@ -16,7 +16,7 @@
 //!     LogScript, LogDatabase, StateReport --Judge--> JudgedState --survival()--> Survival
 //! ```
 //!
-//! Pure: no file system, no guest. Logs are input from strangers; a reader bounds all that it
+//! Pure: no file system, no guest. Logs are untrusted; a reader bounds all that it
 //! takes.
 
 mod contents;

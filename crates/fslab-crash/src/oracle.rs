@@ -752,7 +752,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_of_a_stranger_is_checked() {
+    fn an_untrusted_script_is_checked() {
         let mut odd = script(&["create a"]);
         odd.properties = vec![Property::Ordered(0, 9)];
         assert!(Oracle::new(&odd).is_err());

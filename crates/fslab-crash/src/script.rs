@@ -443,7 +443,7 @@ mod tests {
         }
     }
 
-    /// No step of a stranger's study leads out of the tree.
+    /// No step of an untrusted study leads out of the tree.
     #[test]
     fn names_outside_of_the_root_and_odd_lengths_are_refused() {
         for text in [

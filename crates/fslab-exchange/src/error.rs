@@ -116,7 +116,7 @@ impl fmt::Display for ImportErrorKind {
             Self::Binary { offset } => {
                 write!(f, "it is not text: the byte at offset {offset} is in none")
             }
-            Self::Unrecognised => f.write_str("it is the output of no tool that is known"),
+            Self::Unrecognised => f.write_str("it is not the output of a known tool"),
             Self::Truncated { missing } => write!(f, "it is cut off: {missing}"),
             Self::Fields { found, wanted } => write!(f, "{found} fields, and not {wanted}"),
             Self::Value { found, wanted } => write!(f, "{found:?} is not {wanted}"),
@@ -155,7 +155,7 @@ impl ImportError {
                  command that failed"
             }
             ImportErrorKind::Binary { .. } | ImportErrorKind::Unrecognised => {
-                "read are bonnie++ CSV, iozone, fio --output-format=json or json+, IOR, mdtest, \
+                "known are bonnie++ CSV, iozone, fio --output-format=json or json+, IOR, mdtest, \
                  IO500, the JSON of `fslab export`, and CSV with the columns subject, phase, \
                  repeat, metric, value"
             }

@@ -90,13 +90,22 @@ struct Candidate<'a> {
     row: String,
 }
 
+/// The cases that were chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChosenCases {
+    /// The cases.
+    pub cases: Vec<FaultCase>,
+    /// How many more there are than [`CaseChoice::cases`].
+    pub left_out: usize,
+}
+
 /// The cases, by block and fault: each access that fails once, then all.
 #[must_use]
 pub fn choose_cases(
     units: &[(BlockUnit, Vec<AccessKind>)],
     accesses: &[DiskAccess],
     choice: &CaseChoice,
-) -> Vec<FaultCase> {
+) -> ChosenCases {
     let mut cases = Vec::new();
     let candidates = candidates(units, choice);
     let wants = |kind: &DiskFaultKind| choice.faults.is_empty() || choice.faults.contains(kind);
@@ -123,8 +132,9 @@ pub fn choose_cases(
     if wants_cache && wants(&DiskFaultKind::FlushError) {
         cases.extend(of_cache(accesses));
     }
+    let left_out = cases.len().saturating_sub(choice.cases);
     cases.truncate(choice.cases);
-    cases
+    ChosenCases { cases, left_out }
 }
 
 fn candidates<'a>(
@@ -301,7 +311,8 @@ mod tests {
             access(AccessKind::Write, 0, 32),
             access(AccessKind::Flush, 0, 0),
         ];
-        let cases = choose_cases(&units, &accesses, &choice());
+        let ChosenCases { cases, left_out } = choose_cases(&units, &accesses, &choice());
+        assert_eq!(left_out, 0);
         let texts: Vec<String> = cases.iter().map(|it| it.fault.to_string()).collect();
         assert_eq!(texts[..2], ["read-error@0+8#0", "read-error@0+8#0!"]);
         assert!(texts.contains(&"lost-write@24+8#0".to_owned()));
@@ -331,10 +342,10 @@ mod tests {
             faults: vec![DiskFaultKind::ReadError],
             ..choice()
         };
-        let cases = choose_cases(&units, &[], &choice);
+        let cases = choose_cases(&units, &[], &choice).cases;
         assert_eq!(cases.len(), 2 * ORDINALS_MAX);
         assert_eq!((&*cases[0].row, &*cases[2].row), ("block 1", "block 2"));
         let few = choose_cases(&units, &[], &CaseChoice { cases: 3, ..choice });
-        assert_eq!(few.len(), 3);
+        assert_eq!((few.cases.len(), few.left_out), (3, 2 * ORDINALS_MAX - 3));
     }
 }

@@ -22,7 +22,7 @@ mod plan;
 
 pub use blocks::{BlockKind, BlockMap, BlockUnit, DiskImage, units_of};
 pub use case_outcome::{Aftermath, CaseOutcome, Detection, KernelEnd, Recovery};
-pub use cases::{CaseChoice, FaultCase, choose_cases};
+pub use cases::{CaseChoice, ChosenCases, FaultCase, choose_cases};
 pub use claims::{CaseClaim, CaseClaims, CaseVerdict};
 pub use fault::{AccessKind, DiskFault, DiskFaultKind, ParseFaultError};
 pub use judge_case::judge_case;

@@ -35,7 +35,7 @@ impl KernelConfig {
 
 impl fmt::Display for KernelConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lists: Vec<_> = self.0.iter().map(|list| list.join(" with ")).collect();
+        let lists: Vec<_> = self.0.iter().map(|list| list.join(" and ")).collect();
         f.pad(&lists.join(", or "))
     }
 }
@@ -252,6 +252,6 @@ mod tests {
             |names: &[&str]| config.is_met_by(&names.iter().map(|&name| name.to_owned()).collect());
         assert!(met(&["CONFIG_A", "CONFIG_B"]) && met(&["CONFIG_C", "CONFIG_X"]));
         assert!(!met(&["CONFIG_A"]) && !met(&[]));
-        assert_eq!(config.to_string(), "CONFIG_A with CONFIG_B, or CONFIG_C");
+        assert_eq!(config.to_string(), "CONFIG_A and CONFIG_B, or CONFIG_C");
     }
 }

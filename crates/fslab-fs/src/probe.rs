@@ -526,7 +526,7 @@ mod tests {
         guest.config.remove("CONFIG_UFS_FS_WRITE");
         assert_eq!(
             obstacles(&of("ufs1", &host, VenueKind::Guest)),
-            ["the guest kernel uml has no CONFIG_UFS_FS with CONFIG_UFS_FS_WRITE"]
+            ["the guest kernel uml has no CONFIG_UFS_FS and CONFIG_UFS_FS_WRITE"]
         );
         host.guest = None;
         let probe = of("xfs", &host, VenueKind::Guest);
@@ -572,7 +572,7 @@ mod tests {
         let probe = of("ufs2", &host, VenueKind::Loop);
         assert_eq!(
             obstacles(&probe),
-            ["this kernel has no CONFIG_UFS_FS with CONFIG_UFS_FS_WRITE"]
+            ["this kernel has no CONFIG_UFS_FS and CONFIG_UFS_FS_WRITE"]
         );
         assert!(of("xfs", &host, VenueKind::Loop).works);
     }

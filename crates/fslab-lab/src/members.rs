@@ -1,6 +1,6 @@
 //! Members of our tar archives: regular files whose names, order and size limits the reader knows.
 //!
-//! Archives may come from strangers. A reader compares each header with the one that it would have
+//! Archives are untrusted. A reader compares each header with the one that it would have
 //! written itself, so that links, devices, other names, owners and sizes beyond the limit have no
 //! way in.
 

@@ -69,6 +69,14 @@ pub enum PhaseOutcome {
     },
 }
 
+impl PhaseOutcome {
+    /// Why a phase is skipped after the phase `failed`.
+    #[must_use]
+    pub fn reason_after(failed: &str) -> String {
+        format!("the phase '{failed}' before it failed")
+    }
+}
+
 /// Latencies of one kind of operation in a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationLatency {

@@ -86,11 +86,75 @@ pub struct Adaptive {
 impl Adaptive {
     /// The default target.
     pub const TARGET: Percent = Percent::of_share(0.05);
+    /// The budget of a comparison to which no option of repetition was given.
+    pub const BUDGET_S: u32 = 300;
+
+    /// The option `--budget`, if it ended the repeats.
+    fn budget_option(&self) -> Option<&'static str> {
+        let by_default = self.until_decided.then_some(Self::BUDGET_S);
+        let is_given = self.budget_s.is_some() && self.budget_s != by_default;
+        is_given.then_some("--budget")
+    }
+
+    /// The command that continues a run with this rule with a range of repeats, in words.
+    #[must_use]
+    pub fn continued_with_range(rule: Option<&Self>, least: u32, most: u32) -> String {
+        let without = rule.and_then(Self::budget_option);
+        command(&format!("{least}..{most}"), &Vec::from_iter(without))
+    }
+
+    /// The command that continues a run with this rule with a fixed number of repeats, in words.
+    /// Options that end repeats cannot stand beside such a number.
+    #[must_use]
+    pub fn continued_with(rule: Option<&Self>, repeats: u32) -> String {
+        let mut without = Vec::from_iter(rule.and_then(Self::budget_option));
+        without.extend(rule.and_then(|it| (it.target != Self::TARGET).then_some("--target")));
+        without.extend(rule.and_then(|it| (!it.key.is_empty()).then_some("--key")));
+        command(&repeats.to_string(), &without)
+    }
+}
+
+fn command(repeats: &str, without: &[&str]) -> String {
+    let options = match without {
+        [] => String::new(),
+        options => format!(" (without {})", options.join(", ")),
+    };
+    format!("the same command with --resume --repeats {repeats}{options}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_continued_without_the_options_that_would_end_it_again() {
+        let by_default = Adaptive {
+            repeats_max: 30,
+            target: Adaptive::TARGET,
+            key: Vec::new(),
+            until_decided: true,
+            budget_s: Some(Adaptive::BUDGET_S),
+        };
+        let same = "the same command with --resume --repeats";
+        for rule in [None, Some(&by_default)] {
+            assert_eq!(Adaptive::continued_with(rule, 9), format!("{same} 9"));
+            let range = Adaptive::continued_with_range(rule, 3, 20);
+            assert_eq!(range, format!("{same} 3..20"));
+        }
+        let limited = Adaptive {
+            key: vec!["read".to_owned()],
+            budget_s: Some(20),
+            ..by_default
+        };
+        assert_eq!(
+            Adaptive::continued_with(Some(&limited), 9),
+            format!("{same} 9 (without --budget, --key)")
+        );
+        assert_eq!(
+            Adaptive::continued_with_range(Some(&limited), 3, 20),
+            format!("{same} 3..20 (without --budget)")
+        );
+    }
 
     #[test]
     fn rounds_go_mount_by_mount() {

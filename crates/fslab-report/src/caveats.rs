@@ -250,7 +250,7 @@ fn disturbed(analysis: &Analysis, names: &[String]) -> Option<String> {
     }
     (repeats > 0).then(|| {
         format!(
-            "{} disturbed by what else took place on the machine, and all are in the figures: {}.",
+            "{} disturbed by other activity on the machine, and all are in the figures: {}.",
             match repeats {
                 1 => "1 measurement was".to_owned(),
                 several => format!("{several} measurements were"),
@@ -270,8 +270,9 @@ fn wide(analysis: &Analysis) -> Option<String> {
     let with_interval = wide.iter().filter(|it| it.reach.is_some()).count();
     (with_interval > 0).then(|| {
         format!(
-            "{with_interval} of {} of a phase and a subject are known no better than ± {}.",
+            "{with_interval} of {} of a phase and a subject {} an interval wider than ± {}.",
             count(wide.len() + known, "figure"),
+            if with_interval == 1 { "has" } else { "have" },
             percent(target.share())
         )
     })

@@ -20,8 +20,8 @@ pub(crate) enum PhaseGroup {
     Other,
 }
 
-/// Words of an operation or of a workload's name, and the group that they tell. The first that is
-/// found counts.
+/// Names of operations and words of a workload's name, and their group. The first that is found
+/// counts.
 const WORDS: [(PhaseGroup, &[&str]); 5] = [
     (
         PhaseGroup::Removing,
@@ -29,16 +29,36 @@ const WORDS: [(PhaseGroup, &[&str]); 5] = [
     ),
     (
         PhaseGroup::Creating,
-        &["create", "replace", "mkdir", "write", "copy"],
+        &["create", "replace", "mkdir", "write", "copy", "turnover"],
     ),
     (
         PhaseGroup::ReadingMetadata,
-        &["stat", "list", "readdir", "find", "open"],
+        &[
+            "stat",
+            "list",
+            "readdir",
+            "find",
+            "open",
+            "readlink",
+            "get-xattr",
+        ],
     ),
     (PhaseGroup::ReadingFiles, &["read"]),
     (
         PhaseGroup::ChangingMetadata,
-        &["chmod", "rename", "link", "symlink", "truncate", "setxattr"],
+        &[
+            "chmod",
+            "chown",
+            "utimens",
+            "rename",
+            "link",
+            "symlink",
+            "truncate",
+            "fallocate",
+            "set-xattr",
+            "fsync-file",
+            "fsync-directory",
+        ],
     ),
 ];
 
@@ -65,7 +85,9 @@ impl PhaseGroup {
             return Self::Programs;
         }
         let name = operation.unwrap_or(workload);
-        let has = |words: &[&str]| name.split(['-', '_']).any(|part| words.contains(&part));
+        let has = |words: &[&str]| {
+            words.contains(&name) || name.split(['-', '_']).any(|part| words.contains(&part))
+        };
         let found = WORDS.iter().find(|(_, words)| has(words));
         found.map_or(Self::Other, |(group, _)| *group)
     }
@@ -101,6 +123,18 @@ mod tests {
         assert_eq!(of(Some("list"), "list"), PhaseGroup::ReadingMetadata);
         assert_eq!(of(Some("chmod"), "chmod"), PhaseGroup::ChangingMetadata);
         assert_eq!(of(Some("unlink"), "tree-unlink"), PhaseGroup::Removing);
+        assert_eq!(of(Some("remove-all"), "clear"), PhaseGroup::Removing);
+        assert_eq!(of(Some("get-xattr"), "files"), PhaseGroup::ReadingMetadata);
+        for changing in [
+            "set-xattr",
+            "chown",
+            "utimens",
+            "fallocate",
+            "fsync-directory",
+        ] {
+            let found = of(Some(changing), "files");
+            assert_eq!(found, PhaseGroup::ChangingMetadata, "{changing}");
+        }
         // Imported runs have no parameters.
         assert_eq!(of(None, "clear"), PhaseGroup::Removing);
         assert_eq!(of(None, "tree-create"), PhaseGroup::Creating);

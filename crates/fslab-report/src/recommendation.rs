@@ -7,7 +7,7 @@ use fslab_compare::{
     Analysis, Choice, Ground, GroundFigure, Lead, PassedOver, Recommendation, Shortfall, TOLERANCE,
     Undecided, WhyNone,
 };
-use fslab_model::Reservation;
+use fslab_model::{Adaptive, Reservation};
 use fslab_stats::{Estimate, Interval, REPEATS_MOST};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, share};
@@ -85,11 +85,6 @@ fn interval(speed: Estimate) -> String {
     };
     let interval = speed.interval.map(words);
     interval.map_or_else(String::new, |it| format!(" (95 % interval {it})"))
-}
-
-/// The command that adds repeats to the run.
-fn with_repeats(repeats: usize) -> String {
-    format!("the same command with --resume --repeats {repeats}")
 }
 
 struct Writer<'a> {
@@ -364,6 +359,12 @@ impl Writer<'_> {
         remark("Counts less", &sentence.into_iter().collect::<Vec<_>>())
     }
 
+    /// The command that adds repeats to the run.
+    fn continued_with(&self, repeats: usize) -> String {
+        let adaptive = self.analysis.run.header.plan.adaptive.as_ref();
+        Adaptive::continued_with(adaptive, u32::try_from(repeats).unwrap_or(u32::MAX))
+    }
+
     /// What to measure next, if the run leaves the question open.
     fn next(&self) -> Option<Remark> {
         let mut sentences = Vec::new();
@@ -375,7 +376,7 @@ impl Writer<'_> {
                 "About {} of each file system would decide it in four of five cases, if the \
                  spread stays as it is: {}.",
                 count(*repeats, "repeat"),
-                with_repeats(*repeats)
+                self.continued_with(*repeats)
             )),
             Choice::Undecided(_) => sentences.push(format!(
                 "With this spread, {} would not decide it: first look for what makes repeats \
@@ -384,7 +385,7 @@ impl Writer<'_> {
             )),
             Choice::None(WhyNone::TooFewRepeats) => sentences.push(format!(
                 "{REPEATS_LEAST} repeats or more give intervals: {}.",
-                with_repeats(REPEATS_LEAST)
+                self.continued_with(REPEATS_LEAST)
             )),
             _ if self.recommendation.is_exact => sentences.push(format!(
                 "The figures are one exact point; how sensitive they are, {REPEATS_LEAST} \

@@ -54,10 +54,13 @@ pub fn differences(study: &Study, plan: &Plan) -> Vec<String> {
     );
     if !plan.scale.is_full() {
         let smaller = match study.scale.parameters.is_empty() {
-            true => "the ends of its sweeps".to_owned(),
-            false => study.scale.parameters.join(", ").replace('_', " "),
+            true => "its sweeps end earlier".to_owned(),
+            false => {
+                let names = study.scale.parameters.join(", ").replace('_', " ");
+                format!("fewer or smaller {names}")
+            }
         };
-        differences.push(format!("scale {}: fewer or smaller {smaller}", plan.scale));
+        differences.push(format!("scale {}: {smaller}", plan.scale));
     }
     differences.push(match &plan.venue {
         VenuePlan::Sim { disk, .. } => {

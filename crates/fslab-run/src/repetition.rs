@@ -22,8 +22,6 @@ const PERTURBED_REPEATS: u32 = 3;
 /// Most repeats in real time of a study with a fixed number, where several subjects are compared:
 /// further ones follow until the differences are decided, or the budget is used up.
 const COMPARED_REPEATS_MAX: u32 = 30;
-/// The budget of such repeats.
-const BUDGET_S: u32 = 300;
 
 /// Repeats as typed: `5`, or `3..20` for 3 to 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +114,7 @@ pub enum RepetitionError {
         /// The venue.
         venue: &'static str,
     },
-    /// A target or key without adaptive repeats.
+    /// A target, a key or a budget without adaptive repeats.
     #[error("{what} needs a range of repeats, and their number is fixed")]
     NothingToEnd {
         /// The option.
@@ -252,7 +250,7 @@ pub(crate) fn repetition(
         }
         Some(most) => Some(Adaptive {
             until_decided: is_default && asked.target.or(study.target).is_none(),
-            budget_s: asked.budget_s.or(is_default.then_some(BUDGET_S)),
+            budget_s: asked.budget_s.or(is_default.then_some(Adaptive::BUDGET_S)),
             ..adaptive(study, asked, most)?
         }),
     };
@@ -426,7 +424,7 @@ mod tests {
         };
         let by_default = of(&Repetition::default(), 2).expect("adaptive");
         assert!(by_default.until_decided);
-        assert_eq!(by_default.budget_s, Some(BUDGET_S));
+        assert_eq!(by_default.budget_s, Some(Adaptive::BUDGET_S));
         assert_eq!(by_default.repeats_max, COMPARED_REPEATS_MAX);
         assert_eq!(of(&Repetition::default(), 1), None);
         assert_eq!(of(&asked("4"), 2), None);

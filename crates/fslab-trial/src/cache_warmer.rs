@@ -144,7 +144,7 @@ mod tests {
     fn data_is_in_memory_afterwards_except_that_of_stages() {
         let folder = tempfile::tempdir().expect("a folder");
         let Some([f, g, aged]) = cold_tree(folder.path()) else {
-            eprintln!("not run: this file system evicts nothing");
+            eprintln!("skipped: this file system evicts nothing");
             return;
         };
         let stop = StopFlag::new();

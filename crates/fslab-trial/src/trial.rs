@@ -257,10 +257,6 @@ impl Skips {
     }
 }
 
-fn after(failed: &PhaseSpec) -> String {
-    format!("the phase '{}' before it failed", failed.name)
-}
-
 /// Runs all rounds. Once everything is to be skipped, the remaining phases are only recorded as
 /// skipped, without steps between rounds.
 fn run_rounds<W: Write>(
@@ -389,9 +385,9 @@ fn run_phases<W: Write>(
             record.withdraw(lost);
         }
         if failure.is_some() || lost.is_some() {
-            skips.everything(after(phase_spec));
+            skips.everything(PhaseOutcome::reason_after(&phase_spec.name));
         } else if matches!(record.outcome, PhaseOutcome::Failed { .. }) {
-            skips.group_of(phase_spec, after(phase_spec));
+            skips.group_of(phase_spec, PhaseOutcome::reason_after(&phase_spec.name));
         }
         review.record(record, events);
         if let Some(lost) = lost {

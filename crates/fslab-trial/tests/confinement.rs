@@ -102,7 +102,7 @@ fn scene() -> tempfile::TempDir {
 fn is_superuser() -> bool {
     let is = fslab_sys::is_superuser();
     if !is {
-        eprintln!("not run: a test binary has several threads, so that it needs root");
+        eprintln!("skipped: a test binary has several threads, so that it needs root");
     }
     is
 }

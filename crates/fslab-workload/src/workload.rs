@@ -37,7 +37,7 @@ pub enum WorkloadError {
         source: serde_json::Error,
     },
     /// A parameter has an invalid value.
-    #[error("workload '{workload}' cannot run with {problem}")]
+    #[error("workload '{workload}' cannot run: {problem}")]
     Value {
         /// The workload.
         workload: String,

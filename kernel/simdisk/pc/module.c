@@ -61,8 +61,8 @@ static int __init read_options(void)
 }
 
 /*
- * The kernel boots without ACPI, which would switch the machine off; the emulator ends when the
- * machine restarts.
+ * A kernel that boots without ACPI cannot switch the machine off; the emulator ends when the machine
+ * restarts.
  */
 static int end_machine(struct notifier_block *block, unsigned long event, void *data)
 {
@@ -86,7 +86,7 @@ static int __init fslab_init(void)
 		fslab_init_lab_exchange_init,
 		fslab_init_simdisk_init,
 	};
-	int error = register_reboot_notifier(&end_notifier) ?: fslab_map_regions();
+	int error = fslab_map_regions();
 
 	if (error) {
 		pr_err("fslab: the machine has no table of files: %d\n", error);
@@ -95,8 +95,8 @@ static int __init fslab_init(void)
 	error = read_options();
 	for (int i = 0; !error && i < ARRAY_SIZE(steps); i++)
 		error = steps[i]();
-	/* The machine is switched off where it fails: nothing is undone. */
-	return error;
+	/* The first process restarts the machine where it fails: nothing is undone. */
+	return error ?: register_reboot_notifier(&end_notifier);
 }
 module_init(fslab_init);
 

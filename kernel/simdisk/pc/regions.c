@@ -67,7 +67,7 @@ static int check_table(void)
 	if (!table || exchange->bytes < sizeof(*table) ||
 	    memcmp(table->magic, FSLAB_TABLE_MAGIC, sizeof(table->magic)) ||
 	    table->version != FSLAB_TABLE_VERSION || table->count > FSLAB_FILES_MAX)
-		return -ENODEV;
+		return -EINVAL;
 	for (i = 0; i < table->count; i++)
 		if (!fits(&table->files[i]))
 			return -EINVAL;

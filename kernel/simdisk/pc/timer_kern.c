@@ -4,7 +4,7 @@
  *
  * A kernel measures the rate of that timer for 100 ms at boot with the instruction PAUSE, at each of
  * which QEMU leaves its execution loop: 3 s of real time. QEMU's has the constant rate of its virtual
- * clock. So the kernel is started with nolapic_timer, waits with the HPET until this module is loaded,
+ * clock. So the kernel is started with nolapic_timer, waits with the PIT until this module is loaded,
  * and with this device from then on, whose steps are 1 ns instead of 10.
  *
  * Modules cannot have a vector of their own for it. That of KVM's posted interrupts has an exported
@@ -17,6 +17,7 @@
 #include <linux/sched/task_stack.h>
 
 #include <asm/apic.h>
+#include <asm/cpufeature.h>
 #include <asm/irq.h>
 #include <asm/irq_regs.h>
 #include <asm/irq_vectors.h>
@@ -85,6 +86,10 @@ static void on_interrupt(void)
 
 static int __init fslab_timer_init(void)
 {
+	if (!boot_cpu_has(X86_FEATURE_APIC)) {
+		pr_err("fslab: the kernel uses no local APIC; CONFIG_ACPI or CONFIG_X86_MPPARSE finds it\n");
+		return -EINVAL;
+	}
 	device.cpumask = cpumask_of(0);
 	kvm_set_posted_intr_wakeup_handler(on_interrupt);
 	clockevents_config_and_register(&device, COUNTS_PER_S, COUNTS_MIN, COUNTS_MAX);

@@ -1,10 +1,11 @@
 //! The binary: one static file without symbols, which are kept aside; and the program that guests
 //! run, linked as in a build from source.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::program::{make, read, run, text};
+use super::program::{make, run, text};
 use super::targets::Build;
 
 /// The most bytes of the binary.
@@ -31,7 +32,9 @@ pub(super) fn build(root: &Path, build: &Build, to: &Path, symbols: &Path) -> Re
     let mut strip = Command::new(&objcopy);
     run(strip.arg("--strip-all").arg(link).args([&built, to]))?;
     ensure_static(build, to)?;
-    let bytes = read(to)?.len() as u64;
+    let bytes = fs::metadata(to)
+        .map_err(|error| format!("{}: {error}", to.display()))?
+        .len();
     if bytes > BYTES_MAX {
         return Err(format!(
             "the binary has {bytes} bytes; at most {BYTES_MAX} are allowed"
@@ -61,20 +64,20 @@ pub(super) fn build_for_guests(root: &Path, build: &Build, to: &Path) -> Result<
 
 fn compile(root: &Path, build: &Build, program: &str, linked: Linked) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let home = text(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let sysroot = text(Command::new("rustc").args(["--print", "sysroot"]))?;
     let registry = std::env::var("CARGO_HOME")
         .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))
-        .unwrap_or_default();
-    // Messages of errors have paths of sources: without those of this machine.
+        .map_err(|_| "neither CARGO_HOME nor HOME is set".to_owned())?;
     let linking = match linked {
         Linked::Statically => "+crt-static",
         Linked::Dynamically => "-crt-static",
     };
+    // Messages of errors have paths of sources: without those of this machine.
     let flags = [
         format!("-Ctarget-feature={linking}"),
         format!("--remap-path-prefix={}=fslab", root.display()),
         format!("--remap-path-prefix={registry}=cargo"),
-        format!("--remap-path-prefix={home}=rust"),
+        format!("--remap-path-prefix={sysroot}=rust"),
     ];
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let mut target = target.map_or_else(|| root.join("target"), PathBuf::from);

@@ -114,9 +114,8 @@ fn phase_end<'r>(trial: &'r TrialRecord, records: &[&'r PhaseRecord]) -> Option<
             PhaseOutcome::Done => {}
             PhaseOutcome::Failed { failure } => return Some(PhaseEnd::Failed(failure.to_string())),
             PhaseOutcome::Skipped { reason } => {
-                // The reason of a skip after a failure names the phase that failed.
                 let cause = failed_phase
-                    .filter(|(failed, _)| reason.contains(&format!("'{}'", failed.name)));
+                    .filter(|(failed, _)| *reason == PhaseOutcome::reason_after(&failed.name));
                 return Some(match cause {
                     Some((failed, failure)) => {
                         PhaseEnd::Failed(format!("'{}' before it failed: {failure}", failed.name))

@@ -44,11 +44,12 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     /// Fail if a run is significantly slower than a base run (for CI)
     Gate(gate::GateArgs),
-    /// List what a power loss may leave of a recorded disk, and write such a state as an image
+    /// List and judge what a power loss may leave of a recorded disk
     Crash(crash::CrashArgs),
     /// Let recorded disks fail while their scripts are done again, and show what is left
     Faults(faults::FaultsArgs),
-    /// Export a run: JSON, CSV, Parquet, or the formats of bonnie++, Iozone and fio
+    /// Export a run: JSON, CSV, Parquet, or the formats of bonnie++, Iozone, fio, IOR, mdtest and
+    /// IO500
     Export(export::ExportArgs),
     /// Import another tool's results as a run
     Import(import::ImportArgs),

@@ -84,15 +84,18 @@ fn parse_dropped(text: &str) -> Result<FlushDrop, String> {
 
 impl JudgeArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        // What is judged before a log that cannot be would be lost.
+        // All logs are checked first: an error in a later one would lose the results.
         if self.logs.len() > 1 {
             for path in &self.logs {
                 fslab_trial::ensure_judgeable(&subject_of(&load(path)?)?)?;
             }
         }
+        let control = Control::new();
+        signals::stop_on_signals(&control)
+            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut results = Vec::new();
         for path in &self.logs {
-            results.push(self.judge(path)?);
+            results.push(self.judge(path, &control)?);
         }
         if self.json {
             let documents: Vec<JudgedLog> = results.iter().map(LogResult::document).collect();
@@ -107,7 +110,7 @@ impl JudgeArgs {
         Ok(Exit::Done)
     }
 
-    fn judge(&self, path: &Path) -> Result<LogResult, CommandError> {
+    fn judge(&self, path: &Path, control: &Control) -> Result<LogResult, CommandError> {
         let log = load(path)?;
         let subject = subject_of(&log)?;
         let choice = StateChoice {
@@ -128,7 +131,8 @@ impl JudgeArgs {
         };
         let known = kept.as_mut().map(KeptStates::take_known);
         let began = Instant::now();
-        let judged = judged_states(&examination, &known.unwrap_or_default(), &settings, kept)?;
+        let known = known.unwrap_or_default();
+        let judged = judged_states(&examination, &known, &settings, kept, control)?;
         let elapsed = began.elapsed();
         let promises = Promises::built_in();
         let by = PromisedBy::of(&promises, &subject);
@@ -154,10 +158,8 @@ fn judged_states(
     known: &BTreeMap<String, JudgedState>,
     settings: &[StateJudgeSettings],
     kept: Option<KeptStates>,
+    control: &Control,
 ) -> Result<Vec<JudgedState>, CommandError> {
-    let control = Control::new();
-    signals::stop_on_signals(&control)
-        .map_err(|error| CommandError::io("cannot handle signals", &error))?;
     let subject = &examination.log().head.subject;
     let of = examination.states().len();
     let names = examination.states().iter();
@@ -237,7 +239,7 @@ impl JudgeGuestArgs {
 
     /// A judge of single states.
     pub(crate) fn one<'a>(&self, log: &'a DiskLog) -> Result<StateJudge<'a>, CommandError> {
-        let settings = self.settings(log)?.swap_remove(0);
+        let settings = self.settings_of(log, NonZeroUsize::MIN)?.swap_remove(0);
         Ok(StateJudge::new(log, settings)?)
     }
 
@@ -248,10 +250,19 @@ impl JudgeGuestArgs {
 
     /// The settings of each guest.
     pub(crate) fn settings(&self, log: &DiskLog) -> Result<Vec<StateJudgeSettings>, CommandError> {
-        let subject = subject_of(log)?;
-        fslab_trial::ensure_judgeable(&subject)?;
         let processors = std::thread::available_parallelism();
         let jobs = self.jobs.or(processors.ok()).unwrap_or(NonZeroUsize::MIN);
+        self.settings_of(log, jobs)
+    }
+
+    /// The settings of `jobs` guests at a time.
+    fn settings_of(
+        &self,
+        log: &DiskLog,
+        jobs: NonZeroUsize,
+    ) -> Result<Vec<StateJudgeSettings>, CommandError> {
+        let subject = subject_of(log)?;
+        fslab_trial::ensure_judgeable(&subject)?;
         let lab = self.lab(&subject)?;
         let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
         let first = StateJudgeSettings {
@@ -275,7 +286,7 @@ impl JudgeGuestArgs {
 /// The recorded disk: its profile, with the cache that the log says.
 fn disk_of(log: &DiskLog) -> Result<SimulatedDisk, CommandError> {
     let name = &log.head.disk;
-    // A log is a stranger's: it names no file of this machine.
+    // A log is untrusted: it names no file of this machine.
     let is_file = name.contains('/') || name.ends_with(".toml");
     if is_file {
         let text = format!("the log is of the disk '{name}', which is no profile of fslab");

@@ -197,10 +197,12 @@ impl ExecutionArgs {
             (Ok(()), Some(bundle)) => bundled::set_layers(plan, bundle),
             (Ok(()), None) => layers::add(plan),
             (Err(_), _) if self.plan.dry_run => {
-                screen::notice(
-                    "without --allow-commands the plan is shown without guest layers, and with \
-                     another hash than with them",
-                );
+                if matches!(plan.venue.kind(), VenueKind::Guest | VenueKind::Sim) {
+                    screen::notice(
+                        "without --allow-commands the plan is shown without guest layers, and \
+                         with another hash than with them",
+                    );
+                }
                 Ok(())
             }
             (Err(error), _) => Err(error),

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use fslab_crash::{DiskLog, LogScript};
 use fslab_faults::{
-    BlockKind, CaseChoice, CaseClaims, CaseOutcome, DiskFault, DiskFaultKind, FaultCase, FaultPlan,
-    JudgedCase, choose_cases, judge_case,
+    BlockKind, CaseChoice, CaseClaims, CaseOutcome, ChosenCases, DiskFault, DiskFaultKind,
+    FaultCase, FaultPlan, JudgedCase, choose_cases, judge_case,
 };
 use fslab_model::{Failure, FailureKind};
 use fslab_venue::{Control, FaultJudge, StateJudgeSettings, judge_faults};
@@ -94,7 +94,7 @@ impl FaultsArgs {
         let control = Control::new();
         signals::stop_on_signals(&control)
             .map_err(|error| CommandError::io("cannot handle signals", &error))?;
-        // What is judged before a log that cannot be would be lost.
+        // All logs are checked first: an error in a later one would lose the results.
         let mut labs_without_flush_errors = BTreeSet::new();
         for path in &self.logs {
             let log = load(path)?;
@@ -234,12 +234,21 @@ impl Script<'_> {
             is_plain: run.is_plain,
         };
         let accesses = &run.outcome.counted.accesses;
-        let mut cases = choose_cases(&run.units, accesses, &choice);
+        let ChosenCases {
+            mut cases,
+            left_out,
+        } = choose_cases(&run.units, accesses, &choice);
         let of_fault = |fault: DiskFault| FaultCase::of_fault(fault, &run.units, accesses);
         if let Some(fault) = self.args.case {
             let within = fault.ensure_within(self.log.head.sectors);
             within.map_err(CommandError::bad_input)?;
             cases = vec![of_fault(fault)];
+        } else if left_out > 0 {
+            let all = cases.len() + left_out;
+            screen::notice(&format!(
+                "{} of {}: {left_out} of {all} cases are left out; --max-cases {all} tries all",
+                self.script.phase, self.log.head.subject
+            ));
         }
         let none: DiskFault = "read-error@0+1#0"
             .parse()

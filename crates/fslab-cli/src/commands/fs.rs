@@ -301,7 +301,7 @@ fn write_reservation(text: &mut String, reservation: &Reservation) -> std::fmt::
 fn write_bug(text: &mut String, bug: &KernelBug) -> std::fmt::Result {
     write!(text, "bug      {}: {}", bug.kernel, bug.effect)?;
     if !bug.message.is_empty() {
-        write!(text, " The kernel says: {}", bug.message)?;
+        write!(text, " The kernel says: {}.", bug.message)?;
     }
     match bug.avoided_by {
         Some(how) => writeln!(text, " Avoided: {how}."),

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::io::Read;
-use std::str::FromStr;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use fslab_exchange::{Format, Imported, Labels, Source};
 use fslab_model::{Failure, FailureKind, RunId, RunRecord, Subject};
@@ -68,8 +68,12 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_enum, default_value_t)]
     format: Form,
     /// Subject that was measured, for all files or for some; may be repeated
-    #[arg(long, value_name = "NAME[=FILE,FILE...]")]
-    subject: Vec<SubjectOption>,
+    #[arg(
+        long,
+        value_name = "NAME[=FILE,FILE...]",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    subject: Vec<String>,
     /// Name of the run; for several runs of fslab, one for each
     #[arg(long, value_name = "NAME", value_parser = parse_run)]
     run: Vec<RunId>,
@@ -81,25 +85,6 @@ pub(crate) struct ImportArgs {
     json: bool,
     #[command(flatten)]
     store: StoreArgs,
-}
-
-/// A subject with its files; without any, it applies to all.
-#[derive(Clone, Debug)]
-struct SubjectOption {
-    text: String,
-}
-
-impl FromStr for SubjectOption {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.is_empty() {
-            true => Err("a subject needs a name".to_owned()),
-            false => Ok(Self {
-                text: text.to_owned(),
-            }),
-        }
-    }
 }
 
 /// A name for a new run; `last` is refused, since it selects the newest run.
@@ -173,12 +158,16 @@ impl ImportArgs {
         }
         let mut all = None;
         for option in &self.subject {
-            let (subject, files) = self.split(&option.text)?;
+            let (subject, files) = self.split(option)?;
             let subject: Subject = subject.parse().map_err(|error| {
-                CommandError::bad_input(format!("cannot use --subject {}: {error}", option.text))
+                CommandError::bad_input(format!("cannot use --subject {option}: {error}"))
             })?;
-            if files.is_empty() && all.replace(subject.clone()).is_some() {
-                let text = "two subjects are given for all files";
+            if files.is_empty()
+                && let Some(first) = all.replace(subject.clone())
+            {
+                let text = format!(
+                    "cannot use --subject {option}: --subject {first} is already that of all files"
+                );
                 let failure = Failure::new(FailureKind::BadInput, text);
                 return Err(failure
                     .hint("--subject NAME=FILE gives the file of each")
@@ -244,7 +233,8 @@ impl ImportArgs {
         }
         if self.run.len() != runs.len() {
             let names = screen::counted(self.run.len(), "name");
-            let text = format!("{names} for {}", screen::counted(runs.len(), "run"));
+            let runs = screen::counted(runs.len(), "run");
+            let text = format!("cannot use --run: {names} for {runs}");
             let failure = Failure::new(FailureKind::BadInput, text);
             return Err(failure.hint("all files of another tool are one run").into());
         }

@@ -32,6 +32,19 @@ struct Head {
     dropped: String,
 }
 
+impl Head {
+    /// What differs from `other`.
+    fn difference(&self, other: &Self) -> &'static str {
+        let parts = [
+            (self.log == other.log, "log"),
+            (self.lab == other.lab, "lab"),
+            (self.dropped == other.dropped, "planted fault"),
+        ];
+        let differs = parts.iter().find(|(is_same, _)| !is_same);
+        differs.map_or("version of fslab", |(_, part)| part)
+    }
+}
+
 /// The file, to which states are added.
 pub(super) struct KeptStates {
     path: PathBuf,
@@ -43,7 +56,7 @@ impl KeptStates {
     /// Opens the file of `log`, or makes it.
     ///
     /// # Errors
-    /// Those of the files; a file of another log, lab or planted fault.
+    /// Those of the files; a file of another log, lab, planted fault or version of fslab.
     pub(super) fn open(
         log: &Path,
         lab: &str,
@@ -71,10 +84,11 @@ impl KeptStates {
         let mut file = open.map_err(|error| failed("open", &error))?;
         let (known, end) = match read(&mut file).map_err(|error| failed("read", &error))? {
             Some(found) if found.head == head => (found.known, found.end),
-            Some(_) => {
+            Some(found) => {
                 let text = format!(
-                    "{} has states of another log, lab or planted fault",
-                    path.display()
+                    "{} has states of another {}",
+                    path.display(),
+                    found.head.difference(&head)
                 );
                 return Err(Failure::new(FailureKind::BadInput, text)
                     .hint("remove it, or leave out --resume")

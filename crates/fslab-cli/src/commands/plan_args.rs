@@ -19,8 +19,8 @@ pub(super) struct PlanArgs {
     /// study's]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     pub(super) size: Option<Bytes>,
-    /// Scale of the study, like 1/20: multiplies file sizes, counts and sizes [default: the
-    /// study's]
+    /// Scale of the study, like 1/20: multiplies numbers of files and operations, file
+    /// sizes, and the size of the file system [default: the study's]
     #[arg(long, value_name = "FRACTION")]
     pub(super) scale: Option<Scale>,
     /// Run each subject twice, fresh and aged with this profile (see docs/ageing.md)
@@ -80,7 +80,7 @@ pub(super) struct RepetitionArgs {
     #[arg(long, value_name = "PHASE")]
     key: Vec<String>,
     /// Time for the run in real time, like 5min: no further repeat begins that would end later; the
-    /// least repeats are run in any case [default: 5min without --repeats]
+    /// minimum of repeats is run in any case [default: 5min without --repeats]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
     budget: Option<u32>,
     /// Mounts per repeat; the phases run after each [default: the study's]

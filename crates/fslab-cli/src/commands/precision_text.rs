@@ -2,7 +2,7 @@
 
 use fslab_compare::{Analysis, Comparison, FirstPlace};
 use fslab_model::{Adaptive, RunRecord};
-use fslab_run::{CellPrecision, Precision, Repeats, precision};
+use fslab_run::{CellPrecision, Precision, precision};
 
 /// The repeats that are advised without --repeats N..M.
 const ADVISED: (u32, u32) = (3, 20);
@@ -59,11 +59,8 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
         ),
         Some(adaptive) => (plan.repeats, adaptive.repeats_max.saturating_mul(2)),
     };
-    let most = Some(most);
-    let repeats = Repeats { least, most };
-    Some(format!(
-        "{finding}; the same command with --resume --repeats {repeats} continues"
-    ))
+    let command = Adaptive::continued_with_range(plan.adaptive.as_ref(), least, most);
+    Some(format!("{finding}; {command} continues"))
 }
 
 /// The phases whose differences are undecided, and how many repeats would probably decide them.
@@ -102,9 +99,10 @@ fn open_differences(record: &RunRecord) -> Option<String> {
     let most = most.and_then(|most| u32::try_from(most).ok());
     match most.filter(|most| *most <= ADVISED_MAX) {
         _ if open.is_empty() => None,
-        Some(repeats) => Some(format!(
-            "{found}; the same command with --resume --repeats {repeats} continues"
-        )),
+        Some(repeats) => {
+            let command = Adaptive::continued_with(record.header.plan.adaptive.as_ref(), repeats);
+            Some(format!("{found}; {command} continues"))
+        }
         None => Some(found),
     }
 }
@@ -125,6 +123,7 @@ pub(crate) fn describe_precision(cell: &CellPrecision) -> String {
         Precision::Wide { phase, reach: None } => {
             format!("{phase} has no interval after {repeats}")
         }
+        Precision::Failed if cell.repeats == 1 => "its only repeat failed".to_owned(),
         Precision::Failed => format!("all {repeats} failed"),
         Precision::NoFigure => format!("no figure in {repeats}"),
     };

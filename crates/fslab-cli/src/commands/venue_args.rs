@@ -21,7 +21,9 @@ use crate::exit::CommandError;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Venue")]
 pub(super) struct VenueArgs {
-    /// Where trials run [default: loop, or guest if loop is not possible; of a bundle sim]
+    /// Where trials run [default: that of an option of one venue: sim of --disk and --machine,
+    /// guest of --memory and --kernel, dir of --dir, block of --destroy, loop of --folder; else
+    /// loop, or guest if loop is not possible; of a bundle sim]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
     /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
@@ -31,7 +33,7 @@ pub(super) struct VenueArgs {
     /// directory is a subject [default: .]
     #[arg(long, value_name = "DIR")]
     dir: Vec<PathBuf>,
-    /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
+    /// Memory of the guest, like 512MiB [default: the machine's, else the study's, else 1GiB]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
     /// Lab (guest kernel and root image) of subjects that name none with @, by name or digest
@@ -39,7 +41,7 @@ pub(super) struct VenueArgs {
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Disk profile for the venue sim: a name of `fslab disk list`, or a file [default: the
-    /// study's, or hdd-7200-ata100-2002]
+    /// machine's, else the study's, else hdd-7200-ata100-2002]
     #[arg(long, value_name = "PROFILE")]
     disk: Option<String>,
     /// Machine for the venue sim: processor, memory and disk; a name of `fslab machine list`, or a

@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path, options: &Options) -> Result<Option<Vec<Setting>
             _ => FailureKind::BadInput,
         };
         Failure::at(kind, "read the configuration file", path, error)
-            .hint("remove the cause, or leave it out with --no-config")
+            .hint("chmod go-w it and its folders, and it is yours or root's; or --no-config")
     };
     // A link is followed, as users keep such files in other folders.
     let file = match fs::canonicalize(path) {
@@ -44,7 +44,12 @@ pub(super) fn read(path: &Path, options: &Options) -> Result<Option<Vec<Setting>
     let read = opened.take(BYTES_MAX + 1).read_to_string(&mut text);
     read.map_err(|error| failed(&error))?;
     if text.len() as u64 > BYTES_MAX {
-        return Err(failed(&ErrorKind::FileTooLarge.into()));
+        let text = format!(
+            "the configuration file {} has more than {} KiB",
+            path.display(),
+            BYTES_MAX >> 10
+        );
+        return Err(Failure::new(FailureKind::BadInput, text).hint("--no-config leaves it out"));
     }
     let settings = parse(&text, options)
         .map_err(|error| Failure::of_toml(format!("cannot use {}", path.display()), error));

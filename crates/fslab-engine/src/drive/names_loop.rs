@@ -11,7 +11,7 @@ use super::target::{NamesTarget, Task};
 use super::threads::WorkerGroup;
 use crate::EngineError;
 use crate::access::Permutation;
-use crate::jobs::{DirectoryNumber, MetadataJob, MetadataOperation, Order, Refusal, Subjects};
+use crate::jobs::{DirectoryNumber, Items, MetadataJob, MetadataOperation, Order, Refusal};
 use crate::recording::{Clock, Slot, ThreadOutcome};
 
 /// The loop of one thread.
@@ -41,12 +41,12 @@ pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
     };
     running.worker.recorder.begin(start_ns);
     let job = running.worker.job;
-    match (job.operation.subjects(), job.order) {
-        (Subjects::Files, Order::Readdir) => running.files_as_listed()?,
-        (Subjects::Files, Order::Sequential | Order::Random) => running.files_by_number()?,
-        (Subjects::Directories | Subjects::BaseAndDirectories, _) => running.directories()?,
-        (Subjects::Turnover, _) => running.turnover()?,
-        (Subjects::Everything, _) => running.everything()?,
+    match (job.operation.items(), job.order) {
+        (Items::Files, Order::Readdir) => running.files_as_listed()?,
+        (Items::Files, Order::Sequential | Order::Random) => running.files_by_number()?,
+        (Items::Directories | Items::BaseAndDirectories, _) => running.directories()?,
+        (Items::Turnover, _) => running.turnover()?,
+        (Items::Everything, _) => running.everything()?,
     }
     if job.sync.closing_syncfs {
         running.closing_sync()?;
@@ -180,7 +180,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     fn directories(&mut self) -> Result<(), EngineError> {
         let operation = self.worker.job.operation;
         let levels = self.worker.job.tree.levels();
-        if operation.subjects() == Subjects::BaseAndDirectories && self.worker.share.is_first() {
+        if operation.items() == Items::BaseAndDirectories && self.worker.share.is_first() {
             self.directory(None)?;
         }
         for step in 1..=levels {

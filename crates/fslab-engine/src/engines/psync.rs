@@ -81,8 +81,8 @@ struct MovingFile {
 }
 
 impl MovingFile {
-    /// Seeks to `extent` if needed, and sets the position to its end. A short transfer ends the
-    /// job, so that the position is not used then.
+    /// Seeks to `extent` if needed, and sets the position to its end. A transfer that fails
+    /// ends the job, so that the position is not used then.
     #[inline]
     fn go_to(&mut self, extent: Extent) -> io::Result<()> {
         if self.position != extent.offset {

@@ -78,23 +78,23 @@ pub enum MetadataOperation {
     /// open(2) of a new file, write(2) if it has data, close(2). Missing directories are made
     /// before the measurement.
     Create,
-    /// open(2) of the old file, unlink(2), close(2), then as `Create`.
+    /// open(2) of the old file, unlink(2), close(2), then as `create`.
     Replace,
     /// open(2) for reading, close(2).
     Open,
-    /// stat(2); lstat(2) for [`Names::Symlinks`].
+    /// stat(2); lstat(2) with `names = "symlinks"`.
     Stat,
     /// open(2), read(2) to the end, close(2).
     Read,
     /// open(2), getdents(2) to the end, close(2), of the base and every directory.
     List,
-    /// rename(2) to the name of [`Names::Renamed`], or back if the job uses those names.
+    /// rename(2) to the name of `names = "renamed"`, or back if the job uses those names.
     Rename,
-    /// link(2) to the name of [`Names::Links`].
+    /// link(2) to the name of `names = "links"`.
     Link,
-    /// symlink(2) at the name of [`Names::Symlinks`], pointing to the file.
+    /// symlink(2) at the name of `names = "symlinks"`, pointing to the file.
     Symlink,
-    /// readlink(2) of the name of [`Names::Symlinks`].
+    /// readlink(2) of the name of `names = "symlinks"`.
     Readlink,
     /// chmod(2).
     Chmod,
@@ -119,7 +119,7 @@ pub enum MetadataOperation {
     /// rmdir(2) of every directory below the base, deepest first.
     Rmdir,
     /// mkdir(2) of directories in turn, each filled with files. Once there are
-    /// [`MetadataJob::kept_directories`], the oldest is emptied in the job's order and removed
+    /// `kept_directories`, the oldest is emptied in the job's order and removed
     /// before the next is made. An operation is a file created or unlinked.
     Turnover,
     /// Removes everything below the base, depth first, in the order of directory listings.
@@ -134,11 +134,11 @@ pub enum MetadataOperation {
 pub enum Names {
     /// The name of its creation.
     Files,
-    /// The name given by [`MetadataOperation::Rename`].
+    /// The name given by the operation "rename".
     Renamed,
-    /// The name given by [`MetadataOperation::Link`].
+    /// The name given by the operation "link".
     Links,
-    /// The name given by [`MetadataOperation::Symlink`].
+    /// The name given by the operation "symlink".
     Symlinks,
 }
 
@@ -176,7 +176,7 @@ pub struct MetadataSync {
 
 /// The items that an operation works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subjects {
+pub(crate) enum Items {
     /// All files.
     Files,
     /// Each directory below the base.
@@ -261,13 +261,13 @@ impl MetadataOperation {
         }
     }
 
-    pub(crate) fn subjects(self) -> Subjects {
+    pub(crate) fn items(self) -> Items {
         match self {
-            Self::Mkdir | Self::Rmdir => Subjects::Directories,
-            Self::List | Self::FsyncDirectory => Subjects::BaseAndDirectories,
-            Self::Turnover => Subjects::Turnover,
-            Self::RemoveAll => Subjects::Everything,
-            _ => Subjects::Files,
+            Self::Mkdir | Self::Rmdir => Items::Directories,
+            Self::List | Self::FsyncDirectory => Items::BaseAndDirectories,
+            Self::Turnover => Items::Turnover,
+            Self::RemoveAll => Items::Everything,
+            _ => Items::Files,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::data::{RANK_THREADS_MAX, THREADS_MAX};
 use super::file_options::STYLED_FILES_MAX;
-use super::metadata::Subjects;
+use super::metadata::Items;
 use super::{DirectoryTiming, FileKind, MetadataJob, MetadataOperation};
 use super::{NameStyle, Names, Order, Sharing, Workers};
 use crate::EngineError;
@@ -49,8 +49,8 @@ impl MetadataJob {
     fn fault_in_combination(&self) -> Option<String> {
         let operation = self.operation;
         let of_directories = matches!(
-            operation.subjects(),
-            Subjects::Directories | Subjects::BaseAndDirectories
+            operation.items(),
+            Items::Directories | Items::BaseAndDirectories
         );
         if self.order == Order::Readdir
             && (of_directories || operation == MetadataOperation::Create)
@@ -132,8 +132,7 @@ impl MetadataJob {
 
     fn fault_in_steps(&self) -> Option<String> {
         use MetadataOperation as Operation;
-        let first =
-            self.operation.subjects() == Subjects::Files && self.operation != Operation::Unlink;
+        let first = self.operation.items() == Items::Files && self.operation != Operation::Unlink;
         if !self.then.is_empty() && (!first || self.kind != FileKind::File) {
             return Some(
                 "further steps after an operation that leaves no file to take them".into(),
@@ -150,7 +149,7 @@ impl MetadataJob {
         if self.workers == Workers::Processes {
             return Some("a stonewall for processes; threads have one".into());
         }
-        let in_turn = self.operation.subjects() == Subjects::Files && self.order != Order::Readdir;
+        let in_turn = self.operation.items() == Items::Files && self.order != Order::Readdir;
         (!in_turn || self.remove_directories)
             .then(|| "a stonewall, and works on more than files by number".into())
     }

@@ -13,7 +13,7 @@ mod tuning;
 pub use data::{Amount, DataJob, Direction, OpenMode, OpenSync, Preparation, Sharing};
 pub use data::{SyncCall, SyncEvery, SyncPolicy, Workers};
 pub use file_options::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
-pub(crate) use metadata::Subjects;
+pub(crate) use metadata::Items;
 pub use metadata::{MetadataJob, MetadataOperation, MetadataSync, Names, Order};
 pub use pace::Pace;
 pub use sizes::{FileSizes, WeightedSize};

@@ -24,7 +24,7 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
         ));
     }
     if value.get("run").is_none() || value.get("trials").is_none() {
-        let hint = "read are the JSON of `fslab export` and that of fio";
+        let hint = "known are the JSON of `fslab export` and that of fio";
         return Err(Fault::missing("", "run, plan or trials").hint(hint));
     }
     let record: RunRecord = serde_json::from_str(text)

@@ -123,7 +123,7 @@ pub(super) fn ask(
             Some(text)
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            println!("skipped: {program} is not installed; apt-get install {package}");
+            println!("not checked: {program} is not installed; apt-get install {package}");
             None
         }
         Err(error) => panic!("cannot run {program}: {error}"),

@@ -36,7 +36,7 @@ pub(super) const MINIMUM: MinimumSize = MinimumSize {
 pub(super) const BUG_OF_CLUMPS: KernelBug = KernelBug {
     kernel: "Linux 6.12.95",
     effect: "A small file keeps the entire clump that was allocated for its first byte, also after \
-             another mount: with clumps of 64 KiB, 6,841 files of 4 KiB filled 438 MiB.",
+             another mount: with clumps of 64 KiB, 6,841 files of 4 KiB filled 428 MiB.",
     message: "",
     avoided_by: Some("fslab's formatter makes clumps of one block"),
 };

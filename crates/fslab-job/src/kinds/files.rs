@@ -83,7 +83,8 @@ pub(crate) struct FilesParameters {
     threads: u32,
     /// "threads" or "processes".
     workers: Workers,
-    /// "own" (no two threads share a directory) or "shared".
+    /// "own" (each thread has a range of the files: its own directories, if there are at least as
+    /// many as threads) or "shared".
     sharing: Sharing,
     /// Each thread or process has its own tree of `files` files, in `p0`, `p1`, ...
     #[serde(skip_serializing_if = "is_default")]

@@ -10,7 +10,7 @@
 //!     lab/...                  the parts of a lab
 //! ```
 //!
-//! A bundle may come from a stranger: only these names are read, in this order, within limits, and
+//! A bundle is untrusted: only these names are read, in this order, within limits, and
 //! nothing of it is executed here.
 
 mod error;

@@ -1,4 +1,4 @@
-//! Reads bundles that may come from strangers, and puts their parts into the cache.
+//! Reads bundles, which are untrusted, and puts their parts into the cache.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -140,8 +140,8 @@ impl Cache {
         self.layer(draft.name(), &digest)
     }
 
-    /// Keeps the unpacked layer with this digest, an image and its description, which may come from
-    /// a stranger; a layer that is there stays.
+    /// Keeps the unpacked layer with this digest, an image and its description, which are
+    /// untrusted; a layer that is there stays.
     ///
     /// # Errors
     /// [`LabError::Unreadable`] if image or description are those of another layer.

@@ -57,17 +57,21 @@ const BASE: [&str; 17] = [
 ];
 
 /// Kernel parameters against work at boot that no measurement needs, and that takes seconds of real
-/// time: tests of ciphers, interpreting the firmware's ACPI tables, calibrating the HPET, a check
-/// of all page tables, 64 MiB of buffers for devices that cannot reach all memory, and rewriting
-/// the code of locks for one processor.
-const BOOT_PARAMETERS: [&str; 6] = [
+/// time: tests of ciphers, calibrating the HPET, a check of all page tables, 64 MiB of buffers for
+/// devices that cannot reach all memory, and rewriting the code of locks for one processor.
+const BOOT_PARAMETERS: [&str; 5] = [
     "cryptomgr.notests",
-    "acpi=off",
     "hpet=disable",
     "rodata=off",
     "swiotlb=noforce",
     "noreplace-smp",
 ];
+/// What lets a kernel find the local APIC without ACPI.
+const MP_TABLES: &str = "CONFIG_X86_MPPARSE";
+/// For such a kernel: against interpreting the firmware's ACPI tables.
+const WITHOUT_ACPI: &str = "acpi=off";
+/// For another one: against checking the ACPI timer beside another clock.
+const WITHOUT_ACPI_TIMER: &str = "pmtmr=0";
 
 /// The modules of client and server of each network file system, by the protocol's name: the
 /// client of NFS asks for its version by the module's name, which is no alias of a file system. SMB
@@ -269,8 +273,8 @@ fn make_parts(
     fs::copy(&kernel.config, &config).map_err(LabError::io("write", &config))?;
     let initramfs = finished.join(INITRAMFS);
     let contents = Contents::of(&tree, request);
-    contents.write(&tree, &driver, &initramfs)?;
     let text = fs::read_to_string(&config).map_err(LabError::io("read", &config))?;
+    contents.write(&tree, &driver, &boot_parameters(&text), &initramfs)?;
     let compiler = crate::fragment::text_value(&text, "CONFIG_CC_VERSION_TEXT");
     let about = binary.metadata().map_err(LabError::io("find", &binary))?;
     Ok(KernelFacts {
@@ -363,7 +367,13 @@ impl Contents {
         self.file_systems.keys().cloned().collect()
     }
 
-    fn write(&self, tree: &ModuleTree, driver: &Driver, to: &Path) -> Result<(), LabError> {
+    fn write(
+        &self,
+        tree: &ModuleTree,
+        driver: &Driver,
+        parameters: &str,
+        to: &Path,
+    ) -> Result<(), LabError> {
         let failed = || LabError::io("write", to);
         let read = |path: &Path| fs::read(path).map_err(LabError::io("read", path));
         let file = File::create_new(to).map_err(failed())?;
@@ -405,11 +415,21 @@ impl Contents {
         }
         out.file(&list("lists"), 0o644, lists.as_bytes())
             .map_err(failed())?;
-        let parameters = BOOT_PARAMETERS.map(|it| it.to_owned() + "\n").concat();
         out.file(PARAMETERS, 0o644, parameters.as_bytes())
             .map_err(failed())?;
         out.finish().map_err(failed())
     }
+}
+
+/// The kernel parameters of a lab whose kernel has the configuration `config`, a line each.
+fn boot_parameters(config: &str) -> String {
+    let has_mp_tables = crate::fragment::text_value(config, MP_TABLES) == Some("y");
+    let of_acpi = match has_mp_tables {
+        true => WITHOUT_ACPI,
+        false => WITHOUT_ACPI_TIMER,
+    };
+    let all = BOOT_PARAMETERS.iter().chain([&of_acpi]);
+    all.map(|it| format!("{it}\n")).collect()
 }
 
 /// Path of a module in the initramfs.
@@ -453,4 +473,18 @@ fn read_module(path: &Path) -> Result<Vec<u8>, LabError> {
         path: path.to_owned(),
         reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_finds_its_apic_by_acpi_alone_has_acpi() {
+        let with = boot_parameters("CONFIG_X86_MPPARSE=y\n");
+        assert!(with.lines().any(|it| it == WITHOUT_ACPI), "{with}");
+        let without = boot_parameters("# CONFIG_X86_MPPARSE is not set\nCONFIG_ACPI=y\n");
+        assert!(!without.contains("acpi"), "{without}");
+        assert!(without.lines().any(|it| it == WITHOUT_ACPI_TIMER));
+    }
 }

@@ -70,8 +70,8 @@ pub(crate) enum Step {
     Clean,
 }
 
-/// A step of a build with sh, cc and make. All parameters but `step` must be the same in all phases
-/// of a build.
+/// A step of a build with sh, cc and make. All parameters but `step` and `jobs` must be the same in
+/// all phases of a build.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CompileParameters {

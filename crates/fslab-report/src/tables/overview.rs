@@ -103,8 +103,8 @@ fn caption(analysis: &Analysis) -> &'static str {
     match (all_rates, analysis.is_exact()) {
         (true, true) => "Each phase's rate",
         (true, false) => "Each phase's rate: the geometric mean of the repeats",
-        (false, true) => "What each phase is known by",
-        (false, false) => "What each phase is known by: the geometric mean of the repeats",
+        (false, true) => "Each phase's headline figure",
+        (false, false) => "Each phase's headline figure: the geometric mean of the repeats",
     }
 }
 

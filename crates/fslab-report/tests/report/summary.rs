@@ -31,7 +31,7 @@ fn one_subject_is_compared_with_none() {
     insta::assert_snapshot!(summary(&run_of(&["xfs"], 3)), @r"
     All 3 trials ran to the end.
     There is one subject, hence no comparison.
-    4 of 9 figures of a phase and a subject are known no better than ± 5.0 %.
+    4 of 9 figures of a phase and a subject have an interval wider than ± 5.0 %.
     The figures of reread come from the page cache: the device moved less than a tenth of the bytes.
     ");
 }

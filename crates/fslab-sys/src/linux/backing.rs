@@ -95,12 +95,12 @@ mod tests {
     fn the_readahead_of_a_device_is_that_of_its_queue() {
         let path = std::env::temp_dir();
         let Some(name) = device_below(&path).and_then(DeviceNumber::kernel_name) else {
-            eprintln!("not run: {} is on no device", path.display());
+            eprintln!("skipped: {} is on no device", path.display());
             return;
         };
         let queue = format!("/sys/class/block/{name}/queue/read_ahead_kb");
         let (Ok(queue), Ok(found)) = (fs::read_to_string(queue), read_ahead_kib(&path)) else {
-            eprintln!("not run: {name} is a part of a device, or has no queue");
+            eprintln!("skipped: {name} is a part of a device, or has no queue");
             return;
         };
         assert_eq!(queue.trim(), found.to_string());

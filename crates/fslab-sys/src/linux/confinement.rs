@@ -256,7 +256,7 @@ mod tests {
         if crate::is_superuser() {
             return Some(found.expect("the superuser may"));
         }
-        eprintln!("not run: needs root");
+        eprintln!("skipped: needs root");
         None
     }
 

@@ -32,7 +32,8 @@ impl Formatter for Hpfs {
     }
 
     fn label_rule(&self) -> &'static str {
-        "1 to 11 characters of ASCII, none of \"*+,./:;<=>?[\\]| and no blank at its ends"
+        "1 to 11 printable ASCII characters except \" * + , . / : ; < = > ? [ \\ ] |, without a blank \
+         at either end"
     }
 
     fn accepts_label(&self, label: &str) -> bool {

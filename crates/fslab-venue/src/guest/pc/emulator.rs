@@ -43,7 +43,8 @@ const KERNEL: &str = "console=ttyS0 quiet nokaslr norandmaps mitigations=off clo
                       tsc=reliable random.trust_cpu=off random.trust_bootloader=off panic=1 \
                       oops=panic no_timer_check";
 /// Kernel parameter for a lab whose module has the timer (`kernel/simdisk/pc/timer_kern.c`): the
-/// kernel does not calibrate it, and waits with the HPET until the module is there.
+/// kernel does not calibrate it, and waits with another timer until the module is there: the PIT,
+/// in labs of an earlier fslab the HPET.
 const OWN_TIMER: &str = "nolapic_timer ";
 
 /// The emulator of this machine.

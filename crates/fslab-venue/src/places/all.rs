@@ -29,8 +29,10 @@ impl Places {
             each => each.get(cell.0 as usize),
         };
         found.map(Box::as_ref).ok_or_else(|| {
-            let text = format!("the plan names no place for its subject {}", cell.0);
-            Failure::new(FailureKind::BadInput, text)
+            let number = cell.0 + 1;
+            let text = format!("there is no folder or device for the subject number {number}");
+            let failure = Failure::new(FailureKind::BadInput, text);
+            failure.hint("name one for each subject, or one for all")
         })
     }
 
