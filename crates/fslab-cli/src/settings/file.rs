@@ -22,12 +22,14 @@ const BYTES_MAX: u64 = 1 << 18;
 /// one; a value of another type.
 pub(super) fn read(path: &Path, options: &Options) -> Result<Option<Vec<Setting>>, Failure> {
     let failed = |error: &std::io::Error| {
-        let kind = match error.kind() {
-            ErrorKind::PermissionDenied => FailureKind::Permission,
-            _ => FailureKind::BadInput,
+        let (kind, hint) = match error.kind() {
+            ErrorKind::PermissionDenied => (
+                FailureKind::Permission,
+                "chmod go-w it and its folders, or leave it out with --no-config",
+            ),
+            _ => (FailureKind::BadInput, "--no-config leaves it out"),
         };
-        Failure::at(kind, "read the configuration file", path, error)
-            .hint("chmod go-w it and its folders, and it is yours or root's; or --no-config")
+        Failure::at(kind, "read the configuration file", path, error).hint(hint)
     };
     // A link is followed, as users keep such files in other folders.
     let file = match fs::canonicalize(path) {
