@@ -9,6 +9,8 @@
 //! Mounts and iterations share a file system: a trial gives one value of a figure, the mean of its
 //! rounds, and only trials are independent of each other.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -96,11 +98,11 @@ impl Adaptive {
         is_given.then_some("--budget")
     }
 
-    /// The command that continues a run with this rule with a range of repeats, in words.
+    /// The command that continues a run with this rule with the range `repeats`, in words.
     #[must_use]
-    pub fn continued_with_range(rule: Option<&Self>, least: u32, most: u32) -> String {
+    pub fn continued_with_range(rule: Option<&Self>, repeats: impl fmt::Display) -> String {
         let without = rule.and_then(Self::budget_option);
-        command(&format!("{least}..{most}"), &Vec::from_iter(without))
+        command(repeats, without.as_slice())
     }
 
     /// The command that continues a run with this rule with a fixed number of repeats, in words.
@@ -110,11 +112,11 @@ impl Adaptive {
         let mut without = Vec::from_iter(rule.and_then(Self::budget_option));
         without.extend(rule.and_then(|it| (it.target != Self::TARGET).then_some("--target")));
         without.extend(rule.and_then(|it| (!it.key.is_empty()).then_some("--key")));
-        command(&repeats.to_string(), &without)
+        command(repeats, &without)
     }
 }
 
-fn command(repeats: &str, without: &[&str]) -> String {
+fn command(repeats: impl fmt::Display, without: &[&str]) -> String {
     let options = match without {
         [] => String::new(),
         options => format!(" (without {})", options.join(", ")),
@@ -138,7 +140,7 @@ mod tests {
         let same = "the same command with --resume --repeats";
         for rule in [None, Some(&by_default)] {
             assert_eq!(Adaptive::continued_with(rule, 9), format!("{same} 9"));
-            let range = Adaptive::continued_with_range(rule, 3, 20);
+            let range = Adaptive::continued_with_range(rule, "3..20");
             assert_eq!(range, format!("{same} 3..20"));
         }
         let limited = Adaptive {
@@ -151,7 +153,7 @@ mod tests {
             format!("{same} 9 (without --budget, --key)")
         );
         assert_eq!(
-            Adaptive::continued_with_range(Some(&limited), 3, 20),
+            Adaptive::continued_with_range(Some(&limited), "3..20"),
             format!("{same} 3..20 (without --budget)")
         );
     }

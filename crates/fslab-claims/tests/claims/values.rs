@@ -2,7 +2,6 @@
 
 use fslab_claims::ClaimOutcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::{Claims, evaluate};
-use fslab_model::PhaseOutcome;
 
 use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
 
@@ -167,7 +166,7 @@ fn a_failure_is_checked_at_full_scale_and_includes_skipped_phases_after_it() {
     );
     let after = vec![
         PhaseBuilder::failed("b"),
-        PhaseBuilder::skipped("c", &PhaseOutcome::reason_after("b")),
+        PhaseBuilder::skipped("c", "the phase 'b' before it failed"),
     ];
     assert_eq!(outcome(&run(after, "1"), FAILS), Holds);
     let for_another_reason = vec![

@@ -197,7 +197,7 @@ impl ExecutionArgs {
             (Ok(()), Some(bundle)) => bundled::set_layers(plan, bundle),
             (Ok(()), None) => layers::add(plan),
             (Err(_), _) if self.plan.dry_run => {
-                if matches!(plan.venue.kind(), VenueKind::Guest | VenueKind::Sim) {
+                if layers::takes_layers(plan) {
                     screen::notice(
                         "without --allow-commands the plan is shown without guest layers, and \
                          with another hash than with them",

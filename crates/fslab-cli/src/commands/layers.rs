@@ -13,13 +13,18 @@ use crate::screen;
 /// The size from which writing a layer is announced.
 const ANNOUNCED_MIN: Bytes = Bytes::mib(16);
 
+/// True if the trials of `plan` run in guests.
+pub(super) fn takes_layers(plan: &Plan) -> bool {
+    matches!(plan.venue.kind(), VenueKind::Guest | VenueKind::Sim)
+}
+
 /// Writes the layers that the phases of `plan` need in a guest, and adds them to the plan. A layer
 /// in the cache is found by the names and times of its files.
 ///
 /// # Errors
 /// Lists the programs that are not installed, with their packages.
 pub(super) fn add(plan: &mut Plan) -> Result<(), CommandError> {
-    if !matches!(plan.venue.kind(), VenueKind::Guest | VenueKind::Sim) {
+    if !takes_layers(plan) {
         return Ok(());
     }
     let requests: Vec<_> = fslab_run::brings(&plan.phases)?

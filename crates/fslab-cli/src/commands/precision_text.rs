@@ -2,7 +2,7 @@
 
 use fslab_compare::{Analysis, Comparison, FirstPlace};
 use fslab_model::{Adaptive, RunRecord};
-use fslab_run::{CellPrecision, Precision, precision};
+use fslab_run::{CellPrecision, Precision, Repeats, precision};
 
 /// The repeats that are advised without --repeats N..M.
 const ADVISED: (u32, u32) = (3, 20);
@@ -59,7 +59,8 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
         ),
         Some(adaptive) => (plan.repeats, adaptive.repeats_max.saturating_mul(2)),
     };
-    let command = Adaptive::continued_with_range(plan.adaptive.as_ref(), least, most);
+    let most = Some(most);
+    let command = Adaptive::continued_with_range(plan.adaptive.as_ref(), Repeats { least, most });
     Some(format!("{finding}; {command} continues"))
 }
 

@@ -87,45 +87,69 @@ pub(super) fn little(bytes: &[u8]) -> u64 {
         .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// The output of `program` on an image, with its path for `{}` in an argument; `None` if the
-/// program is not installed.
-///
-/// # Panics
-/// If it fails.
-pub(super) fn ask(
-    program: &str,
-    package: &str,
-    arguments: &[&str],
-    image: &Image,
-) -> Option<String> {
-    let path = image.path().to_str().unwrap();
-    let output = Command::new(program)
-        .args(
-            arguments
-                .iter()
-                .map(|argument| argument.replace("{}", path)),
-        )
-        .env("LC_ALL", "C.UTF-8")
-        .env(
-            "PATH",
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        )
-        .output();
-    match output {
-        Ok(output) => {
-            let text = [output.stdout, output.stderr].concat();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            assert!(
-                output.status.success(),
-                "{program}: {}\n{text}",
-                output.status
-            );
-            Some(text)
+/// Other programs that read an image.
+#[derive(Default)]
+pub(super) struct OtherPrograms {
+    has_answer: bool,
+    /// What is to be installed for each that is missing.
+    missing: Vec<String>,
+}
+
+impl OtherPrograms {
+    /// The output of `program` on an image, with its path for `{}` in an argument; `None` if the
+    /// program is not installed.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub(super) fn ask(
+        &mut self,
+        program: &str,
+        package: &str,
+        arguments: &[&str],
+        image: &Image,
+    ) -> Option<String> {
+        let path = image.path().to_str().unwrap();
+        let output = Command::new(program)
+            .args(
+                arguments
+                    .iter()
+                    .map(|argument| argument.replace("{}", path)),
+            )
+            .env("LC_ALL", "C.UTF-8")
+            .env(
+                "PATH",
+                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            )
+            .output();
+        match output {
+            Ok(output) => {
+                let text = [output.stdout, output.stderr].concat();
+                let text = String::from_utf8_lossy(&text).into_owned();
+                assert!(
+                    output.status.success(),
+                    "{program}: {}\n{text}",
+                    output.status
+                );
+                self.has_answer = true;
+                Some(text)
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let missing = format!("{program} is not installed; apt-get install {package}");
+                self.missing.push(missing);
+                None
+            }
+            Err(error) => panic!("cannot run {program}: {error}"),
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            println!("not checked: {program} is not installed; apt-get install {package}");
-            None
+    }
+
+    /// Prints what was not checked. A test in which no program was there is skipped.
+    pub(super) fn finish(self) {
+        let mark = match self.has_answer {
+            true => "not checked",
+            false => "skipped",
+        };
+        for missing in self.missing {
+            println!("{mark}: {missing}");
         }
-        Err(error) => panic!("cannot run {program}: {error}"),
     }
 }

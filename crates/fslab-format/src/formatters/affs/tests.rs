@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::Affs;
 use super::layout::{BLOCK_SIZES, Layout, default_block_bytes, limits};
-use crate::formatters::image::{Image, ask, plain};
+use crate::formatters::image::{Image, OtherPrograms, plain};
 use crate::{FormatError, FormatOptions, Formatter, Volume, format};
 
 /// 2023-11-14 22:13:20, the creation date of the tests' images.
@@ -213,6 +213,7 @@ fn the_same_options_give_the_same_bytes() {
 
 #[test]
 fn other_programs_know_the_volume() {
+    let mut programs = OtherPrograms::default();
     // They distinguish hard disks and floppies by file name.
     let image = formatted(300 << 20, Some("My Volume"), None);
     let disk = image.path().with_extension("hdf");
@@ -237,8 +238,9 @@ fn other_programs_know_the_volume() {
         ("xdfscan", "pipx; pipx install amitools", &[disk], "ok"),
     ];
     for (program, package, arguments, wanted) in cases {
-        if let Some(text) = ask(program, package, arguments, &image) {
+        if let Some(text) = programs.ask(program, package, arguments, &image) {
             assert!(text.contains(wanted), "{program}: {text}");
         }
     }
+    programs.finish();
 }

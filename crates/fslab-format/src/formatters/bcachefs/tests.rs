@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Bcachefs;
-use crate::formatters::image::{Image, ask, little, plain};
+use crate::formatters::image::{Image, OtherPrograms, little, plain};
 use crate::{FormatError, FormatOptions, Formatter};
 
 const MIB: u64 = 1 << 20;
@@ -208,8 +208,10 @@ fn the_same_options_give_the_same_bytes_over_whatever_was_there() {
 
 #[test]
 fn other_programs_read_it() {
+    let mut programs = OtherPrograms::default();
     let image = Image::new(&Bcachefs, 64 * MIB, &plain()).unwrap();
-    if let Some(text) = ask("bcachefs", "bcachefs-tools", &["show-super", "{}"], &image) {
+    if let Some(text) = programs.ask("bcachefs", "bcachefs-tools", &["show-super", "{}"], &image) {
         assert!(text.contains("1.13"), "{text}");
     }
+    programs.finish();
 }

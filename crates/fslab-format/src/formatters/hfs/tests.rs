@@ -6,7 +6,7 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::Hfs;
-use crate::formatters::image::{Image, ask, plain};
+use crate::formatters::image::{Image, OtherPrograms, plain};
 use crate::formatters::mac::{BLOCK_SIZES, CREATED_MAC_S, IDENTIFIER, MacImage};
 use crate::{FormatError, FormatOptions, Formatter};
 
@@ -162,6 +162,7 @@ fn the_same_options_give_the_same_bytes() {
 
 #[test]
 fn other_programs_know_the_volume() {
+    let mut programs = OtherPrograms::default();
     let image = MacImage::new(&Hfs, 300 << 20, Some("My Volume"), None);
     let cases: [(&str, &str, &[&str], &str); 6] = [
         ("blkid", "util-linux", &["-p", "{}"], "LABEL=\"My Volume\""),
@@ -182,10 +183,11 @@ fn other_programs_know_the_volume() {
         ),
     ];
     for (program, package, arguments, wanted) in cases {
-        if let Some(text) = ask(program, package, arguments, &image) {
+        if let Some(text) = programs.ask(program, package, arguments, &image) {
             assert!(text.contains(wanted), "{program}: {text}");
         }
     }
+    programs.finish();
 }
 
 /// hmount writes a file in the home folder, so it needs a separate one.

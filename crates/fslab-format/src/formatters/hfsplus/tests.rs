@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{HFS_PLUS, HFSX};
-use crate::formatters::image::{Image, ask, plain};
+use crate::formatters::image::{Image, OtherPrograms, plain};
 use crate::formatters::mac::{BLOCK_SIZES, CREATED_MAC_S, IDENTIFIER, MacImage};
 use crate::{FormatError, FormatOptions, Formatter};
 
@@ -189,6 +189,7 @@ fn the_same_options_give_the_same_bytes() {
 
 #[test]
 fn other_programs_know_the_volume() {
+    let mut programs = OtherPrograms::default();
     for formatter in [&HFS_PLUS, &HFSX] {
         let image = MacImage::new(formatter, (100 << 20) + 512, Some("My Volume"), None);
         let kind = formatter.title();
@@ -227,9 +228,10 @@ fn other_programs_know_the_volume() {
             ),
         ];
         for (program, package, arguments, wanted) in cases {
-            if let Some(text) = ask(program, package, arguments, &image) {
+            if let Some(text) = programs.ask(program, package, arguments, &image) {
                 assert!(text.contains(wanted), "{program}: {text}");
             }
         }
     }
+    programs.finish();
 }

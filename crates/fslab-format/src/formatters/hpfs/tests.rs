@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::Hpfs;
 use super::layout::{BAND_SECTORS, Layout, limits};
-use crate::formatters::image::{CREATED_UNIX_S, IDENTITY, Image, ask, plain};
+use crate::formatters::image::{CREATED_UNIX_S, IDENTITY, Image, OtherPrograms, plain};
 use crate::{FormatError, FormatOptions, Formatter};
 
 fn formatted(size: u64, label: Option<&str>) -> Image {
@@ -336,6 +336,7 @@ fn the_same_options_give_the_same_bytes() {
 
 #[test]
 fn other_programs_know_the_volume() {
+    let mut programs = OtherPrograms::default();
     let image = formatted(300 << 20, Some("MY VOLUME"));
     let cases: [(&str, &str, &[&str], &str); 3] = [
         (
@@ -348,9 +349,10 @@ fn other_programs_know_the_volume() {
         ("file", "file", &["{}"], "OEM-ID \"OS2 20.0\""),
     ];
     for (program, package, arguments, wanted) in cases {
-        if let Some(text) = ask(program, package, arguments, &image) {
+        if let Some(text) = programs.ask(program, package, arguments, &image) {
             assert!(text.contains(wanted), "{program}: {text}");
             assert!(!text.contains("PTTYPE"), "{program}: {text}");
         }
     }
+    programs.finish();
 }

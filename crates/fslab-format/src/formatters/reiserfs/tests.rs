@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Reiserfs35;
-use crate::formatters::image::{CREATED_UNIX_S, Image, ask, little, plain};
+use crate::formatters::image::{CREATED_UNIX_S, Image, OtherPrograms, little, plain};
 use crate::{FormatError, FormatOptions, Formatter};
 
 const BLOCK: u64 = 4096;
@@ -163,9 +163,10 @@ fn the_same_options_give_the_same_bytes() {
 
 #[test]
 fn other_programs_read_it() {
+    let mut programs = OtherPrograms::default();
     for size in [33 * MIB, 300 * MIB] {
         let image = Image::new(&Reiserfs35, size, &plain()).unwrap();
-        if let Some(text) = ask(
+        if let Some(text) = programs.ask(
             "reiserfsck",
             "reiserfsprogs",
             &["-q", "-y", "--check", "{}"],
@@ -173,15 +174,16 @@ fn other_programs_read_it() {
         ) {
             assert!(text.contains("No corruptions found"), "{text}");
         }
-        if let Some(text) = ask("debugreiserfs", "reiserfsprogs", &["{}"], &image) {
+        if let Some(text) = programs.ask("debugreiserfs", "reiserfsprogs", &["{}"], &image) {
             assert!(
                 text.contains("of format 3.5 with standard journal"),
                 "{text}"
             );
         }
-        if let Some(text) = ask("blkid", "util-linux", &["-p", "{}"], &image) {
+        if let Some(text) = programs.ask("blkid", "util-linux", &["-p", "{}"], &image) {
             assert!(text.contains("VERSION=\"3.5\""), "{text}");
             assert!(text.contains("TYPE=\"reiserfs\""), "{text}");
         }
     }
+    programs.finish();
 }

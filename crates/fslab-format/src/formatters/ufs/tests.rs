@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::layout::{Layout, Version};
 use super::{UFS1, UFS2};
-use crate::formatters::image::{CREATED_UNIX_S, Image, ask, little, plain};
+use crate::formatters::image::{CREATED_UNIX_S, Image, OtherPrograms, little, plain};
 use crate::{FormatError, FormatOptions, Formatter};
 
 const BLOCKS: [u32; 4] = [4096, 8192, 16384, 32768];
@@ -387,17 +387,18 @@ fn a_volume_of_two_tebibytes_has_groups_as_large_as_their_maps_allow() {
 
 #[test]
 fn other_programs_read_it() {
+    let mut programs = OtherPrograms::default();
     let options = FormatOptions {
         label: Some("labelled".to_owned()),
         ..plain()
     };
     for (version, name) in [(Version::Ufs1, "1"), (Version::Ufs2, "2")] {
         let image = Image::new(formatter(version), 100 * MIB, &options).unwrap();
-        if let Some(text) = ask("blkid", "util-linux", &["-p", "{}"], &image) {
+        if let Some(text) = programs.ask("blkid", "util-linux", &["-p", "{}"], &image) {
             assert!(text.contains("TYPE=\"ufs\""), "{text}");
             assert!(text.contains(&format!("VERSION=\"{name}\"")), "{text}");
         }
-        if let Some(text) = ask("fsstat", "sleuthkit", &["{}"], &image) {
+        if let Some(text) = programs.ask("fsstat", "sleuthkit", &["{}"], &image) {
             assert!(
                 text.contains(&format!("File System Type: UFS {name}")),
                 "{text}"
@@ -408,15 +409,16 @@ fn other_programs_read_it() {
                 "{text}"
             );
         }
-        if let Some(text) = ask("fls", "sleuthkit", &["-a", "{}"], &image) {
+        if let Some(text) = programs.ask("fls", "sleuthkit", &["-a", "{}"], &image) {
             assert!(text.contains("d/d 2:\t.."), "{text}");
         }
         let arguments = ["{}", "ls", "--", "-l", "(loop0)"];
-        if let Some(text) = ask("grub-fstest", "grub-common", &arguments, &image) {
+        if let Some(text) = programs.ask("grub-fstest", "grub-common", &arguments, &image) {
             assert!(
                 text.contains(&format!("Filesystem type ufs{name}")),
                 "{text}"
             );
         }
     }
+    programs.finish();
 }
