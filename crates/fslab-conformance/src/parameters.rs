@@ -39,10 +39,12 @@ pub(crate) struct TreeParameters {
     /// Size of the largest file; 0 for a default from the size of the file system.
     pub(crate) largest: Size,
     /// Files in the directory with many files; 0 for a default.
+    #[schemars(range(max = FILES_MAX))]
     pub(crate) files: u64,
     /// Depth of nested directories; 0 for a default.
+    #[schemars(range(max = DEPTH_MAX))]
     pub(crate) depth: u32,
-    /// "exercise" (creates the tree) or "verify" (compares it).
+    /// What the phase does.
     pub(crate) part: Pass,
 }
 
@@ -94,12 +96,6 @@ impl Job for TreeParameters {
             let depth = (places / 4).clamp(1, DEPTH);
             self.depth = u32::try_from(depth).expect("at most 40");
         }
-        if self.files > FILES_MAX {
-            return Err(format!("files = {}; at most {FILES_MAX}", self.files));
-        }
-        if self.depth > DEPTH_MAX {
-            return Err(format!("depth = {}; at most {DEPTH_MAX}", self.depth));
-        }
         Ok(())
     }
 
@@ -132,7 +128,6 @@ pub(crate) struct FillParameters {
     /// was given.
     pub(crate) most: Size,
     /// Size of each file; 0 for a fortieth of `most`, 4 KiB to 512 MiB.
-    #[schemars(with = "Size")]
     pub(crate) file_size: Bytes,
     /// Seconds of writing after which the rest is reserved by fallocate(2) if supported.
     pub(crate) seconds: u32,

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fslab_crash::{Property, Script, ScriptSet, ScriptStep, plan_of};
+use fslab_crash::{LENGTH_MAX, Property, Script, ScriptSet, ScriptStep, plan_of};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, Job, RunError, ensure_inside, synthetic_application};
 use fslab_model::{Bytes, Need, PublishedProperty, ValueList};
@@ -40,8 +40,10 @@ pub(crate) struct ScriptParameters {
     steps: Vec<ScriptStep>,
     /// Instead of steps, all sequences of so many operations, each followed by each kind of sync: 1
     /// or 2.
+    #[schemars(range(max = LENGTH_MAX))]
     length: u32,
     /// Milliseconds that are waited after each script, in which the file system may write.
+    #[schemars(range(max = WAIT_MS_MAX))]
     wait_ms: u64,
     /// What is asked of the script although no document promises it: `{ atomic = STEP }`,
     /// `{ prefix = STEP }`, `{ ordered = [STEP, STEP] }`, with steps counted from 0.
@@ -95,9 +97,6 @@ impl Job for ScriptParameters {
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.folder)?;
-        if self.wait_ms > WAIT_MS_MAX {
-            return Err(format!("wait_ms = {}; at most {WAIT_MS_MAX}", self.wait_ms));
-        }
         if self.length > 0 {
             self.steps.clear();
         }

@@ -67,6 +67,7 @@ pub use script::{
 };
 pub use script_log::{LogOperation, LogScript, Property};
 pub use script_set::{SCRIPT_LEFT_OUT, SCRIPT_REFUSED, SCRIPT_TIMES, Script, ScriptSet};
+pub use sequences::LENGTH_MAX;
 pub use state_report::{
     Databases, RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport,
     StateTask,

@@ -6,7 +6,7 @@ use crate::script::parent;
 use crate::{ScriptStep, plan_of};
 
 /// The longest sequence.
-pub(crate) const LENGTH_MAX: u32 = 2;
+pub const LENGTH_MAX: u32 = 2;
 
 /// What every sequence starts with: two files with data, one of them in a directory, and an empty
 /// directory.

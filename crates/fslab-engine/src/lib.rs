@@ -35,6 +35,7 @@ pub use context::{RunContext, StopFlag};
 pub use data_run::{EngineJob, Together, run_data, run_data_together};
 pub use error::EngineError;
 pub use evict::evict;
+pub use jobs::limits;
 pub use jobs::{
     Advice, Amount, DataJob, Direction, FileSizes, MetadataJob, MetadataOperation, MetadataSync,
     Names, OpenMode, OpenSync, Order, Pace, Preparation, Sharing, StdioTuning, SyncCall, SyncEvery,

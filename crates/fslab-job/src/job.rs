@@ -1,6 +1,8 @@
 //! The trait of a kind of job: its parameters, what they need, how it is run.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fslab_engine::RunContext;
 use fslab_model::{Brings, Bytes, Need, Parameters, PhaseKind};
@@ -11,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{from_map, to_map};
+use crate::value_range::check_ranges;
 
 /// A kind of job is its type of parameters; `Default` has the values that a workload leaves out.
 pub trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'static {
@@ -99,7 +102,7 @@ pub struct JobKind {
     /// See [`Job::ZERO_IS_DEFAULT`].
     pub zero_is_default: &'static [&'static str],
     /// The schema of the parameters.
-    pub schema: fn() -> Schema,
+    pub schema: fn() -> Arc<Schema>,
     /// See [`Job::resolve`].
     pub resolve: fn(&Parameters, Bytes) -> Result<ResolvedJob, JobError>,
     /// See [`Job::footprint`].
@@ -131,10 +134,7 @@ impl JobKind {
             foreign_names: J::FOREIGN_NAMES,
             ranks: J::RANKS,
             zero_is_default: J::ZERO_IS_DEFAULT,
-            schema: || {
-                let settings = SchemaSettings::draft07();
-                settings.into_generator().into_root_schema_for::<J>()
-            },
+            schema: schema::<J>,
             resolve: resolve::<J>,
             footprint: |map| Ok(typed::<J>(map)?.footprint()),
             data_files: |map, ranks| Ok(typed::<J>(map)?.data_files(ranks)),
@@ -153,9 +153,38 @@ fn typed<J: Job>(map: &Parameters) -> Result<J, JobError> {
     Ok(from_map(map)?)
 }
 
+/// Schemas by the name of the job: made once, since a plan resolves each phase of each cell.
+static SCHEMAS: Mutex<BTreeMap<&str, Arc<Schema>>> = Mutex::new(BTreeMap::new());
+
+fn schema<J: Job>() -> Arc<Schema> {
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = schemas.entry(J::NAME).or_insert_with(|| {
+        let settings = SchemaSettings::draft07();
+        Arc::new(settings.into_generator().into_root_schema_for::<J>())
+    });
+    Arc::clone(made)
+}
+
+/// The job with the parameters in `map`, each in its range, and all parameters.
+fn in_range<J: Job>(map: &Parameters) -> Result<(J, Parameters), JobError> {
+    let job: J = typed(map)?;
+    let parameters = to_map(&job)?;
+    check_ranges(schema::<J>().as_value(), &parameters).map_err(JobError::Value)?;
+    Ok((job, parameters))
+}
+
+/// The job with the parameters in `map`, complete and checked, for a file system of `size` bytes.
+///
+/// # Errors
+/// [`JobError`], with the parameter.
+pub fn resolved<J: Job>(map: &Parameters, size: Bytes) -> Result<J, JobError> {
+    let (mut job, _) = in_range::<J>(map)?;
+    job.resolve(size).map_err(JobError::Value)?;
+    Ok(job)
+}
+
 fn resolve<J: Job>(map: &Parameters, size: Bytes) -> Result<ResolvedJob, JobError> {
-    let mut job: J = typed(map)?;
-    let before = to_map(&job)?;
+    let (mut job, before) = in_range::<J>(map)?;
     job.resolve(size).map_err(JobError::Value)?;
     let parameters = to_map(&job)?;
     let is_derived = |(name, value): &(&String, _)| before.get(*name) != Some(*value);

@@ -18,15 +18,18 @@ mod job;
 mod kinds;
 mod outcome;
 mod parameters;
+mod schema_text;
 mod synthetic;
+mod value_range;
 
 pub use content::generate_content;
 pub use inputs::{input_or, sha256_of};
-pub use job::{DataFiles, Job, JobError, JobFunction, JobKind, ResolvedJob};
+pub use job::{DataFiles, Job, JobError, JobFunction, JobKind, ResolvedJob, resolved};
 pub use kinds::ENGINE_JOBS;
 pub use outcome::{Finished, RunError};
 pub use parameters::{
     PhasePart, Size, ensure_inside, from_map, is_true, parse_engine, sized_footprint,
     tree_footprint,
 };
+pub use schema_text::SchemaText;
 pub use synthetic::{SyntheticCost, measured, synthetic_application, synthetic_result};

@@ -112,7 +112,7 @@ pub use survival::{
     StateKind, Survival, SurvivalOutcome, SurvivalPlan,
 };
 pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
-pub use toml_text::{TextPosition, TomlError, from_toml};
+pub use toml_text::{TextPosition, TomlError, check_format, from_toml};
 pub use trial_task::{Placement, TrialTask};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
 pub use workload::WorkloadDefinition;

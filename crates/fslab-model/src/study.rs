@@ -9,7 +9,7 @@ use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
     FigureSpec, OriginalSetup, Parameters, Percent, Rounds, ScaleRules, ScoreSpec, StudyQuestion,
-    Sweep, TomlError, WorkloadDefinition, from_toml, is_default,
+    Sweep, TomlError, WorkloadDefinition, check_format, from_toml, is_default,
 };
 
 /// The state of the caches when a phase begins.
@@ -68,7 +68,7 @@ const NAME_LENGTH_MAX: usize = 64;
 #[serde(deny_unknown_fields)]
 pub struct Study {
     /// Version of this format: 1.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 1, max = 1))]
     pub format: u32,
     /// Short name: 1 to 64 letters, digits, spaces or `. _ + -`.
     #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9 ._+-]*$"))]
@@ -164,14 +164,7 @@ impl Study {
     }
 
     fn check(&self) -> Result<(), TomlError> {
-        if self.format > crate::FORMAT_VERSION {
-            let problem = format!(
-                "version {}, and this fslab reads up to {}",
-                self.format,
-                crate::FORMAT_VERSION
-            );
-            return Err(TomlError::new(["format"], problem));
-        }
+        check_format(self.format, crate::FORMAT_VERSION)?;
         if self.phases.is_empty() {
             return Err(TomlError::new(["phase"], "the study has no phase"));
         }

@@ -160,6 +160,24 @@ fn nearest_hint(name: &str, known: &[&str]) -> Option<String> {
     }
 }
 
+/// Checks the version in the key `format` of a file.
+///
+/// # Errors
+/// If this fslab, whose newest is `newest`, does not read version `found`.
+pub fn check_format(found: u32, newest: u32) -> Result<(), TomlError> {
+    let known = match newest {
+        1 => "version 1".to_owned(),
+        _ => format!("versions 1 to {newest}"),
+    };
+    match (1..=newest).contains(&found) {
+        true => Ok(()),
+        false => {
+            let problem = format!("version {found}, and this fslab reads {known}");
+            Err(TomlError::new(["format"], problem))
+        }
+    }
+}
+
 /// Reads a TOML text as a `T`.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FORMAT_VERSION, Headline, Parameters, PhaseKind, TomlError, from_toml};
+use crate::{FORMAT_VERSION, Headline, Parameters, PhaseKind, TomlError, check_format, from_toml};
 
 /// Most characters of a workload's name.
 const NAME_LENGTH_MAX: usize = 64;
@@ -53,18 +53,18 @@ impl WorkloadDefinition {
         Ok(definition)
     }
 
+    /// The workload as a TOML file.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("it was read from TOML")
+    }
+
     /// Checks version, name and the length of the texts.
     ///
     /// # Errors
     /// [`TomlError`] without a position.
     pub fn check(&self) -> Result<(), TomlError> {
-        if self.format == 0 || self.format > FORMAT_VERSION {
-            let problem = format!(
-                "version {}, and this fslab reads version {FORMAT_VERSION}",
-                self.format
-            );
-            return Err(TomlError::new(["format"], problem));
-        }
+        check_format(self.format, FORMAT_VERSION)?;
         if !Self::is_name(&self.name) {
             let problem = format!(
                 "{:?}: a name has 1 to {NAME_LENGTH_MAX} lower-case letters, digits and hyphens",

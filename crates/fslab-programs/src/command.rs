@@ -38,6 +38,7 @@ pub(crate) struct CommandParameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     cleanup: Option<Script>,
     /// The required exit status.
+    #[schemars(range(min = 0, max = 255))]
     expect_exit: i32,
     /// Time limit in seconds; 0 for that of the trial.
     limit_s: u32,
@@ -101,12 +102,6 @@ impl Job for CommandParameters {
             .find(|it| it.is_empty() || it.contains('\0'))
         {
             return Err(format!("programs with {name:?}; it names no program"));
-        }
-        if !(0..=255).contains(&self.expect_exit) {
-            return Err(format!(
-                "expect_exit = {}; a program ends with 0 to 255",
-                self.expect_exit
-            ));
         }
         self.room = Size::Bytes(self.room.resolve(size)?);
         Ok(())
@@ -372,9 +367,9 @@ mod tests {
             (serde_json::json!({ "inputs": ["/x/../y"] }), "inputs"),
             (serde_json::json!({ "programs": [""] }), "programs"),
         ] {
-            let mut parameters: CommandParameters =
-                serde_json::from_value(given).expect("parameters");
-            let problem = parameters.resolve(Bytes::gib(1)).expect_err(word);
+            let given = given.as_object().expect("a map");
+            let problem = fslab_job::resolved::<CommandParameters>(given, Bytes::gib(1));
+            let problem = problem.expect_err(word).to_string();
             assert!(problem.contains(word), "{problem}");
         }
     }

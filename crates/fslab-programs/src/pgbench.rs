@@ -80,12 +80,15 @@ pub(crate) struct PgbenchParameters {
     /// The folder of the database, below the root.
     directory: PathBuf,
     /// Size of the tables: 100,000 accounts each.
+    #[schemars(range(min = 1, max = SCALE_MAX))]
     scale: u32,
     /// Concurrent clients.
+    #[schemars(range(min = 1, max = CLIENTS_MAX))]
     clients: u32,
     /// Transactions of each client.
+    #[schemars(range(min = 1))]
     transactions: u32,
-    /// The transaction: "tpcb-like", "simple-update" or "select-only".
+    /// The transaction.
     script: Script,
 }
 
@@ -105,17 +108,7 @@ impl Job for PgbenchParameters {
     const NAME: &'static str = "pgbench";
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
-        ensure_inside(&self.directory)?;
-        for (name, value, most) in [
-            ("scale", self.scale, SCALE_MAX),
-            ("clients", self.clients, CLIENTS_MAX),
-            ("transactions", self.transactions, u32::MAX),
-        ] {
-            if value == 0 || value > most {
-                return Err(format!("{name} = {value}; it must be 1 to {most}"));
-            }
-        }
-        Ok(())
+        ensure_inside(&self.directory)
     }
 
     fn footprint(&self) -> Bytes {
@@ -416,8 +409,9 @@ mod tests {
             (serde_json::json!({ "clients": 257 }), "clients = 257"),
             (serde_json::json!({ "directory": "/x" }), "path"),
         ] {
-            let mut parameters: PgbenchParameters = serde_json::from_value(given).expect(word);
-            let problem = parameters.resolve(Bytes::gib(1)).expect_err(word);
+            let given = given.as_object().expect("a map");
+            let problem = fslab_job::resolved::<PgbenchParameters>(given, Bytes::gib(1));
+            let problem = problem.expect_err(word).to_string();
             assert!(problem.contains(word), "{problem}");
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, JobError, PhasePart, RunError, Size, ensure_inside};
+use fslab_job::{Finished, Job, JobError, PhasePart, RunError, ensure_inside};
 use fslab_model::{Brings, Bytes, InputPlace, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,22 +31,21 @@ pub(crate) struct ReplayParameters {
     pub(crate) trace: String,
     /// SHA-256 of the trace: another content is another plan.
     pub(crate) sha256: String,
-    /// "fast" (no delays) or "recorded" (with the recorded think times).
+    /// Delays between operations.
     pub(crate) pace: ReplayPace,
     /// The folder of the replay, below the root.
     pub(crate) directory: PathBuf,
-    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
+    /// What the phase does.
     pub(crate) part: PhasePart,
     /// Limit of deviating operations, and of names whose final state differs, in percent; more are
     /// a failure.
+    #[schemars(range(min = 0, max = 100))]
     pub(crate) deviations_percent_max: f64,
     /// Compare the final files with those of the trace.
     pub(crate) check: bool,
     /// Upper bound of the bytes of all files; taken from the trace.
-    #[schemars(with = "Size")]
     pub(crate) footprint: Bytes,
     /// Size of the largest file; taken from the trace.
-    #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
     /// The trace has symbolic links; taken from the trace.
     pub(crate) symlinks: bool,
@@ -85,12 +84,6 @@ impl Job for ReplayParameters {
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        let percent = self.deviations_percent_max;
-        if !(0.0..=100.0).contains(&percent) {
-            return Err(format!(
-                "deviations_percent_max = {percent}; it is 0 to 100"
-            ));
-        }
         self.trace = Source::absolute(&self.trace)?;
         let source = Source::load(&self.trace)?.demand(&self.sha256)?;
         self.sha256 = source.sha256;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
 use fslab_conformance::CONFORMANCE_JOBS;
-use fslab_job::{ENGINE_JOBS, JobKind};
+use fslab_job::{ENGINE_JOBS, JobKind, SchemaText};
 use fslab_model::{WorkloadDefinition, nearest_name, suggestion};
 use fslab_programs::PROGRAM_JOBS;
 use fslab_replay::REPLAY_JOBS;
@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::workload::{ParameterInfo, Workload, WorkloadError};
+use crate::workload::{ParameterInfo, WordInfo, Workload, WorkloadError};
 
 /// The kinds of jobs, by crate.
 const JOBS: [&[JobKind]; 4] = [ENGINE_JOBS, PROGRAM_JOBS, CONFORMANCE_JOBS, REPLAY_JOBS];
@@ -42,12 +42,25 @@ static PARAMETERS: LazyLock<BTreeMap<&'static str, OnceLock<Vec<ParameterInfo>>>
 /// The parameters in a schema.
 fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let parameter = |(name, schema): (&String, &Value)| ParameterInfo {
-        name: name.clone(),
+    let text = SchemaText::of(schema.as_value());
+    let parameter = |(name, schema)| ParameterInfo {
+        name: String::clone(name),
+        values: text.value(schema),
+        words: words(&text, schema),
         meaning: description(schema.as_object()),
         default: schema.get("default").cloned(),
     };
     properties.into_iter().flatten().map(parameter).collect()
+}
+
+/// The words of an enumeration that have a meaning.
+fn words(text: &SchemaText<'_>, schema: &Value) -> Vec<WordInfo> {
+    let words = text.words(schema);
+    let info = |(word, meaning): (&str, &str)| WordInfo {
+        word: word.to_owned(),
+        meaning: meaning.replace('\n', " "),
+    };
+    words.map(info).collect()
 }
 
 fn description(schema: Option<&Map<String, Value>>) -> String {
@@ -78,7 +91,7 @@ pub fn job_infos() -> Vec<JobInfo> {
             name: job.name,
             about: description(schema.as_object()),
             parameters: parameters(&schema),
-            schema,
+            schema: Schema::clone(&schema),
         }
     };
     let mut infos: Vec<_> = jobs().map(info).collect();
@@ -164,6 +177,15 @@ mod tests {
     }
 
     #[test]
+    fn a_workload_is_the_same_after_it_was_written_as_toml() {
+        for workload in all() {
+            let definition = workload.definition();
+            let read = WorkloadDefinition::from_toml(&definition.to_toml());
+            assert_eq!(read.expect("valid"), *definition);
+        }
+    }
+
+    #[test]
     fn a_parameter_that_a_workload_does_not_use_is_refused_by_name() {
         for (name, value) in [
             ("stride", "3"),
@@ -196,6 +218,53 @@ mod tests {
             for parameter in parameters_of(job) {
                 let words = parameter.meaning.split_whitespace().count();
                 assert!(words > 1, "{}: {}", job.name, parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_outside_the_range_that_a_schema_states_is_refused_by_name() {
+        let mut tried = 0;
+        for job in jobs() {
+            let schema = (job.schema)();
+            let properties = schema.get("properties").and_then(Value::as_object);
+            for (name, property) in properties.into_iter().flatten() {
+                let least = property["minimum"].as_u64().filter(|least| *least > 0);
+                let most = property["maximum"].as_u64();
+                let outside = [least.map(|it| it - 1), most.map(|it| it + 1)];
+                for value in outside.into_iter().flatten() {
+                    let given = Parameters::from_iter([(name.clone(), value.into())]);
+                    let refused = (job.resolve)(&given, Bytes::gib(1)).err();
+                    let text = refused.map(|it| it.to_string()).unwrap_or_default();
+                    let expected = format!("{name} = ");
+                    assert!(
+                        text.starts_with(&expected),
+                        "{}: {expected}{value}: {text}",
+                        job.name
+                    );
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 80, "{tried} values");
+    }
+
+    /// Some were left out: what is not serialized has no default in a schema by itself.
+    #[test]
+    fn every_default_that_a_schema_states_is_that_of_the_job() {
+        let size = Bytes::gib(1);
+        for job in jobs() {
+            let Ok(plain) = (job.resolve)(&Parameters::new(), size) else {
+                continue;
+            };
+            for parameter in parameters_of(job) {
+                let Some(default) = &parameter.default else {
+                    continue;
+                };
+                let given = Parameters::from_iter([(parameter.name.clone(), default.clone())]);
+                let with = (job.resolve)(&given, size).map(|it| it.parameters);
+                let name = format!("{}: {}", job.name, parameter.name);
+                assert_eq!(with.expect(&name), plain.parameters, "{name}");
             }
         }
     }

@@ -9,6 +9,6 @@ mod times;
 mod workload;
 
 pub use catalogue::{JobInfo, all, find, job_infos, names};
-pub use fslab_job::{Finished, RunError};
+pub use fslab_job::{Finished, RunError, SchemaText};
 pub use programs_allowed::ensure_programs_allowed;
-pub use workload::{ParameterInfo, Workload, WorkloadError};
+pub use workload::{ParameterInfo, WordInfo, Workload, WorkloadError};

@@ -79,10 +79,24 @@ pub struct Workload {
 pub struct ParameterInfo {
     /// Its name.
     pub name: String,
-    /// Meaning, unit and range.
+    /// Its type, with the range or the words: `integer, 1 to 1024`.
+    pub values: String,
+    /// Meaning and unit.
     pub meaning: String,
+    /// What each word of an enumeration means.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<WordInfo>,
     /// Default, or the value that a workload fixes; null if it depends on other parameters.
     pub default: Option<Value>,
+}
+
+/// Documentation of a word that a parameter may be.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WordInfo {
+    /// The word.
+    pub word: String,
+    /// What it means.
+    pub meaning: String,
 }
 
 impl Workload {
@@ -328,7 +342,8 @@ impl Workload {
         let settable = known.filter(|parameter| self.may_set(&parameter.name));
         settable
             .map(|parameter| ParameterInfo {
-                default: defaults.get(&parameter.name).cloned(),
+                default: (defaults.get(&parameter.name).cloned())
+                    .or_else(|| parameter.default.clone()),
                 ..parameter.clone()
             })
             .collect()

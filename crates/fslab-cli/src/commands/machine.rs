@@ -34,6 +34,9 @@ enum MachineCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Print the machine as a TOML file, as a template
+        #[arg(long, conflicts_with = "json")]
+        toml: bool,
     },
 }
 
@@ -41,7 +44,7 @@ impl MachineArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match &self.command {
             MachineCommand::List { json } => list(*json)?,
-            MachineCommand::Show { name, json } => show(name, *json)?,
+            MachineCommand::Show { name, json, toml } => show(name, *json, *toml)?,
         }
         Ok(Exit::Done)
     }
@@ -84,10 +87,13 @@ fn speed(speed: ProcessorSpeed) -> String {
     }
 }
 
-fn show(name: &str, json: bool) -> Result<(), CommandError> {
+fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
     let machine = machine::find(name).map_err(Failure::from)?;
     if json {
         return screen::print_json(&machine);
+    }
+    if toml {
+        return screen::print(&machine.to_toml());
     }
     let mut text = String::new();
     // Writing to a string does not fail.

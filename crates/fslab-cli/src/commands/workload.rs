@@ -7,7 +7,7 @@ use fslab_model::{
     Bytes, Failure, FailureKind, Headline, Parameters, PhaseKind, did_you_mean, nearest_name,
 };
 use fslab_report::{Column, Table, TableCell};
-use fslab_workload::{JobInfo, ParameterInfo, Workload};
+use fslab_workload::{JobInfo, ParameterInfo, WordInfo, Workload};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub(crate) struct WorkloadArgs {
 enum WorkloadCommand {
     /// List the built-in workloads
     List {
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -37,7 +37,7 @@ enum WorkloadCommand {
     Jobs {
         /// The job's name
         name: Option<String>,
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -45,9 +45,12 @@ enum WorkloadCommand {
     Show {
         /// The workload's name
         name: String,
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Print the workload as a TOML file, as a template
+        #[arg(long, conflicts_with = "json")]
+        toml: bool,
     },
 }
 
@@ -56,7 +59,7 @@ impl WorkloadArgs {
         match &self.command {
             WorkloadCommand::List { json } => list(*json)?,
             WorkloadCommand::Jobs { name, json } => jobs(name.as_deref(), *json)?,
-            WorkloadCommand::Show { name, json } => show(name, *json)?,
+            WorkloadCommand::Show { name, json, toml } => show(name, *json, *toml)?,
         }
         Ok(Exit::Done)
     }
@@ -90,12 +93,15 @@ fn list(json: bool) -> Result<(), CommandError> {
     screen::print_styled(&screen::render(&table))
 }
 
-fn show(name: &str, json: bool) -> Result<(), CommandError> {
+fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
     let workload = fslab_workload::find(name).map_err(|error| {
         Failure::new(FailureKind::BadInput, error.to_string()).with_hint(error.hint())
     })?;
     if json {
         return screen::print_json(&details(workload));
+    }
+    if toml {
+        return screen::print(&workload.definition().to_toml());
     }
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -127,7 +133,11 @@ fn write_parameters(text: &mut String, parameters: &[ParameterInfo]) -> std::fmt
             .as_ref()
             .map(|value| format!(" = {value}"));
         writeln!(text, "  {}{}", parameter.name, default.unwrap_or_default())?;
+        write_paragraph(text, "      ", &parameter.values.replace('`', ""))?;
         write_paragraph(text, "      ", &parameter.meaning)?;
+        for WordInfo { word, meaning } in &parameter.words {
+            write_paragraph(text, "        ", &format!("{word}: {meaning}"))?;
+        }
     }
     Ok(())
 }

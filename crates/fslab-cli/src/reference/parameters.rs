@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use fslab_model::Bytes;
+use fslab_workload::SchemaText;
 use serde_json::Value;
 
 use super::expect_file;
@@ -13,15 +15,17 @@ const INTRODUCTION: &str = "\
 # Reference of the files
 
 Every key of the files that users write: its value with range and unit, its default, its meaning.
-`fslab schema NAME` prints the same as a JSON Schema for editors, which a TOML file names in its
-first line: `#:schema ../../schemas/study.json`.
+A size is a text with its unit, as `\"4KiB\"`. `fslab schema NAME` prints the same as a JSON Schema
+for editors, which a TOML file names in its first line: `#:schema ../../schemas/study.json`.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";
 
 /// The formats in the document, with their files.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 5] = [
     ("study", "study.toml"),
+    ("workload", "workloads/NAME.toml"),
+    ("machine", "machines/NAME.toml"),
     ("disk", "disks/NAME.toml"),
     ("claims", "claims.toml"),
 ];
@@ -51,7 +55,8 @@ const JOBS_INTRODUCTION: &str = "\
 
 A [workload](workloads.md#a-workload-of-your-own) is a kind of job with values for its parameters.
 `fslab workload jobs NAME` shows the parameters of one job. A default is that of the job; a workload
-may have another.
+may have another. A size is a text with its unit, as `\"4KiB\"`, or a number of bytes; a share is a
+part of the file system, as `\"1/4\"`.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";
@@ -99,7 +104,10 @@ impl Writer<'_> {
         }
         let others = &schema["additionalProperties"];
         if others.is_object() {
-            let line = format!("| any other name | {} |  |  |\n", self.value(others));
+            let line = format!(
+                "| any other name | {} |  |  |\n",
+                self.schema_text().value(others)
+            );
             self.text.push_str(&line);
         }
         self.tables_in(schema);
@@ -129,81 +137,32 @@ impl Writer<'_> {
             Value::Null => String::new(),
             Value::Array(list) if list.is_empty() => String::new(),
             Value::Object(keys) if keys.is_empty() => String::new(),
-            value => format!("`{value}`"),
+            value => match SchemaText::is_size(property)
+                .then(|| value.as_u64())
+                .flatten()
+            {
+                Some(bytes) if bytes > 0 => format!("`\"{}\"`", Bytes(bytes)),
+                _ => format!("`{value}`"),
+            },
         };
         let meaning = one_line(property["description"].as_str().unwrap_or_default());
         let descriptions = self.descriptions(property);
-        let value = self.value(property);
+        let value = self.schema_text().value(property);
         let line = format!("| `{key}` | {value} | {default} | {meaning}{descriptions} |\n");
         self.text.push_str(&line);
     }
 
-    /// The schema that a property refers to, or itself.
-    fn resolved<'b>(&'b self, schema: &'b Value) -> (&'b Value, Option<&'b str>) {
-        let reference = schema["$ref"]
-            .as_str()
-            .or_else(|| schema["allOf"][0]["$ref"].as_str());
-        match reference.and_then(|reference| reference.strip_prefix("#/definitions/")) {
-            Some(name) => (&self.root["definitions"][name], Some(name)),
-            None => (schema, None),
-        }
+    fn schema_text(&self) -> SchemaText<'_> {
+        let linked = |name: &str| format!("table [{name}](#{})", name.to_lowercase());
+        SchemaText::of(self.root).with_named_table(linked)
     }
 
     /// The descriptions of an enumeration's values.
     fn descriptions(&self, schema: &Value) -> String {
-        let schema = of_some(schema);
-        let (schema, _) = self.resolved(schema);
-        let words = schema["oneOf"].as_array().into_iter().flatten();
+        let words = self.schema_text().words(schema);
         words
-            .filter_map(|word| {
-                let name = word["const"].as_str()?;
-                let about = one_line(word["description"].as_str()?);
-                Some(format!("<br>`{name}`: {about}"))
-            })
+            .map(|(word, meaning)| format!("<br>`{word}`: {}", one_line(meaning)))
             .collect()
-    }
-
-    /// The type of a value, with its range or an example.
-    fn value(&self, schema: &Value) -> String {
-        let schema = of_some(schema);
-        let (schema, name) = self.resolved(schema);
-        if let (Some(name), true) = (name, schema["properties"].is_object()) {
-            return format!("table [{name}](#{})", name.to_lowercase());
-        }
-        if let Some(word) = schema["const"].as_str() {
-            return format!("`\"{word}\"`");
-        }
-        if let Some(words) = alternatives(schema) {
-            return words;
-        }
-        for key in ["anyOf", "oneOf"] {
-            if let Some(several) = schema[key].as_array() {
-                let mut each: Vec<_> = several.iter().map(|schema| self.value(schema)).collect();
-                each.dedup();
-                return each.join("; or ");
-            }
-        }
-        match of_type(schema) {
-            "array" => format!("list of: {}", self.value(&schema["items"])),
-            "object" => match (&schema["properties"], &schema["additionalProperties"]) {
-                (Value::Object(keys), _) => self.inline(keys),
-                (_, inner @ Value::Object(_)) => format!("table of names: {}", self.value(inner)),
-                _ => "table".to_owned(),
-            },
-            "boolean" => "`true` or `false`".to_owned(),
-            "string" => match schema["examples"][0].as_str() {
-                Some(example) => format!("text, like `\"{example}\"`"),
-                None => "text".to_owned(),
-            },
-            kind => format!("{kind}{}", range(schema)),
-        }
-    }
-
-    /// A table without a name, with its keys.
-    fn inline(&self, keys: &serde_json::Map<String, Value>) -> String {
-        let key = |(key, schema)| format!("{key} = {}", self.value(schema));
-        let keys: Vec<_> = keys.iter().map(key).collect();
-        format!("{{ {} }}", keys.join(", "))
     }
 }
 
@@ -219,44 +178,6 @@ fn collect(schema: &Value, names: &mut Vec<String>) {
         }
         Value::Array(list) => list.iter().for_each(|inner| collect(inner, names)),
         _ => {}
-    }
-}
-
-/// The schema of an optional value, without null.
-fn of_some(schema: &Value) -> &Value {
-    let several = schema["anyOf"].as_array().into_iter().flatten();
-    let is_null = |schema: &&Value| schema["type"] == "null";
-    let null = several.clone().find(is_null);
-    let some = several.clone().find(|schema| !is_null(schema));
-    null.and(some).unwrap_or(schema)
-}
-
-fn of_type(schema: &Value) -> &str {
-    let list = schema["type"].as_array().into_iter().flatten();
-    let mut named = list
-        .filter_map(Value::as_str)
-        .filter(|name| *name != "null");
-    let first = schema["type"].as_str().or_else(|| named.next());
-    first.unwrap_or("any value")
-}
-
-/// The values of an enumeration.
-fn alternatives(schema: &Value) -> Option<String> {
-    let quoted = |word: &Value| Some(format!("`{}`", word.as_str()?));
-    let words: Option<Vec<_>> = match (&schema["enum"], &schema["oneOf"]) {
-        (Value::Array(words), _) => words.iter().map(quoted).collect(),
-        (_, Value::Array(several)) => several.iter().map(|one| quoted(&one["const"])).collect(),
-        _ => None,
-    };
-    words.map(|words| words.join(", "))
-}
-
-fn range(schema: &Value) -> String {
-    match (&schema["minimum"], &schema["maximum"]) {
-        (Value::Null, Value::Null) => String::new(),
-        (least, Value::Null) => format!(", {least} or more"),
-        (Value::Null, most) => format!(", up to {most}"),
-        (least, most) => format!(", {least} to {most}"),
     }
 }
 

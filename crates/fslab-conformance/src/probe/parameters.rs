@@ -16,6 +16,7 @@ use super::readahead::prefetch;
 const READS_MAX: u64 = 1 << 20;
 /// Limit of the sizes tried.
 const SIZES_MAX: u64 = 1 << 16;
+const WAIT_MS_MAX: u64 = 10_000;
 
 /// Reads a cold file block by block, and counts which other blocks each read brings in.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,11 +27,12 @@ pub(crate) struct PrefetchParameters {
     /// Size of the file, or a share of the file system's size.
     pub(crate) file_size: Size,
     /// Bytes per read: a multiple of 512.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 512))]
     pub(crate) block: Bytes,
-    /// The order of blocks: "sequential" or "random".
+    /// The order of blocks.
     pub(crate) order: ReadOrder,
-    /// Milliseconds for which the count of resident pages must be stable: 1 to 10000.
+    /// Milliseconds for which the count of resident pages must be stable.
+    #[schemars(range(min = 1, max = WAIT_MS_MAX))]
     pub(crate) wait_ms: u64,
 }
 
@@ -69,7 +71,7 @@ impl Job for PrefetchParameters {
     fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
         let bytes = self.file_size.resolve(size)?;
-        if self.block.0 == 0 || !self.block.0.is_multiple_of(512) {
+        if !self.block.0.is_multiple_of(512) {
             return Err(format!(
                 "block = {}; a block is a multiple of 512 B",
                 self.block
@@ -82,9 +84,6 @@ impl Job for PrefetchParameters {
                 Bytes(bytes),
                 self.block
             ));
-        }
-        if self.wait_ms == 0 || self.wait_ms > 10_000 {
-            return Err(format!("wait_ms = {}; 1 to 10000", self.wait_ms));
         }
         self.file_size = Size::Bytes(blocks * self.block.0);
         Ok(())
@@ -115,17 +114,16 @@ pub(crate) struct InlineParameters {
     /// The folder of the files, below the file system's root.
     pub(crate) directory: PathBuf,
     /// The largest size tried.
-    #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
     /// Distance between sizes, before the threshold is bisected to the byte.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1))]
     pub(crate) step: Bytes,
     /// Files of the threshold's size, and as many of one byte more, that measure the gain; 0 for
     /// none.
     pub(crate) files: u64,
     /// Files in each directory; 0 for all in one.
     pub(crate) files_per_directory: u64,
-    /// "probe" (finds the threshold and creates the files) or "read" (reads them).
+    /// What the phase does.
     pub(crate) part: InlinePart,
 }
 
@@ -157,8 +155,8 @@ impl Job for InlineParameters {
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        let sizes = self.largest.0 / self.step.0.max(1);
-        if self.step.0 == 0 || sizes == 0 || sizes > SIZES_MAX {
+        let sizes = self.largest.0 / self.step.0;
+        if sizes == 0 || sizes > SIZES_MAX {
             return Err(format!(
                 "largest = {} and step = {}; there must be 1 to {SIZES_MAX} steps",
                 self.largest, self.step
@@ -168,7 +166,7 @@ impl Job for InlineParameters {
     }
 
     fn footprint(&self) -> Bytes {
-        let probed = self.largest.0 / self.step.0.max(1);
+        let probed = self.largest.0 / self.step.0;
         let gain = tree_footprint(self.files.saturating_mul(2), self.largest.0);
         let probed = tree_footprint(probed, self.largest.0);
         Bytes(gain.0.saturating_add(probed.0))
@@ -188,12 +186,17 @@ impl Job for InlineParameters {
 
 #[cfg(test)]
 mod tests {
+    use fslab_model::Parameters;
+
     use super::*;
 
     #[test]
     fn invalid_values_are_named() {
         let wrong = |parameters: PrefetchParameters, word: &str| {
-            let problem = { parameters }.resolve(Bytes::gib(1)).expect_err(word);
+            let value = serde_json::to_value(parameters).expect("a map");
+            let given = value.as_object().expect("a map");
+            let problem = fslab_job::resolved::<PrefetchParameters>(given, Bytes::gib(1));
+            let problem = problem.expect_err(word).to_string();
             assert!(problem.contains(word), "{problem}");
         };
         let good = PrefetchParameters::default;
@@ -214,10 +217,9 @@ mod tests {
             },
             "wait_ms",
         );
-        let mut none = InlineParameters {
-            step: Bytes(0),
-            ..InlineParameters::default()
-        };
-        assert!(none.resolve(Bytes::gib(1)).is_err());
+        let none = Parameters::from_iter([("step".to_owned(), 0.into())]);
+        let problem = fslab_job::resolved::<InlineParameters>(&none, Bytes::gib(1));
+        let problem = problem.expect_err("no step").to_string();
+        assert_eq!(problem, "step = 0 B; it must be 1 B or more");
     }
 }

@@ -16,11 +16,12 @@ const HALVINGS_MAX: u32 = 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Version of the format.
+    /// Version of this format: 1.
+    #[schemars(range(min = 1, max = MACHINE_FORMAT))]
     pub format: u32,
-    /// Its name.
+    /// Its name for `--machine`.
     pub name: String,
-    /// A line about it.
+    /// Title for lists, one line.
     pub title: String,
     /// The year that it represents.
     pub year: u32,
@@ -95,11 +96,14 @@ impl Machine {
         Ok(machine)
     }
 
+    /// The machine as a TOML file.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("it was read from TOML")
+    }
+
     fn check(&self) -> Result<(), TomlError> {
-        if self.format != MACHINE_FORMAT {
-            let text = format!("this fslab reads format {MACHINE_FORMAT}");
-            return Err(TomlError::new(["format"], text));
-        }
+        fslab_model::check_format(self.format, MACHINE_FORMAT)?;
         let ProcessorSpeed::Counted(rate) = self.processor.instructions_per_s else {
             return Ok(());
         };

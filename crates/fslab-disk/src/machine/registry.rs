@@ -57,6 +57,14 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_is_the_same_after_it_was_written_as_toml() {
+        for machine in all() {
+            let read = Machine::from_toml(&machine.to_toml());
+            assert_eq!(read.expect("valid"), machine);
+        }
+    }
+
+    #[test]
     fn an_unknown_machine_is_refused_with_the_nearest_name() {
         let error = find("server-2013").expect_err("refused");
         assert!(error.to_string().contains("'server-2013'"), "{error}");

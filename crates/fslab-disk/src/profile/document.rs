@@ -194,10 +194,7 @@ impl TryFrom<Table> for Profile {
     fn try_from(table: Table) -> Result<Self, TomlError> {
         let keys = Keys::new("", &table);
         let format: u32 = keys.take("format")?;
-        if format > PROFILE_FORMAT {
-            let problem = format!("version {format}, and this fslab reads up to {PROFILE_FORMAT}");
-            return Err(TomlError::new(["format"], problem));
-        }
+        fslab_model::check_format(format, PROFILE_FORMAT)?;
         let kind: Kind = keys.take("kind")?;
         keys.only(&kind.keys())?;
         let profile = Self {
@@ -540,7 +537,7 @@ mod tests {
     #[test]
     fn a_newer_format_is_refused() {
         let (fault, _) = fault(HARD_DISK, "format = 1", "format = 99");
-        assert_eq!(fault, "format: version 99, and this fslab reads up to 1");
+        assert_eq!(fault, "format: version 99, and this fslab reads version 1");
         let fault = Profile::from_toml("x").expect_err("refused");
         assert!(fault.path.is_empty() && fault.position.is_some(), "{fault}");
     }

@@ -44,7 +44,7 @@ impl JsonSchema for Profile {
             json_schema!({
                 "description": format!("Version of this format: {PROFILE_FORMAT}."),
                 "type": "integer",
-                "minimum": 0,
+                "minimum": 1,
                 "maximum": PROFILE_FORMAT
             }),
         );

@@ -13,7 +13,8 @@ pub enum Access {
     Reverse,
     /// Every `stride_records`-th record, then those beside them, until each was accessed once.
     Strided {
-        /// Distance between successive records, in records; at least 1.
+        /// Distance between successive records, in records.
+        #[schemars(range(min = 1))]
         stride_records: u64,
     },
     /// Uniformly random, with replacement.
@@ -28,9 +29,11 @@ pub enum Access {
     },
     /// A share of the accesses goes to a share of the records, which are scattered over the file.
     HotCold {
-        /// Percent of the records that are hot: 1 to 99.
+        /// Percent of the records that are hot.
+        #[schemars(range(min = 1, max = 99))]
         hot_space_percent: u8,
-        /// Percent of the accesses that go to hot records: 0 to 100.
+        /// Percent of the accesses that go to hot records.
+        #[schemars(range(max = 100))]
         hot_access_percent: u8,
     },
 }

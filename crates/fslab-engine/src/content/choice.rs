@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
-    /// Percent of each 4 KiB block that is zero: 0 to 100; the stamp is always present.
+    /// Percent of each 4 KiB block that is zero; the stamp is always present.
+    #[schemars(range(max = 100))]
     pub compressible_percent: u8,
-    /// Percent of the 4 KiB blocks that are identical: 0 to 100. They have no stamp.
+    /// Percent of the 4 KiB blocks that are identical. They have no stamp.
+    #[schemars(range(max = 100))]
     pub duplicate_percent: u8,
 }
 

@@ -7,6 +7,7 @@ use fslab_sys::{Ring, RingOptions};
 
 use super::refusals::{refuse_moving, refuse_msync};
 use crate::drive::{DataThread, DataWorker, ReadyWorker, open_data_file, run_queue_loop};
+use crate::limits::QUEUE_DEPTH_MAX;
 use crate::recording::MonotonicClock;
 use crate::registry::{DataEngine, Engine};
 use crate::{DataJob, EngineError, EngineKind};
@@ -21,8 +22,6 @@ pub(crate) const URING: Engine = Engine {
     run_metadata: None,
 };
 
-/// Limit of operations in flight.
-const DEPTH_MAX: u32 = 4096;
 /// Limit of a thread's buffers in bytes.
 const BUFFERS_BYTES_MAX: u64 = 4 << 30;
 
@@ -54,8 +53,8 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
 
 fn validate(job: &DataJob) -> Result<(), EngineError> {
     let depth = job.uring.queue_depth;
-    if !(1..=DEPTH_MAX).contains(&depth) {
-        let message = format!("a queue depth of {depth} is not one of 1 to {DEPTH_MAX}");
+    if !(1..=QUEUE_DEPTH_MAX).contains(&depth) {
+        let message = format!("a queue depth of {depth} is not one of 1 to {QUEUE_DEPTH_MAX}");
         return Err(EngineError::bad_input(message));
     }
     if !(1..=depth).contains(&job.uring.batch) {

@@ -6,15 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::limits::{SEGMENTS_MAX, THREADS_MAX};
 use super::{Advice, Pace, StdioTuning, UringTuning};
 use crate::{Access, Content};
-
-/// Limit of threads per job.
-pub(super) const THREADS_MAX: u32 = 1024;
-/// Limit of threads per job of all ranks together.
-pub(super) const RANK_THREADS_MAX: u32 = 1 << 20;
-/// Limit of segments per file: each thread has all of them open.
-pub(super) const SEGMENTS_MAX: u64 = 512;
 
 /// Reads or writes of one file, or of one file per thread.
 ///
@@ -94,7 +88,8 @@ pub enum Direction {
     Write,
     /// Each operation is a read or a write, by chance.
     Mix {
-        /// Percent of reads: 0 to 100.
+        /// Percent of reads.
+        #[schemars(range(max = 100))]
         read_percent: u8,
     },
     /// Reads the record, changes one byte, and writes it back: one operation, whose bytes count
@@ -102,8 +97,8 @@ pub enum Direction {
     Update,
     /// Reads, some of which are updates.
     ReadUpdate {
-        /// One operation in this many is an update, starting with the first of each thread; at
-        /// least 1.
+        /// One operation in this many is an update, starting with the first of each thread.
+        #[schemars(range(min = 1))]
         every: u64,
     },
 }

@@ -1,13 +1,12 @@
 //! Validation of data jobs.
 
-use super::data::{RANK_THREADS_MAX, SEGMENTS_MAX, THREADS_MAX, is_outside};
+use super::data::is_outside;
+use super::limits::{
+    DATA_FILES_MAX, RANK_THREADS_MAX, RECORD_BYTES_MAX, SEGMENTS_MAX, THREADS_MAX,
+};
 use super::{Amount, DataJob, Direction, OpenMode, Sharing, SyncEvery, Workers};
 use crate::EngineError;
 
-/// Longest record.
-const RECORD_BYTES_MAX: u64 = 128 << 20;
-/// Limit of files of all threads: a plan lists them.
-const FILES_MAX: u64 = 1 << 16;
 /// Block size of verification.
 const VERIFIED_BYTES: u64 = 4096;
 
@@ -146,8 +145,8 @@ impl DataJob {
             return Some(format!("{count} segments, more than {SEGMENTS_MAX}"));
         }
         let files = count.saturating_mul(self.owners().into());
-        (files > FILES_MAX).then(|| {
-            format!("{files} files, segments of all threads together, more than {FILES_MAX}")
+        (files > DATA_FILES_MAX).then(|| {
+            format!("{files} files, segments of all threads together, more than {DATA_FILES_MAX}")
         })
     }
 }

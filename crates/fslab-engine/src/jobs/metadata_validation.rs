@@ -1,7 +1,7 @@
 //! Validation of metadata jobs.
 
-use super::data::{RANK_THREADS_MAX, THREADS_MAX};
 use super::file_options::STYLED_FILES_MAX;
+use super::limits::{RANK_THREADS_MAX, RECORD_BYTES_MAX, THREADS_MAX};
 use super::metadata::Items;
 use super::{DirectoryTiming, FileKind, MetadataJob, MetadataOperation};
 use super::{NameStyle, Names, Order, Sharing, Workers};
@@ -39,7 +39,7 @@ impl MetadataJob {
     }
 
     fn fault_in_numbers(&self, threads_max: u32) -> Option<String> {
-        if self.record_bytes == 0 || self.record_bytes > 128 << 20 {
+        if self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX {
             return Some(format!("records of {} bytes", self.record_bytes));
         }
         (!(1..=threads_max).contains(&self.threads))

@@ -3,6 +3,7 @@
 mod data;
 mod data_validation;
 mod file_options;
+pub mod limits;
 mod metadata;
 mod metadata_validation;
 mod pace;

@@ -11,11 +11,7 @@
 use std::path::PathBuf;
 
 use super::data::is_outside;
-
-/// Limit of files: a run may store the number of each.
-const FILES_MAX: u64 = 1 << 28;
-/// More levels than fit into a path.
-const LEVELS_MAX: u32 = 64;
+use super::limits::{TREE_FILES_MAX, TREE_LEVELS_MAX};
 
 /// The shape of a tree: files are in its deepest directories, filled in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +88,7 @@ impl TreeShape {
         }
         let mut levels = 1;
         // A fan-out of 1 never suffices; this invalid shape is bounded by the limit.
-        while levels < LEVELS_MAX && self.span(levels) < leaves {
+        while levels < TREE_LEVELS_MAX && self.span(levels) < leaves {
             levels += 1;
         }
         levels
@@ -145,14 +141,17 @@ impl TreeShape {
         if self.files == 0 {
             return Some("no files".into());
         }
-        if self.files > FILES_MAX {
-            return Some(format!("{} files, more than {FILES_MAX}", self.files));
+        if self.files > TREE_FILES_MAX {
+            return Some(format!("{} files, more than {TREE_FILES_MAX}", self.files));
         }
         if self.fan_out == 1 && self.depth == 0 && self.leaves() > 1 {
             return Some("a fan-out of 1, which is unbounded".into());
         }
-        if self.depth > LEVELS_MAX {
-            return Some(format!("{} levels, not at most {LEVELS_MAX}", self.depth));
+        if self.depth > TREE_LEVELS_MAX {
+            return Some(format!(
+                "{} levels, not at most {TREE_LEVELS_MAX}",
+                self.depth
+            ));
         }
         let room = self.span(self.depth);
         (self.fan_out > 0 && self.depth > 0 && room < self.leaves()).then(|| {

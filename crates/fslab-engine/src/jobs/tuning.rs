@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{QUEUE_DEPTH_MAX, RECORD_BYTES_MAX};
+
 /// posix_fadvise(2) of the complete file, after opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -23,9 +25,12 @@ pub enum Advice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UringTuning {
-    /// Limit of operations in flight per thread: 1 to 4096.
+    /// Limit of operations in flight per thread.
+    #[schemars(range(min = 1, max = QUEUE_DEPTH_MAX))]
     pub queue_depth: u32,
-    /// Completions awaited, and operations submitted, per system call: 1 to the queue depth.
+    /// Completions awaited, and operations submitted, per system call: at most the
+    /// queue depth.
+    #[schemars(range(min = 1, max = QUEUE_DEPTH_MAX))]
     pub batch: u32,
     /// Use buffers registered with the ring.
     pub registered_buffers: bool,
@@ -56,6 +61,7 @@ impl Default for UringTuning {
 #[serde(default, deny_unknown_fields)]
 pub struct StdioTuning {
     /// Size of the stream's buffer; 0 for an unbuffered stream.
+    #[schemars(range(max = RECORD_BYTES_MAX))]
     pub buffer_bytes: usize,
     /// One call of putc or getc per byte, as in the per-character phases of bonnie.
     pub by_character: bool,

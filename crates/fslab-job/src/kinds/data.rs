@@ -1,5 +1,6 @@
 //! The job `data`: reads or writes of one file, or of one file per thread.
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::PathBuf;
 
 use fslab_engine::{
@@ -29,45 +30,49 @@ pub(crate) struct DataParameters {
     /// Size of each file in bytes, or as a share of the file system's size ("1/4"); rounded down
     /// to a multiple of the record.
     file_size: Size,
-    /// Bytes of one record: 1 B to 128 MiB; 0 for the workload's default.
-    #[schemars(with = "Size")]
+    /// Bytes of one record; 0 for the workload's default.
+    #[schemars(extend("maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Records per thread; 0 for as many as the file has.
     operations: u64,
     /// With access "strided": records from the start of one record to the start of the next.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     stride: u64,
-    /// The call after the last write, timed: "none", "fsync" or "fdatasync".
+    /// The call after the last write, timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     sync: Option<Closing>,
-    /// With access "random": each record exactly once; otherwise with replacement (the default).
+    /// With access "random": each record exactly once; otherwise with replacement.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     each_once: bool,
-    /// Bytes of a stream's buffer: 0 (no buffer) to 128 MiB; the record's size unless given.
+    /// Bytes of a stream's buffer, 0 for none; the record's size unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Size>")]
+    #[schemars(extend("maximum" = RECORD_BYTES_MAX))]
     buffer: Option<Bytes>,
-    /// pread(2) and pwrite(2) (the default, true); otherwise read(2) and write(2), with lseek(2)
+    /// pread(2) and pwrite(2); otherwise read(2) and write(2), with lseek(2)
     /// where needed.
     #[serde(skip_serializing_if = "is_true")]
+    #[schemars(extend("default" = true))]
     positioned: bool,
     /// Bytes of each segment of the file (NAME.000, NAME.001, ...): a multiple of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Size>")]
+    #[schemars(extend("minimum" = 1))]
     segment: Option<Bytes>,
-    /// Threads or processes, each with its own file: 1 (the default) to 1024.
+    /// Threads or processes, each with its own file.
     #[serde(skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = THREADS_MAX))]
+    #[schemars(extend("default" = 1))]
     threads: u32,
-    /// "threads" (the default) or "processes".
+    /// What works: threads of one process, or processes.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Workers::Threads))]
     workers: Workers,
-    /// "read", "write" or "update" (each record is read, changed in one byte and written back).
+    /// What is done with each record.
     direction: Direction,
-    /// The order of records: "sequential", "reverse", "strided", "random", "first-record" (always
-    /// the first one) or "append" (`operations` records, which make the file).
+    /// The order of records.
     access: DataAccess,
-    /// "existing", "create" or "replace" (create or truncate); unless given, "replace" for writes
-    /// and "existing" for the others.
+    /// How the file is opened; unless given, "replace" for writes and "existing" for the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     open: Option<OpenMode>,
     /// Generation of the content: another number gives other data.
@@ -95,7 +100,7 @@ enum DataAccess {
     Random,
     /// Always the first one.
     FirstRecord,
-    /// One after the other; the file is as long as its records.
+    /// `operations` records one after the other; the file is as long as these.
     Append,
 }
 

@@ -3,6 +3,7 @@
 //! which is timed, follows every `sync_every` writes and the last one. Reads, writes and fsyncs
 //! have separate latencies.
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::PathBuf;
 
 use fslab_engine::{
@@ -28,19 +29,21 @@ pub(crate) struct DiskImageParameters {
     /// Size of the file, or a share of the file system's size.
     file_size: Size,
     /// Size of one record: the image's cluster or the guest's block.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Records per thread; 0 for as many as the file has.
     operations: u64,
     /// Percent of the operations that read.
+    #[schemars(range(max = 100))]
     read_percent: u8,
     /// Writes of a thread between two fsyncs; one more fsync follows at the end. 0 for none.
     sync_every: u64,
     /// O_DIRECT: bypass the page cache.
     direct: bool,
     /// Threads or processes that work on the image.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// "threads" or "processes".
+    /// What works: threads of one process, or processes.
     workers: Workers,
 }
 

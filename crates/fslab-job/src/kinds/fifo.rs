@@ -1,6 +1,7 @@
 //! The job `fifo`: fills directories with a set of files each; then each round removes the oldest
 //! directory and fills a new one. A failure names its round.
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::path::PathBuf;
 
 use fslab_engine::{MetadataJob, MetadataOperation, Order, RunContext, TreeShape, run_metadata};
@@ -23,11 +24,12 @@ pub(crate) struct FifoParameters {
     /// Sizes of the files of a directory, in bytes or as shares of the file system.
     sizes: Vec<Size>,
     /// Directories that exist at a time.
+    #[schemars(range(min = 1))]
     directories: u64,
     /// Replacements of the oldest directory.
     rounds: u64,
     /// Bytes per write(2).
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// The order in which the files of the oldest directory are removed.
     order: Order,

@@ -1,5 +1,6 @@
 //! The job `files`: every metadata job of the engine.
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX, TREE_FILES_MAX, TREE_LEVELS_MAX};
 use std::path::PathBuf;
 
 use fslab_engine::{
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside, sized_footprint};
+use crate::parameters::{ensure_inside, sized_footprint};
 
 /// Longest name with a random part, in bytes.
 const STYLED_NAME_BYTES: u32 = 19;
@@ -31,29 +32,31 @@ pub(crate) struct FilesParameters {
     then: Vec<MetadataOperation>,
     /// The root of the tree, below that of the file system.
     directory: PathBuf,
-    /// Number of files: at least 1.
+    /// Number of files.
+    #[schemars(range(min = 1, max = TREE_FILES_MAX))]
     files: u64,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// Directories in each directory.
     fan_out: u64,
     /// Levels of directories.
+    #[schemars(range(max = TREE_LEVELS_MAX))]
     depth: u32,
     /// How files are named.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = NameStyle::Number))]
     name_style: NameStyle,
-    /// By which names files are used: "files", "links", "symlinks" or "renamed".
+    /// By which names files are used.
     names: Names,
     /// The order of files.
     order: Order,
     /// Bytes of each file: a size like "4KiB", a list of sizes, which are taken in turn, or a
     /// distribution.
     file_size: FileSizes,
-    /// Bytes per read(2) or write(2): 1 B to 128 MiB.
-    #[schemars(with = "Size")]
+    /// Bytes per read(2) or write(2).
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Length after "truncate", in bytes.
-    #[schemars(with = "Size")]
     truncated: Bytes,
     /// Calls that make changes durable.
     sync: MetadataSync,
@@ -61,45 +64,55 @@ pub(crate) struct FilesParameters {
     content: Content,
     /// Generation of the content: another number gives other data.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     generation: u32,
-    /// What is created: "file", "link" or "symlink".
+    /// What is created.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = FileKind::File))]
     kind: FileKind,
     /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
     verify: bool,
-    /// The digest of each file that is read: "sha-512".
+    /// The digest of each file that is read. Default: none.
     #[serde(skip_serializing_if = "is_default")]
     digest: Option<Digest>,
-    /// When directories are made: "before" the phase is timed or "in-time".
+    /// When directories are made.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = DirectoryTiming::default()))]
     directories: DirectoryTiming,
     /// With "unlink": remove the directories, too, and finally the base.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     remove_directories: bool,
     /// With "turnover": directories that exist at a time.
     #[serde(skip_serializing_if = "is_default_kept")]
+    #[schemars(extend("default" = KEPT_DIRECTORIES))]
     kept_directories: u64,
-    /// Threads, or processes: 1 to 1024.
+    /// Threads, or processes.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// "threads" or "processes".
+    /// What works: threads of one process, or processes.
     workers: Workers,
-    /// "own" (each thread has a range of the files: its own directories, if there are at least as
-    /// many as threads) or "shared".
+    /// How threads share the files. With "own" each has its own directories, if there are at least
+    /// as many as threads.
     sharing: Sharing,
     /// Each thread or process has its own tree of `files` files, in `p0`, `p1`, ...
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     base_per_worker: bool,
     /// Use absolute paths, as mdtest does; otherwise paths relative to the open folder, which take
     /// the kernel less time.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     absolute_paths: bool,
     /// After this time each thread waits for the others, and then works until it has done as many
     /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the folder use
     /// what is there. `files` is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     stonewall_ns: Option<u64>,
     /// In a load of several ranks, work on the files of the rank that is so many after this one.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     rank_shift: u32,
 }
 

@@ -1,5 +1,6 @@
 //! The job `io`: a data job of the engine with all of its settings.
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::{Path, PathBuf};
 
 use fslab_engine::{
@@ -30,14 +31,14 @@ pub(crate) struct IoParameters {
     /// The file is cut into files of this size, a multiple of the record: NAME.000, NAME.001, ...
     /// Not with uring.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Size>")]
+    #[schemars(extend("minimum" = 1))]
     segment: Option<Bytes>,
-    /// Bytes of one record: 1 B to 128 MiB.
-    #[schemars(with = "Size")]
+    /// Bytes of one record.
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Offset of the first record in bytes.
     offset: u64,
-    /// What is done with each record. `mix`: percent of reads, 0 to 100. `read-update`: reads, of
+    /// What is done with each record. `mix`: percent of reads. `read-update`: reads, of
     /// which each thread's first, and one in so many after it, are updates. Updates not with uring.
     direction: Direction,
     /// The order of records. `zipf`: few records have most of the accesses. `hot-cold`: a part of
@@ -50,6 +51,7 @@ pub(crate) struct IoParameters {
     /// as the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file
     /// use what is there. The file's size is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     stonewall_ns: Option<u64>,
     /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =
     /// "2s"`.
@@ -57,16 +59,16 @@ pub(crate) struct IoParameters {
     /// When operations are issued. At a rate, fixed or as a Poisson process, latency is counted
     /// from the intended start.
     pace: Pace,
-    /// "existing", "create" or "replace" (create or truncate). With "create", a file that is read
-    /// and is missing or short is written before the phase is timed.
+    /// How the file is opened. With "create", a file that is read and is missing or short is written
+    /// before the phase is timed.
     open: OpenMode,
-    /// Space that is reserved before the phase is timed: "none", "truncate" or "allocate".
+    /// Space that is reserved before the phase is timed.
     preparation: Preparation,
     /// pread(2) and pwrite(2); otherwise lseek(2), read(2) and write(2). Only psync has the choice.
     positioned: bool,
     /// O_DIRECT: without the page cache.
     direct: bool,
-    /// O_DSYNC ("data") or O_SYNC ("full"); "none" for neither.
+    /// O_DSYNC or O_SYNC.
     open_sync: OpenSync,
     /// A hint to the kernel by posix_fadvise(2).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,15 +86,16 @@ pub(crate) struct IoParameters {
     verify: bool,
     /// Accept blocks of an earlier generation when verifying.
     older_generations: bool,
-    /// Threads, or processes: 1 to 1024.
+    /// Threads, or processes.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// "threads" or "processes".
+    /// What works: threads of one process, or processes.
     workers: Workers,
-    /// "own" (each thread has its own file), "shared" (each has its part of one file) or
-    /// "interleaved" (the records of one file are dealt out in turn).
+    /// How threads share files.
     sharing: Sharing,
     /// In a load of several ranks, work on the part of the rank that is so many after this one.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     rank_shift: u32,
     /// Settings of the io_uring engine.
     uring: UringTuning,

@@ -4,6 +4,7 @@
 //! `job-throughput`, `job-operation-rate` and `job-elapsed` have those of each, from its first
 //! operation to its end. Threads are in the order of the jobs.
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ pub(crate) struct ParallelParameters {
     /// Default size of the jobs' files, or a share of the file system's size.
     file_size: Size,
     /// Default record of the jobs.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// The jobs: parameters of `io`.
     jobs: Vec<Parameters>,

@@ -3,6 +3,7 @@
 //! written back and synced. Workers take operations from one pool. An operation is a read or an
 //! `update`; the fsync of an update is timed and has its own latency.
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::PathBuf;
 
 use fslab_engine::{
@@ -28,23 +29,26 @@ pub(crate) struct SeeksParameters {
     file_size: Size,
     /// Bytes of each segment of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Size>")]
+    #[schemars(extend("minimum" = 1))]
     segment: Option<Bytes>,
     /// Size of one record.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Operations of all workers together.
+    #[schemars(range(min = 1))]
     operations: u64,
     /// Number of workers.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// "threads" or "processes".
+    /// What works: threads of one process, or processes.
     workers: Workers,
     /// Operations of a worker per update, the first one included; 0 for no updates.
     update_every: u64,
-    /// The sync after an update: "none", "fsync" or "fdatasync".
+    /// The sync after an update.
     sync: Closing,
     /// pread(2) and pwrite(2); otherwise lseek(2), read(2) and write(2).
     #[serde(skip_serializing_if = "is_true")]
+    #[schemars(extend("default" = true))]
     positioned: bool,
 }
 

@@ -1,5 +1,6 @@
 //! The job `sized-files`: writes files of listed sizes in one directory, or reads and digests them.
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::path::PathBuf;
 
 use fslab_engine::{Digest, MetadataJob, MetadataOperation, RunContext, TreeShape, run_metadata};
@@ -21,16 +22,17 @@ pub(crate) struct SizedFilesParameters {
     /// Sizes in bytes, or shares of the file system, in the order of the files.
     sizes: Vec<Size>,
     /// Files of each size.
+    #[schemars(range(min = 1))]
     each: u64,
     /// Bytes per read(2) or write(2).
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Compare digests with those of the data written, which are computed before the phase is
     /// timed.
     verify: bool,
-    /// "create" or "read".
+    /// What is done with each file: "create" or "read".
     operation: MetadataOperation,
-    /// The digest of each file that is read: "sha-512", or none.
+    /// The digest of each file that is read. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<Digest>,
 }

@@ -1,5 +1,6 @@
 //! The job `small-files`: one operation on every file of a tree of files of one size.
 
+use fslab_engine::limits::TREE_FILES_MAX;
 use std::path::PathBuf;
 
 use fslab_engine::{
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside, tree_footprint};
+use crate::parameters::{ensure_inside, tree_footprint};
 
 /// One operation on every file of a tree of files of one size.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -19,12 +20,12 @@ use crate::parameters::{Size, ensure_inside, tree_footprint};
 pub(crate) struct SmallFilesParameters {
     /// The root of the tree, below that of the file system.
     directory: PathBuf,
-    /// Number of files: at least 1.
+    /// Number of files.
+    #[schemars(range(min = 1, max = TREE_FILES_MAX))]
     files: u64,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// Bytes of each file.
-    #[schemars(with = "Size")]
     file_size: Bytes,
     /// The operation on every file: "create", "list" (its directory), "stat", "read", "chmod",
     /// "unlink" and others of the engine.

@@ -1,5 +1,6 @@
 //! The job `trees`: several processes, each with its own tree.
 
+use fslab_engine::limits::{THREADS_MAX, TREE_FILES_MAX};
 use std::path::PathBuf;
 
 use fslab_engine::{
@@ -20,9 +21,11 @@ use crate::parameters::{ensure_inside, sized_footprint};
 pub(crate) struct TreesParameters {
     /// Holds the trees `p0`, `p1`, ... of the processes.
     directory: PathBuf,
-    /// Processes: 1 to 1024.
+    /// Number of processes.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     processes: u32,
     /// Files of each process.
+    #[schemars(range(min = 1, max = TREE_FILES_MAX))]
     files: u64,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use fslab_crash::{COMMIT_TIMES, DatabaseReport};
 use fslab_engine::{EngineError, EngineKind, Filler, Measured, Random, RunContext, ThreadRecorder};
-use fslab_job::{Finished, Job, RunError, Size, ensure_inside, synthetic_application};
+use fslab_job::{Finished, Job, RunError, ensure_inside, synthetic_application};
 use fslab_model::{Bytes, FailureKind, Need, ValueList};
 use fslab_sys::ResourceUse;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
@@ -65,32 +65,36 @@ enum Synchronous {
 pub(crate) struct DatabaseParameters {
     /// The database, below the root.
     file: PathBuf,
-    /// Number of transactions: at least 1.
+    /// Number of transactions.
+    #[schemars(range(min = 1))]
     transactions: u64,
     /// Rows that each transaction touches.
+    #[schemars(range(min = 1))]
     rows: u64,
     /// Size of a row's data.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = ROW_MAX.0))]
     row: Bytes,
     /// Rows that are inserted before timing.
     rows_before: u64,
     /// Percent of the rows that are inserted.
+    #[schemars(range(max = 100))]
     insert_percent: u64,
     /// Percent of the rows that are updated; the rest are selected.
+    #[schemars(range(max = 100))]
     update_percent: u64,
-    /// SQLite's journal_mode: "delete", "truncate", "persist" or "wal".
+    /// SQLite's journal_mode.
     journal: Journal,
-    /// SQLite's synchronous: "extra", "full", "normal" or "off".
+    /// SQLite's synchronous: when it syncs.
     synchronous: Synchronous,
-    /// SQLite's page size in bytes: a power of two, 512 to 65536.
-    #[schemars(with = "Size")]
+    /// SQLite's page size in bytes: a power of two.
+    #[schemars(extend("minimum" = 512, "maximum" = 65_536))]
     page_size: Bytes,
     /// Size of SQLite's page cache.
-    #[schemars(with = "Size")]
     page_cache: Bytes,
     /// List begin and duration of every commit, from which it is judged what a power loss leaves;
     /// all rows must be inserted then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
     list_commits: bool,
 }
 
@@ -141,16 +145,8 @@ impl Job for DatabaseParameters {
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
         let page = self.page_size.0;
-        if !page.is_power_of_two() || !(512..=65_536).contains(&page) {
-            return Err(format!(
-                "page_size = {page}; it is a power of two, 512 to 65536"
-            ));
-        }
-        if self.transactions == 0 || self.rows == 0 {
-            return Err("transactions or rows = 0; there must be at least one".into());
-        }
-        if self.row.0 == 0 || self.row > ROW_MAX {
-            return Err(format!("row = {}; it is 1 B to {ROW_MAX}", self.row));
+        if !page.is_power_of_two() {
+            return Err(format!("page_size = {page}; it must be a power of two"));
         }
         if self.insert_percent.saturating_add(self.update_percent) > 100 {
             return Err("insert_percent and update_percent, which are more than 100".into());
@@ -596,9 +592,10 @@ mod tests {
         let refused = |change: &dyn Fn(&mut DatabaseParameters)| {
             let mut parameters = DatabaseParameters::default();
             change(&mut parameters);
-            parameters
-                .resolve(Bytes::gib(1))
-                .expect_err("must be refused")
+            let value = serde_json::to_value(parameters).expect("a map");
+            let given = value.as_object().expect("a map");
+            let problem = fslab_job::resolved::<DatabaseParameters>(given, Bytes::gib(1));
+            problem.expect_err("must be refused").to_string()
         };
         assert!(refused(&|it| it.page_size = Bytes(1_000)).contains("page_size"));
         assert!(refused(&|it| it.insert_percent = 90).contains("update_percent"));

@@ -10,6 +10,7 @@
 //! The original's writers issue a batch at once by aio and burn processor time in between; here
 //! they write one record after the other and burn none.
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use fslab_engine::{
     EngineError, EngineKind, Filler, OperationKind, Random, RunContext, ThreadRecorder, mix,
     run_recorded_threads,
 };
-use fslab_job::{Finished, Job, PhasePart, RunError, Size, ensure_inside, synthetic_application};
+use fslab_job::{Finished, Job, PhasePart, RunError, ensure_inside, synthetic_application};
 use fslab_model::{Bytes, Need};
 use fslab_sys::{Descriptors, flag_bits, sync_file_system};
 use schemars::JsonSchema;
@@ -41,33 +42,38 @@ const DATA_FILES_MAX: u32 = 10_000;
 pub(crate) struct OltpParameters {
     /// The directory of the files, below the root.
     directory: PathBuf,
-    /// Data files: 1 to 10000.
+    /// Number of data files.
+    #[schemars(range(min = 1, max = DATA_FILES_MAX))]
     data_files: u32,
     /// Size of each data file; 0 for the original's 10 MiB, or less if it does not fit.
-    #[schemars(with = "Size")]
     file_size: Bytes,
     /// Size of the log; 0 for that of a data file.
-    #[schemars(with = "Size")]
     log_size: Bytes,
     /// Bytes of each read and write of data.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
     /// Bytes of each write to the log.
-    #[schemars(with = "Size")]
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     log_record: Bytes,
-    /// Reading threads: at least 1.
+    /// Reading threads; readers and writers together are at most 4096.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     readers: u32,
     /// Writing threads.
+    #[schemars(range(max = THREADS_MAX))]
     writers: u32,
     /// Reads of all readers together.
+    #[schemars(range(min = 1))]
     operations: u64,
     /// Records per batch of a writer.
+    #[schemars(range(min = 1))]
     batch: u64,
     /// Reads of all readers between two batches.
+    #[schemars(range(min = 1))]
     reads_per_batch: u64,
     /// Reads of all readers between two writes to the log.
+    #[schemars(range(min = 1))]
     reads_per_log: u64,
-    /// "all", "prepare" (only create the files) or "play" (use the files of an earlier phase).
+    /// What the phase does.
     part: PhasePart,
 }
 
@@ -106,25 +112,11 @@ impl Job for OltpParameters {
             self.log_size = self.file_size;
         }
         let least = [
-            ("data_files", u64::from(self.data_files), 1),
-            ("record", self.record.0, 1),
-            ("log_record", self.log_record.0, 1),
-            ("readers", u64::from(self.readers), 1),
-            ("operations", self.operations, 1),
-            ("batch", self.batch, 1),
-            ("reads_per_batch", self.reads_per_batch, 1),
-            ("reads_per_log", self.reads_per_log, 1),
             ("file_size", self.file_size.0, record),
             ("log_size", self.log_size.0, self.log_record.0),
         ];
         if let Some((name, value, least)) = least.iter().find(|(_, value, least)| value < least) {
             return Err(format!("{name} = {value}; at least {least}"));
-        }
-        if self.data_files > DATA_FILES_MAX {
-            return Err(format!(
-                "data_files = {}; at most {DATA_FILES_MAX}",
-                self.data_files
-            ));
         }
         if self.readers.saturating_add(self.writers) > THREADS_MAX {
             return Err(format!(

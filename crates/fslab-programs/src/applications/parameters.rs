@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, PhasePart, RunError, Size, ensure_inside};
+use fslab_job::{Finished, Job, PhasePart, RunError, ensure_inside};
 use fslab_model::{Bytes, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,32 +18,36 @@ pub(crate) struct PersonalityParameters {
     /// The directory of the files, below the root.
     pub(crate) directory: PathBuf,
     /// Number of files; 0 for as many as fit into half of the file system, at most `files_max`.
+    #[schemars(range(max = u32::MAX))]
     pub(crate) files: u64,
     /// Mean size of a file in bytes; sizes have a gamma distribution of shape 1.5.
-    #[schemars(with = "Size")]
     pub(crate) mean_size: Bytes,
-    /// Entries of a directory: at least 1.
+    /// Entries of a directory.
+    #[schemars(range(min = 1))]
     pub(crate) directory_width: u64,
-    /// Percent of the files that exist at the start: 0 to 100.
+    /// Percent of the files that exist at the start.
+    #[schemars(range(max = 100))]
     pub(crate) present_percent: u64,
-    /// Threads: at most 4096, each with at least two files; 0 for as many as that allows, at most
-    /// `threads_max`.
+    /// Threads, each with at least two files; 0 for as many as that allows, at most `threads_max`.
+    #[schemars(range(max = THREADS_MAX))]
     pub(crate) threads: u32,
     /// Iterations of the loop by all threads together; 0 for one per file.
     pub(crate) operations: u64,
     /// Seconds after which no iteration starts; 0 for no limit.
     pub(crate) seconds: u64,
-    /// Most bytes of one append: 1 B to 64 MiB.
-    #[schemars(with = "Size")]
+    /// Most bytes of one append.
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_MAX.0))]
     pub(crate) append: Bytes,
-    /// Most bytes of one read(2) or write(2): 1 B to 64 MiB.
-    #[schemars(with = "Size")]
+    /// Most bytes of one read(2) or write(2).
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_MAX.0))]
     pub(crate) record: Bytes,
-    /// "all", "prepare" (only create the files) or "play" (use the files of an earlier phase).
+    /// What the phase does.
     pub(crate) part: PhasePart,
     /// Limit of `files` if that is 0.
+    #[schemars(range(min = 2, max = u32::MAX))]
     pub(crate) files_max: u64,
     /// Limit of `threads` if that is 0.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     pub(crate) threads_max: u32,
     /// The loop that each thread repeats.
     #[serde(rename = "loop")]
@@ -120,28 +124,11 @@ impl Job for PersonalityParameters {
         if self.operations == 0 {
             self.operations = self.files;
         }
-        if self.threads > THREADS_MAX {
-            return Err(format!("threads = {}; at most {THREADS_MAX}", self.threads));
-        }
         if self.files < u64::from(self.threads) * FILES_EACH_MIN {
             return Err(format!(
                 "files = {}; each of the {} threads needs {FILES_EACH_MIN}",
                 self.files, self.threads
             ));
-        }
-        if self.files > u64::from(u32::MAX) {
-            return Err(format!("files = {}; at most {}", self.files, u32::MAX));
-        }
-        if self.present_percent > 100 {
-            return Err(format!(
-                "present_percent = {}; at most 100",
-                self.present_percent
-            ));
-        }
-        for (name, value) in [("record", self.record), ("append", self.append)] {
-            if value.0 == 0 || value > RECORD_MAX {
-                return Err(format!("{name} = {value}; it is 1 B to {RECORD_MAX}"));
-            }
         }
         self.flow.validate()
     }

@@ -75,18 +75,22 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CompileParameters {
-    /// The step: "unpack", "configure", "make", "install" or "clean".
+    /// The step of the build.
     pub(super) step: Step,
     /// The folder of the build, below the root: tree in `src`, temporary files in `tmp`,
     /// installation in `dest`.
     pub(super) directory: PathBuf,
     /// Translation units of the generated program.
+    #[schemars(range(min = 1, max = UNITS_MAX))]
     pub(super) units: u32,
     /// Headers of the generated program.
+    #[schemars(range(min = 1, max = HEADERS_MAX))]
     pub(super) headers: u32,
     /// Functions of each unit.
+    #[schemars(range(min = 1, max = FUNCTIONS_MAX))]
     pub(super) functions: u32,
     /// Parallel jobs of make.
+    #[schemars(range(min = 1, max = JOBS_MAX))]
     pub(super) jobs: u32,
     /// Absolute path of a tarball to build instead; it may be compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,16 +143,6 @@ impl Job for CompileParameters {
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        for (name, value, most) in [
-            ("units", self.units, UNITS_MAX),
-            ("headers", self.headers, HEADERS_MAX),
-            ("functions", self.functions, FUNCTIONS_MAX),
-            ("jobs", self.jobs, JOBS_MAX),
-        ] {
-            if value == 0 || value > most {
-                return Err(format!("{name} = {value}; it must be 1 to {most}"));
-            }
-        }
         match &self.tarball {
             Some(path) if !path.is_absolute() => {
                 let path = path.display();
@@ -297,8 +291,8 @@ mod tests {
     use super::*;
 
     fn resolved(given: serde_json::Value) -> Result<CompileParameters, String> {
-        let mut parameters: CompileParameters = serde_json::from_value(given).expect("parameters");
-        parameters.resolve(Bytes::gib(1)).map(|()| parameters)
+        let given = given.as_object().expect("a map");
+        fslab_job::resolved(given, Bytes::gib(1)).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -40,15 +40,18 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct GitParameters {
-    /// The step: "create", "clone", "status", "checkout", "commit" or "gc".
+    /// What git does.
     pub(super) step: Step,
     /// The folder of both repositories, below the root: `origin.git` and the clone `work`.
     pub(super) directory: PathBuf,
     /// Files of the working tree.
+    #[schemars(range(min = 1, max = FILES_MAX))]
     pub(super) files: u32,
     /// Commits of the history.
+    #[schemars(range(min = 1, max = COMMITS_MAX))]
     pub(super) commits: u32,
-    /// Files that each commit after the first one changes.
+    /// Files that each commit after the first one changes: at most `files`.
+    #[schemars(range(min = 1))]
     pub(super) changes: u32,
 }
 
@@ -69,14 +72,9 @@ impl Job for GitParameters {
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        for (name, value, most) in [
-            ("files", self.files, FILES_MAX),
-            ("commits", self.commits, COMMITS_MAX),
-            ("changes", self.changes, self.files),
-        ] {
-            if value == 0 || value > most {
-                return Err(format!("{name} = {value}; it must be 1 to {most}"));
-            }
+        if self.changes > self.files {
+            let Self { files, changes, .. } = self;
+            return Err(format!("changes = {changes}, more than files = {files}"));
         }
         Ok(())
     }
@@ -128,8 +126,9 @@ mod tests {
             (serde_json::json!({ "commits": 10_001 }), "commits = 10001"),
             (serde_json::json!({ "directory": "../x" }), "path"),
         ] {
-            let mut parameters: GitParameters = serde_json::from_value(given).expect(word);
-            let problem = parameters.resolve(Bytes::gib(1)).expect_err(word);
+            let given = given.as_object().expect("a map");
+            let problem = fslab_job::resolved::<GitParameters>(given, Bytes::gib(1));
+            let problem = problem.expect_err(word).to_string();
             assert!(problem.contains(word), "{problem}");
         }
     }

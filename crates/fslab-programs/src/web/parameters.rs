@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, RunError, Size, ensure_inside};
+use fslab_job::{Finished, Job, RunError, ensure_inside};
 use fslab_model::{Brings, Bytes, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,9 +32,10 @@ pub(crate) struct PublishParameters {
     /// The site's root below that of the file system.
     directory: PathBuf,
     /// Number of files; 0 for 100, or as many as give 256 MiB.
+    #[schemars(range(max = FILES_MAX))]
     files: u64,
-    /// Size of each file: at most 16 GiB.
-    #[schemars(with = "Size")]
+    /// Size of each file.
+    #[schemars(extend("minimum" = 1, "maximum" = FILE_MAX.0))]
     file_size: Bytes,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
@@ -128,29 +129,33 @@ pub(crate) enum Method {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ServeParameters {
-    /// The server: "auto", "nginx", "apache2" or "embedded".
+    /// The server.
     pub(super) server: ServerKind,
     /// The site's root, as in `web-publish`.
     directory: PathBuf,
     /// Number of files; 0 for 100, or as many as give 256 MiB.
+    #[schemars(range(max = FILES_MAX))]
     files: u64,
-    /// Bytes of each file: at most 16 GiB.
-    #[schemars(with = "Size")]
+    /// Size of each file.
+    #[schemars(extend("minimum" = 1, "maximum" = FILE_MAX.0))]
     file_size: Bytes,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// Requests of each file.
+    #[schemars(range(min = 1, max = PASSES_MAX))]
     pub(super) passes: u32,
     /// Clients, each with one connection and one request at a time.
+    #[schemars(range(min = 1, max = CLIENTS_MAX))]
     pub(super) clients: u32,
     /// Processes of nginx, threads of the others; 0 for as many as clients.
+    #[schemars(range(max = CLIENTS_MAX))]
     pub(super) workers: u32,
     /// Use one connection for all requests of a client.
     pub(super) keep_alive: bool,
-    /// "unix" or "tcp"; unless given, "unix" if the server supports it.
+    /// The connection; unless given, "unix" if the server supports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     transport: Option<Transport>,
-    /// How the server sends a file: "sendfile" or "read".
+    /// How the server sends a file.
     pub(super) method: Method,
     /// Clients compare every byte; the length is always checked.
     pub(super) verify: bool,
@@ -202,19 +207,8 @@ impl Job for ServeParameters {
         let mut site = self.site();
         resolve_site(&mut site)?;
         self.files = site.files;
-        for (name, value, most) in [
-            ("clients", self.clients, CLIENTS_MAX),
-            ("passes", self.passes, PASSES_MAX),
-        ] {
-            if value == 0 || value > most {
-                return Err(format!("{name} = {value}; it must be 1 to {most}"));
-            }
-        }
         if self.workers == 0 {
             self.workers = self.clients;
-        }
-        if self.workers > CLIENTS_MAX {
-            return Err(format!("workers = {}; at most {CLIENTS_MAX}", self.workers));
         }
         if self.server == ServerKind::Auto {
             // A plan names its server, so that results of different servers are not mixed.
@@ -287,15 +281,8 @@ impl ProgramParameters for ServeParameters {
 /// Fills in the number of files, and validates.
 fn resolve_site(site: &mut Site) -> Result<(), String> {
     ensure_inside(&site.directory)?;
-    let file_size = Bytes(site.file_bytes);
-    if file_size.0 == 0 || file_size > FILE_MAX {
-        return Err(format!("file_size = {file_size}; 1 B to {FILE_MAX}"));
-    }
     if site.files == 0 {
-        site.files = (SITE_BYTES.0 / file_size.0).clamp(1, FILES);
-    }
-    if site.files > FILES_MAX {
-        return Err(format!("files = {}; at most {FILES_MAX}", site.files));
+        site.files = (SITE_BYTES.0 / site.file_bytes).clamp(1, FILES);
     }
     Ok(())
 }
@@ -305,8 +292,8 @@ mod tests {
     use super::*;
 
     fn resolved(given: serde_json::Value) -> Result<ServeParameters, String> {
-        let mut parameters: ServeParameters = serde_json::from_value(given).expect("parameters");
-        parameters.resolve(Bytes::gib(1)).map(|()| parameters)
+        let given = given.as_object().expect("a map");
+        fslab_job::resolved(given, Bytes::gib(1)).map_err(|error| error.to_string())
     }
 
     #[test]
