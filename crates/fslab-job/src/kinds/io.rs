@@ -59,8 +59,8 @@ pub(crate) struct IoParameters {
     /// When operations are issued. At a rate, fixed or as a Poisson process, latency is counted
     /// from the intended start.
     pace: Pace,
-    /// How the file is opened. With "create", a file that is read and is missing or short is written
-    /// before the phase is timed.
+    /// How the file is opened. With "create", a file that is read and is missing or short is
+    /// written before the phase is timed.
     open: OpenMode,
     /// Space that is reserved before the phase is timed.
     preparation: Preparation,
