@@ -1,6 +1,6 @@
 /* Runs a command and writes to OUT what it used: user and system time, peak resident memory, wall
- * time, as one line of key=value pairs. A program of its own, and a small one, because the peak that
- * the kernel reports for a child begins with the size of the process that started it.
+ * time, as one line of key=value pairs. A program of its own, and a small one, because the peak
+ * that the kernel reports for a child begins with the size of the process that started it.
  *
  *     account OUT COMMAND [ARGUMENT]...
  *

@@ -66,7 +66,8 @@ static inline ssize_t read_at(int file, void *buffer, size_t length, off_t offse
     register off_t fourth __asm__("r10") = offset;
     __asm__ volatile("syscall"
                      : "=a"(result)
-                     : "a"((long)SYS_pread64), "D"((long)file), "S"(buffer), "d"(length), "r"(fourth)
+                     : "a"((long)SYS_pread64), "D"((long)file), "S"(buffer), "d"(length),
+                       "r"(fourth)
                      : "rcx", "r11", "memory");
     if (result < 0) {
         errno = (int)-result;

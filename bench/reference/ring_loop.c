@@ -1,7 +1,7 @@
 /* Random reads of whole records through a bare io_uring, by system calls alone: registered file and
- * buffers, SINGLE_ISSUER and DEFER_TASKRUN. Every free slot is filled, one io_uring_enter(2) submits
- * them and waits for BATCH completions, and all that are there are taken. The clock is read once
- * after each such call.
+ * buffers, SINGLE_ISSUER and DEFER_TASKRUN. Every free slot is filled, one io_uring_enter(2)
+ * submits them and waits for BATCH completions, and all that are there are taken. The clock is read
+ * once after each such call.
  *
  *     ring_loop FILE FILE_BYTES RECORD_BYTES OPERATIONS DEPTH BATCH buffered|direct */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* Random reads of whole records of one file by several processes, which take them from one pool.
  * Every PER_UPDATE-th of a process, the first included, has a byte changed, is written back and
- * synced. lseek(2), read(2) and write(2), the clock read before and after each operation; the time is
- * that from the common start to the last end.
+ * synced. lseek(2), read(2) and write(2), the clock read before and after each operation; the time
+ * is that from the common start to the last end.
  *
  *     seek_loop FILE FILE_BYTES RECORD_BYTES OPERATIONS PROCESSES PER_UPDATE */
 #define _GNU_SOURCE

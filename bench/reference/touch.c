@@ -1,6 +1,6 @@
 /* Writes to as much memory as it is told, and gives it back. Where the machine is a guest, memory
- * that was free for a while may have been returned to the host, and whoever touches it next pays for
- * getting it again: run right before a measurement, this pays instead.
+ * that was free for a while may have been returned to the host, and whoever touches it next pays
+ * for getting it again: run right before a measurement, this pays instead.
  *
  *     touch BYTES */
 #define _GNU_SOURCE

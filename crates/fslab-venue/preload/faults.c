@@ -2,16 +2,16 @@
  * A failing disk: reads, writes and flushes of a guest kernel's disk fail by a plan, which the host
  * writes while the guest waits.
  *
- * The plan is a file that is mapped, so that it is read and its counters are written without a system
- * call:
+ * The plan is a file that is mapped, so that it is read and its counters are written without a
+ * system call:
  *
  *     0      head      "FSLFAULT", whether it is armed, rules, accesses, capacity of the list
  *     64     rules     64 bytes each
  *     4096   accesses  24 bytes each, in order, while armed
  *
- * Of the rules that an access is about, the first that is due is obeyed. A rule is about the sectors
- * of the access that it names; the others are read or written as they should be. All numbers have the
- * byte order of the machine. The reader is crates/fslab-faults/src/plan.rs.
+ * Of the rules that an access is about, the first that is due is obeyed. A rule is about the
+ * sectors of the access that it names; the others are read or written as they should be. All
+ * numbers have the byte order of the machine. The reader is crates/fslab-faults/src/plan.rs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

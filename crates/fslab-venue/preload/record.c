@@ -131,7 +131,9 @@ static long write_once(int file, const struct iovec *data, int count, uint64_t o
 	return done;
 }
 
-/* The pieces are those of faults.c, or the driver's, of which a short write is the driver's, too. */
+/*
+ * The pieces are those of faults.c, or the driver's, of which a short write is the driver's, too.
+ */
 long record_put(int file, const struct iovec *data, int count, uint64_t offset)
 {
 	long done;

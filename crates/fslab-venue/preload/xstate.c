@@ -1,7 +1,8 @@
 /*
- * ptrace(2) for User-Mode Linux on processors with more extended state than it has room for, such as
- * the tiles of AMX. Linux sets the state of a traced process only as a whole, while User-Mode Linux
- * keeps its first part: the rest, which no program of a guest can have in use, is set to zero.
+ * ptrace(2) for User-Mode Linux on processors with more extended state than it has room for, such
+ * as the tiles of AMX. Linux sets the state of a traced process only as a whole, while User-Mode
+ * Linux keeps its first part: the rest, which no program of a guest can have in use, is set to
+ * zero.
  *
  * Loaded before the C library into the guest kernel's process, which has one thread that traces.
  */

@@ -2,9 +2,9 @@
 /*
  * /dev/simclock: a page whose first eight bytes are CLOCK_MONOTONIC in nanoseconds.
  *
- * In a guest every reading of the clock is a system call, which takes the host longer than what most
- * operations take, and moves virtual time besides. While a program runs, virtual time stands still,
- * so a page that is written when it moves is always right.
+ * In a guest every reading of the clock is a system call, which takes the host longer than what
+ * most operations take, and moves virtual time besides. While a program runs, virtual time stands
+ * still, so a page that is written when it moves is always right.
  */
 #include <linux/init.h>
 #include <linux/irqflags.h>

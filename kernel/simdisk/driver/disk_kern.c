@@ -2,9 +2,9 @@
 /*
  * The block device /dev/simdisk: data lie in an image of the host, time is the model's.
  *
- * Data are moved when a request is submitted, and the request ends when the model says, from a timer.
- * Nothing but that timer moves the clock of a guest in virtual time, so what the host does and how
- * long it takes leaves no trace in any figure.
+ * Data are moved when a request is submitted, and the request ends when the model says, from a
+ * timer. Nothing but that timer moves the clock of a guest in virtual time, so what the host does
+ * and how long it takes leaves no trace in any figure.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -47,7 +47,9 @@ struct simdisk_command {
 	u32 trace_flags;
 };
 
-/* The model's time never goes back: a timer may be ahead of the clock by less than its resolution. */
+/*
+ * The model's time never goes back: a timer may be ahead of the clock by less than its resolution.
+ */
 static u64 model_now(u64 at_least)
 {
 	last_ns = max3(last_ns, at_least, (u64)ktime_get_ns());

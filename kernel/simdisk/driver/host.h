@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the driver has of its host. None of it takes virtual time, and none of it sleeps in the guest.
- * Included on both sides of the border, by code of the kernel and by code of the C library, so it
- * has nothing but plain C in it.
+ * What the driver has of its host. None of it takes virtual time, and none of it sleeps in the
+ * guest. Included on both sides of the border, by code of the kernel and by code of the C library,
+ * so it has nothing but plain C in it.
  */
 #ifndef SIMDISK_HOST_H
 #define SIMDISK_HOST_H

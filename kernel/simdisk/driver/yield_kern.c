@@ -2,9 +2,9 @@
 /*
  * Waiting by yielding, in virtual time.
  *
- * Where the processor takes no time, a task that yields until something has happened elsewhere would
- * yield for ever: the clock stands still while anybody runs. So a task that yields in vain sleeps a
- * little, and the clock goes on to whatever comes first.
+ * Where the processor takes no time, a task that yields until something has happened elsewhere
+ * would yield for ever: the clock stands still while anybody runs. So a task that yields in vain
+ * sleeps a little, and the clock goes on to whatever comes first.
  */
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>

@@ -2,10 +2,10 @@
 /*
  * /dev/fslab-calls: executes an array of system calls in the context of its caller.
  *
- * In a guest the way from a program to its kernel and back costs the host 20 us, most of the time of
- * a call that needs no disk. One ioctl with hundreds of calls has one such way. What else happens
- * around a system call happens around each call of the array, in the same order, so that nothing
- * but the host's time differs: see handle_syscall() and interrupt_end() of User-Mode Linux.
+ * In a guest the way from a program to its kernel and back costs the host 20 us, most of the time
+ * of a call that needs no disk. One ioctl with hundreds of calls has one such way. What else
+ * happens around a system call happens around each call of the array, in the same order, so that
+ * nothing but the host's time differs: see handle_syscall() and interrupt_end() of User-Mode Linux.
  *
  * The array ends early after an error, an unexpected result or the deadline, and while a signal is
  * pending, which only the way back can deliver, before a call that the clock is read before: the
@@ -172,7 +172,8 @@ static bool refer_to_results(struct lab_call *call, const s64 *results, u32 done
 /* Makes the call after DONE others; returns whether the array goes on, or an error. */
 static int run_call(struct lab_calls *calls, u32 done, s64 *results)
 {
-	struct lab_call __user *user = (struct lab_call __user *)u64_to_user_ptr(calls->calls) + done;
+	struct lab_call __user *array = u64_to_user_ptr(calls->calls);
+	struct lab_call __user *user = array + done;
 	struct lab_call call;
 	bool is_over;
 

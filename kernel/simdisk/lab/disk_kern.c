@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/lab0, /dev/lab1 and so on: the guest's root and the layers over it, images of the host's that
- * are read only.
+ * /dev/lab0, /dev/lab1 and so on: the guest's root and the layers over it, images of the host's
+ * that are read only.
  *
  * A read ends before it has returned, so it takes no virtual time, and the order in which pages are
  * taken from memory does not depend on the host.

@@ -4,13 +4,13 @@
  * measured: neither the size of fslab's program nor the pages that its loader has touched.
  *
  * lab_memory=KIB on the command line keeps that much memory from the kernel's allocator while it
- * boots; what mem= gives beyond it is the set-up memory. Programs that are to stay lock their pages in
- * it. Then N is written to /sys/module/fslab/parameters/measured_memory: what is left of the set-up
- * memory is taken away, free objects in slabs too, and the measured memory becomes free, whole and in
- * order. What is freed of the set-up memory later is never used again: how many pages and objects that
- * are depends on how fslab was built. So from there on each allocation is the same, whatever was there
- * before. N pages of the measured memory are held back: a change of where everything lies that should
- * not matter.
+ * boots; what mem= gives beyond it is the set-up memory. Programs that are to stay lock their pages
+ * in it. Then N is written to /sys/module/fslab/parameters/measured_memory: what is left of the
+ * set-up memory is taken away, free objects in slabs too, and the measured memory becomes free,
+ * whole and in order. What is freed of the set-up memory later is never used again: how many pages
+ * and objects that are depends on how fslab was built. So from there on each allocation is the
+ * same, whatever was there before. N pages of the measured memory are held back: a change of where
+ * everything lies that should not matter.
  *
  * /sys/module/fslab/parameters/memory_state distinguishes two states of the measured memory.
  */

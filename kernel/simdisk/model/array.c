@@ -394,7 +394,8 @@ static struct sd_unit *array_make(struct sd_parameters *parameters)
 	unit->chunk = unit->level == RAID_1 ?
 		sd_number_or(parameters, "chunk_sectors", 1, 1u << 24, 1) :
 		sd_number(parameters, "chunk_sectors", 1, 1u << 24);
-	if (!sd_accepted(parameters) || !make_lists(unit, depth) || !make_members(unit, parameters)) {
+	if (!sd_accepted(parameters) || !make_lists(unit, depth) ||
+	    !make_members(unit, parameters)) {
 		array_destroy(unit);
 		return NULL;
 	}

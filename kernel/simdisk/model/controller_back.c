@@ -14,7 +14,8 @@ static const struct controller_write *write_at(const struct sd_unit *unit, u64 s
 	for (u32 i = 0; cache->write_count && i < cache->writes_max; i++) {
 		const struct controller_write *write = &cache->writes[i];
 
-		if (write->sectors && write->sector < end && sector < write->sector + write->sectors)
+		if (write->sectors && write->sector < end &&
+		    sector < write->sector + write->sectors)
 			return write;
 	}
 	return NULL;

@@ -9,166 +9,24 @@
  *     the first pages, in order     the other pages are copied into it    partial merge
  *     else                          all are copied into an empty area     full merge
  *
- * and what is left over is erased. Where a request ends within a page and the next one begins there,
- * the page is completed in its place, so that both are in order. A writer waits for a merge; there is one at a time. Pages that
- * were never written, or are discarded, are not copied. Each die copies the pages whose place in
- * order is on it, one after another; all dies do so at once.
+ * and what is left over is erased. Where a request ends within a page and the next one begins
+ * there, the page is completed in its place, so that both are in order. A writer waits for a merge;
+ * there is one at a time. Pages that were never written, or are discarded, are not copied. Each die
+ * copies the pages whose place in order is on it, one after another; all dies do so at once.
  */
-#include "flash_device.h"
+#include "flash_areas.h"
 
 #define LOGS_MAX 256u
-
-enum area_state {
-	/* Full in the part of the disk that was used before, else empty. */
-	AREA_UNTOUCHED,
-	/* It has nothing, but must be erased before it is written. */
-	AREA_STALE,
-	/* It has the pages that are noted. */
-	AREA_NOTED,
-};
-
-struct sd_area {
-	u32 count;
-	u8 state;
-};
-
-struct sd_log {
-	/* SD_NONE where it is free. */
-	u32 area;
-	/* Pages that it has room for, and that are filled. */
-	u32 pages;
-	u32 next;
-	/* Whether each page so far is at its place. */
-	bool is_ordered;
-	/* When it was last written to, in writes. */
-	u64 used;
-	/* Tells its pages from those of all other logs of all times. */
-	u64 serial;
-	/* By page of the area, where in the log it is plus one. */
-	u32 *places;
-};
-
-struct sd_merge {
-	/* NULL where there is none. */
-	struct sd_log *log;
-	u32 running;
-	/* Areas that are to be erased at its end. */
-	u32 erases;
-	u32 copied;
-	u64 began_ns;
-	/* By die, its next page, and how many it has to copy. */
-	u32 *next_page;
-	u32 *left;
-};
-
-struct sd_areas {
-	u32 area_pages;
-	u32 area_count;
-	/* Words in which the pages of an area are noted, as bits. */
-	u32 words;
-	u32 log_count;
-	u64 clock;
-	u64 serial;
-	struct sd_area *areas;
-	u64 *noted;
-	struct sd_log *logs;
-	/* The log whose pages are all there in order, while its last may be completed; else NULL. */
-	struct sd_log *complete;
-	/* The sector behind the last write. */
-	u64 end_sector;
-	u32 *places;
-	struct sd_merge merge;
-};
-
-/* ---- what areas have ---- */
-
-static u32 pages_of(const struct sd_flash *flash, u32 area)
-{
-	const struct sd_areas *areas = flash->state;
-	u64 left = flash->grains - (u64)area * areas->area_pages;
-
-	return left < areas->area_pages ? (u32)left : areas->area_pages;
-}
-
-static bool is_full_from_before(const struct sd_flash *flash, u32 area)
-{
-	const struct sd_areas *areas = flash->state;
-
-	return areas->areas[area].state == AREA_UNTOUCHED &&
-	       (u64)area * areas->area_pages < flash->used_grains;
-}
-
-static bool has_page(const struct sd_flash *flash, u32 area, u32 page)
-{
-	const struct sd_areas *areas = flash->state;
-
-	if (areas->areas[area].state != AREA_NOTED)
-		return is_full_from_before(flash, area);
-	return areas->noted[(u64)area * areas->words + page / 64] >> (page % 64) & 1;
-}
-
-static bool has_any(const struct sd_flash *flash, u32 area)
-{
-	const struct sd_areas *areas = flash->state;
-
-	if (areas->areas[area].state != AREA_NOTED)
-		return is_full_from_before(flash, area);
-	return areas->areas[area].count;
-}
-
-/* Begins to note the pages of an area. */
-static void note(struct sd_flash *flash, u32 index)
-{
-	struct sd_areas *areas = flash->state;
-	struct sd_area *area = &areas->areas[index];
-	u64 *words = &areas->noted[(u64)index * areas->words];
-	bool is_full = is_full_from_before(flash, index);
-
-	if (area->state == AREA_NOTED)
-		return;
-	area->count = is_full ? pages_of(flash, index) : 0;
-	memset(words, 0, areas->words * sizeof(*words));
-	for (u32 page = 0; page < area->count; page++)
-		words[page / 64] |= (u64)1 << (page % 64);
-	area->state = AREA_NOTED;
-}
-
-static void set_page(struct sd_areas *areas, u32 index, u32 page, bool is_there)
-{
-	struct sd_area *area = &areas->areas[index];
-	u64 *word = &areas->noted[(u64)index * areas->words + page / 64];
-	u64 bit = (u64)1 << (page % 64);
-
-	if (is_there && !(*word & bit))
-		area->count++;
-	if (!is_there && *word & bit)
-		area->count--;
-	*word = is_there ? *word | bit : *word & ~bit;
-}
-
-static struct sd_log *log_of(const struct sd_areas *areas, u32 area)
-{
-	for (u32 i = 0; i < areas->log_count; i++)
-		if (areas->logs[i].area == area)
-			return &areas->logs[i];
-	return NULL;
-}
-
-/* Pages in logs have numbers beyond those of all areas, each for one program of one time. */
-static u64 page_number(const struct sd_areas *areas, const struct sd_log *log, u32 place)
-{
-	return (areas->area_count + log->serial) * areas->area_pages + place;
-}
 
 static u64 areas_locate(const struct sd_flash *flash, u64 grain)
 {
 	const struct sd_areas *areas = flash->state;
 	u32 area = grain / areas->area_pages, page = grain % areas->area_pages;
-	const struct sd_log *log = log_of(areas, area);
+	const struct sd_log *log = sd_area_log(areas, area);
 
 	if (log && log->places[page])
-		return page_number(areas, log, log->places[page] - 1);
-	return has_page(flash, area, page) ? grain : SD_NOWHERE;
+		return sd_area_page_number(areas, log, log->places[page] - 1);
+	return sd_area_has_page(flash, area, page) ? grain : SD_NOWHERE;
 }
 
 /* ---- closing a log ---- */
@@ -191,10 +49,10 @@ static void adopt(struct sd_flash *flash, struct sd_log *log)
 {
 	struct sd_areas *areas = flash->state;
 
-	note(flash, log->area);
+	sd_area_note(flash, log->area);
 	for (u32 page = 0; page < log->pages; page++)
 		if (log->places[page])
-			set_page(areas, log->area, page, true);
+			sd_area_set_page(areas, log->area, page, true);
 	if (!areas->areas[log->area].count)
 		areas->areas[log->area].state = AREA_STALE;
 	log->area = SD_NONE;
@@ -204,7 +62,7 @@ static bool is_copied(const struct sd_flash *flash, const struct sd_log *log, u3
 {
 	if (log->places[page])
 		return !log->is_ordered;
-	return has_page(flash, log->area, page);
+	return sd_area_has_page(flash, log->area, page);
 }
 
 /* Lets a die copy its next page, if there is one. */
@@ -253,7 +111,7 @@ static void merge(struct sd_flash *flash, u64 now_ns, struct sd_log *log, u32 er
 static void close(struct sd_flash *flash, u64 now_ns, struct sd_log *log)
 {
 	struct sd_areas *areas = flash->state;
-	u32 erases = !log->is_ordered + has_any(flash, log->area);
+	u32 erases = !log->is_ordered + sd_area_has_any(flash, log->area);
 	bool copies = false;
 
 	memset(areas->merge.left, 0, flash->nand.dies * sizeof(*areas->merge.left));
@@ -329,10 +187,10 @@ static void open_log(struct sd_flash *flash, u64 now_ns, struct sd_log *log, u32
 	if (areas->areas[area].state == AREA_STALE) {
 		/* The log's first pages wait for it in the lines of the dies. */
 		erase(flash, now_ns, SD_FOR_NOBODY);
-		note(flash, area);
+		sd_area_note(flash, area);
 	}
 	log->area = area;
-	log->pages = pages_of(flash, area);
+	log->pages = sd_area_pages(flash, area);
 	log->next = 0;
 	log->is_ordered = true;
 	log->serial = areas->serial++;
@@ -345,7 +203,7 @@ static struct sd_log *log_to_continue(const struct sd_flash *flash, u64 grain, u
 	const struct sd_areas *areas = flash->state;
 	const struct sd_job *job = &flash->jobs[index];
 	u32 page = grain % areas->area_pages;
-	struct sd_log *log = log_of(areas, grain / areas->area_pages);
+	struct sd_log *log = sd_area_log(areas, grain / areas->area_pages);
 
 	if (!log || !log->next || log->places[page] != log->next)
 		return NULL;
@@ -359,7 +217,7 @@ static struct sd_log *log_to_continue(const struct sd_flash *flash, u64 grain, u
 static struct sd_log *log_with_room(struct sd_flash *flash, u64 now_ns, u32 area)
 {
 	struct sd_areas *areas = flash->state;
-	struct sd_log *log = log_of(areas, area);
+	struct sd_log *log = sd_area_log(areas, area);
 
 	if (log && log->next < areas->area_pages)
 		return log;
@@ -413,7 +271,7 @@ static bool areas_put(struct sd_flash *flash, u64 now_ns, u64 grain, u32 job)
 	op = &flash->nand.ops[index];
 	op->kind = SD_NAND_PROGRAM;
 	op->purpose = SD_FOR_HOST;
-	op->page = page_number(areas, log, log->next - 1);
+	op->page = sd_area_page_number(areas, log, log->next - 1);
 	op->die = op->page % flash->nand.dies;
 	op->bytes = flash->nand.page_bytes;
 	op->grains = 1;
@@ -429,10 +287,10 @@ static bool areas_put(struct sd_flash *flash, u64 now_ns, u64 grain, u32 job)
 static void trim_area(struct sd_flash *flash, u32 index, u32 first, u32 count)
 {
 	struct sd_areas *areas = flash->state;
-	struct sd_log *log = log_of(areas, index);
+	struct sd_log *log = sd_area_log(areas, index);
 
-	if (count == pages_of(flash, index)) {
-		if (log || has_any(flash, index))
+	if (count == sd_area_pages(flash, index)) {
+		if (log || sd_area_has_any(flash, index))
 			areas->areas[index].state = AREA_STALE;
 		if (log)
 			log->area = SD_NONE;
@@ -440,11 +298,11 @@ static void trim_area(struct sd_flash *flash, u32 index, u32 first, u32 count)
 	}
 	if (log)
 		memset(&log->places[first], 0, count * sizeof(*log->places));
-	if (!has_any(flash, index))
+	if (!sd_area_has_any(flash, index))
 		return;
-	note(flash, index);
+	sd_area_note(flash, index);
 	for (u32 page = first; page < first + count; page++)
-		set_page(areas, index, page, false);
+		sd_area_set_page(areas, index, page, false);
 	/* An area with a log is erased when that is closed, or not at all. */
 	if (!areas->areas[index].count)
 		areas->areas[index].state = AREA_STALE;

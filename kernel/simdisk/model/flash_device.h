@@ -145,7 +145,7 @@ void sd_flash_answer(struct sd_flash *flash, const struct sd_done *done);
 void sd_flash_report(struct sd_flash *flash, enum sd_op op, u64 grain, u64 grains, u64 from_ns,
 		     u64 now_ns);
 
-/* flash_jobs.c */
+/* flash_requests.c */
 void sd_flash_accept(struct sd_flash *flash, u64 now_ns, const struct sd_request *request);
 void sd_flash_event(struct sd_flash *flash, const struct sd_event *event);
 /* Offers the mapping what waits for it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clock of the disk and of the trial: the processor's counter without the time that the processor
- * worked for the simulation.
+ * The clock of the disk and of the trial: the processor's counter without the time that the
+ * processor worked for the simulation.
  *
  * On a real machine the disk computes its own service time, and moves data by itself. Here the
  * processor does both, and its counter goes on meanwhile. That time is held: between

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Included before the driver of the simulated disk, which then follows the clock of clock_kern.c: the
- * clock stands still while the lock of the model is held, and a timer is started when it goes on.
+ * Included before the driver of the simulated disk, which then follows the clock of clock_kern.c:
+ * the clock stands still while the lock of the model is held, and a timer is started when it goes
+ * on.
  */
 #ifndef FSLAB_DISK_H
 #define FSLAB_DISK_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first process of a PC's guest: loads modules, mounts the lab's root image, and becomes its fslab-guest.
+ * The first process of a PC's guest: loads modules, mounts the lab's root image, and becomes its
+ * fslab-guest.
  *
- * The kernel's command line has fslab_modules=NAME,NAME...; the file /modules/NAME has the modules of
- * each, one path per line, in the order in which they are loaded. Everything is in an initramfs,
+ * The kernel's command line has fslab_modules=NAME,NAME...; the file /modules/NAME has the modules
+ * of each, one path per line, in the order in which they are loaded. Everything is in an initramfs,
  * which is emptied on the way, since what stays in it would take memory of the measured system.
  *
- * It also has fslab_seed=TEXT, which is credited as entropy: else the first program that wants random
- * numbers would wait for some seconds.
+ * It also has fslab_seed=TEXT, which is credited as entropy: else the first program that wants
+ * random numbers would wait for some seconds.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -82,7 +83,9 @@ static void load_list(const char *name)
 	each_line(path, load);
 }
 
-/* The value of a word of the kernel's command line, in a buffer of this function; NULL without it. */
+/*
+ * The value of a word of the kernel's command line, in a buffer of this function; NULL without it.
+ */
 static char *option(const char *name)
 {
 	static char line[LINE_MAX_BYTES];

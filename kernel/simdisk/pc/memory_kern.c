@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parameters by which a trial reaches its start state, as in User-Mode Linux (lab/memory_kern.c).
- * There memory is in two parts, since every build of fslab has to leave the same pages free. A PC's
- * fslab is a part of its lab, so that its memory is the same in any case: here N pages are held back,
- * and nothing else.
+ * The parameters by which a trial reaches its start state, as in User-Mode Linux
+ * (lab/memory_kern.c). There memory is in two parts, since every build of fslab has to leave the
+ * same pages free. A PC's fslab is a part of its lab, so that its memory is the same in any case:
+ * here N pages are held back, and nothing else.
  */
 #include <linux/errno.h>
 #include <linux/gfp.h>

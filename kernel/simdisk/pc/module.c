@@ -61,8 +61,8 @@ static int __init read_options(void)
 }
 
 /*
- * A kernel that boots without ACPI cannot switch the machine off; the emulator ends when the machine
- * restarts.
+ * A kernel that boots without ACPI cannot switch the machine off; the emulator ends when the
+ * machine restarts.
  */
 static int end_machine(struct notifier_block *block, unsigned long event, void *data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Included before every file of the module: what is built into User-Mode Linux becomes a part of one
- * module, whose parts module.c initialises in their order.
+ * Included before every file of the module: what is built into User-Mode Linux becomes a part of
+ * one module, whose parts module.c initialises in their order.
  *
  *     __uml_setup("NAME=", function, ...)    a line of the options in the exchange
  *     device_initcall(function)              a step of the module's initialisation

@@ -6,8 +6,8 @@
  *     offset 0      struct fslab_table, with the names, places and sizes of the files
  *     then          the options, and the small files, at the offsets that the table says
  *
- * What the guest appends to is as long as the table says: the guest counts it up after the bytes are
- * there.
+ * What the guest appends to is as long as the table says: the guest counts it up after the bytes
+ * are there.
  */
 #ifndef FSLAB_REGIONS_H
 #define FSLAB_REGIONS_H

@@ -2,14 +2,14 @@
 /*
  * The local APIC's timer, without its calibration.
  *
- * A kernel measures the rate of that timer for 100 ms at boot with the instruction PAUSE, at each of
- * which QEMU leaves its execution loop: 3 s of real time. QEMU's has the constant rate of its virtual
- * clock. So the kernel is started with nolapic_timer, waits with the PIT until this module is loaded,
- * and with this device from then on, whose steps are 1 ns instead of 10.
+ * A kernel measures the rate of that timer for 100 ms at boot with the instruction PAUSE, at each
+ * of which QEMU leaves its execution loop: 3 s of real time. QEMU's has the constant rate of its
+ * virtual clock. So the kernel is started with nolapic_timer, waits with the PIT until this module
+ * is loaded, and with this device from then on, whose steps are 1 ns instead of 10.
  *
  * Modules cannot have a vector of their own for it. That of KVM's posted interrupts has an exported
- * handler, and nothing else uses it here. A kernel without KVM is started without nolapic_timer, and
- * uses its own driver.
+ * handler, and nothing else uses it here. A kernel without KVM is started without nolapic_timer,
+ * and uses its own driver.
  */
 #include <linux/clockchips.h>
 #include <linux/init.h>
@@ -62,9 +62,9 @@ static struct clock_event_device device = {
 };
 
 /*
- * The handler of this vector is not given the registers of what was interrupted, without which a tick
- * runs no timers, and of which it uses whether that was a program. Only an interrupt of a program is
- * handled on the stack of its task, below its registers.
+ * The handler of this vector is not given the registers of what was interrupted, without which a
+ * tick runs no timers, and of which it uses whether that was a program. Only an interrupt of a
+ * program is handled on the stack of its task, below its registers.
  */
 static struct pt_regs *interrupted(void)
 {
@@ -87,7 +87,8 @@ static void on_interrupt(void)
 static int __init fslab_timer_init(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
-		pr_err("fslab: the kernel uses no local APIC; CONFIG_ACPI or CONFIG_X86_MPPARSE finds it\n");
+		pr_err("fslab: the kernel uses no local APIC: %s finds it\n",
+		       "CONFIG_ACPI or CONFIG_X86_MPPARSE");
 		return -EINVAL;
 	}
 	device.cpumask = cpumask_of(0);

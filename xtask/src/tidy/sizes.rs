@@ -12,20 +12,30 @@ const LINE_COLUMNS_MAX: usize = 100;
 const MARKS_BESIDE_STRING_MAX: usize = 6;
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    tree.rust()
-        .flat_map(|(file, rust)| {
-            let long_lines = long_lines(file, rust);
-            long_file(file, rust).into_iter().chain(long_lines)
-        })
-        .collect()
+    let of_rust = tree.rust().flat_map(|(file, rust)| {
+        let tests = rust.test_module();
+        let tests = tests.map_or(0, |(first, last)| last - first + 1);
+        let lines = long_lines(file, |line, index| cannot_be_broken(line, rust, index));
+        long_file(file, tests).into_iter().chain(lines)
+    });
+    let of_c = tree
+        .files
+        .iter()
+        .filter(|file| is_c(file))
+        .flat_map(|file| {
+            let lines = long_lines(file, |_, _| false);
+            long_file(file, 0).into_iter().chain(lines)
+        });
+    of_rust.chain(of_c).collect()
 }
 
-fn long_file(file: &File, rust: &RustText) -> Option<Finding> {
+fn is_c(file: &File) -> bool {
+    [".c", ".h"].iter().any(|end| file.path.ends_with(end))
+}
+
+fn long_file(file: &File, test_lines: usize) -> Option<Finding> {
     let lines = file.text.lines().count();
-    let tests = rust
-        .test_module()
-        .map_or(0, |(first, last)| last - first + 1);
-    let counted = lines - tests.min(lines);
+    let counted = lines - test_lines.min(lines);
     (counted > FILE_LINES_MAX).then(|| Finding {
         file: file.path.clone(),
         line: 1,
@@ -35,11 +45,11 @@ fn long_file(file: &File, rust: &RustText) -> Option<Finding> {
     })
 }
 
-fn long_lines(file: &File, rust: &RustText) -> Vec<Finding> {
+fn long_lines(file: &File, is_exempt: impl Fn(&str, usize) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
-        let columns = line.chars().count();
-        if columns > LINE_COLUMNS_MAX && !cannot_be_broken(line, rust, index) {
+        let columns: usize = line.chars().map(width).sum();
+        if columns > LINE_COLUMNS_MAX && !is_exempt(line, index) {
             findings.push(Finding {
                 file: file.path.clone(),
                 line: index + 1,
@@ -50,6 +60,14 @@ fn long_lines(file: &File, rust: &RustText) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Columns of a character; C is indented by tabs.
+fn width(character: char) -> usize {
+    match character {
+        '\t' => 8,
+        _ => 1,
+    }
 }
 
 /// Whether the line holds an address, or hardly more than a part of a string.
@@ -81,6 +99,19 @@ mod tests {
         assert_eq!(
             rules(&format!("{code}fn b() {{}}\n{tests}")),
             [("file-size", 1)]
+        );
+    }
+
+    #[test]
+    fn files_and_lines_of_c_have_the_same_limits() {
+        let of = |text: &str| rules_of(&check(&Tree::of(&[("kernel/simdisk/model/a.c", text)])));
+        let lines = "int a;\n".repeat(FILE_LINES_MAX);
+        assert!(of(&lines).is_empty());
+        assert_eq!(of(&format!("{lines}int b;\n")), [("file-size", 1)]);
+        assert!(of(&format!("\t\t/* {} */", "a".repeat(78))).is_empty());
+        assert_eq!(
+            of(&format!("\t\t/* {} */", "a".repeat(79))),
+            [("line-length", 1)]
         );
     }
 
