@@ -345,19 +345,7 @@ fn an_honest_trace_whose_links_stay_inside_is_issued_without_deviations() {
     if desk.record_trace("an honest trace", script).is_none() {
         return;
     }
-    let replay = [
-        "trace",
-        "replay",
-        "the.trace",
-        "--venue",
-        "dir",
-        "--repeats",
-        "1",
-        "--out",
-        "out",
-    ];
-    desk.run(&replay).expect_code(0);
-    let run = desk.last_run();
+    let run = desk.replay_trace();
     let phase = phases(&run).pop().expect("a phase");
     assert_eq!(phase["figures"]["replay_deviations"], 0.0, "{phase}");
     assert_eq!(phase["figures"]["replay_differences"], 0.0, "{phase}");

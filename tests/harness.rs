@@ -276,6 +276,14 @@ impl Desk {
         Some(ended)
     }
 
+    /// The run of a replay of `the.trace` in a folder, as JSON.
+    pub(crate) fn replay_trace(&self) -> serde_json::Value {
+        let words = "trace replay the.trace --venue dir --repeats 1 --out out";
+        let words: Vec<_> = words.split(' ').collect();
+        self.run(&words).expect_code(0);
+        self.last_run()
+    }
+
     /// The last run of the desk's store, as JSON.
     pub(crate) fn last_run(&self) -> serde_json::Value {
         let shown = self.run(&["show", "last", "--json"]);

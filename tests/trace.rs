@@ -26,19 +26,7 @@ fn a_recorded_program_is_shown_and_issued_again_with_the_same_outcome() {
     let shown: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
     assert_eq!(shown["kinds"]["rename"]["calls"], 1);
     assert!(shown["kinds"]["write"]["bytes"].as_u64() >= Some(2 * 23_893));
-    let replay = [
-        "trace",
-        "replay",
-        "the.trace",
-        "--venue",
-        "dir",
-        "--repeats",
-        "1",
-        "--out",
-        "out",
-    ];
-    desk.run(&replay).expect_code(0);
-    let run = desk.last_run();
+    let run = desk.replay_trace();
     let phases = run["trials"][0]["phases"].as_array().expect("phases");
     let phase = phases
         .iter()

@@ -33,7 +33,13 @@ impl<'a> SchemaText<'a> {
     /// True if a value is a size: bytes, or a share of the file system.
     #[must_use]
     pub fn is_size(schema: &Value) -> bool {
-        matches!(definition_name(of_some(schema)), Some("Bytes" | "Size"))
+        matches!(Self::name(schema), Some("Bytes" | "Size"))
+    }
+
+    /// The name of the definition that `schema` refers to.
+    #[must_use]
+    pub fn name(schema: &Value) -> Option<&str> {
+        definition_name(of_some(schema))
     }
 
     /// The schema that `schema` refers to, or itself.
@@ -51,12 +57,12 @@ impl<'a> SchemaText<'a> {
     pub fn value(&self, schema: &'a Value) -> String {
         let range = ValueRange::of(schema).map_or(String::new(), |range| format!(", {range}"));
         if Self::is_size(schema) {
-            return match definition_name(of_some(schema)) {
+            return match Self::name(schema) {
                 Some("Size") => format!("size or share{range}"),
                 _ => format!("size{range}"),
             };
         }
-        let name = definition_name(of_some(schema));
+        let name = Self::name(schema);
         let schema = self.resolved(schema);
         if let (Some(name), true) = (name, schema["properties"].is_object()) {
             return (self.named_table)(name);

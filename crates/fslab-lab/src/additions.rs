@@ -37,6 +37,8 @@ simdisk![
     "driver/host.h",
     "driver/host_user.c",
     "driver/kernel_versions.h",
+    "driver/page.h",
+    "driver/page_kern.c",
     "driver/settings.h",
     "driver/settings_kern.c",
     "driver/trace.h",

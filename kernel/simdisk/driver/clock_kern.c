@@ -9,13 +9,13 @@
 #include <linux/init.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 
 #include <timetravel.h>
 
 #include "clock.h"
+#include "page.h"
 
 static u64 *page;
 /* Both count from the start of the guest, but not from the same moment of it. */
@@ -35,25 +35,6 @@ unsigned long long simdisk_clock_ns(void)
 	return last_ns - ahead_ns;
 }
 
-static int map(struct file *file, struct vm_area_struct *area)
-{
-	if (area->vm_end - area->vm_start != PAGE_SIZE || area->vm_flags & VM_WRITE)
-		return -EINVAL;
-	return vm_insert_page(area, area->vm_start, virt_to_page(page));
-}
-
-static const struct file_operations operations = {
-	.owner = THIS_MODULE,
-	.mmap = map,
-};
-
-static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "simclock",
-	.fops = &operations,
-	.mode = 0444,
-};
-
 static int __init simclock_init(void)
 {
 	unsigned long irqs;
@@ -68,6 +49,6 @@ static int __init simclock_init(void)
 	ahead_ns = last_ns - ktime_get_ns();
 	local_irq_restore(irqs);
 	simdisk_set_clock(last_ns);
-	return misc_register(&device);
+	return simdisk_offer_page("simclock", page);
 }
 device_initcall(simclock_init);

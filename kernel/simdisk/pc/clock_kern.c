@@ -15,7 +15,6 @@
 #include <linux/init.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 
@@ -23,6 +22,7 @@
 #include <asm/tsc.h>
 
 #include "clock.h"
+#include "../driver/page.h"
 
 struct page_clock {
 	u64 held_ns;
@@ -83,25 +83,6 @@ void simdisk_start_timer(struct hrtimer *timer, u64 at_ns)
 	waiting_ns = at_ns;
 }
 
-static int map(struct file *file, struct vm_area_struct *area)
-{
-	if (area->vm_end - area->vm_start != PAGE_SIZE || area->vm_flags & VM_WRITE)
-		return -EINVAL;
-	return vm_insert_page(area, area->vm_start, virt_to_page(page));
-}
-
-static const struct file_operations operations = {
-	.owner = THIS_MODULE,
-	.mmap = map,
-};
-
-static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "fslab-clock",
-	.fops = &operations,
-	.mode = 0444,
-};
-
 static int __init fslab_clock_init(void)
 {
 	page = (struct page_clock *)get_zeroed_page(GFP_KERNEL);
@@ -110,6 +91,6 @@ static int __init fslab_clock_init(void)
 	page->tick_ns = div_u64(1000000ull << 32, tsc_khz);
 	page->start_ns = ktime_get_ns();
 	page->start_ticks = rdtsc();
-	return misc_register(&device);
+	return simdisk_offer_page("fslab-clock", page);
 }
 device_initcall(fslab_clock_init);

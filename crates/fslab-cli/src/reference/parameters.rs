@@ -1,7 +1,7 @@
 //! docs/reference.md and docs/jobs.md: every key of the files that users write, and every parameter
 //! of a job, from their schemas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use fslab_model::Bytes;
@@ -40,12 +40,15 @@ fn the_reference_has_every_key_of_the_schemas() {
             .expect(name);
         let schema = (format.schema)().to_value();
         let _ = write!(text, "\n## {name}: `{file}`\n");
+        let mut words = Enumerations::new();
         Writer {
             root: &schema,
             text: &mut text,
             done: BTreeSet::new(),
+            words: &mut words,
         }
         .table(&schema);
+        write_enumerations(&mut text, &words);
     }
     expect_file("docs/reference.md", &text);
 }
@@ -64,6 +67,7 @@ Generated: see crates/fslab-cli/src/reference/parameters.rs.
 #[test]
 fn every_job_is_documented_with_its_parameters() {
     let mut text = JOBS_INTRODUCTION.to_owned();
+    let mut words = Enumerations::new();
     for job in fslab_workload::job_infos() {
         let _ = write!(text, "\n## {}\n", job.name);
         let schema = job.schema.to_value();
@@ -71,10 +75,27 @@ fn every_job_is_documented_with_its_parameters() {
             root: &schema,
             text: &mut text,
             done: BTreeSet::new(),
+            words: &mut words,
         };
         writer.table(&schema);
     }
+    write_enumerations(&mut text, &words);
     expect_file("docs/jobs.md", &text);
+}
+
+/// Words of an enumeration, from which on it has a table.
+const MANY_WORDS: usize = 7;
+
+/// Words and meanings of the enumerations with a table, by name.
+type Enumerations = BTreeMap<String, Vec<(String, String)>>;
+
+fn write_enumerations(text: &mut String, enumerations: &Enumerations) {
+    for (name, words) in enumerations {
+        let _ = write!(text, "\n### {name}\n\n| Value | Meaning |\n|---|---|\n");
+        for (word, meaning) in words {
+            let _ = writeln!(text, "| `{word}` | {meaning} |");
+        }
+    }
 }
 
 /// Writes the tables of a schema.
@@ -83,6 +104,8 @@ struct Writer<'a> {
     text: &'a mut String,
     /// Names of the definitions whose tables are written.
     done: BTreeSet<String>,
+    /// Enumerations that are to be written behind the tables.
+    words: &'a mut Enumerations,
 }
 
 impl Writer<'_> {
@@ -146,10 +169,29 @@ impl Writer<'_> {
             },
         };
         let meaning = one_line(property["description"].as_str().unwrap_or_default());
-        let descriptions = self.descriptions(property);
-        let value = self.schema_text().value(property);
-        let line = format!("| `{key}` | {value} | {default} | {meaning}{descriptions} |\n");
+        let (value, words) = match self.many_words(property) {
+            Some(name) => {
+                let link = format!("[{name}](#{})", name.to_lowercase());
+                (link, String::new())
+            }
+            None => (self.schema_text().value(property), self.meanings(property)),
+        };
+        let line = format!("| `{key}` | {value} | {default} | {meaning}{words} |\n");
         self.text.push_str(&line);
+    }
+
+    /// The name of an enumeration that gets a table.
+    fn many_words(&mut self, property: &Value) -> Option<String> {
+        let text = SchemaText::of(self.root);
+        let words = text.words(property);
+        let line = |(word, meaning): (&str, &str)| (word.to_owned(), one_line(meaning));
+        let words: Vec<_> = words.map(line).collect();
+        if words.len() < MANY_WORDS {
+            return None;
+        }
+        let name = SchemaText::name(property)?.to_owned();
+        self.words.insert(name.clone(), words);
+        Some(name)
     }
 
     fn schema_text(&self) -> SchemaText<'_> {
@@ -157,9 +199,10 @@ impl Writer<'_> {
         SchemaText::of(self.root).with_named_table(linked)
     }
 
-    /// The descriptions of an enumeration's values.
-    fn descriptions(&self, schema: &Value) -> String {
-        let words = self.schema_text().words(schema);
+    /// The meanings of an enumeration's words.
+    fn meanings(&self, schema: &Value) -> String {
+        let text = self.schema_text();
+        let words = text.words(schema);
         words
             .map(|(word, meaning)| format!("<br>`{word}`: {}", one_line(meaning)))
             .collect()
