@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fslab_engine::RunContext;
-use fslab_model::{Brings, Bytes, Need, Parameters, PhaseKind};
+use fslab_model::{Brings, Bytes, Need, Parameters, PhaseKind, TomlError};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'static {
 pub enum JobError {
     /// A parameter is unknown or of the wrong type.
     #[error(transparent)]
-    Shape(#[from] serde_json::Error),
+    Shape(#[from] Box<TomlError>),
     /// A parameter has an invalid value.
     #[error("{0}")]
     Value(String),
@@ -150,7 +150,7 @@ impl JobKind {
 }
 
 fn typed<J: Job>(map: &Parameters) -> Result<J, JobError> {
-    Ok(from_map(map)?)
+    from_map(map).map_err(|error| Box::new(error).into())
 }
 
 /// Schemas by the name of the job: made once, since a plan resolves each phase of each cell.
@@ -168,7 +168,7 @@ fn schema<J: Job>() -> Arc<Schema> {
 /// The job with the parameters in `map`, each in its range, and all parameters.
 fn in_range<J: Job>(map: &Parameters) -> Result<(J, Parameters), JobError> {
     let job: J = typed(map)?;
-    let parameters = to_map(&job)?;
+    let parameters = to_map(&job);
     check_ranges(schema::<J>().as_value(), &parameters).map_err(JobError::Value)?;
     Ok((job, parameters))
 }
@@ -186,7 +186,7 @@ pub fn resolved<J: Job>(map: &Parameters, size: Bytes) -> Result<J, JobError> {
 fn resolve<J: Job>(map: &Parameters, size: Bytes) -> Result<ResolvedJob, JobError> {
     let (mut job, before) = in_range::<J>(map)?;
     job.resolve(size).map_err(JobError::Value)?;
-    let parameters = to_map(&job)?;
+    let parameters = to_map(&job);
     let is_derived = |(name, value): &(&String, _)| before.get(*name) != Some(*value);
     let derived = parameters.iter().filter(is_derived);
     Ok(ResolvedJob {

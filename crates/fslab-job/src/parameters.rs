@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use fslab_engine::{EngineKind, FileSizes, ParseEngineError};
-use fslab_model::{Bytes, Parameters, Share};
+use fslab_model::{Bytes, Parameters, Share, TomlError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,28 +12,23 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Errors
 /// If one is unknown or of the wrong type, with its name.
-pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, serde_json::Error> {
+pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, TomlError> {
     let value = serde_json::Value::Object(map.clone());
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        let error = error.into_inner();
-        let text = error.to_string();
-        let unknown = text.strip_prefix("unknown field `");
-        let unknown = unknown.and_then(|rest| rest.split('`').next());
-        // The error names an unknown key. What is around it is left, which may be the map itself.
-        let place = unknown.and_then(|key| path.strip_suffix(key));
-        match place.unwrap_or(&path).trim_end_matches('.') {
-            "" => error,
-            place => serde::de::Error::custom(format!("{place}: {text}")),
-        }
+        let path = match path.as_str() {
+            "." => Vec::new(),
+            _ => path.split('.').map(str::to_owned).collect(),
+        };
+        TomlError::of_serde(path, &error.into_inner().to_string())
     })
 }
 
 /// The parameters of a job as a map.
-pub(crate) fn to_map<T: Serialize>(typed: &T) -> Result<Parameters, serde_json::Error> {
-    match serde_json::to_value(typed)? {
-        serde_json::Value::Object(map) => Ok(map),
-        _ => Err(serde::ser::Error::custom("parameters are no map")),
+pub(crate) fn to_map<T: Serialize>(typed: &T) -> Parameters {
+    match serde_json::to_value(typed) {
+        Ok(serde_json::Value::Object(map)) => map,
+        other => unreachable!("parameters are a map: {other:?}"),
     }
 }
 
@@ -181,16 +176,16 @@ mod tests {
             from_map::<Outer>(&map).expect_err(text).to_string()
         };
         for (text, beginning) in [
-            (r#"{"size": "x"}"#, "size: invalid type: string"),
-            (r#"{"sise": 1}"#, "unknown field `sise`, expected"),
-            (r#"{"size": 1}"#, "missing field `inner`"),
+            (r#"{"size": "x"}"#, "size: 'x' instead of an integer"),
+            (r#"{"sise": 1}"#, "sise: unknown key"),
+            (r#"{"size": 1}"#, "inner: missing"),
             (
                 r#"{"size": 1, "inner": [{"times": 1}, {"tims": 1}]}"#,
-                "inner[1]: unknown field `tims`, expected",
+                "inner[1].tims: unknown key",
             ),
             (
                 r#"{"size": 1, "inner": [{"times": -1}]}"#,
-                "inner[0].times: invalid value",
+                "inner[0].times: -1 instead of an integer, 0 or more",
             ),
         ] {
             assert!(error(text).starts_with(beginning), "{}", error(text));

@@ -44,6 +44,7 @@ mod reservation;
 mod run;
 mod scale;
 mod score;
+mod serde_message;
 mod simulated_disk;
 mod skipped;
 mod spec;

@@ -497,7 +497,11 @@ mod tests {
             ],
         );
         let wrong = format!("{MINE}threads = 'many'\n");
-        refused("mine", &wrong, &["defaults: threads: invalid type"]);
+        refused(
+            "mine",
+            &wrong,
+            &["defaults: threads: 'many' instead of an integer"],
+        );
         let long = format!("{MINE}# {}\n", "x".repeat(300 << 10));
         refused("mine", &long, &["cannot read"]);
     }

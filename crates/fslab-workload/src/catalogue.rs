@@ -164,6 +164,8 @@ mod tests {
     use fslab_job::RunError;
     use fslab_model::{Bytes, Need, Parameters, PhaseKind};
 
+    use std::error::Error;
+
     use super::*;
 
     #[test]
@@ -195,11 +197,9 @@ mod tests {
             let given = format!("{{ \"{name}\": {value} }}");
             let given = serde_json::from_str(&given).expect("a map");
             let refused = find("read").and_then(|read| read.resolve(&given, Bytes::gib(1)));
-            let text = refused.expect_err(name).to_string();
-            assert!(
-                text.contains(&format!("'{name}', which it does not use")),
-                "{text}"
-            );
+            let error = refused.expect_err(name);
+            let text = error.source().map(ToString::to_string).unwrap_or_default();
+            assert_eq!(text, format!("{name}: the workload 'read' does not use it"));
         }
     }
 
@@ -298,9 +298,7 @@ mod tests {
             let error = workload
                 .resolve(&given, Bytes::gib(1))
                 .expect_err(workload.name());
-            let source = std::error::Error::source(&error)
-                .expect("has a source")
-                .to_string();
+            let source = error.source().expect("has a source").to_string();
             assert!(source.contains("recrod"), "{source}");
         }
     }

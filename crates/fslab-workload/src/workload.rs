@@ -7,7 +7,7 @@ use fslab_engine::RunContext;
 use fslab_job::{Finished, JobError, JobKind, RunError};
 use fslab_model::{
     Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, PhaseSpec,
-    WorkloadDefinition, did_you_mean, nearest_name, suggestion,
+    TomlError, WorkloadDefinition, did_you_mean, nearest_name, suggestion,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub enum WorkloadError {
         workload: String,
         /// The error, with the parameter's name.
         #[source]
-        source: serde_json::Error,
+        source: Box<TomlError>,
     },
     /// A parameter has an invalid value.
     #[error("workload '{workload}' cannot run: {problem}")]
@@ -60,7 +60,8 @@ impl WorkloadError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown { nearest, .. } => nearest.map(did_you_mean),
-            Self::Parameters { .. } | Self::Value { .. } | Self::Definition { .. } => None,
+            Self::Parameters { source, .. } => source.hint.clone(),
+            Self::Value { .. } | Self::Definition { .. } => None,
         }
     }
 }
@@ -384,19 +385,14 @@ impl Workload {
 
     fn refused(&self, name: &str) -> WorkloadError {
         let mut known = catalogue::parameters_of(self.job).iter();
-        if known.any(|parameter| parameter.name == name) {
-            return self.error(JobError::Value(format!(
-                "the parameter '{name}', which it does not use"
-            )));
-        }
-        let known: Vec<_> = self.may_set.iter().map(|it| format!("`{it}`")).collect();
-        let expected = match known.as_slice() {
-            [] => "there are no fields".to_owned(),
-            [one] => format!("expected {one}"),
-            more => format!("expected one of {}", more.join(", ")),
+        let error = if known.any(|parameter| parameter.name == name) {
+            let problem = format!("the workload '{}' does not use it", self.name());
+            TomlError::new([name], problem)
+        } else {
+            let known: Vec<_> = self.may_set.iter().map(String::as_str).collect();
+            TomlError::unknown_key([name], &known)
         };
-        let text = format!("unknown field `{name}`, {expected}");
-        self.error(JobError::Shape(serde::de::Error::custom(text)))
+        self.error(JobError::Shape(Box::new(error)))
     }
 
     fn typed<T>(&self, result: Result<T, JobError>) -> Result<T, WorkloadError> {

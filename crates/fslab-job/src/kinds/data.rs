@@ -1,8 +1,8 @@
 //! The job `data`: reads or writes of one file, or of one file per thread.
 
-use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::PathBuf;
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, OpenMode, RunContext, SyncCall, SyncEvery,
     SyncPolicy, Workers, run_data,

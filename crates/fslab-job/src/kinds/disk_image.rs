@@ -3,9 +3,9 @@
 //! which is timed, follows every `sync_every` writes and the last one. Reads, writes and fsyncs
 //! have separate latencies.
 
-use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::PathBuf;
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use fslab_engine::{
     Access, Amount, DataJob, Direction, OpenMode, RunContext, Sharing, SyncCall, SyncEvery,
     SyncPolicy, Workers, run_data,

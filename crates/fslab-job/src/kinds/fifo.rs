@@ -1,9 +1,9 @@
 //! The job `fifo`: fills directories with a set of files each; then each round removes the oldest
 //! directory and fills a new one. A failure names its round.
 
-use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::path::PathBuf;
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use fslab_engine::{MetadataJob, MetadataOperation, Order, RunContext, TreeShape, run_metadata};
 use fslab_model::{Bytes, Need, definitions};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! The job `files`: every metadata job of the engine.
 
-use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX, TREE_FILES_MAX, TREE_LEVELS_MAX};
 use std::path::PathBuf;
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX, TREE_FILES_MAX, TREE_LEVELS_MAX};
 use fslab_engine::{
     Content, Digest, DirectoryTiming, FileKind, FileSizes, MetadataJob, MetadataOperation,
     MetadataSync, NameStyle, Names, Order, RunContext, Sharing, TreeShape, Workers, run_metadata,

@@ -1,8 +1,8 @@
 //! The job `io`: a data job of the engine with all of its settings.
 
-use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::{Path, PathBuf};
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use fslab_engine::{
     Access, Advice, Amount, Content, DataJob, Direction, EngineKind, OpenMode, OpenSync, Pace,
     Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, lay_out,

@@ -3,9 +3,9 @@
 //! written back and synced. Workers take operations from one pool. An operation is a read or an
 //! `update`; the fsync of an update is timed and has its own latency.
 
-use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use std::path::PathBuf;
 
+use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use fslab_engine::{
     Access, Amount, DataJob, Direction, RunContext, Sharing, SyncPolicy, Workers, run_data,
 };

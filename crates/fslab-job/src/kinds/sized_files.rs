@@ -1,8 +1,8 @@
 //! The job `sized-files`: writes files of listed sizes in one directory, or reads and digests them.
 
-use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::path::PathBuf;
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use fslab_engine::{Digest, MetadataJob, MetadataOperation, RunContext, TreeShape, run_metadata};
 use fslab_model::{Bytes, Need};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! The job `small-files`: one operation on every file of a tree of files of one size.
 
-use fslab_engine::limits::TREE_FILES_MAX;
 use std::path::PathBuf;
 
+use fslab_engine::limits::TREE_FILES_MAX;
 use fslab_engine::{
     MetadataJob, MetadataOperation, MetadataSync, RunContext, TreeShape, run_metadata,
 };

@@ -1,8 +1,8 @@
 //! The job `trees`: several processes, each with its own tree.
 
-use fslab_engine::limits::{THREADS_MAX, TREE_FILES_MAX};
 use std::path::PathBuf;
 
+use fslab_engine::limits::{THREADS_MAX, TREE_FILES_MAX};
 use fslab_engine::{
     DirectoryTiming, FileSizes, MetadataJob, MetadataOperation, Order, RunContext, TreeShape,
     Workers, run_metadata,

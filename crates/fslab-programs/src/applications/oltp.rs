@@ -10,10 +10,10 @@
 //! The original's writers issue a batch at once by aio and burn processor time in between; here
 //! they write one record after the other and burn none.
 
-use fslab_engine::limits::RECORD_BYTES_MAX;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 
+use fslab_engine::limits::RECORD_BYTES_MAX;
 use fslab_engine::{
     EngineError, EngineKind, Filler, OperationKind, Random, RunContext, ThreadRecorder, mix,
     run_recorded_threads,

@@ -290,16 +290,16 @@ fn tarball_bytes(path: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    fn resolved(given: serde_json::Value) -> Result<CompileParameters, String> {
+    fn resolved(given: &serde_json::Value) -> Result<CompileParameters, String> {
         let given = given.as_object().expect("a map");
         fslab_job::resolved(given, Bytes::gib(1)).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_generated_program_has_default_cflags_and_a_tarball_has_none() {
-        let ours = resolved(serde_json::json!({})).expect("resolves");
+        let ours = resolved(&serde_json::json!({})).expect("resolves");
         assert_eq!(ours.cflags.as_deref(), Some(CFLAGS));
-        let theirs = resolved(serde_json::json!({ "tarball": "/x.tar.gz" })).expect("resolves");
+        let theirs = resolved(&serde_json::json!({ "tarball": "/x.tar.gz" })).expect("resolves");
         assert_eq!(theirs.cflags, None);
     }
 
@@ -308,7 +308,7 @@ mod tests {
         let names = |brings: &Brings| brings.programs.keys().cloned().collect::<Vec<_>>();
         let ours = |step: &str| {
             let given = serde_json::json!({ "step": step });
-            resolved(given).expect("resolves").brings()
+            resolved(&given).expect("resolves").brings()
         };
         assert!(ours("unpack").is_empty(), "fslab writes the tree");
         for step in ["configure", "make", "install", "clean"] {
@@ -323,7 +323,7 @@ mod tests {
         let path = folder.path().join("x.tar.bz2");
         std::fs::write(&path, "no tarball").expect("written");
         let given = |sha256: &str| serde_json::json!({ "tarball": path, "sha256": sha256 });
-        let unpack = resolved(given("")).expect("resolves");
+        let unpack = resolved(&given("")).expect("resolves");
         let brings = unpack.brings();
         assert_eq!(names(&brings), ["bzip2", "tar"]);
         let sha256 = unpack.sha256.clone();
@@ -334,8 +334,8 @@ mod tests {
                 sha256: sha256.clone()
             }
         );
-        resolved(given(&sha256)).expect("the same");
-        let changed = resolved(given(&"0".repeat(64))).expect_err("another content");
+        resolved(&given(&sha256)).expect("the same");
+        let changed = resolved(&given(&"0".repeat(64))).expect_err("another content");
         assert!(changed.contains("changed since"), "{changed}");
     }
 
@@ -349,7 +349,7 @@ mod tests {
             (serde_json::json!({ "cflags": "-DX='a|b'" }), "cflags"),
             (serde_json::json!({ "directory": "/x" }), "path"),
         ] {
-            let problem = resolved(given).expect_err(word);
+            let problem = resolved(&given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

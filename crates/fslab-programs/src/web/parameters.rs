@@ -291,7 +291,7 @@ fn resolve_site(site: &mut Site) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn resolved(given: serde_json::Value) -> Result<ServeParameters, String> {
+    fn resolved(given: &serde_json::Value) -> Result<ServeParameters, String> {
         let given = given.as_object().expect("a map");
         fslab_job::resolved(given, Bytes::gib(1)).map_err(|error| error.to_string())
     }
@@ -300,19 +300,19 @@ mod tests {
     fn a_site_of_large_files_has_fewer_of_them() {
         for (file_size, files) in [("1KiB", 100), ("1MiB", 100), ("64MiB", 4), ("1GiB", 1)] {
             let given = serde_json::json!({ "file_size": file_size });
-            assert_eq!(resolved(given).expect("resolves").files, files);
+            assert_eq!(resolved(&given).expect("resolves").files, files);
         }
     }
 
     #[test]
     fn a_resolved_plan_names_its_server_and_transport() {
-        let auto = resolved(serde_json::json!({})).expect("resolves");
+        let auto = resolved(&serde_json::json!({})).expect("resolves");
         assert_ne!(auto.server, ServerKind::Auto);
         assert!(auto.transport.is_some());
-        let apache = resolved(serde_json::json!({ "server": "apache2" })).expect("resolves");
+        let apache = resolved(&serde_json::json!({ "server": "apache2" })).expect("resolves");
         assert_eq!(apache.transport(), Transport::Tcp);
         let given = serde_json::json!({ "server": "embedded", "clients": 4 });
-        let embedded = resolved(given).expect("resolves");
+        let embedded = resolved(&given).expect("resolves");
         assert_eq!(
             (embedded.transport(), embedded.workers),
             (Transport::Unix, 4)
@@ -344,7 +344,7 @@ mod tests {
                 "apache2",
             ),
         ] {
-            let problem = resolved(given).expect_err(word);
+            let problem = resolved(&given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }
