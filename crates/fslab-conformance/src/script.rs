@@ -38,8 +38,8 @@ pub(crate) struct ScriptParameters {
     /// unlink NAME, mkdir NAME, rmdir NAME, start (ends the set-up).
     #[schemars(with = "Vec<String>")]
     steps: Vec<ScriptStep>,
-    /// Instead of steps, all sequences of so many operations, each followed by each kind of sync: 1
-    /// or 2.
+    /// Instead of steps, all sequences of so many operations, each followed by each kind of sync; 0
+    /// for the steps.
     #[schemars(range(max = LENGTH_MAX))]
     length: u32,
     /// Milliseconds that are waited after each script, in which the file system may write.

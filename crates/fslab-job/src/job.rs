@@ -77,6 +77,20 @@ pub enum JobError {
     Value(String),
 }
 
+impl JobError {
+    /// The error with its hint in parentheses.
+    #[must_use]
+    pub fn with_hint(&self) -> String {
+        match self {
+            Self::Shape(error) => match &error.hint {
+                Some(hint) => format!("{error} ({hint})"),
+                None => error.to_string(),
+            },
+            Self::Value(problem) => problem.clone(),
+        }
+    }
+}
+
 /// Parameters of a job for a file system of known size.
 pub struct ResolvedJob {
     /// All parameters.

@@ -7,6 +7,7 @@ use fslab_model::{Bytes, Parameters, Share, TomlError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_path_to_error::Segment;
 
 /// The parameters of a job from a map.
 ///
@@ -15,13 +16,22 @@ use serde::{Deserialize, Serialize};
 pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, TomlError> {
     let value = serde_json::Value::Object(map.clone());
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        let path = match path.as_str() {
-            "." => Vec::new(),
-            _ => path.split('.').map(str::to_owned).collect(),
-        };
+        let path = segments(error.path());
         TomlError::of_serde(path, &error.into_inner().to_string())
     })
+}
+
+/// The keys of a path, each with the indices behind it.
+fn segments(path: &serde_path_to_error::Path) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for segment in path {
+        match (segment, keys.last_mut()) {
+            (Segment::Seq { index }, Some(last)) => last.push_str(&format!("[{index}]")),
+            (Segment::Unknown, _) => {}
+            (segment, _) => keys.push(segment.to_string()),
+        }
+    }
+    keys
 }
 
 /// The parameters of a job as a map.
@@ -40,7 +50,10 @@ pub fn is_true(value: &bool) -> bool {
 
 /// A size in a study (`"1/4"`, `"64MiB"`) or in a plan (a number of bytes).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "it must be a size, or a share of the file system"
+)]
 pub enum Size {
     /// Bytes.
     Bytes(u64),

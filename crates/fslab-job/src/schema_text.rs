@@ -8,7 +8,7 @@ use crate::value_range::ValueRange;
 #[derive(Clone, Copy, Debug)]
 pub struct SchemaText<'a> {
     root: &'a Value,
-    named_table: fn(&str) -> String,
+    named_table: Option<fn(&str) -> String>,
 }
 
 impl<'a> SchemaText<'a> {
@@ -17,7 +17,7 @@ impl<'a> SchemaText<'a> {
     pub fn of(root: &'a Value) -> Self {
         Self {
             root,
-            named_table: |name| format!("table {name}"),
+            named_table: None,
         }
     }
 
@@ -25,7 +25,7 @@ impl<'a> SchemaText<'a> {
     #[must_use]
     pub fn with_named_table(self, named_table: fn(&str) -> String) -> Self {
         Self {
-            named_table,
+            named_table: Some(named_table),
             ..self
         }
     }
@@ -64,8 +64,9 @@ impl<'a> SchemaText<'a> {
         }
         let name = Self::name(schema);
         let schema = self.resolved(schema);
-        if let (Some(name), true) = (name, schema["properties"].is_object()) {
-            return (self.named_table)(name);
+        let is_table = schema["properties"].is_object();
+        if let (Some(name), Some(named_table), true) = (name, self.named_table, is_table) {
+            return named_table(name);
         }
         if let Some(word) = schema["const"].as_str() {
             return format!("`\"{word}\"`");

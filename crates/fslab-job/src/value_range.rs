@@ -1,4 +1,4 @@
-//! Ranges of parameters: a schema states them, and they are checked by what it states.
+//! Reads the range of a parameter from its JSON Schema, and checks values against it.
 
 use std::fmt;
 
@@ -6,9 +6,6 @@ use fslab_model::{Bytes, Parameters};
 use serde_json::Value;
 
 use crate::schema_text::SchemaText;
-
-/// The largest integer that a range is stated for; a larger bound is that of the type.
-const LARGEST: f64 = (1u64 << 53) as f64;
 
 /// The smallest and the largest value of a number or a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +21,7 @@ impl ValueRange {
         let bound = |key: &str| schema[key].as_f64();
         let range = Self {
             least: bound("minimum"),
-            most: bound("maximum").filter(|most| *most <= LARGEST),
+            most: bound("maximum"),
             is_size: SchemaText::is_size(schema),
         };
         (range.least.is_some() || range.most.is_some()).then_some(range)
@@ -63,10 +60,8 @@ impl fmt::Display for ValueRange {
 /// # Errors
 /// The first one that is outside: `units = 0; it must be 1 to 9999`.
 pub(crate) fn check_ranges(root: &Value, parameters: &Parameters) -> Result<(), String> {
-    let values = parameters.iter();
-    let mut checked =
-        values.map(|(name, value)| check(root, property(root, root, name), value, name));
-    checked.find(Result::is_err).unwrap_or(Ok(()))
+    let mut values = parameters.iter();
+    values.try_for_each(|(name, value)| check(root, property(root, root, name), value, name))
 }
 
 /// Checks `value` and what is in it; `path` is its name in an error.
@@ -80,10 +75,13 @@ fn check(root: &Value, schema: &Value, value: &Value, path: &str) -> Result<(), 
             };
             match range.contains(value) {
                 true => Ok(()),
-                false => Err(format!(
-                    "{path} = {}; it must be {range}",
-                    range.number(value)
-                )),
+                false => {
+                    let value = match number.as_u64().filter(|_| range.is_size) {
+                        Some(bytes) => Bytes(bytes).to_string(),
+                        None => number.to_string(),
+                    };
+                    Err(format!("{path} = {value}; it must be {range}"))
+                }
             }
         }
         Value::Object(map) => map.iter().try_for_each(|(name, value)| {
@@ -92,8 +90,10 @@ fn check(root: &Value, schema: &Value, value: &Value, path: &str) -> Result<(), 
         }),
         Value::Array(list) => {
             let items = &text.resolved(schema)["items"];
-            list.iter()
-                .try_for_each(|value| check(root, items, value, path))
+            let mut values = list.iter().enumerate();
+            values.try_for_each(|(index, value)| {
+                check(root, items, value, &format!("{path}[{index}]"))
+            })
         }
         _ => Ok(()),
     }
@@ -185,12 +185,16 @@ mod tests {
             ),
             (json!({ "files": -1 }), "files = -1; it must be 0 or more"),
             (
+                json!({ "threads": u64::MAX }),
+                "threads = 18446744073709551615; it must be 1 to 1024",
+            ),
+            (
                 json!({ "access": { "hot-cold": { "space_percent": 101 } } }),
                 "access.hot-cold.space_percent = 101; it must be 1 to 100",
             ),
             (
                 json!({ "content": [{ "zeros_percent": 5 }, { "zeros_percent": 101 }] }),
-                "content.zeros_percent = 101; it must be 0 to 100",
+                "content[1].zeros_percent = 101; it must be 0 to 100",
             ),
         ] {
             assert_eq!(problem(&parameters).as_deref(), Some(expected));

@@ -43,7 +43,10 @@ pub struct ScorePart {
 
 /// One rate of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "it must be the name of a phase, or a list of names"
+)]
 pub enum ScorePhase {
     /// That of a phase.
     One(String),

@@ -1,6 +1,6 @@
 //! Messages of serde, in the words of the files that users write.
 
-/// A message that names the keys or words that are known, or anything else.
+/// A message of serde, parsed.
 pub(crate) enum Message<'a> {
     UnknownKey { key: &'a str, known: Vec<&'a str> },
     UnknownWord { word: &'a str, known: Vec<&'a str> },
@@ -69,6 +69,8 @@ fn expected_words(expected: &str) -> &str {
         "a string" | "path string" => "a text",
         "a map" => "a table",
         "a sequence" => "a list",
+        "string or map" => "a text or a table",
+        "map with a single key" => "a table with one key",
         other if other.starts_with("struct ") => "a table",
         other => other,
     }

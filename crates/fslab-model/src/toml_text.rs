@@ -1,5 +1,6 @@
 //! Reads TOML texts that users write: studies, claims, disk profiles. Their common error type has
-//! line, column, key, and the most similar known key.
+//! line, column, key, and the most similar known key; the parameters of a phase have it, too,
+//! without a position.
 
 use std::fmt;
 use std::ops::Range;

@@ -185,7 +185,8 @@ impl<'de> Deserialize<'de> for Bytes {
             }
 
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Bytes, E> {
-                u64::try_from(value).map(Bytes).map_err(E::custom)
+                let bytes = u64::try_from(value).map(Bytes);
+                bytes.map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {

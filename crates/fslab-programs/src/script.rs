@@ -10,7 +10,10 @@ const SHELL: &str = "/bin/sh";
 
 /// A command of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "it must be a list of words, or a text for the shell"
+)]
 pub(crate) enum Script {
     /// A program and its arguments, without a shell.
     Words(Vec<String>),

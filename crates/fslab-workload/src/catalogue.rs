@@ -45,7 +45,7 @@ fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
     let text = SchemaText::of(schema.as_value());
     let parameter = |(name, schema)| ParameterInfo {
         name: String::clone(name),
-        values: text.value(schema),
+        kind: text.value(schema),
         words: words(&text, schema),
         meaning: description(schema.as_object()),
         default: schema.get("default").cloned(),

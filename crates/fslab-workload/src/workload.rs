@@ -81,7 +81,8 @@ pub struct ParameterInfo {
     /// Its name.
     pub name: String,
     /// Its type, with the range or the words: `integer, 1 to 1024`.
-    pub values: String,
+    #[serde(rename = "type")]
+    pub kind: String,
     /// Meaning and unit.
     pub meaning: String,
     /// What each word of an enumeration means.
@@ -134,7 +135,8 @@ impl Workload {
                 return Err(failed(unknown("defaults", name)));
             }
         }
-        (job.kind)(&definition.defaults).map_err(|error| failed(format!("defaults: {error}")))?;
+        (job.kind)(&definition.defaults)
+            .map_err(|error| failed(format!("defaults: {}", error.with_hint())))?;
         let all = || {
             known
                 .iter()
@@ -343,8 +345,11 @@ impl Workload {
         let settable = known.filter(|parameter| self.may_set(&parameter.name));
         settable
             .map(|parameter| ParameterInfo {
-                default: (defaults.get(&parameter.name).cloned())
-                    .or_else(|| parameter.default.clone()),
+                default: [&defaults, &self.definition.defaults]
+                    .into_iter()
+                    .find_map(|values| values.get(&parameter.name))
+                    .or(parameter.default.as_ref())
+                    .cloned(),
                 ..parameter.clone()
             })
             .collect()

@@ -5,7 +5,10 @@
 #ifndef SIMDISK_PAGE_H
 #define SIMDISK_PAGE_H
 
-/* Makes /dev/NAME, which maps the page; once. Gives 0 or a negative error number. */
+/*
+ * Registers /dev/NAME, whose mmap gives the page, read-only; once. Returns 0 or a negative error
+ * number.
+ */
 int simdisk_offer_page(const char *name, void *page);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The areas of a flash disk and the pages that each of them has. */
+/* Which pages the areas of a flash disk have, and where they lie. */
 #include "flash_areas.h"
 
 u32 sd_area_pages(const struct sd_flash *flash, u32 area)
@@ -14,7 +14,7 @@ static bool is_full_from_before(const struct sd_flash *flash, u32 area)
 {
 	const struct sd_areas *areas = flash->state;
 
-	return areas->areas[area].state == AREA_UNTOUCHED &&
+	return areas->areas[area].state == SD_AREA_UNTOUCHED &&
 	       (u64)area * areas->area_pages < flash->used_grains;
 }
 
@@ -22,7 +22,7 @@ bool sd_area_has_page(const struct sd_flash *flash, u32 area, u32 page)
 {
 	const struct sd_areas *areas = flash->state;
 
-	if (areas->areas[area].state != AREA_NOTED)
+	if (areas->areas[area].state != SD_AREA_NOTED)
 		return is_full_from_before(flash, area);
 	return areas->noted[(u64)area * areas->words + page / 64] >> (page % 64) & 1;
 }
@@ -31,7 +31,7 @@ bool sd_area_has_any(const struct sd_flash *flash, u32 area)
 {
 	const struct sd_areas *areas = flash->state;
 
-	if (areas->areas[area].state != AREA_NOTED)
+	if (areas->areas[area].state != SD_AREA_NOTED)
 		return is_full_from_before(flash, area);
 	return areas->areas[area].count;
 }
@@ -43,13 +43,13 @@ void sd_area_note(struct sd_flash *flash, u32 index)
 	u64 *words = &areas->noted[(u64)index * areas->words];
 	bool is_full = is_full_from_before(flash, index);
 
-	if (area->state == AREA_NOTED)
+	if (area->state == SD_AREA_NOTED)
 		return;
 	area->count = is_full ? sd_area_pages(flash, index) : 0;
 	memset(words, 0, areas->words * sizeof(*words));
 	for (u32 page = 0; page < area->count; page++)
 		words[page / 64] |= (u64)1 << (page % 64);
-	area->state = AREA_NOTED;
+	area->state = SD_AREA_NOTED;
 }
 
 void sd_area_set_page(struct sd_areas *areas, u32 index, u32 page, bool is_there)

@@ -2,16 +2,16 @@
 #ifndef SD_FLASH_AREAS_H
 #define SD_FLASH_AREAS_H
 
-/* The areas of a flash disk and the pages that each of them has. */
+/* The areas of a flash disk, their logs, and the merge of a log: see flash_block.c. */
 #include "flash_device.h"
 
-enum area_state {
+enum sd_area_state {
 	/* Full in the part of the disk that was used before, else empty. */
-	AREA_UNTOUCHED,
+	SD_AREA_UNTOUCHED,
 	/* It has nothing, but must be erased before it is written. */
-	AREA_STALE,
+	SD_AREA_STALE,
 	/* It has the pages that are noted. */
-	AREA_NOTED,
+	SD_AREA_NOTED,
 };
 
 struct sd_area {
@@ -59,7 +59,10 @@ struct sd_areas {
 	struct sd_area *areas;
 	u64 *noted;
 	struct sd_log *logs;
-	/* The log with all its pages in order, while its last may be completed; else NULL. */
+	/*
+	 * The log that is full and in order, while a write may still complete its last page; else
+	 * NULL.
+	 */
 	struct sd_log *complete;
 	/* The sector behind the last write. */
 	u64 end_sector;
@@ -71,10 +74,10 @@ struct sd_areas {
 u32 sd_area_pages(const struct sd_flash *flash, u32 area);
 bool sd_area_has_page(const struct sd_flash *flash, u32 area, u32 page);
 bool sd_area_has_any(const struct sd_flash *flash, u32 area);
-/* Begins to note the pages of an area. */
-void sd_area_note(struct sd_flash *flash, u32 index);
+/* From here on the pages of an area are noted one by one. */
+void sd_area_note(struct sd_flash *flash, u32 area);
 /* Notes whether an area has a page. */
-void sd_area_set_page(struct sd_areas *areas, u32 index, u32 page, bool is_there);
+void sd_area_set_page(struct sd_areas *areas, u32 area, u32 page, bool is_there);
 /* The log of an area; NULL if it has none. */
 struct sd_log *sd_area_log(const struct sd_areas *areas, u32 area);
 /* Pages in logs have numbers beyond those of all areas, each for one program of one time. */

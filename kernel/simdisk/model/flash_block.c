@@ -54,7 +54,7 @@ static void adopt(struct sd_flash *flash, struct sd_log *log)
 		if (log->places[page])
 			sd_area_set_page(areas, log->area, page, true);
 	if (!areas->areas[log->area].count)
-		areas->areas[log->area].state = AREA_STALE;
+		areas->areas[log->area].state = SD_AREA_STALE;
 	log->area = SD_NONE;
 }
 
@@ -184,7 +184,7 @@ static void open_log(struct sd_flash *flash, u64 now_ns, struct sd_log *log, u32
 {
 	struct sd_areas *areas = flash->state;
 
-	if (areas->areas[area].state == AREA_STALE) {
+	if (areas->areas[area].state == SD_AREA_STALE) {
 		/* The log's first pages wait for it in the lines of the dies. */
 		erase(flash, now_ns, SD_FOR_NOBODY);
 		sd_area_note(flash, area);
@@ -291,7 +291,7 @@ static void trim_area(struct sd_flash *flash, u32 index, u32 first, u32 count)
 
 	if (count == sd_area_pages(flash, index)) {
 		if (log || sd_area_has_any(flash, index))
-			areas->areas[index].state = AREA_STALE;
+			areas->areas[index].state = SD_AREA_STALE;
 		if (log)
 			log->area = SD_NONE;
 		return;
@@ -305,7 +305,7 @@ static void trim_area(struct sd_flash *flash, u32 index, u32 first, u32 count)
 		sd_area_set_page(areas, index, page, false);
 	/* An area with a log is erased when that is closed, or not at all. */
 	if (!areas->areas[index].count)
-		areas->areas[index].state = AREA_STALE;
+		areas->areas[index].state = SD_AREA_STALE;
 }
 
 static void areas_trim(struct sd_flash *flash, u64 first, u64 count)

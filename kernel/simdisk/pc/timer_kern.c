@@ -87,8 +87,7 @@ static void on_interrupt(void)
 static int __init fslab_timer_init(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
-		pr_err("fslab: the kernel uses no local APIC: %s finds it\n",
-		       "CONFIG_ACPI or CONFIG_X86_MPPARSE");
+		pr_err("fslab: no local APIC: it needs CONFIG_ACPI or CONFIG_X86_MPPARSE\n");
 		return -EINVAL;
 	}
 	device.cpumask = cpumask_of(0);

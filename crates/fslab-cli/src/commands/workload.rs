@@ -133,7 +133,7 @@ fn write_parameters(text: &mut String, parameters: &[ParameterInfo]) -> std::fmt
             .as_ref()
             .map(|value| format!(" = {value}"));
         writeln!(text, "  {}{}", parameter.name, default.unwrap_or_default())?;
-        write_paragraph(text, "      ", &parameter.values.replace('`', ""))?;
+        write_paragraph(text, "      ", &parameter.kind.replace('`', ""))?;
         write_paragraph(text, "      ", &parameter.meaning)?;
         for WordInfo { word, meaning } in &parameter.words {
             write_paragraph(text, "        ", &format!("{word}: {meaning}"))?;

@@ -15,8 +15,9 @@ const INTRODUCTION: &str = "\
 # Reference of the files
 
 Every key of the files that users write: its value with range and unit, its default, its meaning.
-A size is a text with its unit, as `\"4KiB\"`. `fslab schema NAME` prints the same as a JSON Schema
-for editors, which a TOML file names in its first line: `#:schema ../../schemas/study.json`.
+`fslab schema NAME` prints the same as a JSON Schema for editors, which a TOML file names in its
+first line: `#:schema ../../schemas/study.json`. A size is a text with its unit, as `\"4KiB\"`, or a
+number of bytes.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";
@@ -83,13 +84,16 @@ fn every_job_is_documented_with_its_parameters() {
     expect_file("docs/jobs.md", &text);
 }
 
-/// Words of an enumeration, from which on it has a table.
+/// Number of values from which on an enumeration has its own table.
 const MANY_WORDS: usize = 7;
 
 /// Words and meanings of the enumerations with a table, by name.
 type Enumerations = BTreeMap<String, Vec<(String, String)>>;
 
 fn write_enumerations(text: &mut String, enumerations: &Enumerations) {
+    if !enumerations.is_empty() {
+        text.push_str("\n## Values of enumerations\n");
+    }
     for (name, words) in enumerations {
         let _ = write!(text, "\n### {name}\n\n| Value | Meaning |\n|---|---|\n");
         for (word, meaning) in words {
@@ -169,11 +173,12 @@ impl Writer<'_> {
             },
         };
         let meaning = one_line(property["description"].as_str().unwrap_or_default());
-        let (value, words) = match self.many_words(property) {
-            Some(name) => {
-                let link = format!("[{name}](#{})", name.to_lowercase());
-                (link, String::new())
-            }
+        let link = |name: String| format!("[{name}](#{})", name.to_lowercase());
+        let one = self.many_words(property).map(link);
+        let list = self.many_words(&property["items"]).map(link);
+        let link = one.or_else(|| list.map(|link| format!("list of: {link}")));
+        let (value, words) = match link {
+            Some(link) => (link, String::new()),
             None => (self.schema_text().value(property), self.meanings(property)),
         };
         let line = format!("| `{key}` | {value} | {default} | {meaning}{words} |\n");
@@ -190,7 +195,11 @@ impl Writer<'_> {
             return None;
         }
         let name = SchemaText::name(property)?.to_owned();
-        self.words.insert(name.clone(), words);
+        let known = self
+            .words
+            .entry(name.clone())
+            .or_insert_with(|| words.clone());
+        assert_eq!(*known, words, "two enumerations have the name {name}");
         Some(name)
     }
 

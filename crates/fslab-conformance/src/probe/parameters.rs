@@ -16,6 +16,7 @@ use super::readahead::prefetch;
 const READS_MAX: u64 = 1 << 20;
 /// Limit of the sizes tried.
 const SIZES_MAX: u64 = 1 << 16;
+/// Longest wait for a stable count, in milliseconds.
 const WAIT_MS_MAX: u64 = 10_000;
 
 /// Reads a cold file block by block, and counts which other blocks each read brings in.
@@ -166,7 +167,7 @@ impl Job for InlineParameters {
     }
 
     fn footprint(&self) -> Bytes {
-        let probed = self.largest.0 / self.step.0;
+        let probed = self.largest.0.checked_div(self.step.0).unwrap_or(0);
         let gain = tree_footprint(self.files.saturating_mul(2), self.largest.0);
         let probed = tree_footprint(probed, self.largest.0);
         Bytes(gain.0.saturating_add(probed.0))

@@ -41,7 +41,7 @@ pub struct Machine {
 pub struct Processor {
     /// The processor that it represents.
     pub name: String,
-    /// Its speed.
+    /// Its speed: 1,000,000,000 or that divided by a power of two up to 1024, or "free".
     pub instructions_per_s: ProcessorSpeed,
     /// Where the speed comes from.
     pub source: String,
@@ -49,7 +49,10 @@ pub struct Processor {
 
 /// The speed of a processor: instructions per second, or `"free"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "it must be a number of instructions a second, or `free`"
+)]
 pub enum ProcessorSpeed {
     /// 1,000,000,000 or that divided by a power of two.
     Counted(u64),
@@ -99,7 +102,14 @@ impl Machine {
     /// The machine as a TOML file.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("it was read from TOML")
+        let text = toml::to_string(self).expect("it was read from TOML");
+        // A size is a number of bytes there.
+        let size = self.memory.size;
+        text.replacen(
+            &format!("size = {}", size.0),
+            &format!("size = \"{size}\""),
+            1,
+        )
     }
 
     fn check(&self) -> Result<(), TomlError> {

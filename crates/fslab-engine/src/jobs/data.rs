@@ -199,7 +199,8 @@ pub struct SyncPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SyncEvery {
-    /// The number of writes; at least 1.
+    /// The number of writes.
+    #[schemars(range(min = 1))]
     pub operations: u64,
     /// The call.
     pub call: SyncCall,

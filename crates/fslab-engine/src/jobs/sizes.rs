@@ -98,9 +98,8 @@ impl<'de> Deserialize<'de> for FileSizes {
             }
 
             fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<FileSizes, E> {
-                u64::try_from(bytes)
-                    .map(FileSizes::Fixed)
-                    .map_err(E::custom)
+                let fixed = u64::try_from(bytes).map(FileSizes::Fixed);
+                fixed.map_err(|_| E::invalid_value(de::Unexpected::Signed(bytes), &self))
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<FileSizes, E> {

@@ -15,8 +15,6 @@ use crate::job::Job;
 use crate::outcome::{Finished, RunError};
 use crate::parameters::{Size, ensure_inside, is_true, parse_engine};
 
-/// Largest record that a workload accepts.
-const RECORD_MAX: Bytes = Bytes::mib(128);
 /// Record of a workload without a default.
 const RECORD_DEFAULT: Bytes = Bytes::mib(1);
 
@@ -64,7 +62,7 @@ pub(crate) struct DataParameters {
     #[schemars(range(min = 1, max = THREADS_MAX))]
     #[schemars(extend("default" = 1))]
     threads: u32,
-    /// What works: threads of one process, or processes.
+    /// Whether workers are threads of one process, or processes.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = Workers::Threads))]
     workers: Workers,
@@ -296,11 +294,6 @@ pub(crate) fn round_to_records(
     size: Bytes,
 ) -> Result<Size, String> {
     let bytes = file_size.resolve(size)?;
-    if record.0 == 0 || record > RECORD_MAX {
-        return Err(format!(
-            "record = {record}; a record has 1 B to {RECORD_MAX}"
-        ));
-    }
     if bytes < record.0 {
         return Err(format!(
             "file_size = {}, which is less than one record of {record}",

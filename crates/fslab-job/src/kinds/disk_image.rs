@@ -43,7 +43,7 @@ pub(crate) struct DiskImageParameters {
     /// Threads or processes that work on the image.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// What works: threads of one process, or processes.
+    /// Whether workers are threads of one process, or processes.
     workers: Workers,
 }
 

@@ -90,10 +90,10 @@ pub(crate) struct FilesParameters {
     /// Threads, or processes.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// What works: threads of one process, or processes.
+    /// Whether workers are threads of one process, or processes.
     workers: Workers,
-    /// How threads share the files. With "own" each has its own directories, if there are at least
-    /// as many as threads.
+    /// How threads share the files: "own" or "shared". With "own" each has its own directories, if
+    /// there are at least as many as threads.
     sharing: Sharing,
     /// Each thread or process has its own tree of `files` files, in `p0`, `p1`, ...
     #[serde(skip_serializing_if = "is_default")]

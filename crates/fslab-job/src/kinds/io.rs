@@ -89,7 +89,7 @@ pub(crate) struct IoParameters {
     /// Threads, or processes.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// What works: threads of one process, or processes.
+    /// Whether workers are threads of one process, or processes.
     workers: Workers,
     /// How threads share files.
     sharing: Sharing,

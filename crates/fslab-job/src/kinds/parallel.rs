@@ -81,7 +81,7 @@ impl ParallelParameters {
         let file_size = self.file_size.bytes();
         filled.entry("file_size").or_insert(file_size.into());
         filled.entry("record").or_insert(self.record.0.into());
-        let job: IoParameters = job::resolved(&filled, size).map_err(|error| error.to_string())?;
+        let job: IoParameters = job::resolved(&filled, size).map_err(|error| error.with_hint())?;
         Ok(to_map(&job))
     }
 
@@ -257,7 +257,7 @@ mod tests {
         assert!(none.contains("at least one"), "{none}");
         let unknown = serde_json::json!([{ "fiel": "a" }]);
         let unknown = resolved(&unknown).expect_err("unknown");
-        assert_eq!(unknown, "job 1: fiel: unknown key");
+        assert_eq!(unknown, "job 1: fiel: unknown key (did you mean 'file'?)");
         let bad = serde_json::json!([{ "file": "a" }, { "file": "b", "threads": 0 }]);
         let bad = resolved(&bad).expect_err("0 threads");
         assert_eq!(bad, "job 2: threads = 0; it must be 1 to 1024");

@@ -40,7 +40,7 @@ pub(crate) struct SeeksParameters {
     /// Number of workers.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// What works: threads of one process, or processes.
+    /// Whether workers are threads of one process, or processes.
     workers: Workers,
     /// Operations of a worker per update, the first one included; 0 for no updates.
     update_every: u64,

@@ -146,7 +146,10 @@ impl Job for DatabaseParameters {
         ensure_inside(&self.file)?;
         let page = self.page_size.0;
         if !page.is_power_of_two() {
-            return Err(format!("page_size = {page}; it must be a power of two"));
+            return Err(format!(
+                "page_size = {}; it must be a power of two",
+                self.page_size
+            ));
         }
         if self.insert_percent.saturating_add(self.update_percent) > 100 {
             return Err("insert_percent and update_percent, which are more than 100".into());

@@ -13,7 +13,6 @@
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 
-use fslab_engine::limits::RECORD_BYTES_MAX;
 use fslab_engine::{
     EngineError, EngineKind, Filler, OperationKind, Random, RunContext, ThreadRecorder, mix,
     run_recorded_threads,
@@ -50,10 +49,10 @@ pub(crate) struct OltpParameters {
     /// Size of the log; 0 for that of a data file.
     log_size: Bytes,
     /// Bytes of each read and write of data.
-    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
+    #[schemars(extend("minimum" = 1))]
     record: Bytes,
     /// Bytes of each write to the log.
-    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
+    #[schemars(extend("minimum" = 1))]
     log_record: Bytes,
     /// Reading threads; readers and writers together are at most 4096.
     #[schemars(range(min = 1, max = THREADS_MAX))]
@@ -120,8 +119,8 @@ impl Job for OltpParameters {
         }
         if self.readers.saturating_add(self.writers) > THREADS_MAX {
             return Err(format!(
-                "readers = {}; at most {THREADS_MAX} threads",
-                self.readers
+                "readers = {} and writers = {}; together they must be at most {THREADS_MAX}",
+                self.readers, self.writers
             ));
         }
         Ok(())

@@ -44,10 +44,10 @@ pub(crate) struct PersonalityParameters {
     /// What the phase does.
     pub(crate) part: PhasePart,
     /// Limit of `files` if that is 0.
-    #[schemars(range(min = 2, max = u32::MAX))]
+    #[schemars(range(max = u32::MAX))]
     pub(crate) files_max: u64,
     /// Limit of `threads` if that is 0.
-    #[schemars(range(min = 1, max = THREADS_MAX))]
+    #[schemars(range(max = THREADS_MAX))]
     pub(crate) threads_max: u32,
     /// The loop that each thread repeats.
     #[serde(rename = "loop")]
