@@ -270,6 +270,7 @@ mod tests {
     use fslab_model::{Failure, FailureKind};
 
     use super::*;
+    use crate::resolved::resolved;
 
     fn run(root: &Path, parameters: serde_json::Value) -> Result<Finished, RunError> {
         let mut parameters: CommandParameters =
@@ -367,9 +368,7 @@ mod tests {
             (serde_json::json!({ "inputs": ["/x/../y"] }), "inputs"),
             (serde_json::json!({ "programs": [""] }), "programs"),
         ] {
-            let given = given.as_object().expect("a map");
-            let problem = fslab_job::resolved::<CommandParameters>(given, Bytes::gib(1));
-            let problem = problem.expect_err(word).to_string();
+            let problem = resolved::<CommandParameters>(&given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

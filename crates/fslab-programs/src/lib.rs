@@ -26,6 +26,8 @@ mod permission;
 mod pgbench;
 mod plain_text;
 mod private_folder;
+#[cfg(test)]
+mod resolved;
 mod script;
 mod session;
 mod table;

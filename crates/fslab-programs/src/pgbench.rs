@@ -375,6 +375,7 @@ impl Drop for Server {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolved::resolved;
 
     fn parameters(given: serde_json::Value) -> PgbenchParameters {
         let mut parameters: PgbenchParameters = serde_json::from_value(given).expect("parameters");
@@ -409,9 +410,7 @@ mod tests {
             (serde_json::json!({ "clients": 257 }), "clients = 257"),
             (serde_json::json!({ "directory": "/x" }), "path"),
         ] {
-            let given = given.as_object().expect("a map");
-            let problem = fslab_job::resolved::<PgbenchParameters>(given, Bytes::gib(1));
-            let problem = problem.expect_err(word).to_string();
+            let problem = resolved::<PgbenchParameters>(&given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

@@ -160,11 +160,11 @@ pub(crate) fn job(name: &str) -> Result<&'static JobKind, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::error::Error;
+
     use fslab_engine::{EngineKind, RunContext};
     use fslab_job::RunError;
     use fslab_model::{Bytes, Need, Parameters, PhaseKind};
-
-    use std::error::Error;
 
     use super::*;
 

@@ -120,6 +120,7 @@ mod tests {
             of(&format!("\t\t/* {} */", "a".repeat(79))),
             [("line-length", 1)]
         );
+        assert!(of(&format!("\t\"{}\\n\",", "a".repeat(99))).is_empty());
     }
 
     #[test]

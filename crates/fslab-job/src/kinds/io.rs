@@ -198,7 +198,7 @@ impl Job for IoParameters {
         let mut bytes = self.file_size.resolve(size)?;
         if is_share && self.sharing == Sharing::Interleaved {
             // Its records are dealt out in full.
-            bytes -= bytes % self.record.0.max(1);
+            bytes -= bytes % self.record.0;
         }
         self.file_size = Size::Bytes(bytes);
         parse_engine(self.engine.as_deref())?;

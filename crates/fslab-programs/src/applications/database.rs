@@ -498,6 +498,7 @@ fn failure(operation: &'static str, path: &Path, error: rusqlite::Error) -> Engi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolved::resolved;
 
     fn parameters(journal: Journal, synchronous: Synchronous) -> DatabaseParameters {
         let mut parameters = DatabaseParameters {
@@ -595,10 +596,8 @@ mod tests {
         let refused = |change: &dyn Fn(&mut DatabaseParameters)| {
             let mut parameters = DatabaseParameters::default();
             change(&mut parameters);
-            let value = serde_json::to_value(parameters).expect("a map");
-            let given = value.as_object().expect("a map");
-            let problem = fslab_job::resolved::<DatabaseParameters>(given, Bytes::gib(1));
-            problem.expect_err("must be refused").to_string()
+            let given = serde_json::to_value(parameters).expect("a map");
+            resolved::<DatabaseParameters>(&given).expect_err("must be refused")
         };
         assert!(refused(&|it| it.page_size = Bytes(1_000)).contains("page_size"));
         assert!(refused(&|it| it.insert_percent = 90).contains("update_percent"));

@@ -101,7 +101,7 @@ impl Job for OltpParameters {
 
     fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        let record = self.record.0.max(1);
+        let record = self.record.0;
         if self.file_size.0 == 0 {
             let fitting = size.0 / 4 / (u64::from(self.data_files) + 1);
             let bytes = FILE_SIZE.min(fitting);

@@ -114,6 +114,7 @@ impl ProgramParameters for GitParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolved::resolved;
 
     #[test]
     fn numbers_out_of_range_are_refused_by_name() {
@@ -126,9 +127,7 @@ mod tests {
             (serde_json::json!({ "commits": 10_001 }), "commits = 10001"),
             (serde_json::json!({ "directory": "../x" }), "path"),
         ] {
-            let given = given.as_object().expect("a map");
-            let problem = fslab_job::resolved::<GitParameters>(given, Bytes::gib(1));
-            let problem = problem.expect_err(word).to_string();
+            let problem = resolved::<GitParameters>(&given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

@@ -292,8 +292,7 @@ mod tests {
     use super::*;
 
     fn resolved(given: &serde_json::Value) -> Result<ServeParameters, String> {
-        let given = given.as_object().expect("a map");
-        fslab_job::resolved(given, Bytes::gib(1)).map_err(|error| error.to_string())
+        crate::resolved::resolved(given)
     }
 
     #[test]
