@@ -4,7 +4,8 @@
 //!     FOLDER/kernels/KEY/    linux, kernel.json, config, build.log
 //!            roots/KEY/      root.img, root.json
 //!            labs/DIGEST/    lab.json, which names a root, and KEY/, a copy of the kernel, which
-//!                            stays when a kernel of that key is built again
+//!                            stays when a kernel of that key is built again, and snapshots/, of
+//!                            machines with the kernel running
 //!            names/NAME      symbolic link to ../labs/DIGEST, or to ../kernels/KEY for a kernel
 //!                            without a root
 //!            logs/NAME.log   of the running build, or of the last one if it failed

@@ -66,17 +66,20 @@ impl fmt::Display for KernelKey {
 
 /// Hashes the parts of a key. Each part is preceded by its length, so that different lists of parts
 /// never give the same bytes.
-#[derive(Clone, Default)]
-pub(crate) struct Fingerprint(Sha256);
+#[derive(Clone, Debug, Default)]
+pub struct Fingerprint(Sha256);
 
 impl Fingerprint {
-    pub(crate) fn add(&mut self, part: impl AsRef<[u8]>) {
+    /// Adds a part.
+    pub fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         self.0.update((part.len() as u64).to_le_bytes());
         self.0.update(part);
     }
 
-    pub(crate) fn finish(self) -> KernelKey {
+    /// The key of all parts.
+    #[must_use]
+    pub fn finish(self) -> KernelKey {
         KernelKey(shortened(self.0))
     }
 }

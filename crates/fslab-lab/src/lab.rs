@@ -113,6 +113,12 @@ impl Lab {
         self.kernel.is_stale() || self.root.is_stale()
     }
 
+    /// Folder of snapshots of its machines, which is made when it is needed.
+    #[must_use]
+    pub fn snapshots(&self) -> PathBuf {
+        self.part("snapshots")
+    }
+
     /// Path of the file that an archive calls `name`.
     pub(crate) fn part(&self, name: &str) -> PathBuf {
         let folder = self.kernel.binary.parent().unwrap_or(Path::new("/"));

@@ -50,13 +50,13 @@ pub use bundle::{
 pub use cache::{Cache, KernelList, LabList};
 pub use error::LabError;
 pub use kernel::{Kernel, KernelFacts};
-pub use key::{KernelKey, sha256_of};
+pub use key::{Fingerprint, KernelKey, sha256_of};
 pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
 pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
 pub use padded::{padded, padded_bytes, write_padded};
-pub use pc::{GuestInitramfs, PcFacts};
+pub use pc::{GuestInitramfs, PcFacts, listed_modules};
 pub use progress::{BuildStage, Objects, Progress};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,

@@ -3,12 +3,17 @@
  * The first process of a PC's guest: loads modules, mounts the lab's root image, and becomes its
  * fslab-guest.
  *
- * The kernel's command line has fslab_modules=NAME,NAME...; the file /modules/NAME has the modules
- * of each, one path per line, in the order in which they are loaded. Everything is in an initramfs,
- * which is emptied on the way, since what stays in it would take memory of the measured system.
+ * /modules/base lists the modules of every guest, one path per line, in the order in which they are
+ * loaded. The last of them is fslab's, which has a snapshot of the machine taken: everything up to
+ * there is done once for many guests. What is done for one guest stands in /dev/fslab-boot:
  *
- * It also has fslab_seed=TEXT, which is credited as entropy: else the first program that wants
- * random numbers would wait for some seconds.
+ *     SEED          a text that is credited as entropy: else the first program that wants random
+ *                   numbers would wait for some seconds
+ *     WORD WORD...  the arguments of fslab-guest
+ *     BYTES         then as many bytes: a module, in the order in which they are loaded; and so on
+ *
+ * Everything is in an initramfs, which is emptied on the way, since what stays in it would take
+ * memory of the measured system.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,20 +25,17 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define PROGRAM "/fslab/fslab"
-#define SUBCOMMAND "guest-init"
 #define ROOT_DEVICE "/dev/lab0"
 #define NEW_ROOT "/lab"
+#define BASE "/modules/base"
+#define BOOT "/dev/fslab-boot"
 #define LINE_MAX_BYTES 4096
+#define WORDS_MAX 8
 #define SEED_BYTES 64
-/* The list of what every guest needs. */
-#define BASE "base"
-/* Every list of modules, to be removed. */
-#define LISTS "/modules/lists"
 
 static void fail(const char *task, const char *name)
 {
@@ -43,96 +45,86 @@ static void fail(const char *task, const char *name)
 	_exit(1);
 }
 
-static void load(const char *path)
+/* ENODEV: the processor lacks what the module is for. */
+static void expect_loaded(long status, const char *name)
+{
+	if (status < 0 && errno != EEXIST && errno != ENODEV)
+		fail("load", name);
+}
+
+static void load_file(const char *path)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (file < 0) {
-		/* A list before this one had it. */
-		if (errno == ENOENT)
-			return;
+	if (file < 0)
 		fail("open", path);
-	}
-	/* ENODEV: the processor lacks what the module is for. */
-	if (syscall(SYS_finit_module, file, "", 0) < 0 && errno != EEXIST && errno != ENODEV)
-		fail("load", path);
+	expect_loaded(syscall(SYS_finit_module, file, "", 0), path);
 	close(file);
 	unlink(path);
 }
 
-/* Calls `each` with the lines of a file; a file that is not there has none. */
-static void each_line(const char *path, void (*each)(const char *line))
+static void load_base(void)
 {
 	char line[LINE_MAX_BYTES];
-	FILE *file = fopen(path, "re");
+	FILE *list = fopen(BASE, "re");
 
-	if (!file)
-		return;
-	while (fgets(line, sizeof(line), file)) {
+	if (!list)
+		fail("open", BASE);
+	while (fgets(line, sizeof(line), list)) {
 		line[strcspn(line, "\n")] = 0;
-		each(line);
+		load_file(line);
 	}
-	fclose(file);
+	fclose(list);
+	unlink(BASE);
 }
 
-static void load_list(const char *name)
+/* A line without its end; NULL where there is none. */
+static char *read_line(FILE *boot, char line[LINE_MAX_BYTES])
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "/modules/%s", name);
-	each_line(path, load);
-}
-
-/*
- * The value of a word of the kernel's command line, in a buffer of this function; NULL without it.
- */
-static char *option(const char *name)
-{
-	static char line[LINE_MAX_BYTES];
-	FILE *file = fopen("/proc/cmdline", "re");
-	char *value;
-
-	if (!file || !fgets(line, sizeof(line), file))
-		fail("read", "/proc/cmdline");
-	fclose(file);
-	value = strstr(line, name);
-	if (!value)
+	if (!fgets(line, LINE_MAX_BYTES, boot))
 		return NULL;
-	value += strlen(name);
-	value[strcspn(value, " \n")] = 0;
-	return value;
+	line[strcspn(line, "\n")] = 0;
+	return line;
 }
 
-static void load_modules(void)
-{
-	char *rest = option("fslab_modules=");
-	char *name;
-
-	load_list(BASE);
-	while ((name = strsep(&rest, ",")))
-		load_list(name);
-}
-
-static void seed_random_numbers(void)
+static void seed_random_numbers(const char *seed)
 {
 	struct {
 		struct rand_pool_info info;
 		char bytes[SEED_BYTES];
 	} pool = { .info = { .entropy_count = 8 * SEED_BYTES, .buf_size = SEED_BYTES } };
-	const char *seed = option("fslab_seed=");
 	int file = open("/dev/random", O_WRONLY | O_CLOEXEC);
 
-	if (!seed)
-		return;
-	snprintf(pool.bytes, sizeof(pool.bytes), "%s", seed);
+	memcpy(pool.bytes, seed, strnlen(seed, SEED_BYTES));
 	if (file < 0 || ioctl(file, RNDADDENTROPY, &pool) < 0)
 		fail("seed", "/dev/random");
 	close(file);
 }
 
-static void discard(const char *path)
+static void load_from(FILE *boot, unsigned long bytes)
 {
-	unlink(path);
+	void *module = malloc(bytes);
+
+	if (!module || fread(module, 1, bytes, boot) != bytes)
+		fail("read a module of", BOOT);
+	expect_loaded(syscall(SYS_init_module, module, bytes, ""), "a module of " BOOT);
+	free(module);
+}
+
+/* Does what one guest does, and keeps the arguments of its program. */
+static void read_boot(char arguments[LINE_MAX_BYTES])
+{
+	char line[LINE_MAX_BYTES];
+	FILE *boot = fopen(BOOT, "re");
+
+	if (!boot || !read_line(boot, line))
+		fail("read", BOOT);
+	seed_random_numbers(line);
+	if (!read_line(boot, arguments))
+		fail("read", BOOT);
+	while (read_line(boot, line))
+		load_from(boot, strtoul(line, NULL, 10));
+	fclose(boot);
 }
 
 static void mount_at(const char *source, const char *target, const char *type, unsigned long flags)
@@ -146,33 +138,31 @@ static void enter_root(void)
 	mount_at(ROOT_DEVICE, NEW_ROOT, "erofs", MS_RDONLY);
 	if (mount("/dev", NEW_ROOT "/dev", NULL, MS_MOVE, NULL) < 0)
 		fail("move", "/dev");
-	each_line(LISTS, discard);
-	discard(LISTS);
-	discard("/init");
+	unlink("/init");
 	if (chdir(NEW_ROOT) < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 ||
 	    chdir("/") < 0)
 		fail("enter", ROOT_DEVICE);
 }
 
-/* The arguments of the program: the kernel puts its own parameters that it does not know before. */
-static char **arguments(char **words)
+static void become(char *arguments)
 {
-	while (*words && strcmp(*words, SUBCOMMAND))
-		words++;
-	/* The place before the first is the name of the program. */
-	words[-1] = PROGRAM;
-	return words - 1;
+	char *words[WORDS_MAX + 2] = { PROGRAM };
+	int count = 1;
+
+	while (count <= WORDS_MAX && (words[count] = strsep(&arguments, " ")))
+		count++;
+	words[count] = NULL;
+	execv(PROGRAM, words);
+	fail("start", PROGRAM);
 }
 
-int main(int count, char **words)
+int main(void)
 {
-	(void)count;
-	mount_at("proc", "/proc", "proc", 0);
+	char arguments[LINE_MAX_BYTES];
+
 	mount_at("devtmpfs", "/dev", "devtmpfs", 0);
-	seed_random_numbers();
-	load_modules();
-	umount2("/proc", MNT_DETACH);
+	load_base();
+	read_boot(arguments);
 	enter_root();
-	execv(PROGRAM, arguments(words + 1));
-	fail("start", PROGRAM);
+	become(arguments);
 }

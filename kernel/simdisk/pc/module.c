@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "boot.h"
 #include "module.h"
 #include "regions.h"
 
@@ -17,6 +18,7 @@ extern int (*const fslab_option_read_image)(char *, int *);
 extern int (*const fslab_option_read_folder)(char *, int *);
 extern int (*const fslab_option_read_wanted)(char *, int *);
 
+extern int (*const fslab_init_fslab_boot_init)(void);
 extern int (*const fslab_init_fslab_clock_init)(void);
 extern int (*const fslab_init_lab_disk_init)(void);
 extern int (*const fslab_init_lab_exchange_init)(void);
@@ -85,9 +87,12 @@ static int __init fslab_init(void)
 		fslab_init_lab_disk_init,
 		fslab_init_lab_exchange_init,
 		fslab_init_simdisk_init,
+		fslab_init_fslab_boot_init,
 	};
-	int error = fslab_map_regions();
+	int error;
 
+	fslab_pause();
+	error = fslab_map_regions();
 	if (error) {
 		pr_err("fslab: the machine has no table of files: %d\n", error);
 		return error;

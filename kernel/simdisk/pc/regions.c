@@ -121,11 +121,22 @@ static void *start_of(const struct fslab_file *file)
 	return regions[file->slot].base + file->offset;
 }
 
+const void *fslab_content(const char *name, u64 *bytes)
+{
+	const struct fslab_file *file = file_of(find(name));
+
+	if (!file)
+		return NULL;
+	*bytes = file->bytes;
+	return start_of(file);
+}
+
 char *fslab_options(void)
 {
-	const struct fslab_file *file = file_of(find(FSLAB_OPTIONS));
+	u64 bytes;
+	const void *start = fslab_content(FSLAB_OPTIONS, &bytes);
 
-	return file ? kmemdup_nul(start_of(file), file->bytes, GFP_KERNEL) : NULL;
+	return start ? kmemdup_nul(start, bytes, GFP_KERNEL) : NULL;
 }
 
 int simdisk_host_open(const char *path, int for_writing)

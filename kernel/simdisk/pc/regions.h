@@ -49,6 +49,8 @@ struct fslab_table {
 /* Maps the memory of all devices; a negative errno where the table is not there. */
 int fslab_map_regions(void);
 void fslab_unmap_regions(void);
+/* A file of the table in the memory of its device; NULL if it has none of this name. */
+const void *fslab_content(const char *name, u64 *bytes);
 /* The options as a text that may be changed, to be freed by kfree(); NULL without memory. */
 char *fslab_options(void);
 

@@ -207,6 +207,7 @@ fn pc_settings(lab: &Lab) -> Result<Option<PcSettings>, Failure> {
         emulator,
         initramfs,
         has_timer: facts.timer,
+        snapshots: facts.snapshot.then(|| lab.snapshots()),
         program,
         program_bytes: facts.program_bytes,
     }))

@@ -303,6 +303,7 @@ fn make_parts(
             fslab_sha256: String::new(),
             fslab: String::new(),
             timer: driver.has_timer()?,
+            snapshot: true,
             file_systems: contents.available(),
             packages: kernel.packages.clone(),
         }),
@@ -378,7 +379,7 @@ impl Contents {
         let read = |path: &Path| fs::read(path).map_err(LabError::io("read", path));
         let file = File::create_new(to).map_err(failed())?;
         let mut out = Initramfs::new(BufWriter::new(file));
-        for folder in ["dev", "proc", "lab", LISTS, FILES] {
+        for folder in ["dev", "lab", LISTS, FILES] {
             out.folder(folder).map_err(failed())?;
         }
         out.console().map_err(failed())?;
@@ -402,19 +403,12 @@ impl Contents {
         let mut base = self.base.clone();
         base.push("fslab".to_owned());
         let list = |name: &str| format!("{LISTS}/{name}");
-        let base_list = list(BASE_LIST);
-        out.file(&base_list, 0o644, lines(&base).as_bytes())
+        out.file(&list(BASE_LIST), 0o644, lines(&base).as_bytes())
             .map_err(failed())?;
-        let mut lists = format!("/{base_list}\n");
         for (name, files) in &self.file_systems {
             out.file(&list(name), 0o644, lines(files).as_bytes())
                 .map_err(failed())?;
-            lists.push_str(&format!("/{}\n", list(name)));
-            // What the trial does not need is removed, too.
-            lists.push_str(&lines(files));
         }
-        out.file(&list("lists"), 0o644, lists.as_bytes())
-            .map_err(failed())?;
         out.file(PARAMETERS, 0o644, parameters.as_bytes())
             .map_err(failed())?;
         out.finish().map_err(failed())

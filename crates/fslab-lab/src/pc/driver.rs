@@ -24,6 +24,8 @@ macro_rules! pc {
 
 pc![
     "Kbuild",
+    "boot.h",
+    "boot_kern.c",
     "clock.h",
     "clock_kern.c",
     "disk.h",
@@ -41,7 +43,7 @@ pc![
 const TIMER_VECTOR: &[u8] = b"kvm_set_posted_intr_wakeup_handler\0";
 
 /// Version of how the parts of a PC's lab are made.
-const VERSION: &str = "3";
+const VERSION: &str = "4";
 
 /// Identifies what a kernel of this kind is built with, independent of its source.
 pub(crate) fn recipe_digest(kind: SourceKind) -> KernelKey {

@@ -24,6 +24,9 @@ pub struct PcFacts {
     /// need not be calibrated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timer: bool,
+    /// Whether its guests start from a snapshot of the machine with the kernel running.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub snapshot: bool,
     /// File systems by the names of their drivers that the guest can load, or that are built in.
     pub file_systems: BTreeSet<String>,
     /// Versions of the distribution's packages.

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::MountFlags;
+use crate::os::UnixStream;
 use crate::{BlockCounters, DataFile, DeviceNumber, Extent, InUse};
 
 /// The refusal of what only Linux has.
@@ -47,8 +48,11 @@ refused! {
     extents(&File) -> Vec<Extent>: "FIEMAP";
     extents_by_block(&File) -> Vec<Extent>: "FIBMAP";
     file_in_use(&Path) -> Option<InUse>: "users of images by /proc";
+    give_content_to_child(&mut Command, &[u8]) -> i32: "guests";
+    give_stream_to_child(&mut Command) -> (UnixStream, i32): "guests";
     guest_program() -> PathBuf: "guests";
     lock_memory(i32) -> (): "a guest's locked memory";
+    memory_file(u64) -> File: "memfd_create(2)";
     make_fifo(&Path) -> (): "named pipes";
     map_block_bytes(&File) -> u64: "FIGETBSZ";
     mount(&Path, &Path, &str, MountFlags, &str) -> (): "mount(2)";
@@ -109,6 +113,11 @@ pub fn counter_frequency() -> Option<u64> {
 
 /// Without effect: it is for guests.
 pub fn read_clock_by_counter(_frequency: u64) {}
+
+/// Without effect: it is for guests.
+pub fn give_to_child(_command: &mut Command, _file: File) -> i32 {
+    -1
+}
 
 /// Without effect: it is for guests.
 pub fn run_on_processor(_command: &mut Command, _number: usize) {}

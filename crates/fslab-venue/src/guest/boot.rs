@@ -9,12 +9,12 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use fslab_lab::{GuestInitramfs, PROGRAM_BYTES};
+use fslab_lab::{GuestInitramfs, PROGRAM_BYTES, listed_modules};
 use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk, Subject};
 use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
-use super::pc::{self, Emulator, Pc};
+use super::pc::{self, Boot, Emulator, Pc, Snapshots};
 use super::pc_files::PcFiles;
 use super::recording::{RECORDER, RECORDER_FILE};
 use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name, open_program};
@@ -69,6 +69,8 @@ pub struct PcSettings {
     pub initramfs: PathBuf,
     /// Whether the lab's module has the timer of the machine.
     pub has_timer: bool,
+    /// The folder of the lab's snapshots; `None` for a lab of an earlier fslab, whose guests boot.
+    pub snapshots: Option<PathBuf>,
     /// The program of the trials, padded to a power of two.
     pub program: PathBuf,
     /// Bytes of the program without the padding.
@@ -273,7 +275,7 @@ impl Guest {
         Ok(command)
     }
 
-    /// The command that boots a PC; `None` for User-Mode Linux.
+    /// The command that starts a PC; `None` for User-Mode Linux.
     fn pc_command(
         &self,
         share: &Share,
@@ -288,31 +290,49 @@ impl Guest {
             return Ok(None);
         };
         let file_systems = subject.map_or_else(Vec::new, modules_of);
-        let read = GuestInitramfs::read(&pc.initramfs, &file_systems);
-        let written = read.and_then(|initramfs| {
-            std::fs::write(share.initramfs(), &initramfs.archive)?;
-            Ok(initramfs.parameters)
-        });
-        let parameters = written.map_err(|error| {
+        let words: Vec<_> = task.arguments().collect();
+        let task = words.join(" ");
+        let initramfs = match &pc.snapshots {
+            Some(_) => GuestInitramfs::of_snapshot(&pc.initramfs),
+            None => GuestInitramfs::read(&pc.initramfs, &file_systems),
+        };
+        let unread = |error: io::Error| {
             let lab = pc.initramfs.display();
             let text = format!("cannot make the initramfs of a guest from {lab}");
             Failure::new(FailureKind::Device, text).because(&error)
-        })?;
-        let words: Vec<_> = task.arguments().collect();
-        let pc = Pc {
-            emulator: &pc.emulator.program,
+        };
+        let initramfs = initramfs.map_err(unread)?;
+        let machine = Pc {
+            emulator: &pc.emulator,
             machine,
             kernel: &self.settings.kernel,
-            initramfs: &share.initramfs(),
-            parameters: &parameters,
+            parameters: &initramfs.parameters,
             has_timer: pc.has_timer,
             memory: self.memory,
-            file_systems: &file_systems,
-            task: words.join(" "),
-            seed,
             console_level: CONSOLE_LEVEL,
         };
-        Ok(Some(pc::command(&pc, share, table)))
+        let Some(folder) = &pc.snapshots else {
+            std::fs::write(share.initramfs(), &initramfs.archive).map_err(unread)?;
+            let boot = Boot {
+                initramfs: &share.initramfs(),
+                file_systems: &file_systems,
+                task,
+                seed,
+            };
+            return Ok(Some(pc::boot(&machine, &boot, share, table)));
+        };
+        let snapshot = Snapshots(folder).provide(&machine, table, &initramfs.archive)?;
+        let modules = listed_modules(&pc.initramfs, &file_systems).map_err(unread)?;
+        let started = share
+            .write_boot(&boot_file(seed, &task, &modules))
+            .and_then(|table| match table {
+                Some(table) => snapshot.command(&machine, share, &table).map(Some),
+                None => Ok(None),
+            });
+        started.map_err(|error| {
+            Failure::new(FailureKind::Device, "cannot start a guest from a snapshot")
+                .because(&error)
+        })
     }
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
@@ -372,6 +392,16 @@ impl Guest {
 /// True if this processor has more extended state than User-Mode Linux has room for.
 fn needs_all_state() -> bool {
     fslab_sys::extended_state_bytes() > STATE_BYTES_MAX
+}
+
+/// What the first process of a PC's guest does: kernel/simdisk/pc/init.c has the format.
+fn boot_file(seed: u64, task: &str, modules: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = format!("{seed:016x}\n{task}\n").into_bytes();
+    for module in modules {
+        file.extend(format!("{}\n", module.len()).as_bytes());
+        file.extend(module);
+    }
+    file
 }
 
 /// A machine whose instructions are counted needs a PC's lab, and no other clock can have one.

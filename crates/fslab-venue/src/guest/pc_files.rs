@@ -15,6 +15,9 @@ use super::share::{EVENTS, EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, TRACE, layer_n
 /// Room for the events of a trial, and for the trace of its disk; only what is written takes space.
 const EVENTS_BYTES: u64 = 1 << 30;
 const TRACE_BYTES: u64 = 16 << 30;
+/// Room for the small files of a guest that starts from a snapshot, the modules of its file system
+/// among them.
+const EXCHANGE_BYTES: u64 = 64 << 20;
 /// The slot of the first device after the exchange and the memory of the model.
 const FIRST_SLOT: u32 = 6;
 
@@ -33,6 +36,8 @@ pub(super) struct PcFiles<'a> {
     settings: &'a GuestSettings,
     memory: Bytes,
     disk: &'a SimulatedDisk,
+    /// Whether the guest starts from a snapshot.
+    has_snapshot: bool,
     files: Vec<(TableFile, Origin)>,
 }
 
@@ -49,6 +54,7 @@ impl<'a> PcFiles<'a> {
             settings,
             memory,
             disk,
+            has_snapshot: pc.snapshots.is_some(),
             files: Vec::new(),
         };
         let events = format!("{EXCHANGE}/{EVENTS}");
@@ -108,7 +114,11 @@ impl<'a> PcFiles<'a> {
         options.extend(layers.map(|name| format!("lab_image={name}")));
         options.push(format!("lab_exchange={EXCHANGE}"));
         options.push(format!("lab_memory={}\n", self.memory.0 >> 10));
-        let mut table = Table::default();
+        // The sizes of devices are a part of a snapshot: what is handed over is not.
+        let mut table = match self.has_snapshot {
+            true => Table::with_exchange_of(EXCHANGE_BYTES),
+            false => Table::default(),
+        };
         for (file, _) in &self.files {
             table.add_device(file.clone());
         }

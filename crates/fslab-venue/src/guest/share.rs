@@ -108,6 +108,17 @@ impl Share {
         self.table.iter().try_for_each(|table| table.write(&path))
     }
 
+    /// Hands `content` to the first process of a PC's guest that is started next, and returns the
+    /// table with all files.
+    pub(super) fn write_boot(&self, content: &[u8]) -> io::Result<Option<Table>> {
+        let Some(mut table) = self.table.clone() else {
+            return Ok(None);
+        };
+        table.add(&format!("{EXCHANGE}/{BOOT}"), content, 0);
+        table.write(&self.exchange().table())?;
+        Ok(Some(table))
+    }
+
     /// The trial's events as the guest appends them. Opened before it runs, which could replace the
     /// files.
     pub(crate) fn open_events(&self) -> io::Result<Box<dyn Read + Send>> {
@@ -245,6 +256,8 @@ pub(super) const EXCHANGE: &str = "share";
 const SPEC: &str = "spec.json";
 pub(super) const EVENTS: &str = "events";
 const STATUS: &str = "status";
+/// What a PC's first process reads: kernel/simdisk/pc/init.c has its format.
+const BOOT: &str = "boot";
 /// The copy of the program.
 pub(super) const PROGRAM: &str = "fslab";
 /// A PC's initramfs.

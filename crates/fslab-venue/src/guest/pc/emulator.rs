@@ -6,6 +6,9 @@
 //! `rr=record`: QEMU's main loop and its processor take turns. Without it the main loop may skip
 //! idle time while the processor's last instructions before the halt are not yet counted; then they
 //! are counted in addition, and a timer is late by some nanoseconds. What is recorded is discarded.
+//!
+//! A guest starts from a snapshot of its machine with the kernel running (see `super::snapshot`),
+//! or, in a lab of an earlier fslab, by a boot.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -125,106 +128,174 @@ fn version_in(text: &str) -> Option<String> {
         .then(|| version.to_owned())
 }
 
-/// A PC to boot.
+/// A PC without what differs from guest to guest.
 pub(in crate::guest) struct Pc<'a> {
-    pub(in crate::guest) emulator: &'a Path,
+    pub(in crate::guest) emulator: &'a Emulator,
     pub(in crate::guest) machine: &'a CountedMachine,
     pub(in crate::guest) kernel: &'a Path,
-    pub(in crate::guest) initramfs: &'a Path,
     /// The lab's kernel parameters.
     pub(in crate::guest) parameters: &'a [String],
     /// Whether the lab's module has the timer of the machine.
     pub(in crate::guest) has_timer: bool,
     /// The memory of the study.
     pub(in crate::guest) memory: Bytes,
+    /// Messages of this level and more severe ones go to the console.
+    pub(in crate::guest) console_level: u32,
+}
+
+/// What a guest that boots has besides.
+pub(in crate::guest) struct Boot<'a> {
+    pub(in crate::guest) initramfs: &'a Path,
     /// File systems whose modules are loaded.
     pub(in crate::guest) file_systems: &'a [String],
     /// Arguments of the guest's first process.
     pub(in crate::guest) task: String,
     /// All random numbers of the machine.
     pub(in crate::guest) seed: u64,
-    /// Messages of this level and more severe ones go to the console.
-    pub(in crate::guest) console_level: u32,
 }
 
-/// The command that boots it with the files of `share`, as `table` has them.
-pub(in crate::guest) fn command(pc: &Pc<'_>, share: &Share, table: &Table) -> Command {
-    let (machine, timer) = match pc.has_timer {
-        true => (MACHINE, OWN_TIMER),
-        false => (MACHINE_WITHOUT_HPET, ""),
-    };
-    let parameters = pc.parameters.iter().map(|it| format!("{it} "));
-    let mut command = Command::new(pc.emulator);
-    command
-        .env_clear()
-        .args(["-machine", machine, "-cpu", PROCESSOR, "-smp", "1", "-m"])
-        .arg((total_memory(pc.memory).0 >> 20).to_string())
-        .args(["-accel", "tcg,thread=single", "-icount"])
-        .arg(format!(
-            "shift={},sleep=off,align=off,rr=record,rrfile=/dev/null",
-            pc.machine.shift()
-        ))
-        .arg("-seed")
-        .arg(pc.seed.to_string())
-        .arg("-rtc")
-        .arg(format!("base={START},clock=vm"))
-        .args(["-nodefaults", "-no-user-config", "-no-reboot"])
-        .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
-        .arg("-kernel")
-        .arg(pc.kernel)
-        .arg("-initrd")
-        .arg(pc.initramfs)
-        .arg("-append")
-        .arg(format!(
-            "{KERNEL} {timer}{}loglevel={} fslab_seed={:016x} fslab_modules={} -- {}",
-            parameters.collect::<String>(),
-            pc.console_level,
-            pc.seed,
-            pc.file_systems.join(","),
-            pc.task
-        ));
-    command.args([
-        "-object".to_owned(),
-        format!("memory-backend-ram,id=heap,size={},reserve=off", HEAP.0),
-        "-device".to_owned(),
-        format!("ivshmem-plain,memdev=heap,addr={HEAP_SLOT:#x}"),
-    ]);
-    let exchange = (
-        EXCHANGE_SLOT,
-        share.exchange().table(),
-        table.exchange_bytes(),
-        true,
-    );
-    let others = table
-        .files()
-        .iter()
-        .filter(|file| file.slot != EXCHANGE_SLOT);
-    let others = others.map(|file| {
-        let path = share.folder().join(&file.name);
-        (file.slot, path, file.capacity, file.is_writable)
-    });
-    for (slot, path, bytes, is_writable) in [exchange].into_iter().chain(others) {
-        let access = if is_writable {
-            "share=on"
-        } else {
-            "share=off,readonly=on"
+/// The memory of a device.
+pub(super) struct DeviceMemory {
+    pub(super) slot: u32,
+    pub(super) bytes: u64,
+    /// Options of its backend: the type, then those of that type.
+    pub(super) backend: String,
+}
+
+impl DeviceMemory {
+    /// Memory that only this process has.
+    pub(super) fn anonymous(slot: u32, bytes: u64) -> Self {
+        Self {
+            slot,
+            bytes,
+            backend: "memory-backend-ram,reserve=off".to_owned(),
+        }
+    }
+
+    fn of_file(slot: u32, bytes: u64, path: &Path, is_writable: bool) -> Self {
+        let access = match is_writable {
+            true => "share=on",
+            false => "share=off,readonly=on",
         };
         // In QEMU's options a comma is doubled.
         let path = path.to_string_lossy().replace(',', ",,");
-        command.args([
-            "-object".to_owned(),
-            format!("memory-backend-file,id=m{slot},mem-path={path},size={bytes},{access}"),
-            "-device".to_owned(),
-            format!("ivshmem-plain,memdev=m{slot},addr={slot:#x}"),
-        ]);
+        Self {
+            slot,
+            bytes,
+            backend: format!("memory-backend-file,mem-path={path},{access}"),
+        }
     }
-    command
+
+    /// The options of the device, `more` among them.
+    pub(super) fn options(&self, more: &str) -> [String; 4] {
+        let Self {
+            slot,
+            bytes,
+            backend,
+        } = self;
+        [
+            "-object".to_owned(),
+            format!("{backend},id=m{slot},size={bytes}"),
+            "-device".to_owned(),
+            format!("ivshmem-plain,memdev=m{slot},addr={slot:#x}{more}"),
+        ]
+    }
 }
 
-/// The machine's memory: that of the study, of the kernel and of the trial's program, in MiB.
-fn total_memory(memory: Bytes) -> Bytes {
-    let all = memory.0 + SET_UP_MEMORY.0 + memory.0 / DESCRIPTION_SHARE;
-    Bytes(all.next_multiple_of(1 << 20))
+/// The memory of the disk model's state.
+pub(super) fn heap() -> DeviceMemory {
+    DeviceMemory::anonymous(HEAP_SLOT, HEAP.0)
+}
+
+/// The files of `share`, as `table` has them, as memory of devices.
+pub(super) fn files(share: &Share, table: &Table) -> Vec<DeviceMemory> {
+    let exchange = DeviceMemory::of_file(
+        EXCHANGE_SLOT,
+        table.exchange_bytes(),
+        &share.exchange().table(),
+        true,
+    );
+    let others = table.devices().map(|file| {
+        let path = share.folder().join(&file.name);
+        DeviceMemory::of_file(file.slot, file.capacity, &path, file.is_writable)
+    });
+    std::iter::once(exchange).chain(others).collect()
+}
+
+impl Pc<'_> {
+    /// The command of the machine without kernel and devices, with further options of QEMU's
+    /// machine.
+    pub(super) fn command(&self, options: &str) -> Command {
+        let machine = match self.has_timer {
+            true => MACHINE,
+            false => MACHINE_WITHOUT_HPET,
+        };
+        let mut command = Command::new(&self.emulator.program);
+        command
+            .env_clear()
+            .arg("-machine")
+            .arg(format!("{machine}{options}"))
+            .args(["-cpu", PROCESSOR, "-smp", "1", "-m"])
+            .arg((self.total_memory().0 >> 20).to_string())
+            .args(["-accel", "tcg,thread=single", "-icount"])
+            .arg(format!(
+                "shift={},sleep=off,align=off,rr=record,rrfile=/dev/null",
+                self.machine.shift()
+            ))
+            .arg("-rtc")
+            .arg(format!("base={START},clock=vm"))
+            .args(["-nodefaults", "-no-user-config", "-no-reboot"])
+            .args(["-display", "none", "-monitor", "none", "-serial", "stdio"]);
+        command
+    }
+
+    /// The parameters of every kernel of this machine.
+    pub(super) fn kernel_parameters(&self) -> String {
+        let timer = if self.has_timer { OWN_TIMER } else { "" };
+        let parameters = self.parameters.iter().map(|it| format!("{it} "));
+        let parameters = parameters.collect::<String>();
+        format!(
+            "{KERNEL} {timer}{parameters}loglevel={}",
+            self.console_level
+        )
+    }
+
+    /// The machine's memory: that of the study, of the kernel and of the trial's program, in MiB.
+    pub(super) fn total_memory(&self) -> Bytes {
+        let all = self.memory.0 + SET_UP_MEMORY.0 + self.memory.0 / DESCRIPTION_SHARE;
+        Bytes(all.next_multiple_of(1 << 20))
+    }
+}
+
+/// The command that boots a guest of a lab of an earlier fslab with the files of `share`, as
+/// `table` has them.
+pub(in crate::guest) fn boot(
+    pc: &Pc<'_>,
+    boot: &Boot<'_>,
+    share: &Share,
+    table: &Table,
+) -> Command {
+    let mut command = pc.command("");
+    command
+        .arg("-seed")
+        .arg(boot.seed.to_string())
+        .arg("-kernel")
+        .arg(pc.kernel)
+        .arg("-initrd")
+        .arg(boot.initramfs)
+        .arg("-append")
+        .arg(format!(
+            "{} fslab_seed={:016x} fslab_modules={} -- {}",
+            pc.kernel_parameters(),
+            boot.seed,
+            boot.file_systems.join(","),
+            boot.task
+        ));
+    command.args(heap().options(""));
+    for memory in files(share, table) {
+        command.args(memory.options(""));
+    }
+    command
 }
 
 #[cfg(test)]

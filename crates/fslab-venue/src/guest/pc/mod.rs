@@ -6,9 +6,11 @@
 
 mod emulator;
 mod events;
+mod snapshot;
 mod table;
 
 pub use emulator::{Emulator, EmulatorError};
-pub(super) use emulator::{Pc, command};
+pub(super) use emulator::{Boot, Pc, boot};
 pub(super) use events::TableEvents;
+pub(super) use snapshot::Snapshots;
 pub(super) use table::{Table, TableFile};

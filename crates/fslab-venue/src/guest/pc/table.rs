@@ -49,9 +49,19 @@ pub(in crate::guest) struct Table {
     files: Vec<TableFile>,
     /// The small files' contents, after the table.
     contents: Vec<u8>,
+    /// The least size of the exchange.
+    exchange_min: u64,
 }
 
 impl Table {
+    /// A table whose exchange has at least `bytes`.
+    pub(in crate::guest) fn with_exchange_of(bytes: u64) -> Self {
+        Self {
+            exchange_min: bytes,
+            ..Self::default()
+        }
+    }
+
     /// Adds the file of a device.
     pub(in crate::guest) fn add_device(&mut self, file: TableFile) {
         self.files.push(file);
@@ -81,7 +91,8 @@ impl Table {
 
     /// Bytes of the exchange: a power of two.
     pub(super) fn exchange_bytes(&self) -> u64 {
-        padded_bytes(Self::contents_at() + self.contents.len() as u64)
+        let bytes = Self::contents_at() + self.contents.len() as u64;
+        padded_bytes(bytes.max(self.exchange_min))
     }
 
     /// Writes the exchange to `path`.
@@ -116,6 +127,18 @@ impl Table {
     /// The files of the table.
     pub(super) fn files(&self) -> &[TableFile] {
         &self.files
+    }
+
+    /// Those that have a device each.
+    pub(super) fn devices(&self) -> impl Iterator<Item = &TableFile> {
+        self.files.iter().filter(|it| it.slot != EXCHANGE_SLOT)
+    }
+
+    /// The slot and the size of each device.
+    pub(super) fn device_sizes(&self) -> Vec<(u32, u64)> {
+        let exchange = (EXCHANGE_SLOT, self.exchange_bytes());
+        let others = self.devices().map(|file| (file.slot, file.capacity));
+        std::iter::once(exchange).chain(others).collect()
     }
 
     /// The position of the file `name`.

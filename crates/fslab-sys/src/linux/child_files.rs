@@ -1,0 +1,114 @@
+//! Files without a name that a child process gets: memory, a pipe with its content, a socket.
+//!
+//! A command owns what it gives its child, so that nothing is left of it once the child has started.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::fs::MemfdFlags;
+
+use super::status::check;
+
+/// Memory of `bytes` zeros as a file.
+///
+/// # Errors
+/// Those of memfd_create(2) and ftruncate(2).
+pub fn memory_file(bytes: u64) -> io::Result<File> {
+    let file = File::from(rustix::fs::memfd_create("fslab", MemfdFlags::CLOEXEC)?);
+    file.set_len(bytes)?;
+    Ok(file)
+}
+
+/// Gives `file` to the process of `command`, and returns its descriptor there.
+pub fn give_to_child(command: &mut Command, file: File) -> i32 {
+    give(command, file.into())
+}
+
+fn give(command: &mut Command, file: OwnedFd) -> i32 {
+    let descriptor = file.as_raw_fd();
+    let prepare = move || {
+        // SAFETY: the call takes only numbers. Between fork and exec the descriptor is the child's
+        // copy.
+        check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) })
+    };
+    // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+    descriptor
+}
+
+/// Gives the process of `command` a pipe with `content`, and returns its descriptor there.
+///
+/// # Errors
+/// Those of pipe(2); `WouldBlock` for more than a pipe holds.
+pub fn give_content_to_child(command: &mut Command, content: &[u8]) -> io::Result<i32> {
+    let (reader, mut writer) = io::pipe()?;
+    let flags = rustix::fs::fcntl_getfl(&writer)?;
+    rustix::fs::fcntl_setfl(&writer, flags | rustix::fs::OFlags::NONBLOCK)?;
+    writer.write_all(content)?;
+    Ok(give(command, reader.into()))
+}
+
+/// Gives the process of `command` one end of a stream, and returns the other end and the descriptor
+/// there.
+///
+/// # Errors
+/// That of socketpair(2).
+pub fn give_stream_to_child(command: &mut Command) -> io::Result<(UnixStream, i32)> {
+    let (here, there) = UnixStream::pair()?;
+    Ok((here, give(command, there.into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek};
+    use std::process::Stdio;
+
+    use super::*;
+
+    fn shell(script: String, mut command: Command) -> String {
+        command.arg("-c").arg(script).stdout(Stdio::piped());
+        let output = command.output().expect("runs");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    #[test]
+    fn a_child_writes_memory_that_this_process_reads() {
+        let mut memory = memory_file(16).expect("made");
+        let mut command = Command::new("sh");
+        let descriptor = give_to_child(&mut command, memory.try_clone().expect("cloned"));
+        let path = format!("/proc/self/fd/{descriptor}");
+        shell(format!("printf hello 1<>{path} >{path}"), command);
+        memory.rewind().expect("rewound");
+        let mut text = Vec::new();
+        memory.read_to_end(&mut text).expect("read");
+        assert!(text.starts_with(b"hello"));
+    }
+
+    #[test]
+    fn a_child_reads_a_pipe_to_its_end() {
+        let mut command = Command::new("sh");
+        let content = vec![b'x'; 40_000];
+        let descriptor = give_content_to_child(&mut command, &content).expect("given");
+        assert_eq!(shell(format!("cat <&{descriptor}"), command).len(), 40_000);
+        let mut command = Command::new("sh");
+        let refused = give_content_to_child(&mut command, &vec![0; 1 << 24]);
+        assert_eq!(refused.expect_err("too long").kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn the_other_end_of_a_stream_is_closed_once_the_child_has_ended() {
+        let mut command = Command::new("sh");
+        let (mut here, descriptor) = give_stream_to_child(&mut command).expect("given");
+        shell(format!("echo done >&{descriptor}"), command);
+        let mut text = String::new();
+        here.read_to_string(&mut text).expect("read");
+        assert_eq!(text, "done\n");
+    }
+}

@@ -1,0 +1,170 @@
+//! The file of a snapshot: the state of the devices, and the pages of memory that are not zero.
+//!
+//! ```text
+//!     16 bytes   "fslab-snapshot 1"
+//!     u64        bytes of the state of the devices
+//!     u64        bytes of memory
+//!     ...        the state of the devices
+//!     runs of pages, by their addresses: u64 address, u64 bytes, the bytes
+//!     u64, u64   a run of 0 bytes: the end
+//! ```
+//! Numbers are little endian.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use fslab_sys::os::FileExt;
+
+use super::Snapshot;
+
+const MAGIC: &[u8; 16] = b"fslab-snapshot 1";
+const PAGE: usize = 4096;
+/// Bytes that are read at a time; the longest run.
+const PART: usize = 1 << 20;
+/// More than the state of any machine's devices.
+const DEVICES_MAX: u64 = 1 << 20;
+
+impl Snapshot {
+    /// Writes it to `out`.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let bytes = self.memory.metadata()?.len();
+        out.write_all(MAGIC)?;
+        out.write_all(&(self.devices.len() as u64).to_le_bytes())?;
+        out.write_all(&bytes.to_le_bytes())?;
+        out.write_all(&self.devices)?;
+        let mut part = vec![0; PART];
+        let mut address = 0;
+        while address < bytes {
+            let length = (bytes - address).min(PART as u64);
+            let part = &mut part[..length as usize];
+            self.memory.read_exact_at(part, address)?;
+            write_runs(out, address, part)?;
+            address += length;
+        }
+        write_run(out, bytes, &[])
+    }
+
+    /// Reads it from `input`, with its memory in a new file.
+    ///
+    /// # Errors
+    /// `InvalidData` if it is not one, or not of a machine with `bytes` of memory; those of reading
+    /// it.
+    pub(super) fn read(input: &mut impl Read, bytes: u64) -> io::Result<Self> {
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a damaged snapshot");
+        let mut magic = [0; MAGIC.len()];
+        input.read_exact(&mut magic)?;
+        let (length, its_bytes) = (read_number(input)?, read_number(input)?);
+        if magic != *MAGIC || length > DEVICES_MAX || its_bytes != bytes {
+            return Err(damaged());
+        }
+        let mut devices = vec![0; length as usize];
+        input.read_exact(&mut devices)?;
+        let memory: File = fslab_sys::memory_file(bytes)?;
+        let mut part = vec![0; PART];
+        loop {
+            let (address, length) = (read_number(input)?, read_number(input)?);
+            let end = address.checked_add(length);
+            if length > PART as u64 || end.is_none_or(|end| end > bytes) {
+                return Err(damaged());
+            }
+            if length == 0 {
+                return Ok(Self { devices, memory });
+            }
+            let part = &mut part[..length as usize];
+            input.read_exact(part)?;
+            memory.write_all_at(part, address)?;
+        }
+    }
+}
+
+/// Writes the runs of pages of `part` that are not zero.
+fn write_runs(out: &mut impl Write, address: u64, part: &[u8]) -> io::Result<()> {
+    let is_zero = |page: &[u8]| page.iter().all(|byte| *byte == 0);
+    let mut start = 0;
+    for group in part
+        .chunks(PAGE)
+        .collect::<Vec<_>>()
+        .chunk_by(|one, next| is_zero(one) == is_zero(next))
+    {
+        let length: usize = group.iter().map(|page| page.len()).sum();
+        if !is_zero(group[0]) {
+            write_run(out, address + start as u64, &part[start..start + length])?;
+        }
+        start += length;
+    }
+    Ok(())
+}
+
+fn write_run(out: &mut impl Write, address: u64, bytes: &[u8]) -> io::Result<()> {
+    out.write_all(&address.to_le_bytes())?;
+    out.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    out.write_all(bytes)
+}
+
+fn read_number(input: &mut impl Read) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    input.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYTES: u64 = 3 * PART as u64 + 12_288;
+
+    fn snapshot() -> Snapshot {
+        let memory = fslab_sys::memory_file(BYTES).expect("made");
+        for (address, content) in [(0, "first"), (8190, "two pages"), (PART as u64, "second")] {
+            memory
+                .write_all_at(content.as_bytes(), address)
+                .expect("written");
+        }
+        memory.write_all_at(b"last", BYTES - 4).expect("written");
+        Snapshot {
+            devices: b"the state of the devices".to_vec(),
+            memory,
+        }
+    }
+
+    fn written(snapshot: &Snapshot) -> Vec<u8> {
+        let mut file = Vec::new();
+        snapshot.write(&mut file).expect("written");
+        file
+    }
+
+    fn content(memory: &File) -> Vec<u8> {
+        let mut bytes = vec![0; BYTES as usize];
+        memory.read_exact_at(&mut bytes, 0).expect("read");
+        bytes
+    }
+
+    #[test]
+    fn a_snapshot_is_read_as_it_was_written_and_zeros_take_no_room() {
+        let snapshot = snapshot();
+        let file = written(&snapshot);
+        assert!(file.len() < 6 * PAGE, "{}", file.len());
+        let read = Snapshot::read(&mut &file[..], BYTES).expect("read");
+        assert_eq!(read.devices, snapshot.devices);
+        assert!(content(&read.memory) == content(&snapshot.memory));
+    }
+
+    #[test]
+    fn a_file_that_ends_early_or_is_of_another_machine_is_refused() {
+        let file = written(&snapshot());
+        let read = |bytes: &[u8], memory: u64| Snapshot::read(&mut &bytes[..], memory).err();
+        assert!(read(&file, BYTES).is_none());
+        assert!(read(&file, BYTES + 4096).is_some());
+        for end in (0..file.len()).step_by(7) {
+            assert!(read(&file[..end], BYTES).is_some(), "{end}");
+        }
+        let mut damaged = file.clone();
+        damaged[3] ^= 1;
+        assert!(read(&damaged, BYTES).is_some());
+        // A run that would lie behind the memory.
+        let mut damaged = file.clone();
+        let at = MAGIC.len() + 16 + b"the state of the devices".len();
+        damaged[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert!(read(&damaged, BYTES).is_some());
+    }
+}

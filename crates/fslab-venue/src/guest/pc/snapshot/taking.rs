@@ -1,0 +1,134 @@
+//! Boots a machine until its kernel waits for a guest, and takes its state.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use fslab_model::{Failure, FailureKind};
+use fslab_sys::{ProcessGroup, WriteLimits};
+use serde_json::json;
+
+use super::monitor::Monitor;
+use super::{Snapshot, add_devices, clock, machine, path_of};
+use crate::guest::kernel_errors;
+use crate::guest::pc::emulator::{DeviceMemory, Pc};
+use crate::trial_output::console_of;
+
+/// Until a machine has to be stopped by its guest; usual are 2 to 5 s.
+const LIMIT: Duration = Duration::from_secs(180);
+/// Until what the kernel has written last is read.
+const CONSOLE_LIMIT: Duration = Duration::from_secs(2);
+
+/// The machine with devices of the sizes in `devices`, all of them empty.
+pub(super) fn boot_command(pc: &Pc<'_>, devices: &[(u32, u64)], memory: File) -> Command {
+    let mut command = machine(pc, "", memory);
+    let empty = devices.iter();
+    let empty = empty.map(|(slot, bytes)| DeviceMemory::anonymous(*slot, *bytes));
+    add_devices(&mut command, empty);
+    command
+        .args(["-action", "panic=pause", "-append"])
+        .arg(pc.kernel_parameters());
+    command
+}
+
+/// Takes a snapshot of the machine with devices of these sizes, booted from `initramfs`.
+pub(super) fn take(
+    pc: &Pc<'_>,
+    devices: &[(u32, u64)],
+    initramfs: &[u8],
+) -> Result<Snapshot, Failure> {
+    let failed = |error: io::Error| {
+        let text = "cannot take a snapshot of a guest's machine";
+        Failure::new(FailureKind::Device, text).because(&error)
+    };
+    let mut memory = fslab_sys::memory_file(pc.total_memory().0).map_err(failed)?;
+    let its_memory = memory.try_clone().map_err(failed)?;
+    let mut command = boot_command(pc, devices, its_memory);
+    let mut state = fslab_sys::memory_file(0).map_err(failed)?;
+    let its_state = state.try_clone().map_err(failed)?;
+    let state_path = path_of(fslab_sys::give_to_child(&mut command, its_state));
+    let mut archive = fslab_sys::memory_file(0).map_err(failed)?;
+    archive.write_all(initramfs).map_err(failed)?;
+    let archive = fslab_sys::give_to_child(&mut command, archive);
+    let (stream, monitor) = fslab_sys::give_stream_to_child(&mut command).map_err(failed)?;
+    command
+        .arg("-kernel")
+        .arg(pc.kernel)
+        .args(["-initrd", &path_of(archive), "-chardev"])
+        .arg(format!("socket,id=qmp,fd={monitor}"))
+        .args(["-mon", "chardev=qmp,mode=control"]);
+    let (mut group, console) = start(command).map_err(failed)?;
+    let taken = Monitor::open(stream, LIMIT).and_then(|mut monitor| {
+        monitor.wait_for("STOP")?;
+        let question = json!({ "command-line": "info registers" });
+        let registers = monitor.execute("human-monitor-command", &question)?;
+        let arguments = json!({ "filename": state_path, "live": false });
+        monitor.execute("xen-save-devices-state", &arguments)?;
+        clock::stopped_at(registers.as_str().unwrap_or_default())
+    });
+    let _ = group.signal(fslab_sys::Signal::Kill);
+    drop(group.stdout.take());
+    drop(group);
+    let stopped_at = taken.map_err(|error| {
+        let console = console.recv_timeout(CONSOLE_LIMIT).unwrap_or_default();
+        not_taken(&error, &console)
+    })?;
+    let mut devices = Vec::new();
+    state.rewind().map_err(failed)?;
+    state.read_to_end(&mut devices).map_err(failed)?;
+    clock::set_time(&mut devices, pc.machine, stopped_at).map_err(failed)?;
+    memory.rewind().map_err(failed)?;
+    Ok(Snapshot { devices, memory })
+}
+
+/// Starts the emulator, which may write nothing but what it was given.
+fn start(mut command: Command) -> io::Result<(ProcessGroup, Receiver<String>)> {
+    let (reader, writer) = io::pipe()?;
+    command
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer);
+    fslab_sys::kill_with_parent(&mut command);
+    fslab_sys::without_address_randomisation(&mut command);
+    if let Some(limits) = WriteLimits::new()? {
+        limits.allow_writing("/dev/null".as_ref())?;
+        limits.apply(&mut command);
+    }
+    let group = ProcessGroup::spawn(command)?;
+    Ok((group, console_of(reader)))
+}
+
+/// The failure of an emulator that has ended, that has hung, or that lacks a command.
+fn not_taken(error: &io::Error, console: &str) -> Failure {
+    let (kind, text) = match error.kind() {
+        io::ErrorKind::UnexpectedEof => (
+            FailureKind::Crash,
+            "the guest's kernel ended before it was ready".to_owned(),
+        ),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
+            FailureKind::Timeout,
+            format!("the guest's kernel was not ready within {} s", LIMIT.as_secs()),
+        ),
+        _ => (
+            FailureKind::Device,
+            "cannot take a snapshot of a guest's machine".to_owned(),
+        ),
+    };
+    let mut failure = Failure::new(kind, text);
+    let errors = kernel_errors(console);
+    // Else the last that it has said: an emulator says why it does not start.
+    let last = console.lines().rev().filter(|line| !line.trim().is_empty());
+    let said = match errors.is_empty() {
+        true => last.take(1).map(str::to_owned).collect(),
+        false => errors,
+    };
+    if kind == FailureKind::Device {
+        failure = failure.because(error);
+    }
+    failure
+        .causes
+        .extend(said.iter().map(|line| format!("the guest says: {line}")));
+    failure
+}
