@@ -3,6 +3,7 @@
 //! Where there is no emulator or no lab of a PC, these tests say that they did not run.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -72,6 +73,44 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
         "{}",
         shown.out
     );
+}
+
+/// The snapshots of the desk's labs.
+fn snapshots(desk: &Desk) -> Vec<PathBuf> {
+    let labs = fs::read_dir(desk.path("home/.cache/fslab/labs")).expect("labs");
+    let folders = labs.filter_map(|lab| fs::read_dir(lab.ok()?.path().join("snapshots")).ok());
+    let paths = folders.flatten().map(|entry| entry.expect("read").path());
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|it| it == "snapshot"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// All guests of a machine start from one snapshot, and another one gives the same records.
+#[test]
+fn a_snapshot_is_taken_once_for_a_machine_and_again_if_it_is_damaged() {
+    let Some(desk) = Desk::new().with_pc_lab("snapshots of a counted machine") else {
+        return;
+    };
+    let words = ["ext4", "btrfs", "--study", SMALL_STUDY, "--repeats", "1"];
+    let words = [&words[..], &["--machine", "pc-2010"]].concat();
+    compare(&desk, &words).expect_code(0);
+    let first = exact(&desk);
+    let taken = snapshots(&desk);
+    assert_eq!(taken.len(), 1, "{taken:?}");
+    let whole = fs::read(&taken[0]).expect("read");
+    fs::write(&taken[0], &whole[..whole.len() / 2]).expect("cut");
+    let load = Load::start();
+    compare(&desk, &words).expect_code(0);
+    drop(load);
+    assert_eq!(exact(&desk), first);
+    assert_eq!(snapshots(&desk), taken);
+    let again = fs::read(&taken[0]).expect("read");
+    assert_eq!(again.len(), whole.len(), "the same pages of memory");
+    // A guest with more memory is another machine.
+    compare(&desk, &[&words[..], &["--memory", "256MiB"]].concat()).expect_code(0);
+    assert_eq!(snapshots(&desk).len(), 2);
 }
 
 const TIMERS: &str = r#"

@@ -128,7 +128,8 @@ fn compare(root: &Path, options: &Options) -> Result<Tally, String> {
         None => build_dev(root)?,
     };
     let work = make_work(&cache)?;
-    let tally = compare_in(&work, root, options, &program, &chosen);
+    let snapshots = Snapshots(cache.join("names").join(&options.kernel).join("snapshots"));
+    let tally = compare_in(&work, root, options, &program, &chosen, &snapshots);
     if options.keep {
         println!("exact: the runs are kept in {}", work.display());
     } else if let Err(error) = std::fs::remove_dir_all(&work) {
@@ -143,6 +144,7 @@ fn compare_in(
     options: &Options,
     program: &Path,
     chosen: &[Vec<Perturbation>],
+    snapshots: &Snapshots,
 ) -> Result<Tally, String> {
     let plain = copy(program, work)?;
     let programs = Programs {
@@ -156,12 +158,14 @@ fn compare_in(
         plain,
         rights: Rights::probe(),
     };
+    snapshots.remove();
     let base = base(&surroundings)?;
     let mut tally = Tally::default();
     for together in chosen {
         let program = together.iter().map(|one| one.program);
         let program = program.max().unwrap_or(Program::AsIs);
         let began = Instant::now();
+        snapshots.remove();
         let run = match programs.path(program) {
             Ok(program) => surroundings.run(together, &program),
             Err(why) => Run {
@@ -192,6 +196,16 @@ fn compare_in(
     } = tally;
     println!("exact: {equal} equal, {differ} differ, {failed} failed, {not_run} not run");
     Ok(tally)
+}
+
+/// The folder of the lab's snapshots, of which each run takes new ones: they must be equal, too.
+struct Snapshots(PathBuf);
+
+impl Snapshots {
+    fn remove(&self) {
+        // The lab may have none.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// The records of the host as it is.

@@ -244,7 +244,9 @@ fn modules_in(archive: &[u8], lists: &[String]) -> io::Result<Vec<Vec<u8>>> {
     let needed = needed.filter(|path| begun.insert(path.clone()));
     needed
         .map(|path| {
-            let stored = entries.iter().find(|it| path.strip_prefix('/') == Some(it.name));
+            let stored = entries
+                .iter()
+                .find(|it| path.strip_prefix('/') == Some(it.name));
             let stored = stored.ok_or_else(|| {
                 let text = format!("the initramfs lists {path}, which it does not have");
                 io::Error::new(io::ErrorKind::InvalidData, text)
@@ -340,7 +342,8 @@ mod tests {
     fn a_guest_has_the_modules_of_its_file_system_and_its_kernel_the_parameters() {
         let whole = with_modules(&[(PARAMETERS, "quiet\npmtmr=0\n")]);
         let expect = |list: &str, left_out: &[&str]| {
-            let guest = GuestInitramfs::of(whole.clone(), &[list.to_owned()], |_| true).expect("an archive");
+            let guest = GuestInitramfs::of(whole.clone(), &[list.to_owned()], |_| true)
+                .expect("an archive");
             assert_eq!(guest.parameters, ["quiet", "pmtmr=0"]);
             let mut expected = names(&whole);
             expected.retain(|name| *name != PARAMETERS && !left_out.contains(name));
@@ -365,7 +368,10 @@ mod tests {
         };
         assert_eq!(modules(&["ext4", "xfs"]), [&b"jbd2"[..], b"ext4", b"xfs"]);
         // What it needs was loaded by the file system before it, or by every guest.
-        assert_eq!(modules(&["ext4", "ext4", BASE_LIST]), [&b"jbd2"[..], b"ext4"]);
+        assert_eq!(
+            modules(&["ext4", "ext4", BASE_LIST]),
+            [&b"jbd2"[..], b"ext4"]
+        );
         assert!(modules(&["jfs"]).is_empty());
         let lacking = with_modules(&[("modules/jfs", "/files/jfs.ko\n")]);
         let error = modules_in(&lacking, &["jfs".to_owned()]).expect_err("it is not there");
@@ -376,7 +382,8 @@ mod tests {
     #[test]
     fn the_archive_of_an_earlier_fslab_is_taken_as_it_is() {
         let whole = with_modules(&[]);
-        let guest = GuestInitramfs::of(whole.clone(), &["ext4".to_owned()], |_| true).expect("an archive");
+        let guest =
+            GuestInitramfs::of(whole.clone(), &["ext4".to_owned()], |_| true).expect("an archive");
         assert_eq!(guest.archive, whole);
         assert!(guest.parameters.is_empty());
     }

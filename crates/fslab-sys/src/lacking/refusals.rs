@@ -58,6 +58,7 @@ refused! {
     mount(&Path, &Path, &str, MountFlags, &str) -> (): "mount(2)";
     move_mount(&Path, &Path) -> (): "mount(2)";
     named_attribute(&Path, &std::ffi::CStr) -> Option<Vec<u8>>: "extended attributes";
+    next_used(&File, u64) -> Option<u64>: "memfd_create(2)";
     open_block_device(&Path) -> File: "block devices by sysfs";
     power_off() -> (): "a guest's init";
     read_ahead_kib(&Path) -> u64: "readahead by sysfs";

@@ -1,6 +1,6 @@
 //! Files without a name that a child process gets: memory, a pipe with its content, a socket.
 //!
-//! A command owns what it gives its child, so that nothing is left of it once the child has started.
+//! A command owns what it gives its child: nothing is left of it once the child has started.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::fs::MemfdFlags;
+use rustix::fs::{MemfdFlags, SeekFrom};
 
 use super::status::check;
 
@@ -21,6 +21,18 @@ pub fn memory_file(bytes: u64) -> io::Result<File> {
     let file = File::from(rustix::fs::memfd_create("fslab", MemfdFlags::CLOEXEC)?);
     file.set_len(bytes)?;
     Ok(file)
+}
+
+/// The next of a memory file's bytes from `offset` that take memory; `None` if all of the rest are
+/// zeros that take none.
+///
+/// # Errors
+/// That of lseek(2).
+pub fn next_used(file: &File, offset: u64) -> io::Result<Option<u64>> {
+    match rustix::fs::seek(file, SeekFrom::Data(offset)) {
+        Err(rustix::io::Errno::NXIO) => Ok(None),
+        at => Ok(Some(at?)),
+    }
 }
 
 /// Gives `file` to the process of `command`, and returns its descriptor there.
@@ -81,7 +93,7 @@ mod tests {
     #[test]
     fn a_child_writes_memory_that_this_process_reads() {
         let mut memory = memory_file(16).expect("made");
-        let mut command = Command::new("sh");
+        let mut command = Command::new("bash");
         let descriptor = give_to_child(&mut command, memory.try_clone().expect("cloned"));
         let path = format!("/proc/self/fd/{descriptor}");
         shell(format!("printf hello 1<>{path} >{path}"), command);
@@ -92,19 +104,36 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_written_of_memory_takes_none() {
+        use std::os::unix::fs::FileExt;
+        let memory = memory_file(1 << 30).expect("made");
+        assert_eq!(next_used(&memory, 0).expect("found"), None);
+        memory.write_all_at(b"x", 1 << 29).expect("written");
+        let page = next_used(&memory, 4096).expect("found").expect("there");
+        assert!(page <= 1 << 29 && page > (1 << 29) - (1 << 22), "{page}");
+        assert_eq!(
+            next_used(&memory, (1 << 29) + (1 << 22)).expect("found"),
+            None
+        );
+    }
+
+    #[test]
     fn a_child_reads_a_pipe_to_its_end() {
-        let mut command = Command::new("sh");
+        let mut command = Command::new("bash");
         let content = vec![b'x'; 40_000];
         let descriptor = give_content_to_child(&mut command, &content).expect("given");
         assert_eq!(shell(format!("cat <&{descriptor}"), command).len(), 40_000);
-        let mut command = Command::new("sh");
+        let mut command = Command::new("bash");
         let refused = give_content_to_child(&mut command, &vec![0; 1 << 24]);
-        assert_eq!(refused.expect_err("too long").kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(
+            refused.expect_err("too long").kind(),
+            io::ErrorKind::WouldBlock
+        );
     }
 
     #[test]
     fn the_other_end_of_a_stream_is_closed_once_the_child_has_ended() {
-        let mut command = Command::new("sh");
+        let mut command = Command::new("bash");
         let (mut here, descriptor) = give_stream_to_child(&mut command).expect("given");
         shell(format!("echo done >&{descriptor}"), command);
         let mut text = String::new();

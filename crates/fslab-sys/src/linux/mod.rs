@@ -73,7 +73,9 @@ pub use call_array::{
 };
 pub use call_batch::{CallBatch, OpenedByCall};
 pub use call_names::{errno_name, errno_number, flag_bits};
-pub use child_files::{give_content_to_child, give_stream_to_child, give_to_child, memory_file};
+pub use child_files::{
+    give_content_to_child, give_stream_to_child, give_to_child, memory_file, next_used,
+};
 pub use child_group::ChildGroup;
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,

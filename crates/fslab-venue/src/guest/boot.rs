@@ -9,13 +9,14 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use fslab_lab::{GuestInitramfs, PROGRAM_BYTES, listed_modules};
+use fslab_lab::PROGRAM_BYTES;
 use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk, Subject};
 use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
-use super::pc::{self, Boot, Emulator, Pc, Snapshots};
+use super::pc::Emulator;
 use super::pc_files::PcFiles;
+use super::pc_start::PcStart;
 use super::recording::{RECORDER, RECORDER_FILE};
 use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name, open_program};
 
@@ -289,50 +290,16 @@ impl Guest {
         let (Some(machine), Some(table)) = (machine, share.table()) else {
             return Ok(None);
         };
-        let file_systems = subject.map_or_else(Vec::new, modules_of);
-        let words: Vec<_> = task.arguments().collect();
-        let task = words.join(" ");
-        let initramfs = match &pc.snapshots {
-            Some(_) => GuestInitramfs::of_snapshot(&pc.initramfs),
-            None => GuestInitramfs::read(&pc.initramfs, &file_systems),
-        };
-        let unread = |error: io::Error| {
-            let lab = pc.initramfs.display();
-            let text = format!("cannot make the initramfs of a guest from {lab}");
-            Failure::new(FailureKind::Device, text).because(&error)
-        };
-        let initramfs = initramfs.map_err(unread)?;
-        let machine = Pc {
-            emulator: &pc.emulator,
-            machine,
+        let start = PcStart {
+            settings: pc,
             kernel: &self.settings.kernel,
-            parameters: &initramfs.parameters,
-            has_timer: pc.has_timer,
+            machine,
             memory: self.memory,
             console_level: CONSOLE_LEVEL,
+            share,
+            table,
         };
-        let Some(folder) = &pc.snapshots else {
-            std::fs::write(share.initramfs(), &initramfs.archive).map_err(unread)?;
-            let boot = Boot {
-                initramfs: &share.initramfs(),
-                file_systems: &file_systems,
-                task,
-                seed,
-            };
-            return Ok(Some(pc::boot(&machine, &boot, share, table)));
-        };
-        let snapshot = Snapshots(folder).provide(&machine, table, &initramfs.archive)?;
-        let modules = listed_modules(&pc.initramfs, &file_systems).map_err(unread)?;
-        let started = share
-            .write_boot(&boot_file(seed, &task, &modules))
-            .and_then(|table| match table {
-                Some(table) => snapshot.command(&machine, share, &table).map(Some),
-                None => Ok(None),
-            });
-        started.map_err(|error| {
-            Failure::new(FailureKind::Device, "cannot start a guest from a snapshot")
-                .because(&error)
-        })
+        start.command(task, subject, seed).map(Some)
     }
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
@@ -394,16 +361,6 @@ fn needs_all_state() -> bool {
     fslab_sys::extended_state_bytes() > STATE_BYTES_MAX
 }
 
-/// What the first process of a PC's guest does: kernel/simdisk/pc/init.c has the format.
-fn boot_file(seed: u64, task: &str, modules: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = format!("{seed:016x}\n{task}\n").into_bytes();
-    for module in modules {
-        file.extend(format!("{}\n", module.len()).as_bytes());
-        file.extend(module);
-    }
-    file
-}
-
 /// A machine whose instructions are counted needs a PC's lab, and no other clock can have one.
 fn ensure_fitting(settings: &GuestSettings, clock: &Clock) -> Result<(), Failure> {
     let machine = match clock {
@@ -422,18 +379,6 @@ fn ensure_fitting(settings: &GuestSettings, clock: &Clock) -> Result<(), Failure
         ),
     };
     Err(Failure::new(FailureKind::BadInput, text).hint(hint))
-}
-
-/// The names under which a PC's initramfs lists the modules of `subject`.
-fn modules_of(subject: &Subject) -> Vec<String> {
-    let entry = fslab_fs::find(subject.fs()).ok();
-    let driver = entry.and_then(|it| it.driver.kernel_name());
-    let protocol = subject.network().map(|it| it.protocol.as_str());
-    driver
-        .into_iter()
-        .chain(protocol)
-        .map(str::to_owned)
-        .collect()
 }
 
 /// The set-up memory beside `measured` memory: it holds the page structures of both.

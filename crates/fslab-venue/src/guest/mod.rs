@@ -11,6 +11,7 @@ mod kernel_errors;
 mod overlay;
 mod pc;
 mod pc_files;
+mod pc_start;
 mod plan_file;
 mod recording;
 mod share;

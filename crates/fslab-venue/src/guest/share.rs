@@ -13,8 +13,8 @@
 //!     share/status     <---                    /dev/fslab-status: the trial's exit status
 //! ```
 //!
-//! A simulated PC has the same files as memory: `share/exchange` names them and holds specification
-//! and status; see `super::pc`.
+//! A simulated PC has the same files as memory: `share/exchange` names them and holds the small
+//! ones, and what the guest's first process reads; see `super::pc`.
 //!
 //! Invariant: `share` is untrusted. Root in the guest can write files of any size, and a guest that
 //! has taken over its kernel can create anything there. The host opens regular files only, follows
@@ -110,13 +110,11 @@ impl Share {
 
     /// Hands `content` to the first process of a PC's guest that is started next, and returns the
     /// table with all files.
-    pub(super) fn write_boot(&self, content: &[u8]) -> io::Result<Option<Table>> {
-        let Some(mut table) = self.table.clone() else {
-            return Ok(None);
-        };
+    pub(super) fn write_boot(&self, content: &[u8]) -> io::Result<Table> {
+        let mut table = self.table.clone().unwrap_or_default();
         table.add(&format!("{EXCHANGE}/{BOOT}"), content, 0);
         table.write(&self.exchange().table())?;
-        Ok(Some(table))
+        Ok(table)
     }
 
     /// The trial's events as the guest appends them. Opened before it runs, which could replace the

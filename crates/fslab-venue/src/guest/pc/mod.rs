@@ -9,8 +9,8 @@ mod events;
 mod snapshot;
 mod table;
 
-pub use emulator::{Emulator, EmulatorError};
 pub(super) use emulator::{Boot, Pc, boot};
+pub use emulator::{Emulator, EmulatorError};
 pub(super) use events::TableEvents;
 pub(super) use snapshot::Snapshots;
 pub(super) use table::{Table, TableFile};

@@ -1,8 +1,9 @@
 //! The virtual time of a snapshot.
 //!
-//! The emulator's main loop, which sees a stopped processor as an idle one, may move the time to the
-//! next timer, or may have noticed first that the machine is stopped. Timers do not run before the
-//! processor does, so nothing else differs. The guest leaves in RBX when it stopped the machine.
+//! The emulator's main loop, which sees a stopped processor as an idle one, may move the time to
+//! the next timer, or may have noticed first that the machine is stopped. Timers do not run before
+//! the processor does, so nothing else differs. The guest leaves in RBX when it stopped the
+//! machine.
 
 use std::io;
 
@@ -26,11 +27,7 @@ pub(super) fn stopped_at(registers: &str) -> io::Result<i64> {
 }
 
 /// Sets the time in the state of the devices of `machine` to `at_ns`.
-pub(super) fn set_time(
-    devices: &mut [u8],
-    machine: &CountedMachine,
-    at_ns: i64,
-) -> io::Result<()> {
+pub(super) fn set_time(devices: &mut [u8], machine: &CountedMachine, at_ns: i64) -> io::Result<()> {
     let found = devices.windows(CLOCK.len()).position(|name| name == CLOCK);
     let at = found.ok_or_else(|| unknown("the clock is missing"))? + CLOCK.len() + VERSION_BYTES;
     let number = |at: usize| {

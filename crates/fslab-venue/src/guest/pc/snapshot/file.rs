@@ -15,7 +15,7 @@ use std::io::{self, Read, Write};
 
 use fslab_sys::os::FileExt;
 
-use super::Snapshot;
+use super::state::Snapshot;
 
 const MAGIC: &[u8; 16] = b"fslab-snapshot 1";
 const PAGE: usize = 4096;
@@ -34,7 +34,8 @@ impl Snapshot {
         out.write_all(&self.devices)?;
         let mut part = vec![0; PART];
         let mut address = 0;
-        while address < bytes {
+        while let Some(used) = fslab_sys::next_used(&self.memory, address)? {
+            address = used - used % PAGE as u64;
             let length = (bytes - address).min(PART as u64);
             let part = &mut part[..length as usize];
             self.memory.read_exact_at(part, address)?;
@@ -80,17 +81,14 @@ impl Snapshot {
 /// Writes the runs of pages of `part` that are not zero.
 fn write_runs(out: &mut impl Write, address: u64, part: &[u8]) -> io::Result<()> {
     let is_zero = |page: &[u8]| page.iter().all(|byte| *byte == 0);
+    let pages: Vec<_> = part.chunks(PAGE).collect();
     let mut start = 0;
-    for group in part
-        .chunks(PAGE)
-        .collect::<Vec<_>>()
-        .chunk_by(|one, next| is_zero(one) == is_zero(next))
-    {
-        let length: usize = group.iter().map(|page| page.len()).sum();
-        if !is_zero(group[0]) {
-            write_run(out, address + start as u64, &part[start..start + length])?;
+    for run in pages.chunk_by(|one, next| is_zero(one) == is_zero(next)) {
+        let end = (start + run.len() * PAGE).min(part.len());
+        if !is_zero(run[0]) {
+            write_run(out, address + start as u64, &part[start..end])?;
         }
-        start += length;
+        start = end;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use fslab_lab::Fingerprint;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{AtomicFile, TrustedFolder};
 
-use super::Snapshot;
+use super::state::Snapshot;
 use super::taking::{boot_command, take};
 use crate::guest::pc::emulator::Pc;
 use crate::guest::pc::table::Table;
@@ -64,8 +64,7 @@ impl Snapshots<'_> {
         Ok(snapshot)
     }
 
-    /// Removes all but those that were used last. A guest has read its own as a whole before it
-    /// starts.
+    /// Removes all but those that were used last. No running guest needs its file.
     fn remove_oldest(&self) {
         let Ok(entries) = fs::read_dir(self.0) else {
             return;

@@ -10,8 +10,9 @@ use fslab_model::{Failure, FailureKind};
 use fslab_sys::{ProcessGroup, WriteLimits};
 use serde_json::json;
 
+use super::clock;
 use super::monitor::Monitor;
-use super::{Snapshot, add_devices, clock, machine, path_of};
+use super::state::{Snapshot, add_devices, machine, path_of};
 use crate::guest::kernel_errors;
 use crate::guest::pc::emulator::{DeviceMemory, Pc};
 use crate::trial_output::console_of;
@@ -109,7 +110,10 @@ fn not_taken(error: &io::Error, console: &str) -> Failure {
         ),
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
             FailureKind::Timeout,
-            format!("the guest's kernel was not ready within {} s", LIMIT.as_secs()),
+            format!(
+                "the guest's kernel was not ready within {} s",
+                LIMIT.as_secs()
+            ),
         ),
         _ => (
             FailureKind::Device,

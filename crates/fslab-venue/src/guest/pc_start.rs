@@ -1,0 +1,134 @@
+//! The command that starts a PC: from a snapshot, or by a boot in a lab of an earlier fslab.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use fslab_lab::{GuestInitramfs, listed_modules};
+use fslab_model::{Bytes, CountedMachine, Failure, FailureKind, Subject};
+
+use super::boot::PcSettings;
+use super::init::GuestTask;
+use super::pc::{self, Boot, Pc, Snapshots, Table};
+use super::share::Share;
+
+/// A PC whose guest is to be started.
+pub(super) struct PcStart<'a> {
+    pub(super) settings: &'a PcSettings,
+    pub(super) kernel: &'a Path,
+    pub(super) machine: &'a CountedMachine,
+    /// The memory of the study.
+    pub(super) memory: Bytes,
+    /// Messages of this level and more severe ones go to the console.
+    pub(super) console_level: u32,
+    pub(super) share: &'a Share,
+    pub(super) table: &'a Table,
+}
+
+impl PcStart<'_> {
+    /// The command of a guest with `task` as its first process.
+    pub(super) fn command(
+        &self,
+        task: GuestTask,
+        subject: Option<&Subject>,
+        seed: u64,
+    ) -> Result<Command, Failure> {
+        let file_systems = subject.map_or_else(Vec::new, modules_of);
+        let words: Vec<_> = task.arguments().collect();
+        let task = words.join(" ");
+        match &self.settings.snapshots {
+            Some(folder) => self.by_snapshot(&Snapshots(folder), &file_systems, &task, seed),
+            None => self.by_boot(&file_systems, task, seed),
+        }
+    }
+
+    fn pc<'a>(&'a self, initramfs: &'a GuestInitramfs) -> Pc<'a> {
+        Pc {
+            emulator: &self.settings.emulator,
+            machine: self.machine,
+            kernel: self.kernel,
+            parameters: &initramfs.parameters,
+            has_timer: self.settings.has_timer,
+            memory: self.memory,
+            console_level: self.console_level,
+        }
+    }
+
+    fn by_snapshot(
+        &self,
+        snapshots: &Snapshots<'_>,
+        file_systems: &[String],
+        task: &str,
+        seed: u64,
+    ) -> Result<Command, Failure> {
+        let lab = &self.settings.initramfs;
+        let initramfs = GuestInitramfs::of_snapshot(lab).map_err(|error| self.unread(&error))?;
+        let pc = self.pc(&initramfs);
+        let snapshot = snapshots.provide(&pc, self.table, &initramfs.archive)?;
+        let modules = listed_modules(lab, file_systems).map_err(|error| self.unread(&error))?;
+        let table = self.share.write_boot(&boot_file(seed, task, &modules));
+        let command = table.and_then(|table| snapshot.command(&pc, self.share, &table));
+        command.map_err(|error| {
+            Failure::new(
+                FailureKind::Device,
+                "cannot start a guest from its snapshot",
+            )
+            .because(&error)
+        })
+    }
+
+    fn by_boot(
+        &self,
+        file_systems: &[String],
+        task: String,
+        seed: u64,
+    ) -> Result<Command, Failure> {
+        let archive = self.share.initramfs();
+        let read = GuestInitramfs::read(&self.settings.initramfs, file_systems);
+        let written = read.and_then(|initramfs| {
+            std::fs::write(&archive, &initramfs.archive)?;
+            Ok(initramfs)
+        });
+        let initramfs = written.map_err(|error| self.unread(&error))?;
+        let boot = Boot {
+            initramfs: &archive,
+            file_systems,
+            task,
+            seed,
+        };
+        Ok(pc::boot(
+            &self.pc(&initramfs),
+            &boot,
+            self.share,
+            self.table,
+        ))
+    }
+
+    fn unread(&self, error: &io::Error) -> Failure {
+        let lab = self.settings.initramfs.display();
+        let text = format!("cannot make the initramfs of a guest from {lab}");
+        Failure::new(FailureKind::Device, text).because(error)
+    }
+}
+
+/// What the first process of a guest does: kernel/simdisk/pc/init.c has the format.
+fn boot_file(seed: u64, task: &str, modules: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = format!("{seed:016x}\n{task}\n").into_bytes();
+    for module in modules {
+        file.extend(format!("{}\n", module.len()).as_bytes());
+        file.extend(module);
+    }
+    file
+}
+
+/// The names under which a PC's initramfs lists the modules of `subject`.
+fn modules_of(subject: &Subject) -> Vec<String> {
+    let entry = fslab_fs::find(subject.fs()).ok();
+    let driver = entry.and_then(|it| it.driver.kernel_name());
+    let protocol = subject.network().map(|it| it.protocol.as_str());
+    driver
+        .into_iter()
+        .chain(protocol)
+        .map(str::to_owned)
+        .collect()
+}
