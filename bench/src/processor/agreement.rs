@@ -8,6 +8,9 @@ use fslab_stats::{RankCorrelation, rank_correlation};
 /// order of a phase is repeated. An order that is not cannot be decided.
 pub(crate) const REPEATED_LEAST: f64 = 0.9;
 
+/// By how much two rates of the real run must differ, at least, to be a clear difference.
+pub(crate) const CLEAR_DIFFERENCE: f64 = 0.2;
+
 /// The phases that both runs measured, in the order of the study.
 #[derive(Clone, Debug)]
 pub(crate) struct Agreement {
@@ -60,6 +63,14 @@ impl Agreement {
         (median_of_correlations(&repeated), repeated.len())
     }
 
+    /// Of the pairs of subjects in a phase whose real rates differ clearly: how many have the same
+    /// order in the counted run, and how many there are.
+    pub(crate) fn ordered_alike(&self) -> (usize, usize) {
+        let pairs = self.phases.iter().flat_map(PhaseAgreement::clear_pairs);
+        let alike: Vec<bool> = pairs.collect();
+        (alike.iter().filter(|it| **it).count(), alike.len())
+    }
+
     /// The median over all pairs of subjects in all phases.
     pub(crate) fn median_ratio_error(&self) -> Option<f64> {
         let all = self.phases.iter().flat_map(|it| it.ratio_errors.clone());
@@ -89,6 +100,21 @@ impl PhaseAgreement {
     /// True if the real run agrees with itself on the order.
     pub(crate) fn is_repeated(&self) -> bool {
         self.own_order.is_some_and(|rho| rho >= REPEATED_LEAST)
+    }
+
+    /// Of each pair of subjects whose real rates differ clearly, whether the counted ones have the
+    /// same order.
+    fn clear_pairs(&self) -> impl Iterator<Item = bool> {
+        let rates = &self.rates;
+        let pairs = (0..rates.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+        pairs.filter_map(|(i, j)| {
+            let (slow, fast) = match rates[i].real < rates[j].real {
+                true => (&rates[i], &rates[j]),
+                false => (&rates[j], &rates[i]),
+            };
+            let is_clear = fast.real > slow.real * (1.0 + CLEAR_DIFFERENCE);
+            is_clear.then_some(fast.counted > slow.counted)
+        })
     }
 
     /// The median over the pairs of subjects.
@@ -213,6 +239,19 @@ mod tests {
             ratio_errors(&[4.0, 2.0], &[2.0, 4.0]),
             ratio_errors(&[2.0, 4.0], &[4.0, 2.0])
         );
+    }
+
+    #[test]
+    fn the_order_of_pairs_counts_where_the_real_machine_decides_it() {
+        let agreement = |rates: &[(f64, f64)]| Agreement {
+            phases: vec![phase(rates, None)],
+        };
+        // Of three pairs, one differs by less than a fifth.
+        let rates = [(1.0, 1.0), (1.1, 0.5), (2.0, 0.7)];
+        assert_eq!(agreement(&rates).ordered_alike(), (1, 2));
+        // Equal counted rates have no order.
+        assert_eq!(agreement(&[(2.0, 1.0), (1.0, 1.0)]).ordered_alike(), (0, 1));
+        assert_eq!(agreement(&[(1.0, 1.0), (1.0, 2.0)]).ordered_alike(), (0, 0));
     }
 
     #[test]

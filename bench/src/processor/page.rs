@@ -3,7 +3,7 @@
 use fslab_model::{Headline, RunRecord};
 
 use super::Findings;
-use super::agreement::{Agreement, PhaseAgreement, REPEATED_LEAST};
+use super::agreement::{Agreement, CLEAR_DIFFERENCE, PhaseAgreement, REPEATED_LEAST};
 use super::prices::{Priced, PricedPhase, Prices, Request, Trial, trials};
 use crate::grid::Grid;
 use crate::verdict::verdict;
@@ -81,7 +81,14 @@ fn summary(agreement: &Agreement) -> String {
             )
         },
     );
-    format!("{correlation} {repeated} {ratio}")
+    let (alike, all) = agreement.ordered_alike();
+    let pairs = format!(
+        "Of {all} pairs of file systems in a phase whose real rates differ by more than {:.0} %, the \
+         counted ones have the same order in {alike} ({:.0} %).",
+        100.0 * CLEAR_DIFFERENCE,
+        100.0 * alike as f64 / all.max(1) as f64
+    );
+    format!("{correlation} {repeated} {pairs} {ratio}")
 }
 
 fn conditions(findings: &Findings) -> String {
