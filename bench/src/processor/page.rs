@@ -88,6 +88,7 @@ fn summary(agreement: &Agreement) -> String {
         100.0 * CLEAR_DIFFERENCE,
         100.0 * alike as f64 / all.max(1) as f64
     );
+    let pairs = if all == 0 { String::new() } else { pairs };
     format!("{correlation} {repeated} {pairs} {ratio}")
 }
 

@@ -348,7 +348,9 @@ impl Venue {
             Start::InGuest(guest, share) => {
                 let seed = spec.perturbation.guest_seed(spec.seed);
                 let subject = Some(&spec.subject);
-                let mut command = guest.command(share, GuestTask::Trial, subject, seed)?;
+                let go_on = || !control.kill_requested();
+                let task = GuestTask::Trial;
+                let mut command = guest.command(share, task, subject, seed, &go_on)?;
                 if spec.virtual_time {
                     pin_to_processor(&mut command, request.slot);
                 }

@@ -128,7 +128,9 @@ fn compare(root: &Path, options: &Options) -> Result<Tally, String> {
         None => build_dev(root)?,
     };
     let work = make_work(&cache)?;
-    let snapshots = Snapshots(cache.join("names").join(&options.kernel).join("snapshots"));
+    // That of the runs, which is a copy.
+    let copied = work.join("cache/fslab/names").join(&options.kernel);
+    let snapshots = Snapshots(copied.join("snapshots"));
     let tally = compare_in(&work, root, options, &program, &chosen, &snapshots);
     if options.keep {
         println!("exact: the runs are kept in {}", work.display());
@@ -158,14 +160,14 @@ fn compare_in(
         plain,
         rights: Rights::probe(),
     };
-    snapshots.remove();
+    snapshots.remove()?;
     let base = base(&surroundings)?;
     let mut tally = Tally::default();
     for together in chosen {
         let program = together.iter().map(|one| one.program);
         let program = program.max().unwrap_or(Program::AsIs);
         let began = Instant::now();
-        snapshots.remove();
+        snapshots.remove()?;
         let run = match programs.path(program) {
             Ok(program) => surroundings.run(together, &program),
             Err(why) => Run {
@@ -202,9 +204,13 @@ fn compare_in(
 struct Snapshots(PathBuf);
 
 impl Snapshots {
-    fn remove(&self) {
-        // The lab may have none.
-        let _ = std::fs::remove_dir_all(&self.0);
+    fn remove(&self) -> Result<(), String> {
+        match std::fs::remove_dir_all(&self.0) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("cannot remove {}: {error}", self.0.display()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

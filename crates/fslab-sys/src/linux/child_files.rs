@@ -1,9 +1,9 @@
 //! Files without a name that a child process gets: memory, a pipe with its content, a socket.
 //!
-//! A command owns what it gives its child: nothing is left of it once the child has started.
+//! A command owns what it gives its child: it is dropped with the command.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -55,16 +55,24 @@ fn give(command: &mut Command, file: OwnedFd) -> i32 {
     descriptor
 }
 
-/// Gives the process of `command` a pipe with `content`, and returns its descriptor there.
+/// Gives the process of `command` a pipe with `content`, and returns its descriptor there: memory
+/// as a file if a pipe does not hold so much.
 ///
 /// # Errors
-/// Those of pipe(2); `WouldBlock` for more than a pipe holds.
+/// Those of pipe(2) and memfd_create(2).
 pub fn give_content_to_child(command: &mut Command, content: &[u8]) -> io::Result<i32> {
     let (reader, mut writer) = io::pipe()?;
     let flags = rustix::fs::fcntl_getfl(&writer)?;
     rustix::fs::fcntl_setfl(&writer, flags | rustix::fs::OFlags::NONBLOCK)?;
-    writer.write_all(content)?;
-    Ok(give(command, reader.into()))
+    match writer.write_all(content) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            let mut memory = memory_file(0)?;
+            memory.write_all(content)?;
+            memory.rewind()?;
+            Ok(give_to_child(command, memory))
+        }
+        written => written.map(|()| give(command, reader.into())),
+    }
 }
 
 /// Gives the process of `command` one end of a stream, and returns the other end and the descriptor
@@ -79,7 +87,7 @@ pub fn give_stream_to_child(command: &mut Command) -> io::Result<(UnixStream, i3
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Seek};
+    use std::io::Read;
     use std::process::Stdio;
 
     use super::*;
@@ -124,11 +132,11 @@ mod tests {
         let descriptor = give_content_to_child(&mut command, &content).expect("given");
         assert_eq!(shell(format!("cat <&{descriptor}"), command).len(), 40_000);
         let mut command = Command::new("bash");
-        let refused = give_content_to_child(&mut command, &vec![0; 1 << 24]);
-        assert_eq!(
-            refused.expect_err("too long").kind(),
-            io::ErrorKind::WouldBlock
-        );
+        // More than a pipe holds.
+        let content = vec![b'x'; 1 << 22];
+        let descriptor = give_content_to_child(&mut command, &content).expect("given");
+        let text = shell(format!("cat <&{descriptor}"), command);
+        assert_eq!(text.len(), content.len());
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub struct GuestSettings {
     pub pc: Option<PcSettings>,
 }
 
-/// What a PC's guest is booted with besides kernel and images.
+/// What a PC's guest is started with besides kernel and images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PcSettings {
     /// The emulator.
@@ -78,7 +78,7 @@ pub struct PcSettings {
     pub program_bytes: u64,
 }
 
-/// A guest that can be booted.
+/// A guest that can be started.
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     settings: GuestSettings,
@@ -242,9 +242,10 @@ impl Guest {
         task: GuestTask,
         subject: Option<&Subject>,
         seed: u64,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<Command, Failure> {
         let memory = self.memory_folder(share);
-        let mut command = match self.pc_command(share, task, subject, seed)? {
+        let mut command = match self.pc_command(share, task, subject, seed, go_on)? {
             Some(command) => command,
             None => {
                 let mut command = Command::new(&self.settings.kernel);
@@ -283,6 +284,7 @@ impl Guest {
         task: GuestTask,
         subject: Option<&Subject>,
         seed: u64,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Command>, Failure> {
         let (Some(pc), Clock::Virtual { machine, .. }) = (&self.settings.pc, &self.clock) else {
             return Ok(None);
@@ -299,7 +301,7 @@ impl Guest {
             share,
             table,
         };
-        start.command(task, subject, seed).map(Some)
+        start.command(task, subject, seed, go_on).map(Some)
     }
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {

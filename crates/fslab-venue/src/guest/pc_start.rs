@@ -9,7 +9,7 @@ use fslab_model::{Bytes, CountedMachine, Failure, FailureKind, Subject};
 
 use super::boot::PcSettings;
 use super::init::GuestTask;
-use super::pc::{self, Boot, Pc, Snapshots, Table};
+use super::pc::{self, Boot, Pc, Snapshot, Snapshots, Table};
 use super::share::Share;
 
 /// A PC whose guest is to be started.
@@ -32,12 +32,20 @@ impl PcStart<'_> {
         task: GuestTask,
         subject: Option<&Subject>,
         seed: u64,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<Command, Failure> {
         let file_systems = subject.map_or_else(Vec::new, modules_of);
         let words: Vec<_> = task.arguments().collect();
         let task = words.join(" ");
         match &self.settings.snapshots {
-            Some(folder) => self.by_snapshot(&Snapshots(folder), &file_systems, &task, seed),
+            Some(folder) => {
+                let initramfs = GuestInitramfs::of_snapshot(&self.settings.initramfs);
+                let initramfs = initramfs.map_err(|error| self.unread(&error))?;
+                let pc = self.pc(&initramfs);
+                let snapshots = Snapshots(folder);
+                let snapshot = snapshots.provide(&pc, self.table, &initramfs.archive, go_on)?;
+                self.by_snapshot(&pc, snapshot, &file_systems, &boot_words(seed, &task))
+            }
             None => self.by_boot(&file_systems, task, seed),
         }
     }
@@ -56,24 +64,25 @@ impl PcStart<'_> {
 
     fn by_snapshot(
         &self,
-        snapshots: &Snapshots<'_>,
+        pc: &Pc<'_>,
+        snapshot: Snapshot,
         file_systems: &[String],
-        task: &str,
-        seed: u64,
+        words: &str,
     ) -> Result<Command, Failure> {
-        let lab = &self.settings.initramfs;
-        let initramfs = GuestInitramfs::of_snapshot(lab).map_err(|error| self.unread(&error))?;
-        let pc = self.pc(&initramfs);
-        let snapshot = snapshots.provide(&pc, self.table, &initramfs.archive)?;
-        let modules = listed_modules(lab, file_systems).map_err(|error| self.unread(&error))?;
-        let table = self.share.write_boot(&boot_file(seed, task, &modules));
-        let command = table.and_then(|table| snapshot.command(&pc, self.share, &table));
+        let modules = listed_modules(&self.settings.initramfs, file_systems);
+        let modules = modules.map_err(|error| self.unread(&error))?;
+        let table = self.share.write_boot(&boot_file(words, &modules));
+        let command = table.and_then(|table| {
+            if table.exchange_bytes() != self.table.exchange_bytes() {
+                let bytes: usize = modules.iter().map(Vec::len).sum();
+                let text = format!("its modules have {bytes} bytes; strip(1) makes them smaller");
+                return Err(io::Error::other(text));
+            }
+            snapshot.command(pc, self.share, &table)
+        });
         command.map_err(|error| {
-            Failure::new(
-                FailureKind::Device,
-                "cannot start a guest from its snapshot",
-            )
-            .because(&error)
+            let text = "cannot start a guest from its snapshot";
+            Failure::new(FailureKind::Device, text).because(&error)
         })
     }
 
@@ -111,9 +120,14 @@ impl PcStart<'_> {
     }
 }
 
+/// The first lines of [`boot_file`].
+fn boot_words(seed: u64, task: &str) -> String {
+    format!("{seed:016x}\n{task}\n")
+}
+
 /// What the first process of a guest does: kernel/simdisk/pc/init.c has the format.
-fn boot_file(seed: u64, task: &str, modules: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = format!("{seed:016x}\n{task}\n").into_bytes();
+fn boot_file(words: &str, modules: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = words.as_bytes().to_vec();
     for module in modules {
         file.extend(format!("{}\n", module.len()).as_bytes());
         file.extend(module);

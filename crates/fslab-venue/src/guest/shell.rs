@@ -89,7 +89,7 @@ fn run_in(
         })
         .and_then(|()| share.write_spec(start.unwrap_or_default().as_bytes()))
         .map_err(failed("cannot prepare a guest's folder"))?;
-    let mut command = guest.command(&share, GuestTask::Shell, None, 0)?;
+    let mut command = guest.command(&share, GuestTask::Shell, None, 0, &|| true)?;
     let ended = command
         .stdin(Stdio::inherit())
         .stdout(Stdio::inherit())

@@ -216,7 +216,7 @@ impl<'a> Running<'a> {
         let mut command =
             started
                 .guest
-                .command(&share, GuestTask::States, subject.as_ref(), SEED)?;
+                .command(&share, GuestTask::States, subject.as_ref(), SEED, &|| true)?;
         pin_to_processor(&mut command, started.slot);
         lease.share_with(&mut command);
         let (reader, writer) = io::pipe().map_err(&starting)?;

@@ -12,5 +12,5 @@ mod table;
 pub(super) use emulator::{Boot, Pc, boot};
 pub use emulator::{Emulator, EmulatorError};
 pub(super) use events::TableEvents;
-pub(super) use snapshot::Snapshots;
+pub(super) use snapshot::{Snapshot, Snapshots};
 pub(super) use table::{Table, TableFile};

@@ -90,7 +90,7 @@ impl Table {
     }
 
     /// Bytes of the exchange: a power of two.
-    pub(super) fn exchange_bytes(&self) -> u64 {
+    pub(in crate::guest) fn exchange_bytes(&self) -> u64 {
         let bytes = Self::contents_at() + self.contents.len() as u64;
         padded_bytes(bytes.max(self.exchange_min))
     }

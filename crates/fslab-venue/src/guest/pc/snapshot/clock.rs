@@ -2,8 +2,8 @@
 //!
 //! The emulator's main loop, which sees a stopped processor as an idle one, may move the time to
 //! the next timer, or may have noticed first that the machine is stopped. Timers do not run before
-//! the processor does, so nothing else differs. The guest leaves in RBX when it stopped the
-//! machine.
+//! the processor does, so nothing else differs. The guest leaves in RBX the time at which it
+//! stopped the machine.
 
 use std::io;
 
@@ -18,7 +18,7 @@ const VERSION_BYTES: usize = 4;
 /// More than the longest interval of the kernel's tick.
 const MOVED_MAX_NS: i64 = 1_000_000_000;
 
-/// The time at which the guest has stopped the machine, of its registers.
+/// The time at which the guest has stopped the machine, from its registers.
 pub(super) fn stopped_at(registers: &str) -> io::Result<i64> {
     let value = registers.split_once(REGISTER).map(|(_, rest)| rest);
     let digits = value.and_then(|rest| rest.get(..16));

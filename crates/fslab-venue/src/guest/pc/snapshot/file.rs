@@ -6,7 +6,7 @@
 //!     u64        bytes of memory
 //!     ...        the state of the devices
 //!     runs of pages, by their addresses: u64 address, u64 bytes, the bytes
-//!     u64, u64   a run of 0 bytes: the end
+//!     u64, u64   a run of 0 bytes at the end of the memory
 //! ```
 //! Numbers are little endian.
 
@@ -22,7 +22,7 @@ const PAGE: usize = 4096;
 /// Bytes that are read at a time; the longest run.
 const PART: usize = 1 << 20;
 /// More than the state of any machine's devices.
-const DEVICES_MAX: u64 = 1 << 20;
+pub(super) const DEVICES_MAX: u64 = 1 << 20;
 
 impl Snapshot {
     /// Writes it to `out`.
@@ -62,15 +62,21 @@ impl Snapshot {
         input.read_exact(&mut devices)?;
         let memory: File = fslab_sys::memory_file(bytes)?;
         let mut part = vec![0; PART];
+        let mut begin = 0;
         loop {
             let (address, length) = (read_number(input)?, read_number(input)?);
             let end = address.checked_add(length);
-            if length > PART as u64 || end.is_none_or(|end| end > bytes) {
+            let end = end.filter(|end| *end <= bytes).ok_or_else(damaged)?;
+            if length > PART as u64 || address < begin {
                 return Err(damaged());
             }
             if length == 0 {
-                return Ok(Self { devices, memory });
+                let is_end = address == bytes && input.read(&mut [0])? == 0;
+                return is_end
+                    .then_some(Self { devices, memory })
+                    .ok_or_else(damaged);
             }
+            begin = end;
             let part = &mut part[..length as usize];
             input.read_exact(part)?;
             memory.write_all_at(part, address)?;
@@ -105,7 +111,7 @@ fn read_number(input: &mut impl Read) -> io::Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
@@ -159,10 +165,18 @@ mod tests {
         let mut damaged = file.clone();
         damaged[3] ^= 1;
         assert!(read(&damaged, BYTES).is_some());
-        // A run that would lie behind the memory.
-        let mut damaged = file.clone();
         let at = MAGIC.len() + 16 + b"the state of the devices".len();
-        damaged[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert!(read(&damaged, BYTES).is_some());
+        let with = |range: std::ops::Range<usize>, bytes: &[u8]| {
+            let mut damaged = file.clone();
+            damaged[range].copy_from_slice(bytes);
+            damaged
+        };
+        // A run that would lie behind the memory, and one of zeros where the first was.
+        assert!(read(&with(at..at + 8, &u64::MAX.to_le_bytes()), BYTES).is_some());
+        assert!(read(&with(at..at + 16, &[0; 16]), BYTES).is_some());
+        // The first run a second time.
+        let second = at + 16 + 3 * PAGE;
+        assert!(read(&with(second..second + 8, &[0; 8]), BYTES).is_some());
+        assert!(read(&[&file[..], b"more"].concat(), BYTES).is_some());
     }
 }

@@ -1,23 +1,31 @@
 //! The snapshots of a lab, in its folder: `KEY.snapshot` for each machine, and a lock.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use fslab_lab::Fingerprint;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{AtomicFile, TrustedFolder};
 
 use super::state::Snapshot;
-use super::taking::{boot_command, take};
+use super::taking::{LIMIT, boot_command, take};
 use crate::guest::pc::emulator::Pc;
 use crate::guest::pc::table::Table;
 
-/// Snapshots that a lab keeps, those that were used last; one has about 80 MB.
+/// Snapshots that a lab keeps, those that were used last; one has 80 to 140 MB.
 const KEPT: usize = 8;
 const SUFFIX: &str = ".snapshot";
 const LOCK: &str = "lock";
+/// How often a lock is tried.
+const STEP: Duration = Duration::from_millis(20);
+/// The firmware, where packages of QEMU have it: it is a part of what boots.
+const FIRMWARE: [&str; 2] = [
+    "/usr/share/seabios/bios-256k.bin",
+    "/usr/share/qemu/bios-256k.bin",
+];
 
 /// The snapshots in a folder, which need not exist.
 pub(in crate::guest) struct Snapshots<'a>(pub(in crate::guest) &'a Path);
@@ -25,38 +33,33 @@ pub(in crate::guest) struct Snapshots<'a>(pub(in crate::guest) &'a Path);
 impl Snapshots<'_> {
     /// The snapshot of a machine with the devices of `table`, booted from `initramfs`. It is taken
     /// if it is not there or is damaged; what takes one at the same time is waited for. Where the
-    /// folder cannot be written, it is taken for this guest alone.
+    /// folder cannot be used, it is taken for this guest alone.
     pub(in crate::guest) fn provide(
         &self,
         pc: &Pc<'_>,
         table: &Table,
         initramfs: &[u8],
+        go_on: &dyn Fn() -> bool,
     ) -> Result<Snapshot, Failure> {
         let devices = table.device_sizes();
         let name = format!("{}{SUFFIX}", key(pc, &devices, initramfs)?);
         let bytes = pc.total_memory().0;
-        let failed = |error: io::Error| {
-            let text = "cannot use the folder of a lab's snapshots";
-            Failure::at(FailureKind::Device, text, self.0, &error)
-        };
-        let folder = match TrustedFolder::open_or_make(self.0) {
-            Ok(folder) => folder,
-            Err(error) if is_closed(&error) => return take(pc, &devices, initramfs),
-            Err(error) => return Err(failed(error)),
+        let take = || take(pc, &devices, initramfs, go_on);
+        // Other users may read it.
+        let _ = fs::create_dir(self.0);
+        let Ok(folder) = TrustedFolder::open(self.0) else {
+            return take();
         };
         if let Ok(snapshot) = read(&folder, &name, bytes) {
             return Ok(snapshot);
         }
-        let lock = match fs::File::create(self.0.join(LOCK)) {
-            Ok(lock) => lock,
-            Err(error) if is_closed(&error) => return take(pc, &devices, initramfs),
-            Err(error) => return Err(failed(error)),
+        let Some(_lock) = lock(&folder, go_on) else {
+            return take();
         };
-        lock.lock().map_err(failed)?;
         if let Ok(snapshot) = read(&folder, &name, bytes) {
             return Ok(snapshot);
         }
-        let snapshot = take(pc, &devices, initramfs)?;
+        let snapshot = take()?;
         // Without room for it, the next guest takes it again.
         if write(&snapshot, &self.0.join(&name)).is_ok() {
             self.remove_oldest();
@@ -84,13 +87,23 @@ impl Snapshots<'_> {
     }
 }
 
-/// Identifies the machine: the emulator with its version and options, and what it boots.
+/// Identifies the machine: the emulator with its build, options and firmware, and what it boots.
+/// The kernel is that of the lab in whose folder the snapshot is.
 fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> Result<String, Failure> {
     let no_memory = fslab_sys::memory_file(0).map_err(|error| {
         Failure::new(FailureKind::Device, "cannot make memory for a guest").because(&error)
     })?;
     let mut fingerprint = Fingerprint::default();
     fingerprint.add(&pc.emulator.version);
+    for path in std::iter::once(pc.emulator.program.as_path()).chain(FIRMWARE.map(Path::new)) {
+        fingerprint.add(path.to_string_lossy().as_bytes());
+        if let Ok(about) = fs::metadata(path) {
+            fingerprint.add(about.len().to_le_bytes());
+            let changed = about.modified().ok();
+            let since = changed.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+            fingerprint.add(since.unwrap_or_default().as_nanos().to_le_bytes());
+        }
+    }
     for argument in boot_command(pc, devices, no_memory).get_args() {
         let argument = argument.to_string_lossy();
         // The number of a descriptor differs from guest to guest.
@@ -102,13 +115,23 @@ fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> Result<String, 
     Ok(fingerprint.finish().to_string())
 }
 
-/// True where another user's folder or a read-only file system is the cause.
-fn is_closed(error: &io::Error) -> bool {
-    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
-    matches!(
-        error.kind(),
-        PermissionDenied | ReadOnlyFilesystem | StorageFull
-    )
+/// Locks the folder; `None` if it cannot be written, if the lock is not given in the time in which
+/// a snapshot is taken, or if the run is to end.
+fn lock(folder: &TrustedFolder, go_on: &dyn Fn() -> bool) -> Option<fs::File> {
+    let made = folder.make_file(LOCK);
+    let file = made.or_else(|_| folder.open_file(LOCK)).ok()?;
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Some(file),
+            Err(TryLockError::Error(_)) => return None,
+            Err(TryLockError::WouldBlock) => {}
+        }
+        if Instant::now() >= deadline || !go_on() {
+            return None;
+        }
+        thread::sleep(STEP);
+    }
 }
 
 fn read(folder: &TrustedFolder, name: &str, bytes: u64) -> io::Result<Snapshot> {

@@ -20,3 +20,4 @@ mod state;
 mod taking;
 
 pub(in crate::guest) use kept::Snapshots;
+pub(in crate::guest) use state::Snapshot;

@@ -25,8 +25,8 @@ pub(super) fn machine(pc: &Pc<'_>, options: &str, memory: File) -> Command {
         path_of(descriptor),
         pc.total_memory().0
     ));
-    // By the port of this device the guest stops the machine.
-    command.args(["-device", "pvpanic"]);
+    // By the port of this device the guest stops the machine. QEMU's random numbers are fixed.
+    command.args(["-device", "pvpanic", "-seed", "0"]);
     command
 }
 

@@ -11,14 +11,16 @@ use fslab_sys::{ProcessGroup, WriteLimits};
 use serde_json::json;
 
 use super::clock;
+use super::file::DEVICES_MAX;
 use super::monitor::Monitor;
 use super::state::{Snapshot, add_devices, machine, path_of};
 use crate::guest::kernel_errors;
 use crate::guest::pc::emulator::{DeviceMemory, Pc};
+use crate::host_memory::{HostMemory, out_of_memory};
 use crate::trial_output::console_of;
 
-/// Until a machine has to be stopped by its guest; usual are 2 to 5 s.
-const LIMIT: Duration = Duration::from_secs(180);
+/// Until a machine has to be stopped by its guest; usual are 1 to 7 s.
+pub(super) const LIMIT: Duration = Duration::from_secs(180);
 /// Until what the kernel has written last is read.
 const CONSOLE_LIMIT: Duration = Duration::from_secs(2);
 
@@ -39,11 +41,13 @@ pub(super) fn take(
     pc: &Pc<'_>,
     devices: &[(u32, u64)],
     initramfs: &[u8],
+    go_on: &dyn Fn() -> bool,
 ) -> Result<Snapshot, Failure> {
     let failed = |error: io::Error| {
         let text = "cannot take a snapshot of a guest's machine";
-        Failure::new(FailureKind::Device, text).because(&error)
+        Failure::new(FailureKind::Host, text).because(&error)
     };
+    let host_memory = HostMemory::now();
     let mut memory = fslab_sys::memory_file(pc.total_memory().0).map_err(failed)?;
     let its_memory = memory.try_clone().map_err(failed)?;
     let mut command = boot_command(pc, devices, its_memory);
@@ -60,25 +64,34 @@ pub(super) fn take(
         .args(["-initrd", &path_of(archive), "-chardev"])
         .arg(format!("socket,id=qmp,fd={monitor}"))
         .args(["-mon", "chardev=qmp,mode=control"]);
-    let (mut group, console) = start(command).map_err(failed)?;
-    let taken = Monitor::open(stream, LIMIT).and_then(|mut monitor| {
-        monitor.wait_for("STOP")?;
+    let (group, console) = start(command).map_err(failed)?;
+    let taken = Monitor::open(stream, LIMIT, go_on).and_then(|mut monitor| {
+        monitor.wait_until_stopped()?;
         let question = json!({ "command-line": "info registers" });
         let registers = monitor.execute("human-monitor-command", &question)?;
         let arguments = json!({ "filename": state_path, "live": false });
         monitor.execute("xen-save-devices-state", &arguments)?;
         clock::stopped_at(registers.as_str().unwrap_or_default())
     });
-    let _ = group.signal(fslab_sys::Signal::Kill);
-    drop(group.stdout.take());
+    // It is killed and reaped.
     drop(group);
     let stopped_at = taken.map_err(|error| {
+        if host_memory.ran_out() {
+            return out_of_memory("the emulator", " of a guest", None);
+        }
         let console = console.recv_timeout(CONSOLE_LIMIT).unwrap_or_default();
         not_taken(&error, &console)
     })?;
     let mut devices = Vec::new();
     state.rewind().map_err(failed)?;
+    let mut state = state.take(DEVICES_MAX + 1);
     state.read_to_end(&mut devices).map_err(failed)?;
+    let bytes = memory.metadata().map_err(failed)?.len();
+    if devices.len() as u64 > DEVICES_MAX || bytes != pc.total_memory().0 {
+        return Err(failed(io::Error::other(
+            "the emulator has written too much",
+        )));
+    }
     clock::set_time(&mut devices, pc.machine, stopped_at).map_err(failed)?;
     memory.rewind().map_err(failed)?;
     Ok(Snapshot { devices, memory })
@@ -101,38 +114,32 @@ fn start(mut command: Command) -> io::Result<(ProcessGroup, Receiver<String>)> {
     Ok((group, console_of(reader)))
 }
 
-/// The failure of an emulator that has ended, that has hung, or that lacks a command.
+/// The failure of an emulator that has ended, that has hung, or that lacks a command. It is none of
+/// a subject: nothing of it has been started.
 fn not_taken(error: &io::Error, console: &str) -> Failure {
-    let (kind, text) = match error.kind() {
-        io::ErrorKind::UnexpectedEof => (
-            FailureKind::Crash,
-            "the guest's kernel ended before it was ready".to_owned(),
-        ),
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
-            FailureKind::Timeout,
-            format!(
-                "the guest's kernel was not ready within {} s",
-                LIMIT.as_secs()
-            ),
-        ),
-        _ => (
-            FailureKind::Device,
-            "cannot take a snapshot of a guest's machine".to_owned(),
-        ),
+    let text = match error.kind() {
+        io::ErrorKind::Interrupted => {
+            let text = "stopped before the guest's machine was ready";
+            return Failure::new(FailureKind::Interrupted, text);
+        }
+        io::ErrorKind::UnexpectedEof => "the emulator of a guest ended before the guest was ready",
+        io::ErrorKind::TimedOut => "the guest's machine was not ready in time",
+        _ => "cannot take a snapshot of a guest's machine",
     };
-    let mut failure = Failure::new(kind, text);
+    let mut failure = Failure::new(FailureKind::Host, text);
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {}
+        io::ErrorKind::TimedOut => failure.causes.push(format!("{} s", LIMIT.as_secs())),
+        _ => failure = failure.because(error),
+    }
     let errors = kernel_errors(console);
-    // Else the last that it has said: an emulator says why it does not start.
-    let last = console.lines().rev().filter(|line| !line.trim().is_empty());
+    // Else the last line: an emulator says why it does not start.
+    let last = console.lines().rev().find(|line| !line.trim().is_empty());
     let said = match errors.is_empty() {
-        true => last.take(1).map(str::to_owned).collect(),
+        true => last.map(str::to_owned).into_iter().collect(),
         false => errors,
     };
-    if kind == FailureKind::Device {
-        failure = failure.because(error);
-    }
-    failure
-        .causes
-        .extend(said.iter().map(|line| format!("the guest says: {line}")));
-    failure
+    let said = said.iter().map(|line| format!("its console says: {line}"));
+    failure.causes.extend(said);
+    failure.hint("the same command with --resume tries it again; --kernel names another lab")
 }
