@@ -106,8 +106,7 @@ impl PhaseAgreement {
     /// same order.
     fn clear_pairs(&self) -> impl Iterator<Item = bool> {
         let rates = &self.rates;
-        let pairs = (0..rates.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-        pairs.filter_map(|(i, j)| {
+        pairs(rates.len()).filter_map(|(i, j)| {
             let (slow, fast) = match rates[i].real < rates[j].real {
                 true => (&rates[i], &rates[j]),
                 false => (&rates[j], &rates[i]),
@@ -130,10 +129,14 @@ pub(super) fn ratio_errors(real: &[f64], counted: &[f64]) -> Vec<f64> {
         .zip(counted)
         .map(|(a, b)| (a / b).ln())
         .collect();
-    let pairs = (0..logs.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    pairs
+    pairs(logs.len())
         .map(|(i, j)| (logs[i] - logs[j]).abs().exp_m1())
         .collect()
+}
+
+/// The pairs of so many, by their positions.
+fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).flat_map(|i| (0..i).map(move |j| (i, j)))
 }
 
 /// The middle value; between the two middle ones of an even number.

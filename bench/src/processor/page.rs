@@ -82,13 +82,15 @@ fn summary(agreement: &Agreement) -> String {
         },
     );
     let (alike, all) = agreement.ordered_alike();
-    let pairs = format!(
-        "Of {all} pairs of file systems in a phase whose real rates differ by more than {:.0} %, the \
-         counted ones have the same order in {alike} ({:.0} %).",
-        100.0 * CLEAR_DIFFERENCE,
-        100.0 * alike as f64 / all.max(1) as f64
-    );
-    let pairs = if all == 0 { String::new() } else { pairs };
+    let pairs = match all {
+        0 => "No pair of file systems has clearly different real rates.".to_owned(),
+        _ => format!(
+            "Of {all} pairs of file systems in a phase whose real rates differ by more than {:.0} %, \
+             the counted ones have the same order in {alike} ({:.0} %).",
+            100.0 * CLEAR_DIFFERENCE,
+            100.0 * alike as f64 / all as f64
+        ),
+    };
     format!("{correlation} {repeated} {pairs} {ratio}")
 }
 

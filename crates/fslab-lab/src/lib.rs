@@ -56,7 +56,7 @@ pub use lab_builder::{BuiltLab, build_lab};
 pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
 pub use padded::{padded, padded_bytes, write_padded};
-pub use pc::{GuestInitramfs, PcFacts, listed_modules};
+pub use pc::{GuestInitramfs, LabInitramfs, PcFacts};
 pub use progress::{BuildStage, Objects, Progress};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,

@@ -174,34 +174,43 @@ pub struct GuestInitramfs {
     pub parameters: Vec<String>,
 }
 
-impl GuestInitramfs {
-    /// That of a machine of which a snapshot is taken, from the archive of its lab: with the
-    /// modules of every guest.
+/// The archive of a lab, of which its guests get parts.
+pub struct LabInitramfs(Vec<u8>);
+
+impl LabInitramfs {
+    /// Reads it.
     ///
     /// # Errors
-    /// Those of reading it, and that it is damaged.
-    pub fn of_snapshot(lab: &Path) -> io::Result<Self> {
-        Self::of(std::fs::read(lab)?, &[], |list| list == BASE_LIST)
+    /// Those of reading the file.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        std::fs::read(path).map(Self)
     }
 
-    /// That of a guest that loads the modules of `lists`, from the archive of a lab of which no
-    /// snapshot is taken.
+    /// That of a machine of which a snapshot is taken: with the modules of every guest.
     ///
     /// # Errors
-    /// Those of reading it, and that it is damaged.
-    pub fn read(lab: &Path, lists: &[String]) -> io::Result<Self> {
-        Self::of(std::fs::read(lab)?, lists, |_| true)
+    /// If the archive is damaged.
+    pub fn of_snapshot(&self) -> io::Result<GuestInitramfs> {
+        self.part(&[], |list| list == BASE_LIST)
     }
 
-    fn of(
-        archive: Vec<u8>,
+    /// That of a guest that loads the modules of `lists`, in a lab of which no snapshot is taken.
+    ///
+    /// # Errors
+    /// If the archive is damaged.
+    pub fn of_guest(&self, lists: &[String]) -> io::Result<GuestInitramfs> {
+        self.part(lists, |_| true)
+    }
+
+    fn part(
+        &self,
         lists: &[String],
         is_list_kept: impl Fn(&str) -> bool,
-    ) -> io::Result<Self> {
-        let entries = entries(&archive)?;
+    ) -> io::Result<GuestInitramfs> {
+        let entries = entries(&self.0)?;
         let Some(parameters) = entries.iter().find(|it| it.name == PARAMETERS) else {
-            return Ok(Self {
-                archive,
+            return Ok(GuestInitramfs {
+                archive: self.0.clone(),
                 parameters: Vec::new(),
             });
         };
@@ -217,43 +226,35 @@ impl GuestInitramfs {
             (None, None) => entry.name != PARAMETERS,
         };
         let kept: Vec<_> = entries.iter().filter(is_kept).map(|it| it.bytes).collect();
-        Ok(Self {
+        Ok(GuestInitramfs {
             archive: kept.concat(),
             parameters: parameters.lines(),
         })
     }
-}
 
-/// The modules of `lists` in the archive of a lab, in the order in which they are loaded, without
-/// those of every guest.
-///
-/// # Errors
-/// Those of reading it, and that it is damaged.
-pub fn listed_modules(lab: &Path, lists: &[String]) -> io::Result<Vec<Vec<u8>>> {
-    modules_in(&std::fs::read(lab)?, lists)
-}
-
-fn modules_in(archive: &[u8], lists: &[String]) -> io::Result<Vec<Vec<u8>>> {
-    let entries = entries(archive)?;
-    let paths = |list: &str| {
-        let stored = entries.iter().find(|it| it.below(LISTS) == Some(list));
-        stored.map_or_else(Vec::new, Stored::lines)
-    };
-    let mut begun: BTreeSet<String> = paths(BASE_LIST).into_iter().collect();
-    let needed = lists.iter().flat_map(|list| paths(list));
-    let needed = needed.filter(|path| begun.insert(path.clone()));
-    needed
-        .map(|path| {
-            let stored = entries
-                .iter()
-                .find(|it| path.strip_prefix('/') == Some(it.name));
-            let stored = stored.ok_or_else(|| {
+    /// The modules of `lists`, in the order in which they are loaded, without those of every guest.
+    ///
+    /// # Errors
+    /// If the archive is damaged.
+    pub fn modules(&self, lists: &[String]) -> io::Result<Vec<&[u8]>> {
+        let entries = entries(&self.0)?;
+        let paths = |list: &str| {
+            let stored = entries.iter().find(|it| it.below(LISTS) == Some(list));
+            stored.map_or_else(Vec::new, Stored::lines)
+        };
+        let mut begun: BTreeSet<String> = paths(BASE_LIST).into_iter().collect();
+        let needed = lists.iter().flat_map(|list| paths(list));
+        let needed = needed.filter(|path| begun.insert(path.clone()));
+        let module = |path: String| {
+            let name = path.strip_prefix('/');
+            let stored = entries.iter().find(|it| name == Some(it.name));
+            stored.map(|it| it.content).ok_or_else(|| {
                 let text = format!("the initramfs lists {path}, which it does not have");
                 io::Error::new(io::ErrorKind::InvalidData, text)
-            })?;
-            Ok(stored.content.to_vec())
-        })
-        .collect()
+            })
+        };
+        needed.map(module).collect()
+    }
 }
 
 impl Stored<'_> {
@@ -342,8 +343,8 @@ mod tests {
     fn a_guest_has_the_modules_of_its_file_system_and_its_kernel_the_parameters() {
         let whole = with_modules(&[(PARAMETERS, "quiet\npmtmr=0\n")]);
         let expect = |list: &str, left_out: &[&str]| {
-            let guest = GuestInitramfs::of(whole.clone(), &[list.to_owned()], |_| true)
-                .expect("an archive");
+            let guest = LabInitramfs(whole.clone()).of_guest(&[list.to_owned()]);
+            let guest = guest.expect("an archive");
             assert_eq!(guest.parameters, ["quiet", "pmtmr=0"]);
             let mut expected = names(&whole);
             expected.retain(|name| *name != PARAMETERS && !left_out.contains(name));
@@ -358,13 +359,13 @@ mod tests {
     #[test]
     fn a_snapshot_has_the_modules_of_every_guest_and_each_guest_those_of_its_file_system() {
         let whole = with_modules(&[(PARAMETERS, "quiet\n")]);
-        let is_base = |list: &str| list == BASE_LIST;
-        let guest = GuestInitramfs::of(whole.clone(), &[], is_base).expect("an archive");
+        let lab = LabInitramfs(whole);
+        let guest = lab.of_snapshot().expect("an archive");
         let expected = ["files", "init", "files/erofs.ko", "modules/base", TRAILER];
         assert_eq!(names(&guest.archive), expected);
         let modules = |lists: &[&str]| {
             let lists: Vec<_> = lists.iter().map(|it| (*it).to_owned()).collect();
-            modules_in(&whole, &lists).expect("they are there")
+            lab.modules(&lists).expect("they are there")
         };
         assert_eq!(modules(&["ext4", "xfs"]), [&b"jbd2"[..], b"ext4", b"xfs"]);
         // What it needs was loaded by the file system before it, or by every guest.
@@ -374,7 +375,10 @@ mod tests {
         );
         assert!(modules(&["jfs"]).is_empty());
         let lacking = with_modules(&[("modules/jfs", "/files/jfs.ko\n")]);
-        let error = modules_in(&lacking, &["jfs".to_owned()]).expect_err("it is not there");
+        let lacking = LabInitramfs(lacking);
+        let error = lacking
+            .modules(&["jfs".to_owned()])
+            .expect_err("it is not there");
         assert!(error.to_string().contains("/files/jfs.ko"), "{error}");
     }
 
@@ -382,8 +386,8 @@ mod tests {
     #[test]
     fn the_archive_of_an_earlier_fslab_is_taken_as_it_is() {
         let whole = with_modules(&[]);
-        let guest =
-            GuestInitramfs::of(whole.clone(), &["ext4".to_owned()], |_| true).expect("an archive");
+        let guest = LabInitramfs(whole.clone()).of_guest(&["ext4".to_owned()]);
+        let guest = guest.expect("an archive");
         assert_eq!(guest.archive, whole);
         assert!(guest.parameters.is_empty());
     }
@@ -392,14 +396,14 @@ mod tests {
     fn an_archive_that_ends_early_or_has_other_numbers_is_refused() {
         let whole = with_modules(&[]);
         for end in 0..whole.len() {
-            let cut = GuestInitramfs::of(whole[..end].to_vec(), &[], |_| true);
+            let cut = LabInitramfs(whole[..end].to_vec()).of_guest(&[]);
             assert!(cut.is_err(), "{end} of {}", whole.len());
         }
         for field in [CONTENT_BYTES, NAME_BYTES] {
             let mut damaged = whole.clone();
             let at = MAGIC.len() + field * DIGITS;
             damaged[at..at + DIGITS].copy_from_slice(b"ffffffff");
-            let refused = GuestInitramfs::of(damaged, &[], |_| true).expect_err("too long");
+            let refused = LabInitramfs(damaged).of_guest(&[]).expect_err("too long");
             assert!(refused.to_string().contains("entry 1"), "{refused}");
         }
     }

@@ -26,4 +26,4 @@ mod signature;
 pub(crate) use build::build_pc;
 pub(crate) use driver::recipe_digest;
 pub use facts::PcFacts;
-pub use initramfs::{GuestInitramfs, listed_modules};
+pub use initramfs::{GuestInitramfs, LabInitramfs};

@@ -6,12 +6,11 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::fs::{MemfdFlags, SeekFrom};
 
-use super::status::check;
+use super::process::inherit;
 
 /// Memory of `bytes` zeros as a file.
 ///
@@ -42,16 +41,7 @@ pub fn give_to_child(command: &mut Command, file: File) -> i32 {
 
 fn give(command: &mut Command, file: OwnedFd) -> i32 {
     let descriptor = file.as_raw_fd();
-    let prepare = move || {
-        // SAFETY: the call takes only numbers. Between fork and exec the descriptor is the child's
-        // copy.
-        check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) })
-    };
-    // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
-    // takes a lock.
-    unsafe {
-        command.pre_exec(prepare);
-    }
+    inherit(command, file);
     descriptor
 }
 

@@ -204,11 +204,15 @@ pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
 /// Lets only the process of `command` inherit `file` and its lock. The file must be open at the
 /// start; otherwise the start fails.
 pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
-    let descriptor = file.as_raw_fd();
+    inherit(command, file.as_raw_fd());
+}
+
+/// The same of a descriptor, or of a file that the command owns from now on.
+pub(super) fn inherit(command: &mut Command, file: impl AsRawFd + Send + Sync + 'static) {
     let prepare = move || {
         // SAFETY: the call takes only numbers. Between fork and exec the descriptor is the child's
         // copy.
-        check(unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) })
+        check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) })
     };
     // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
     // takes a lock.

@@ -36,8 +36,6 @@ pub(super) struct PcFiles<'a> {
     settings: &'a GuestSettings,
     memory: Bytes,
     disk: &'a SimulatedDisk,
-    /// Whether the guest starts from a snapshot.
-    has_snapshot: bool,
     files: Vec<(TableFile, Origin)>,
 }
 
@@ -54,7 +52,6 @@ impl<'a> PcFiles<'a> {
             settings,
             memory,
             disk,
-            has_snapshot: pc.snapshots.is_some(),
             files: Vec::new(),
         };
         let events = format!("{EXCHANGE}/{EVENTS}");
@@ -115,9 +112,10 @@ impl<'a> PcFiles<'a> {
         options.push(format!("lab_exchange={EXCHANGE}"));
         options.push(format!("lab_memory={}\n", self.memory.0 >> 10));
         // The sizes of devices are a part of a snapshot: what is handed over is not.
-        let mut table = match self.has_snapshot {
-            true => Table::with_exchange_of(EXCHANGE_BYTES),
-            false => Table::default(),
+        let pc = self.settings.pc.as_ref();
+        let mut table = match pc.and_then(|pc| pc.snapshots.as_ref()) {
+            Some(_) => Table::with_exchange_of(EXCHANGE_BYTES),
+            None => Table::default(),
         };
         for (file, _) in &self.files {
             table.add_device(file.clone());

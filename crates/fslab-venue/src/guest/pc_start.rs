@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use fslab_lab::{GuestInitramfs, listed_modules};
+use fslab_lab::{GuestInitramfs, LabInitramfs};
 use fslab_model::{Bytes, CountedMachine, Failure, FailureKind, Subject};
 
 use super::boot::PcSettings;
@@ -37,16 +37,19 @@ impl PcStart<'_> {
         let file_systems = subject.map_or_else(Vec::new, modules_of);
         let words: Vec<_> = task.arguments().collect();
         let task = words.join(" ");
+        let lab = LabInitramfs::read(&self.settings.initramfs);
+        let lab = lab.map_err(|error| self.unread(&error))?;
         match &self.settings.snapshots {
             Some(folder) => {
-                let initramfs = GuestInitramfs::of_snapshot(&self.settings.initramfs);
-                let initramfs = initramfs.map_err(|error| self.unread(&error))?;
+                let initramfs = lab.of_snapshot().map_err(|error| self.unread(&error))?;
+                let modules = lab.modules(&file_systems);
+                let modules = modules.map_err(|error| self.unread(&error))?;
                 let pc = self.pc(&initramfs);
                 let snapshots = Snapshots(folder);
                 let snapshot = snapshots.provide(&pc, self.table, &initramfs.archive, go_on)?;
-                self.by_snapshot(&pc, snapshot, &file_systems, &boot_words(seed, &task))
+                self.by_snapshot(&pc, snapshot, &boot_file(seed, &task, &modules))
             }
-            None => self.by_boot(&file_systems, task, seed),
+            None => self.by_boot(&lab, &file_systems, task, seed),
         }
     }
 
@@ -66,15 +69,11 @@ impl PcStart<'_> {
         &self,
         pc: &Pc<'_>,
         snapshot: Snapshot,
-        file_systems: &[String],
-        words: &str,
+        boot_file: &[u8],
     ) -> Result<Command, Failure> {
-        let modules = listed_modules(&self.settings.initramfs, file_systems);
-        let modules = modules.map_err(|error| self.unread(&error))?;
-        let table = self.share.write_boot(&boot_file(words, &modules));
-        let command = table.and_then(|table| {
+        let command = self.share.write_boot(boot_file).and_then(|table| {
             if table.exchange_bytes() != self.table.exchange_bytes() {
-                let bytes: usize = modules.iter().map(Vec::len).sum();
+                let bytes = boot_file.len();
                 let text = format!("its modules have {bytes} bytes; strip(1) makes them smaller");
                 return Err(io::Error::other(text));
             }
@@ -88,13 +87,13 @@ impl PcStart<'_> {
 
     fn by_boot(
         &self,
+        lab: &LabInitramfs,
         file_systems: &[String],
         task: String,
         seed: u64,
     ) -> Result<Command, Failure> {
         let archive = self.share.initramfs();
-        let read = GuestInitramfs::read(&self.settings.initramfs, file_systems);
-        let written = read.and_then(|initramfs| {
+        let written = lab.of_guest(file_systems).and_then(|initramfs| {
             std::fs::write(&archive, &initramfs.archive)?;
             Ok(initramfs)
         });
@@ -120,17 +119,12 @@ impl PcStart<'_> {
     }
 }
 
-/// The first lines of [`boot_file`].
-fn boot_words(seed: u64, task: &str) -> String {
-    format!("{seed:016x}\n{task}\n")
-}
-
 /// What the first process of a guest does: kernel/simdisk/pc/init.c has the format.
-fn boot_file(words: &str, modules: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = words.as_bytes().to_vec();
+fn boot_file(seed: u64, task: &str, modules: &[&[u8]]) -> Vec<u8> {
+    let mut file = format!("{seed:016x}\n{task}\n").into_bytes();
     for module in modules {
         file.extend(format!("{}\n", module.len()).as_bytes());
-        file.extend(module);
+        file.extend(*module);
     }
     file
 }

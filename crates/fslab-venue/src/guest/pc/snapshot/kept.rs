@@ -6,8 +6,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use fslab_lab::Fingerprint;
-use fslab_model::{Failure, FailureKind};
+use fslab_lab::{Fingerprint, KernelKey};
+use fslab_model::Failure;
 use fslab_sys::{AtomicFile, TrustedFolder};
 
 use super::state::Snapshot;
@@ -42,7 +42,7 @@ impl Snapshots<'_> {
         go_on: &dyn Fn() -> bool,
     ) -> Result<Snapshot, Failure> {
         let devices = table.device_sizes();
-        let name = format!("{}{SUFFIX}", key(pc, &devices, initramfs)?);
+        let name = format!("{}{SUFFIX}", key(pc, &devices, initramfs));
         let bytes = pc.total_memory().0;
         let take = || take(pc, &devices, initramfs, go_on);
         // Other users may read it.
@@ -89,10 +89,7 @@ impl Snapshots<'_> {
 
 /// Identifies the machine: the emulator with its build, options and firmware, and what it boots.
 /// The kernel is that of the lab in whose folder the snapshot is.
-fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> Result<String, Failure> {
-    let no_memory = fslab_sys::memory_file(0).map_err(|error| {
-        Failure::new(FailureKind::Device, "cannot make memory for a guest").because(&error)
-    })?;
+fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> KernelKey {
     let mut fingerprint = Fingerprint::default();
     fingerprint.add(&pc.emulator.version);
     for path in std::iter::once(pc.emulator.program.as_path()).chain(FIRMWARE.map(Path::new)) {
@@ -104,15 +101,11 @@ fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> Result<String, 
             fingerprint.add(since.unwrap_or_default().as_nanos().to_le_bytes());
         }
     }
-    for argument in boot_command(pc, devices, no_memory).get_args() {
-        let argument = argument.to_string_lossy();
-        // The number of a descriptor differs from guest to guest.
-        if !argument.contains("mem-path=") {
-            fingerprint.add(argument.as_bytes());
-        }
+    for argument in boot_command(pc, devices).get_args() {
+        fingerprint.add(argument.to_string_lossy().as_bytes());
     }
     fingerprint.add(initramfs);
-    Ok(fingerprint.finish().to_string())
+    fingerprint.finish()
 }
 
 /// Locks the folder; `None` if it cannot be written, if the lock is not given in the time in which

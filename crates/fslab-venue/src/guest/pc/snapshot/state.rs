@@ -16,18 +16,22 @@ pub(in crate::guest) struct Snapshot {
     pub(super) memory: File,
 }
 
-/// The machine with its memory in `memory`, and with further options of QEMU's machine.
-pub(super) fn machine(pc: &Pc<'_>, options: &str, memory: File) -> Command {
+/// The machine without its memory, and with further options of QEMU's machine.
+pub(super) fn machine(pc: &Pc<'_>, options: &str) -> Command {
     let mut command = pc.command(&format!(",memory-backend=ram{options}"));
-    let descriptor = fslab_sys::give_to_child(&mut command, memory);
+    // By the port of this device the guest stops the machine. QEMU's random numbers are fixed.
+    command.args(["-device", "pvpanic", "-seed", "0"]);
+    command
+}
+
+/// Adds the machine's memory.
+pub(super) fn add_memory(command: &mut Command, pc: &Pc<'_>, memory: File) {
+    let descriptor = fslab_sys::give_to_child(command, memory);
     command.arg("-object").arg(format!(
         "memory-backend-file,id=ram,mem-path={},size={},share=on",
         path_of(descriptor),
         pc.total_memory().0
     ));
-    // By the port of this device the guest stops the machine. QEMU's random numbers are fixed.
-    command.args(["-device", "pvpanic", "-seed", "0"]);
-    command
 }
 
 /// Adds devices of the host's memory. QEMU reads and writes the state of those alone that own
@@ -51,7 +55,8 @@ impl Snapshot {
         share: &Share,
         table: &Table,
     ) -> io::Result<Command> {
-        let mut command = machine(pc, ",suppress-vmdesc=on", self.memory);
+        let mut command = machine(pc, ",suppress-vmdesc=on");
+        add_memory(&mut command, pc, self.memory);
         let devices = fslab_sys::give_content_to_child(&mut command, &self.devices)?;
         add_devices(&mut command, files(share, table));
         // The state is that of the devices alone, as QEMU writes it for machines of Xen.

@@ -1,6 +1,5 @@
 //! Boots a machine until its kernel waits for a guest, and takes its state.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Receiver;
@@ -13,7 +12,7 @@ use serde_json::json;
 use super::clock;
 use super::file::DEVICES_MAX;
 use super::monitor::Monitor;
-use super::state::{Snapshot, add_devices, machine, path_of};
+use super::state::{Snapshot, add_devices, add_memory, machine, path_of};
 use crate::guest::kernel_errors;
 use crate::guest::pc::emulator::{DeviceMemory, Pc};
 use crate::host_memory::{HostMemory, out_of_memory};
@@ -24,9 +23,10 @@ pub(super) const LIMIT: Duration = Duration::from_secs(180);
 /// Until what the kernel has written last is read.
 const CONSOLE_LIMIT: Duration = Duration::from_secs(2);
 
-/// The machine with devices of the sizes in `devices`, all of them empty.
-pub(super) fn boot_command(pc: &Pc<'_>, devices: &[(u32, u64)], memory: File) -> Command {
-    let mut command = machine(pc, "", memory);
+/// The machine with devices of the sizes in `devices`, all of them empty; without what differs from
+/// one boot to another.
+pub(super) fn boot_command(pc: &Pc<'_>, devices: &[(u32, u64)]) -> Command {
+    let mut command = machine(pc, "");
     let empty = devices.iter();
     let empty = empty.map(|(slot, bytes)| DeviceMemory::anonymous(*slot, *bytes));
     add_devices(&mut command, empty);
@@ -50,7 +50,8 @@ pub(super) fn take(
     let host_memory = HostMemory::now();
     let mut memory = fslab_sys::memory_file(pc.total_memory().0).map_err(failed)?;
     let its_memory = memory.try_clone().map_err(failed)?;
-    let mut command = boot_command(pc, devices, its_memory);
+    let mut command = boot_command(pc, devices);
+    add_memory(&mut command, pc, its_memory);
     let mut state = fslab_sys::memory_file(0).map_err(failed)?;
     let its_state = state.try_clone().map_err(failed)?;
     let state_path = path_of(fslab_sys::give_to_child(&mut command, its_state));
