@@ -105,6 +105,21 @@ fn make_if_missing(directory: &NameDirectory, name: &CStr) -> io::Result<()> {
     }
 }
 
+/// The file that was read last, and its piece in the buffer.
+#[derive(Default)]
+struct Reading {
+    /// True if pieces are compared with what was written.
+    is_verified: bool,
+    /// Bytes of the file.
+    total: u64,
+    /// Where the piece begins in the file.
+    offset: u64,
+    /// Bytes of the piece.
+    filled: usize,
+    /// What is wrong with an earlier piece.
+    mismatch: Option<String>,
+}
+
 /// An open directory, with the resources to write and read its files.
 struct NamesFolder {
     directory: NameDirectory,
@@ -113,8 +128,7 @@ struct NamesFolder {
     /// `None` if nothing is written or verified.
     pool: Option<DataPool>,
     buffer: PageBuffer,
-    /// Bytes of the last file in the buffer.
-    filled: usize,
+    reading: Reading,
     listing: Box<[MaybeUninit<u8>]>,
     naming: Naming,
     /// True if stat(2) follows symbolic links.
@@ -148,7 +162,10 @@ impl NamesFolder {
             truncated_bytes: job.truncated_bytes,
             pool,
             buffer: PageBuffer::zeroed(if job.reads_data() { record_bytes } else { 0 }),
-            filled: 0,
+            reading: Reading {
+                is_verified: job.verify && job.digest.is_none(),
+                ..Reading::default()
+            },
             listing: Box::new_uninit_slice(LISTING_BYTES),
             naming: worker.naming(),
             follows_links: job.names != Names::Symlinks,
@@ -159,31 +176,51 @@ impl NamesFolder {
     }
 
     /// Reads a file to its end, as a program that does not know its length.
-    fn read_file(&mut self, name: &CStr) -> io::Result<u64> {
-        let file = self.directory.open_file(name, false)?;
-        self.read_on(file, 0)
+    #[inline]
+    fn read_file(&mut self, task: &Task<'_>) -> io::Result<u64> {
+        let file = self.directory.open_file(task.name, false)?;
+        self.read_on(task, file, 0)
     }
 
     /// Reads `file` from `total`, what was read before, to its end.
-    fn read_on(&mut self, file: DataFile, mut total: u64) -> io::Result<u64> {
+    fn read_on(&mut self, task: &Task<'_>, file: DataFile, mut total: u64) -> io::Result<u64> {
+        self.reading.mismatch = None;
         loop {
-            self.filled = match file.read_at(&mut self.buffer, total) {
+            let filled = match file.read_at(&mut self.buffer, total) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            total += self.filled as u64;
+            // The last read of a file of full records returns nothing, and leaves the buffer.
+            if filled > 0 {
+                (self.reading.offset, self.reading.filled) = (total, filled);
+            }
+            total += filled as u64;
             if let Some(digests) = &mut self.digests {
-                digests.update(&self.buffer[..self.filled]);
+                digests.update(&self.buffer[..filled]);
             }
             // A regular file returns less than requested only at its end.
-            if self.filled < self.buffer.len() {
+            if filled < self.buffer.len() {
+                self.reading.total = total;
                 if let Some(digests) = &mut self.digests {
                     digests.finish();
                 }
                 file.close()?;
                 return Ok(total);
             }
+            // The next read would overwrite it. The last piece is compared after the time was taken.
+            if self.reading.is_verified && total < task.bytes && self.reading.mismatch.is_none() {
+                self.reading.mismatch = self.compare_piece(task).err();
+            }
+        }
+    }
+
+    /// Compares what the buffer has with the data of the task's file.
+    fn compare_piece(&self, task: &Task<'_>) -> Result<(), String> {
+        let Reading { offset, filled, .. } = self.reading;
+        match &self.pool {
+            Some(pool) => pool.verify(task.file.identity(), false, offset, &self.buffer[..filled]),
+            None => Ok(()),
         }
     }
 
@@ -260,7 +297,7 @@ impl NamesTarget for NamesFolder {
         use MetadataOperation as Operation;
         let (directory, name) = (&self.directory, task.name);
         match task.operation {
-            Operation::Read => self.read_file(name),
+            Operation::Read => self.read_file(task),
             Operation::List => self.list_directory(name),
             Operation::Stat => directory.stat(name, self.follows_links),
             Operation::Mkdir => directory.make_directory(name).map(|()| 0),
@@ -345,7 +382,7 @@ impl NamesTarget for NamesFolder {
             (_, Ok(filled)) if filled < self.buffer.len() as u64 => {
                 file.close().map(|()| stopped.moved)
             }
-            (_, _) => self.read_on(file, stopped.moved),
+            (_, _) => self.read_on(task, file, stopped.moved),
         }
     }
 
@@ -353,15 +390,17 @@ impl NamesTarget for NamesFolder {
         if let Some(digests) = &self.digests {
             return digests.verify(task.file.identity());
         }
-        if self.filled as u64 != task.bytes {
+        let Reading { total, .. } = self.reading;
+        if total != task.bytes {
             return Err(format!(
-                "{} bytes where there should be {}",
-                self.filled, task.bytes
+                "{total} bytes where there should be {}",
+                task.bytes
             ));
         }
-        match &self.pool {
-            Some(pool) => pool.verify(task.file.identity(), false, 0, &self.buffer[..self.filled]),
-            None => Ok(()),
+        match &self.reading.mismatch {
+            Some(mismatch) => Err(mismatch.clone()),
+            None if total == 0 => Ok(()),
+            None => self.compare_piece(task),
         }
     }
 

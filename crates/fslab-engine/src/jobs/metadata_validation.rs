@@ -110,12 +110,8 @@ impl MetadataJob {
             return None;
         }
         let blocks = self.digest.is_some() || self.record_bytes.is_multiple_of(4096);
-        if !reads || !blocks {
-            return Some("verification of operations other than reads of full 4 KiB blocks".into());
-        }
-        (self.digest.is_none() && self.file_bytes.longest() > self.record_bytes).then(|| {
-            "verification of files that are longer than a record, which needs a digest".into()
-        })
+        (!reads || !blocks)
+            .then(|| "verification of operations other than reads of full 4 KiB blocks".into())
     }
 
     fn fault_in_sync(&self) -> Option<String> {

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use fslab_engine::{Access, Amount, DataJob, Direction, EngineKind, OpenMode};
+use fslab_engine::{
+    Access, Amount, DataJob, Direction, EngineKind, MetadataJob, MetadataOperation, OpenMode,
+    TreeShape,
+};
 use fslab_model::FailureKind;
 
 use crate::scene::{FILE_BYTES, KEEPING, count, scene};
@@ -142,5 +145,64 @@ fn offsets_and_odd_records_are_kept() {
             direction: Direction::Read,
             ..job
         });
+    }
+}
+
+/// A file of one record or of several full records was called corrupt on every sound file system:
+/// the read that finds its end returns 0 bytes, and these were compared. Longer files were refused.
+#[test]
+fn files_of_every_size_around_the_buffer_verify_and_a_changed_byte_is_found() {
+    let records = [4096_u64, 8192, 65_536];
+    for record in records {
+        let edges = (0..=3).map(|count| count * record);
+        let around = edges.flat_map(|edge| [edge.saturating_sub(1), edge, edge + 1]);
+        let sizes: Vec<u64> = around.chain([100, 4095, 4096, 4097]).collect();
+        for bytes in sizes {
+            verify_files_of(record, bytes);
+        }
+    }
+}
+
+fn verify_files_of(record_bytes: u64, bytes: u64) {
+    let scene = scene(EngineKind::Psync);
+    let job = |operation| MetadataJob {
+        file_bytes: bytes.into(),
+        record_bytes,
+        ..MetadataJob::new(operation, TreeShape::flat("t", 3, 0))
+    };
+    let created = scene.done_names(&job(MetadataOperation::Create));
+    assert_eq!(created.bytes.unwrap_or(0), 3 * bytes);
+    let read = MetadataJob {
+        verify: true,
+        ..job(MetadataOperation::Read)
+    };
+    let what = format!("{bytes} bytes, records of {record_bytes}");
+    let verified = scene.run_names(&read).expect(&what);
+    assert_eq!(verified.bytes.unwrap_or(0), 3 * bytes, "{what}");
+    let victim = scene.folder.path().join("t/f00000001");
+    let sound = fs::read(&victim).expect("reads");
+    let refused = |content: &[u8], wrong: &str| {
+        fs::write(&victim, content).expect("writes");
+        let error = scene.run_names(&read).expect_err(&what);
+        let found = (error.kind(), error.path());
+        assert_eq!(found, (FailureKind::Corrupt, Some(&*victim)), "{what}");
+        assert!(error.to_string().contains(wrong), "{what}: {error}");
+    };
+    let places = [0, bytes / 2, bytes.saturating_sub(1)];
+    for place in places.into_iter().filter(|place| *place < bytes) {
+        let mut content = sound.clone();
+        content[place as usize] ^= 1;
+        refused(&content, &format!("at offset {place}: expected"));
+    }
+    let longer: Vec<u8> = sound.iter().copied().chain([0]).collect();
+    refused(
+        &longer,
+        &format!("{} bytes where there should be {bytes}", bytes + 1),
+    );
+    if let Some(shorter) = sound.split_last().map(|(_, rest)| rest) {
+        refused(
+            shorter,
+            &format!("{} bytes where there should be {bytes}", bytes - 1),
+        );
     }
 }
