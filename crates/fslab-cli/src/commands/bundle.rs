@@ -11,7 +11,7 @@ use fslab_model::{Bytes, Failure, FailureKind, InputPlace, Plan, Study};
 use fslab_run::{NamedKernels, Request, StudySource, VenueChoice};
 
 use super::venue_args::VenueArgs;
-use super::{guest_lab, layers};
+use super::{guest_lab, layers, output_file};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{defaults, screen};
 
@@ -97,9 +97,8 @@ impl BundleArgs {
         let found: Result<Vec<Layer>, _> = found
             .map(|layer| cache.layer(&layer.name, &layer.digest))
             .collect();
-        let default = || PathBuf::from(format!("{}.{EXTENSION}", manifest.study));
-        let file = self.out.clone().unwrap_or_else(default);
-        ensure_extension(&file)?;
+        let name = format!("{}.{EXTENSION}", manifest.study);
+        ensure_extension(self.out.as_deref().unwrap_or(Path::new(&name)))?;
         let parts = BundleParts {
             files: content.0,
             inputs: inputs
@@ -110,7 +109,8 @@ impl BundleArgs {
             lab,
             manifest,
         };
-        let bytes = fslab_lab::write_bundle(&parts, &file).map_err(Failure::from)?;
+        let (file, output) = output_file::start(self.out.as_deref(), &name)?;
+        let bytes = fslab_lab::write_bundle(&parts, output, &file).map_err(Failure::from)?;
         screen::print(&format!(
             "{}: {}, with the lab {} and {}\n",
             file.display(),

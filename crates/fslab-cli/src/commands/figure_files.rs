@@ -1,6 +1,6 @@
 //! The figures of a run's study as files: SVG, PNG, PDF, CSV, LaTeX and text.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fslab_claims::Original;
 use fslab_compare::Analysis;
@@ -8,7 +8,7 @@ use fslab_model::{Failure, FailureKind, RunRecord};
 use fslab_report::{Exhibit, exhibits, then_and_now_pictures};
 
 use super::Renderer;
-use super::output_file::put_file;
+use super::output_file::OutputDirectory;
 use crate::exit::CommandError;
 use crate::screen::{self, Lines, plain};
 use crate::terminal_table;
@@ -16,10 +16,10 @@ use crate::terminal_table;
 /// Writes every figure of the run's study and, of a published one, the pictures of the original's
 /// figures against the run's; returns the files. A figure that cannot be drawn is a warning, not an
 /// error.
-pub(crate) fn write(
+pub(super) fn write(
     record: &RunRecord,
     original: Option<&Original>,
-    folder: &Path,
+    folder: &OutputDirectory,
 ) -> Result<Vec<PathBuf>, CommandError> {
     let analysis = Analysis::of(record);
     let mut exhibits = exhibits(&analysis, original);
@@ -33,9 +33,8 @@ pub(crate) fn write(
     let mut files = Vec::new();
     for exhibit in &exhibits {
         let mut write = |extension: &str, content: &[u8]| {
-            let path = folder.join(format!("{}.{extension}", file_name(&exhibit.id)));
-            put_file(content, &path)?;
-            files.push(path);
+            let name = format!("{}.{extension}", file_name(&exhibit.id));
+            files.push(folder.write(&name, content)?);
             Ok::<(), CommandError>(())
         };
         write("txt", text(exhibit, Lines::FILE).as_bytes())?;

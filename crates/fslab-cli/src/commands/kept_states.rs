@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 
 use fslab_crash::{FlushDrop, JudgedState};
 use fslab_model::{Failure, FailureKind};
+use fslab_sys::OutputFolder;
 use serde::{Deserialize, Serialize};
 
+use super::output_file::refused;
 use crate::exit::CommandError;
 
 /// The end of the file's name.
@@ -75,13 +77,9 @@ impl KeptStates {
             lab: lab.to_owned(),
             dropped: format!("{dropped:?}"),
         };
-        let open = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
-        let mut file = open.map_err(|error| failed("open", &error))?;
+        let name = path.file_name().unwrap_or_default();
+        let open = OutputFolder::of(&path).and_then(|folder| folder.open_kept(name));
+        let mut file = open.map_err(|error| refused("open", &path, &error))?;
         let (known, end) = match read(&mut file).map_err(|error| failed("read", &error))? {
             Some(found) if found.head == head => (found.known, found.end),
             Some(found) => {

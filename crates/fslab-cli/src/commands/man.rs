@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 
-use super::output_file::put_file;
+use super::output_file::OutputDirectory;
 use crate::Cli;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -28,11 +28,9 @@ pub(crate) struct Page {
 impl ManArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let pages = pages()?;
-        std::fs::create_dir_all(&self.out).map_err(|error| {
-            CommandError::io(format!("cannot make {}", self.out.display()), &error)
-        })?;
+        let folder = OutputDirectory::create(&self.out)?;
         for page in &pages {
-            put_file(&page.roff, &self.out.join(&page.file))?;
+            folder.write(&page.file, &page.roff)?;
         }
         let count = screen::counted(pages.len(), "page");
         screen::notice(&format!("{count} in {}", self.out.display()));

@@ -2,34 +2,33 @@
 //! entire run, with an index in Markdown.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fslab_report::{Chapter, charts as charts_of, table_files};
 
 use super::Renderer;
 use super::figure_files::file_name;
-use super::output_file::put_file;
+use super::output_file::OutputDirectory;
 use crate::exit::CommandError;
 use crate::screen;
 
 const INDEX: &str = "index.md";
 
 /// A folder with an index of its files.
-struct IndexedFolder<'a> {
-    folder: &'a Path,
+struct IndexedFolder {
+    folder: OutputDirectory,
     index: String,
     /// Paths in use: two names may become the same file name.
     taken: BTreeSet<PathBuf>,
 }
 
-impl<'a> IndexedFolder<'a> {
-    fn new(folder: &'a Path, title: &str) -> Self {
-        Self {
-            folder,
+impl IndexedFolder {
+    fn new(folder: &Path, title: &str) -> Result<Self, CommandError> {
+        Ok(Self {
+            folder: OutputDirectory::create(folder)?,
             index: format!("# {title}\n"),
             taken: BTreeSet::new(),
-        }
+        })
     }
 
     /// An unused path in the folder, without an extension.
@@ -48,12 +47,15 @@ impl<'a> IndexedFolder<'a> {
     fn write(&self, path: &Path, extension: &str, content: &[u8]) -> Result<String, CommandError> {
         // Not `with_extension`: names have dots, as in `latency-99.9`.
         let name = format!("{}.{extension}", path.display());
-        let path = self.folder.join(&name);
-        let parent = path.parent().unwrap_or(self.folder);
-        fs::create_dir_all(parent).map_err(|error| {
-            CommandError::io(format!("cannot create {}", parent.display()), &error)
-        })?;
-        put_file(content, &path)?;
+        let mut parts = Path::new(&name).components();
+        let last = parts.next_back();
+        let text = |part: Component| part.as_os_str().to_string_lossy().into_owned();
+        let mut below: Option<OutputDirectory> = None;
+        for part in parts {
+            below = Some(below.as_ref().unwrap_or(&self.folder).folder(&text(part))?);
+        }
+        let folder = below.as_ref().unwrap_or(&self.folder);
+        folder.write(&last.map(text).unwrap_or_default(), content)?;
         Ok(name)
     }
 
@@ -63,9 +65,7 @@ impl<'a> IndexedFolder<'a> {
     }
 
     fn finish(self) -> Result<PathBuf, CommandError> {
-        let path = self.folder.join(INDEX);
-        put_file(self.index.as_bytes(), &path)?;
-        Ok(path)
+        self.folder.write(INDEX, self.index.as_bytes())
     }
 }
 
@@ -73,7 +73,7 @@ impl<'a> IndexedFolder<'a> {
 /// written is a warning, once per reason.
 pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
     let renderer = Renderer::with_built_in_fonts();
-    let mut files = IndexedFolder::new(folder, "Charts");
+    let mut files = IndexedFolder::new(folder, "Charts")?;
     let mut reasons = BTreeSet::new();
     for chapter in chapters {
         let run = chapter.run.header.run.to_string();
@@ -108,7 +108,7 @@ pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
 
 /// Writes every table as Markdown, CSV and LaTeX, and returns the index.
 pub(super) fn tables(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
-    let mut files = IndexedFolder::new(folder, "Tables");
+    let mut files = IndexedFolder::new(folder, "Tables")?;
     for chapter in chapters {
         let run = chapter.run.header.run.to_string();
         files.heading(2, &run);
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn parts_with_equal_names_get_different_files() {
-        let mut files = IndexedFolder::new(Path::new("/nowhere"), "Charts");
+        let place = tempfile::tempdir().expect("a folder");
+        let mut files = IndexedFolder::new(place.path(), "Charts").expect("open");
         let mut path = |phase, kind| files.unused_path("run", phase, kind).display().to_string();
         assert_eq!(path(None, "a b"), "run/a_b");
         assert_eq!(path(None, "a_b"), "run/a_b-2");

@@ -11,7 +11,7 @@ use fslab_exchange::{Gathered, PhaseMap};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, Reservations};
 
-use super::output_file::put_file;
+use super::output_file::OutputDirectory;
 use super::store_args::{StoreArgs, load};
 use super::{answer, figure_files, part_files};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -116,11 +116,8 @@ impl ReportArgs {
         let mut lines = format!("{}\n", path.display());
         if let Some(folder) = &self.figures {
             prepare_folder(folder)?;
-            for (it, folder) in loaded.iter().zip(figure_folders(folder, &loaded)) {
-                prepare_folder(&folder)?;
-                for file in figure_files::write(&it.run, it.original.as_ref(), &folder)? {
-                    lines.push_str(&format!("{}\n", file.display()));
-                }
+            for file in write_figures(&loaded, &OutputDirectory::create(folder)?)? {
+                lines.push_str(&format!("{}\n", file.display()));
             }
         }
         for index in self.parts(&loaded)? {
@@ -244,15 +241,20 @@ fn chapters(loaded: &[Loaded]) -> Vec<Chapter<'_>> {
     loaded.iter().map(Loaded::chapter).collect()
 }
 
-/// The folder for each chapter's figures: `folder` itself for a single one, else a subfolder.
-fn figure_folders(folder: &Path, loaded: &[Loaded]) -> Vec<PathBuf> {
-    match loaded {
-        [_] => vec![folder.to_owned()],
-        several => several
-            .iter()
-            .map(|it| folder.join(it.run.header.run.as_str()))
-            .collect(),
+/// Writes each chapter's figures: to `folder` itself for a single one, else to a subfolder.
+fn write_figures(
+    loaded: &[Loaded],
+    folder: &OutputDirectory,
+) -> Result<Vec<PathBuf>, CommandError> {
+    if let [it] = loaded {
+        return figure_files::write(&it.run, it.original.as_ref(), folder);
     }
+    let mut files = Vec::new();
+    for it in loaded {
+        let own = folder.folder(it.run.header.run.as_str())?;
+        files.extend(figure_files::write(&it.run, it.original.as_ref(), &own)?);
+    }
+    Ok(files)
 }
 
 /// Creates the folder of a report, and checks early that it is writable.
@@ -276,8 +278,7 @@ pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, Com
 
 /// Writes the report atomically, with a file name of `names`.
 fn write_as(names: &[String], loaded: &[Loaded], folder: &Path) -> Result<PathBuf, CommandError> {
-    let path = folder.join(format!("fslab-{}.html", names.join("+")));
     let page = fslab_report::html_of(&chapters(loaded))?;
-    put_file(page.as_bytes(), &path)?;
-    Ok(path)
+    let name = format!("fslab-{}.html", names.join("+"));
+    OutputDirectory::create(folder)?.write(&name, page.as_bytes())
 }

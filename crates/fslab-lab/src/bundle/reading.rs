@@ -187,8 +187,13 @@ mod tests {
             let env = Self {
                 place: tempfile::tempdir().expect("a folder"),
             };
-            write_bundle(&env.parts(), &env.file()).expect("written");
+            env.write().expect("written");
             env
+        }
+
+        fn write(&self) -> Result<u64, BundleError> {
+            let output = fslab_sys::AtomicFile::create(&self.file()).expect("a folder");
+            write_bundle(&self.parts(), output, &self.file())
         }
 
         fn parts(&self) -> BundleParts {

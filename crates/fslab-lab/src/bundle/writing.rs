@@ -30,14 +30,17 @@ pub struct BundleParts {
     pub lab: Lab,
 }
 
-/// Verifies the lab and writes a bundle to `path`; returns the bytes written.
+/// Verifies the lab and writes a bundle to `output`, the file at `path`; returns the bytes written.
 ///
 /// # Errors
 /// [`BundleError`]; an existing file at the path is unchanged.
-pub fn write_bundle(parts: &BundleParts, path: &Path) -> Result<u64, BundleError> {
+pub fn write_bundle(
+    parts: &BundleParts,
+    mut output: AtomicFile,
+    path: &Path,
+) -> Result<u64, BundleError> {
     parts.lab.verify()?;
     let failed = |error| LabError::io("write", path)(error);
-    let mut output = AtomicFile::create(path).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut output);
     let mut written = write_texts(parts, &mut out, path)?;
     for announced in parts.manifest.announced() {

@@ -10,10 +10,11 @@
 //! neither by this user nor by the folder's owner. Users who can write to the folder but not to the
 //! file cannot redirect the write.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -33,42 +34,50 @@ const WRITABLE_BY_ALL: u32 = 0o002;
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
-    target: PathBuf,
+    folder: OwnedFd,
+    name: OsString,
     /// The random name on file systems without O_TMPFILE.
-    draft: Option<PathBuf>,
+    draft: Option<OsString>,
 }
 
 impl AtomicFile {
-    /// Starts a file that will be at `path`.
+    /// Starts a file that will be at `path`, which the user typed.
     ///
     /// # Errors
     /// Those of the kernel for the folder, and EACCES for a link that is not followed.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = followed(path)?;
-        let folder = folder_of(&target);
+        let name = target.file_name().ok_or(Errno::ISDIR)?;
+        Self::create_in(open_folder(folder_of(&target))?, name)
+    }
+
+    /// Starts a file that will be `name` in `folder`, and replaces whatever has that name.
+    pub(super) fn create_in(folder: OwnedFd, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        match rustix::fs::openat(CWD, folder, flags, MODE) {
+        match rustix::fs::openat(&folder, ".", flags, MODE) {
             Ok(file) => Ok(Self {
                 file: file.into(),
-                target,
+                folder,
+                name: name.to_owned(),
                 draft: None,
             }),
             // Errors of kernels and file systems without O_TMPFILE.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
-                Self::create_named(target)
+                Self::create_named(folder, name)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn create_named(target: PathBuf) -> io::Result<Self> {
+    fn create_named(folder: OwnedFd, name: &OsStr) -> io::Result<Self> {
         let flags =
             OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
         let (file, draft) =
-            with_random_name(&target, |draft| rustix::fs::openat(CWD, draft, flags, MODE))?;
+            with_random_name(|draft| rustix::fs::openat(&folder, draft, flags, MODE))?;
         Ok(Self {
             file: file.into(),
-            target,
+            folder,
+            name: name.to_owned(),
             draft: Some(draft),
         })
     }
@@ -91,25 +100,25 @@ impl AtomicFile {
             Some(draft) => draft,
             None => match self.link()? {
                 Some(draft) => draft,
-                None => return sync_folder(&self.target),
+                None => return sync_folder(self.folder.as_fd()),
             },
         };
-        if let Err(error) = fs::rename(&draft, &self.target) {
-            let _ = fs::remove_file(&draft);
-            return Err(error);
+        if let Err(error) = rustix::fs::renameat(&self.folder, &draft, &self.folder, &self.name) {
+            let _ = rustix::fs::unlinkat(&self.folder, &draft, AtFlags::empty());
+            return Err(error.into());
         }
-        sync_folder(&self.target)
+        sync_folder(self.folder.as_fd())
     }
 
     /// Links the nameless file to its name; if that exists, to a random one, which is returned.
-    fn link(&self) -> io::Result<Option<PathBuf>> {
+    fn link(&self) -> io::Result<Option<OsString>> {
         let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let link =
-            |to: &Path| rustix::fs::linkat(CWD, from.as_str(), CWD, to, AtFlags::SYMLINK_FOLLOW);
-        match link(&self.target) {
+            |to: &OsStr| rustix::fs::linkat(CWD, &from, &self.folder, to, AtFlags::SYMLINK_FOLLOW);
+        match link(&self.name) {
             Ok(()) => Ok(None),
             Err(Errno::EXIST) => {
-                let ((), draft) = with_random_name(&self.target, link)?;
+                let ((), draft) = with_random_name(link)?;
                 Ok(Some(draft))
             }
             Err(error) => Err(error.into()),
@@ -130,7 +139,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(draft) = &self.draft {
-            let _ = fs::remove_file(draft);
+            let _ = rustix::fs::unlinkat(&self.folder, draft, AtFlags::empty());
         }
     }
 }
@@ -190,29 +199,34 @@ fn ensure_trusted(path: &Path, link: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
 }
 
+/// An open folder, in which names can be looked up.
+pub(super) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
+}
+
 /// Makes the rename durable.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
+fn sync_folder(folder: BorrowedFd) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let readable = rustix::fs::openat(folder, ".", flags, Mode::empty());
+    match readable.and_then(rustix::fs::fsync) {
         // The folder may be writable but not readable, or the file system lacks the call.
-        Err(error) if error.raw_os_error() != Some(Errno::IO.raw_os_error()) => Ok(()),
-        other => other,
+        Err(error) if error != Errno::IO => Ok(()),
+        other => Ok(other?),
     }
 }
 
-/// Creates a file beside `target` under an unpredictable name.
-fn with_random_name<T>(
-    target: &Path,
-    make: impl Fn(&Path) -> Result<T, Errno>,
-) -> io::Result<(T, PathBuf)> {
+/// Creates a file by `make`, which gets unpredictable names.
+fn with_random_name<T>(make: impl Fn(&OsStr) -> Result<T, Errno>) -> io::Result<(T, OsString)> {
     for _ in 0..NAMES_MAX {
-        let draft = target.with_file_name(format!(".fslab-{:016x}.part", random()));
+        let draft = OsString::from(format!(".fslab-{:016x}.part", random()));
         match make(&draft) {
             Ok(made) => return Ok((made, draft)),
             Err(Errno::EXIST) => {}
@@ -294,7 +308,8 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).expect("reads"), content);
             assert_eq!(folder.names(), ["a"]);
         }
-        let mut named = AtomicFile::create_named(path.clone()).expect("a draft");
+        let open = open_folder(&folder.0).expect("open");
+        let mut named = AtomicFile::create_named(open, OsStr::new("a")).expect("a draft");
         named.write_all(b"three").expect("writes");
         assert_eq!(folder.names().len(), 2);
         named.commit().expect("takes its place");
@@ -309,7 +324,8 @@ mod tests {
         for is_named in [false, true] {
             let made = match is_named {
                 false => AtomicFile::create(&path),
-                true => AtomicFile::create_named(path.clone()),
+                true => open_folder(&folder.0)
+                    .and_then(|open| AtomicFile::create_named(open, OsStr::new("a"))),
             };
             let mut file = made.expect("a file");
             file.write_all(b"half").expect("writes");

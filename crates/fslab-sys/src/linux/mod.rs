@@ -36,6 +36,7 @@ mod machine_load;
 mod mapping;
 mod mounting;
 mod names;
+mod output_folder;
 mod process;
 mod process_group;
 mod process_identity;
@@ -106,6 +107,7 @@ pub use mounting::{
     sync_file_system, unmount, unmount_lazily,
 };
 pub use names::{NameDirectory, truncate_path};
+pub use output_folder::OutputFolder;
 pub use process::{
     PLAIN_PATH, effective_user, host_name, is_superuser, kernel_release, kill_with_parent,
     let_child_inherit, let_children_inherit, power_off, processors, run_on_processor, signal_name,

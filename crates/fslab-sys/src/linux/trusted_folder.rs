@@ -120,27 +120,8 @@ impl TrustedFolder {
     fn open_trusted(&self, name: &str, access: OFlags) -> io::Result<File> {
         // O_NONBLOCK: opening a FIFO must not block.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file: File = match self.open_at(name, flags) {
-            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
-                return Err(denied(&self.path.join(name), "it is a symbolic link"));
-            }
-            opened => opened?,
-        };
-        let metadata = file.metadata()?;
-        let reason = if !metadata.is_file() {
-            Some("it is no regular file".to_owned())
-        } else if metadata.nlink() != 1 {
-            Some(format!(
-                "it has {} hard links, and not one",
-                metadata.nlink()
-            ))
-        } else {
-            distrust(metadata.uid(), metadata.gid(), metadata.mode())
-        };
-        match reason {
-            Some(reason) => Err(denied(&self.path.join(name), &reason)),
-            None => Ok(file),
-        }
+        let opened = self.open_at(name, flags).and_then(ensure_own);
+        opened.map_err(|error| with_path(&error, &self.path.join(name)))
     }
 
     /// Creates the file `name` for this user alone; the name must not exist.
@@ -196,9 +177,38 @@ impl TrustedFolder {
     }
 }
 
+/// `file`, if it is regular, has one hard link, belongs to this user or root, and cannot be written
+/// to by others.
+pub(super) fn ensure_own(file: File) -> io::Result<File> {
+    let metadata = file.metadata()?;
+    let reason = if !metadata.is_file() {
+        Some("it is no regular file".to_owned())
+    } else if metadata.nlink() != 1 {
+        Some(format!(
+            "it has {} hard links, and not one",
+            metadata.nlink()
+        ))
+    } else {
+        distrust(metadata.uid(), metadata.gid(), metadata.mode())
+    };
+    match reason {
+        Some(reason) => Err(io::Error::new(io::ErrorKind::PermissionDenied, reason)),
+        None => Ok(file),
+    }
+}
+
+/// Names the file in an error that has a reason.
+fn with_path(error: &io::Error, path: &Path) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ELOOP) => denied(path, "it is a symbolic link"),
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => denied(path, &error.to_string()),
+    }
+}
+
 /// Checks that `name` is a single path component.
-fn plain(name: &str) -> io::Result<&OsStr> {
-    let mut parts = Path::new(name).components();
+pub(super) fn plain<N: AsRef<OsStr> + ?Sized>(name: &N) -> io::Result<&OsStr> {
+    let mut parts = Path::new(name.as_ref()).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(only)), None) => Ok(only),
         _ => Err(io::ErrorKind::InvalidInput.into()),
