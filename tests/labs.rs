@@ -77,6 +77,55 @@ fn a_lab_that_was_tampered_with_is_refused_and_leaves_nothing() {
     assert_eq!(roots.count(), 0);
 }
 
+/// A flipped bit of the kernel or the root image gave other figures, or was a failure of the subject.
+#[test]
+fn a_lab_that_is_damaged_in_the_cache_is_not_used() {
+    let Some(desk) = Desk::new().with_lab("a damaged lab") else {
+        return;
+    };
+    let words = [
+        "compare",
+        "ext4",
+        "--venue",
+        "sim",
+        "--study",
+        "./small.toml",
+    ];
+    let words = [&words[..], &["--repeats", "1", "--folder", "images"]].concat();
+    let cache = desk.path("home/.cache/fslab");
+    let parts = [("labs", "linux"), ("roots", "root.img")];
+    for (folder, name) in parts {
+        let file = find_file(&cache.join(folder), name);
+        let sound = fs::read(&file).expect("read");
+        let mut damaged = sound.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        fs::write(&file, &damaged).expect("damaged");
+        let ended = desk.run(&words);
+        ended.expect_code(4);
+        ended.expect_error("do not match its digest", "lab build");
+        desk.run(&["lab", "check"]).expect_code(4);
+        desk.expect_nothing_left();
+        fs::write(&file, &sound).expect("mended");
+        desk.run(&["lab", "check"]).expect_code(0);
+    }
+    assert!(
+        desk.run(&["list", "--json"]).out.contains("[]"),
+        "nothing was stored"
+    );
+}
+
+/// The file `name` below `folder`.
+fn find_file(folder: &Path, name: &str) -> PathBuf {
+    let entries = fs::read_dir(folder).expect("listed");
+    let mut paths = entries.map(|it| it.expect("an entry").path());
+    let found = paths.find_map(|path| match path.is_dir() {
+        true => Some(find_file(&path, name)).filter(|it| it.exists()),
+        false => path.ends_with(name).then_some(path),
+    });
+    found.unwrap_or_else(|| folder.join("missing"))
+}
+
 /// A file system of the catalogue whose tools a root image lacked could never run in a guest.
 #[test]
 fn the_list_of_the_root_image_has_every_program_of_the_catalogue() {

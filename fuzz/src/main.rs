@@ -17,6 +17,9 @@ struct Arguments {
     /// Processor time, all targets together
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Inputs, all targets together, instead of a time
+    #[arg(long, conflicts_with = "seconds")]
+    inputs: Option<u64>,
     /// Decides every input [default: chance, and printed]
     #[arg(long)]
     seed: Option<u64>,
@@ -26,6 +29,9 @@ struct Arguments {
     /// How long that searches
     #[arg(long, hide = true, default_value_t = 1000)]
     time_ms: u64,
+    /// And how many inputs it takes at most
+    #[arg(long, hide = true, default_value_t = u64::MAX)]
+    inputs_max: u64,
     /// Where that keeps its input
     #[arg(long, hide = true)]
     folder: Option<PathBuf>,
@@ -33,6 +39,9 @@ struct Arguments {
     #[arg(long, hide = true)]
     once: bool,
 }
+
+/// Until a target has had its inputs.
+const INPUTS_LIMIT: Duration = Duration::from_secs(4 * 3600);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -75,6 +84,7 @@ fn as_worker(arguments: &Arguments, name: &str, folder: &Path) -> Result<ExitCod
         root: root(),
         seed: arguments.seed.unwrap_or(0),
         time: Duration::from_millis(arguments.time_ms),
+        inputs_max: arguments.inputs_max,
     };
     Ok(match campaign.work(target, folder).map_err(failed)? {
         Some(count) => {
@@ -97,7 +107,14 @@ fn search(arguments: &Arguments) -> Result<ExitCode, String> {
     let campaign = Campaign {
         root: root(),
         seed: arguments.seed.unwrap_or_else(chance),
-        time: Duration::from_secs(arguments.seconds) / chosen.len().max(1) as u32,
+        time: match arguments.inputs {
+            Some(_) => INPUTS_LIMIT,
+            None => Duration::from_secs(arguments.seconds) / chosen.len().max(1) as u32,
+        },
+        inputs_max: match arguments.inputs {
+            Some(inputs) => inputs.div_ceil(chosen.len().max(1) as u64),
+            None => u64::MAX,
+        },
     };
     println!("fuzz: seed {}", campaign.seed);
     let next = AtomicUsize::new(0);

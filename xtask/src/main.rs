@@ -2,12 +2,14 @@
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
 //! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts
 //! that differ; `cargo xtask mutants` plants faults in the guest's kernel and looks whether a power
-//! loss shows them; `cargo xtask dist` makes what is published.
+//! loss shows them; `cargo xtask hostile` kills, stops and damages; `cargo xtask dist` makes what is
+//! published.
 
 mod cross;
 mod dist;
 mod exact;
 mod gate;
+mod hostile;
 mod lines;
 mod mutants;
 mod tally;
@@ -22,6 +24,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   gate    fmt, tidy, clippy, doc, deny, build, fuzz, exact and test, up to the first that fails
   exact   whether exact figures stay the same on other hosts; `exact --help` says more
   mutants whether faults planted in the kernel are found after a power loss; `mutants --help`
+  hostile kills, stops, damaged files and mutated inputs, an hour; `hostile --help` says more
   cross   fslab for another platform, in target/cross/: TARGET [--release]
   dist    what is published, in dist/: [--target NAME] [--no-guest]
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
@@ -44,6 +47,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["mutants", ref rest @ ..] => mutants::run(&root(), rest),
+        ["hostile", "--help" | "-h"] => {
+            print!("{}", hostile::USAGE);
+            ExitCode::SUCCESS
+        }
+        ["hostile", ref rest @ ..] => hostile::run(&root(), rest),
         ["cross", ref rest @ ..] => cross::run(&root(), rest),
         ["dist", "--help" | "-h"] => {
             print!("{}", dist::USAGE);

@@ -77,7 +77,7 @@ pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
 /// [`LabError::BadArchive`] if the file is no lab, or its parts do not match its digest;
 /// [`LabError`]. The cache is then unchanged.
 pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, LabError> {
-    let mut file = File::open(path).map_err(LabError::io("read", path))?;
+    let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;
     cache.prepare()?;
     let _lock = BuildLock::take(cache.folder())?;
     let work = AssemblyDir::open(cache.building())?;

@@ -12,6 +12,9 @@ pub const LAB_FACT: &str = "lab";
 /// The fact that says whether the host's kernel confines the guest.
 pub const GUEST_CONFINED_FACT: &str = "guest.confined";
 
+/// The fact that names what keeps the medium in memory: "tmpfs at /dev/shm". Missing for a disk.
+pub const MEMORY_MEDIUM_FACT: &str = "medium.memory";
+
 /// Prefix of facts on the state of memory at the start of each phase in virtual time, followed by
 /// the phase's name. They serve to compare two guests and are not shown.
 pub const START_STATE_FACT: &str = "start_state.";

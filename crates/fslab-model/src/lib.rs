@@ -68,7 +68,9 @@ pub use digest::{hexadecimal, sha256};
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use duration_text::{ParseDurationError, parse_duration, parse_duration_in, parse_seconds};
 pub use event::{Event, EventBody, StepRecord};
-pub use exact::{CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, START_STATE_FACT};
+pub use exact::{
+    CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, MEMORY_MEDIUM_FACT, START_STATE_FACT,
+};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
 pub use figure::{FigureLayout, FigureSpec, ValueList};

@@ -140,6 +140,10 @@ pub struct TrialSpec {
     /// `None` if only this kernel caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_forgets: Option<PathBuf>,
+    /// In a guest in real time, what keeps the image of its disk in the host's memory; `None` if it
+    /// is on a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_memory_medium: Option<String>,
     /// How the buffer of a simulated disk is emptied before a cold phase. `None`: it is left as it
     /// is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,6 +194,7 @@ impl TrialSpec {
             seed: 1,
             perturbation: Perturbation::NONE,
             host_forgets: None,
+            host_memory_medium: None,
             emptied_by: None,
             counter_hz: None,
             virtual_time: false,

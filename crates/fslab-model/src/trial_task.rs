@@ -42,6 +42,8 @@ pub struct Placement {
     pub device: DeviceSpec,
     /// The file by writing to which the host drops its cache of the disk.
     pub host_forgets: Option<PathBuf>,
+    /// What keeps the image of a guest's disk in the host's memory.
+    pub host_memory_medium: Option<String>,
     /// How the buffer of a simulated disk is emptied before a cold phase.
     pub emptied_by: Option<BufferEmptying>,
     /// Frequency of the processor's counter, if it is the clock.
@@ -74,6 +76,7 @@ impl TrialTask {
             seed: self.seed,
             perturbation: self.perturbation,
             host_forgets: placement.host_forgets,
+            host_memory_medium: placement.host_memory_medium,
             emptied_by: placement.emptied_by,
             counter_hz: placement.counter_hz,
             virtual_time: placement.virtual_time,

@@ -35,4 +35,5 @@ mod web;
 
 pub use applications::read_database;
 pub use permission::{ALLOW_PROGRAMS_HINT, shown_text};
+pub use private_folder::remove_stale_folders;
 pub use table::PROGRAM_JOBS;

@@ -54,8 +54,17 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes the folders of processes that no longer exist. Other users' folders stay.
-fn remove_stale(parent: &Path) -> io::Result<()> {
+/// Removes the folders that killed trials left in the folder of temporary files, ends the servers
+/// that they left running, and returns the folders. Other users' folders stay.
+#[must_use]
+pub fn remove_stale_folders() -> Vec<PathBuf> {
+    // What cannot be listed has nothing of this user's, or is reported when a server starts.
+    remove_stale(&std::env::temp_dir()).unwrap_or_default()
+}
+
+/// Removes the folders of processes that no longer exist, and returns them.
+fn remove_stale(parent: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
     for entry in fs::read_dir(parent)? {
         let name = entry?.file_name();
         let number = name
@@ -68,11 +77,13 @@ fn remove_stale(parent: &Path) -> io::Result<()> {
             let path = parent.join(name);
             if is_own_folder(&path) {
                 terminate_processes_using(&path);
-                let _ = fs::remove_dir_all(path);
+                if fs::remove_dir_all(&path).is_ok() {
+                    removed.push(path);
+                }
             }
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// True if `path` is a folder, not a link, of this user that no other user may access: in a shared

@@ -1,6 +1,8 @@
 //! Caveats of the figures and of their statistics, as sentences of the summary.
 
-use fslab_model::{CacheVerdict, CellId, DataToMemory, PhaseRecord};
+use fslab_model::{
+    CachePolicy, CacheVerdict, CellId, DataToMemory, MEMORY_MEDIUM_FACT, PhaseRecord,
+};
 use fslab_stats::{Drift, RESOLUTION};
 
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
@@ -63,6 +65,7 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
              tenth of the bytes."
         ));
     }
+    caveats.extend(of_medium(analysis));
     let holes = phases
         .iter()
         .flat_map(|phase| &phase.cells)
@@ -76,6 +79,33 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
         ));
     }
     caveats
+}
+
+/// That cold phases were not cold, since the medium was memory; `None` if it was a disk.
+fn of_medium(analysis: &Analysis) -> Option<String> {
+    let records = &analysis.run.trials;
+    let mut media: Vec<&str> = records
+        .iter()
+        .filter_map(|trial| trial.facts.get(MEMORY_MEDIUM_FACT))
+        .map(String::as_str)
+        .collect();
+    media.sort_unstable();
+    media.dedup();
+    let is_measured = |of: &PhaseAnalysis| {
+        let mut cells = of.points().iter().flat_map(|point| &point.cells);
+        cells.any(|cell| cell.done().next().is_some())
+    };
+    let is_cold = |of: &&PhaseAnalysis| of.cache == CachePolicy::Cold && is_measured(of);
+    let cold = analysis.phases.iter().filter(is_cold);
+    let cold: Vec<String> = cold.map(|of| phase(of.name)).collect();
+    (!media.is_empty() && !cold.is_empty()).then(|| {
+        let media: Vec<String> = media.into_iter().map(str::to_owned).collect();
+        format!(
+            "The medium is memory, not a disk: {}. The figures of {} are not cold.",
+            list(&media),
+            list(&cold)
+        )
+    })
 }
 
 /// A note on the figures of sweeps; `None` without sweeps.

@@ -62,7 +62,9 @@ pub use calendar::unix_seconds;
 pub use call_operations::{CallFile, DoneOperation, STAMP_BYTES, StoppedOperation};
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};
 pub use devices::{BlockCounters, DeviceNumber, Extent, ExtentFlags, FileSystemRoom, InUse, Mount};
-pub use every_platform::{TimeLimit, read_named_text, read_regular_file, read_text_file};
+pub use every_platform::{
+    TimeLimit, read_at_most, read_named_file, read_named_text, read_regular_file, read_text_file,
+};
 #[cfg(not(target_os = "linux"))]
 pub use every_platform::{sleep_to_second, sleep_until_ns};
 pub use extended_state::extended_state_bytes;

@@ -34,6 +34,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) cold: ColdMethod,
     /// The device that makes the host drop the disk's pages; `None` if there is no host.
     pub(crate) host_forgets: Option<&'a Path>,
+    /// What keeps the medium in memory, so that nothing is cold.
+    pub(crate) memory_medium: Option<&'a str>,
     /// How the buffer of a simulated disk is emptied before a cold phase.
     pub(crate) emptied_by: Option<BufferEmptying>,
     /// Its root is the folder of this round, as an outside path.
@@ -54,6 +56,11 @@ pub(crate) struct Phase<'a> {
     pub(crate) backlog: &'a RefCell<Backlog>,
     /// Start states of phases in virtual time.
     pub(crate) start_states: &'a RefCell<Facts>,
+}
+
+/// The note of a phase that was measured with cold caches on a medium in memory.
+fn in_memory_note(medium: &str) -> String {
+    format!("not cold: the caches were dropped, but the medium is memory, {medium}")
 }
 
 /// Result of preparing the caches.
@@ -287,7 +294,8 @@ impl Phase<'_> {
                         if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {
                             empty_buffer(volume.device(), by)?;
                         }
-                        return Ok(Prepared::Ready(target.cold_limit()));
+                        let in_memory = self.memory_medium.map(in_memory_note);
+                        return Ok(Prepared::Ready(target.cold_limit().or(in_memory)));
                     }
                     CacheDropResult::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }

@@ -20,12 +20,12 @@ pub(crate) fn shared_target(ranks: &Ranks, spec: &TrialSpec) -> Result<(Target, 
             Failure::new(FailureKind::BadInput, text)
         })?;
         if ranks.is_first() {
-            std::fs::write(Path::new(path).join(TOKEN), ranks.host.as_bytes()).map_err(
-                |error| {
-                    let text = format!("cannot write in {path}");
-                    Failure::new(FailureKind::from(&error), text).because(&error)
-                },
-            )?;
+            let folder = fslab_sys::OutputFolder::create(Path::new(path));
+            let written = folder.and_then(|it| it.write(TOKEN, ranks.host.as_bytes()));
+            written.map_err(|error| {
+                let text = format!("cannot write in {path}");
+                Failure::new(FailureKind::from(&error), text).because(&error)
+            })?;
         }
         Ok(path.to_owned())
     };

@@ -29,6 +29,8 @@ pub(crate) struct UsedDirectory {
     write_back: WriteBack,
     /// What dropping the caches leaves, on a network file system.
     cold_limit: Option<&'static str>,
+    /// True if dropping caches leaves its files where they are: in memory.
+    is_in_memory: bool,
 }
 
 impl UsedDirectory {
@@ -43,6 +45,7 @@ impl UsedDirectory {
                 .ok()
                 .and_then(|mount| fslab_fs::network_mount(&mount))
                 .map(|mount| mount.cold_limit()),
+            is_in_memory: fslab_sys::is_in_memory(path).unwrap_or(false),
         })
     }
 
@@ -50,6 +53,9 @@ impl UsedDirectory {
         &self.path
     }
 }
+
+/// Why no phase on tmpfs and the like is cold.
+const IN_MEMORY: &str = "its files are in memory and nowhere else";
 
 /// Result of dropping the caches.
 pub(crate) enum CacheDropResult {
@@ -131,8 +137,10 @@ impl Target {
         match (self, method) {
             (Self::Fake, _) => {}
             (Self::Volume(volume), _) if is_in_memory(volume) => {
-                let reason = "its files are in memory and nowhere else";
-                return Ok(CacheDropResult::Impossible(reason.into()));
+                return Ok(CacheDropResult::Impossible(IN_MEMORY.into()));
+            }
+            (Self::Directory(used), _) if used.is_in_memory => {
+                return Ok(CacheDropResult::Impossible(IN_MEMORY.into()));
             }
             (target, ColdMethod::Remount) => target.remount(steps)?,
             (target, ColdMethod::Drop) => {
@@ -268,6 +276,20 @@ impl Target {
             unmount_ns,
         }))
     }
+}
+
+/// What keeps the data of the target in memory; `None` if that is a disk, or simulated.
+pub(crate) fn memory_medium(spec: &TrialSpec) -> Option<String> {
+    if spec.virtual_time {
+        return None;
+    }
+    let here = match &spec.device {
+        DeviceSpec::Directory { path } | DeviceSpec::Block { path, .. } => {
+            fslab_sys::memory_below(path).ok().flatten()
+        }
+        DeviceSpec::Fake => None,
+    };
+    here.or_else(|| spec.host_memory_medium.clone())
 }
 
 /// What the kernel says about the mount at `path`.

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, Ranks, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome,
-    PhaseSpec, Round, TrialSpec,
+    CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, MEMORY_MEDIUM_FACT,
+    PhaseOutcome, PhaseSpec, Round, TrialSpec,
 };
 use fslab_workload::Workload;
 
@@ -23,7 +23,7 @@ use crate::review::{Review, withdraw};
 use crate::round::RoundRunner;
 use crate::shared_directory::{common_reason, shared_target};
 use crate::start_state;
-use crate::target::{Steps, Target, recognised};
+use crate::target::{Steps, Target, memory_medium, recognised};
 use crate::write_back::WriteBack;
 
 /// Runs the trial of `spec` and writes its events to `output`, ending with `end`.
@@ -109,6 +109,9 @@ fn try_trial<W: Write>(
     };
     let mut found = facts(spec, &target);
     found.extend(of_ranks);
+    let memory_medium = memory_medium(spec);
+    let fact_of = |text: &String| (MEMORY_MEDIUM_FACT.to_owned(), text.clone());
+    found.extend(memory_medium.as_ref().map(fact_of));
     found.extend(fence.fact().map(|fact| (CONFINEMENT_FACT.to_owned(), fact)));
     let missing_fact = required_facts::missing(&spec.required_facts, &found);
     events.emit(EventBody::Facts { facts: found });
@@ -136,6 +139,7 @@ fn try_trial<W: Write>(
         fence,
         calibration,
         missing_fact,
+        memory_medium,
     };
     let phases = run_rounds(spec, &trial_context, &mut target, &mut review, events);
     let finished = finish(&mut target, stop, &mut review, events);
@@ -150,6 +154,8 @@ struct TrialContext {
     calibration: Option<Calibration>,
     /// Why no phase can run on this machine.
     missing_fact: Option<String>,
+    /// What keeps the medium in memory; `None` for a disk.
+    memory_medium: Option<String>,
 }
 
 fn calibration_facts(calibration: Calibration) -> Facts {
@@ -298,6 +304,7 @@ fn run_rounds<W: Write>(
             context,
             calibration: trial_context.calibration,
             fence: &trial_context.fence,
+            memory_medium: trial_context.memory_medium.as_deref(),
             backlog: &backlog,
             start_states: &start_states,
         };
@@ -313,6 +320,8 @@ struct RoundContext<'a> {
     context: RunContext,
     calibration: Option<Calibration>,
     fence: &'a Fence,
+    /// What keeps the medium in memory.
+    memory_medium: Option<&'a str>,
     backlog: &'a RefCell<Backlog>,
     start_states: &'a RefCell<Facts>,
 }
@@ -353,6 +362,7 @@ fn run_phases<W: Write>(
             subject: &spec.subject,
             cold: spec.cold,
             host_forgets: spec.host_forgets.as_deref(),
+            memory_medium: turn.memory_medium,
             emptied_by: spec.emptied_by,
             context: &context,
             fence: turn.fence,

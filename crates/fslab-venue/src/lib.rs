@@ -27,8 +27,8 @@ mod venue;
 pub use control::Control;
 pub use guest::{
     Emulator, EmulatorError, FaultJudge, FaultlessRun, GuestSettings, GuestTask, KeptLogs,
-    LogKeeping, PcSettings, STATE_LIMIT, ShellRequest, StateJudge, StateJudgeSettings, examine,
-    judge_faults, run_as_init, run_shell,
+    LogKeeping, PcSettings, STATE_LIMIT, ShellRequest, StateJudge, StateJudgeSettings,
+    check_snapshots, examine, judge_faults, run_as_init, run_shell,
 };
 pub use lease::{Leases, Reclaimed};
-pub use venue::{TrialRequest, Venue, VenueSettings};
+pub use venue::{TrialRequest, Venue, VenueSettings, ensure_disk_can_be_recorded};

@@ -368,13 +368,19 @@ impl Venue {
     }
 }
 
-/// Makes the folder of logs, and refuses venues without a disk that can be recorded.
-fn prepare_recording(plan: &VenuePlan, keeping: &LogKeeping) -> Result<(), Failure> {
+/// Refuses venues without a disk that can be recorded.
+pub fn ensure_disk_can_be_recorded(plan: &VenuePlan) -> Result<(), Failure> {
     if !matches!(plan, VenuePlan::Sim { machine: None, .. }) {
         let text = "only a simulated disk can be recorded, and not that of a counted machine";
         let failure = Failure::new(FailureKind::BadInput, text);
         return Err(failure.hint("--venue sim without --machine"));
     }
+    Ok(())
+}
+
+/// Makes the folder of logs, and refuses venues without a disk that can be recorded.
+fn prepare_recording(plan: &VenuePlan, keeping: &LogKeeping) -> Result<(), Failure> {
+    ensure_disk_can_be_recorded(plan)?;
     let LogKeeping::Folder(folder) = keeping else {
         return Ok(());
     };
@@ -408,6 +414,12 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
         Some(Clock::Real { counter_hz }) => (Some(FORGET.into()), *counter_hz),
         Some(Clock::Virtual { .. }) | None => (None, None),
     };
+    let host_memory_medium = match start {
+        Start::InGuest(guest, share) if matches!(guest.clock(), Clock::Real { .. }) => {
+            fslab_sys::memory_below(share.folder()).ok().flatten()
+        }
+        _ => None,
+    };
     let emptied_by = match clock {
         Some(Clock::Virtual { disk, .. }) => disk.emptied_by,
         Some(Clock::Real { .. }) | None => None,
@@ -415,6 +427,7 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
     Placement {
         device,
         host_forgets,
+        host_memory_medium,
         emptied_by,
         counter_hz,
         virtual_time: matches!(clock, Some(Clock::Virtual { .. })),

@@ -14,6 +14,7 @@ mod public_names;
 mod rust_text;
 mod sizes;
 mod tree;
+mod writes;
 
 pub(crate) use checks::run;
 pub(crate) use rust_text::RustText;

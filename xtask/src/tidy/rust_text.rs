@@ -66,7 +66,8 @@ impl RustText {
             .map(|(number, _)| number)
     }
 
-    /// The first and last line, counted from 0, of a `#[cfg(test)] mod ... { ... }`.
+    /// The first and last line, counted from 0, of a `#[cfg(test)] mod ... { ... }`, which may have
+    /// further conditions.
     pub(crate) fn test_module(&self) -> Option<(usize, usize)> {
         let first = (0..self.code.len()).find(|line| self.opens_test_module(*line))?;
         let mut depth = 0_usize;
@@ -93,7 +94,8 @@ impl RustText {
             .get(line + 1)
             .map(String::as_str)
             .unwrap_or_default();
-        self.code[line].trim() == "#[cfg(test)]"
+        let attribute = self.code[line].trim();
+        (attribute == "#[cfg(test)]" || attribute.starts_with("#[cfg(all(test,"))
             && words(next).any(|word| word == "mod")
             && next.trim_end().ends_with('{')
     }

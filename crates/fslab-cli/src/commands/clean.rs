@@ -1,4 +1,5 @@
-//! `fslab clean`: removes mounts, loop devices and files that killed runs left behind.
+//! `fslab clean`: removes mounts, loop devices, folders of servers and files that killed runs left
+//! behind.
 
 use std::io::ErrorKind;
 
@@ -40,6 +41,9 @@ pub(crate) fn reclaim() -> Result<Reclaimed, CommandError> {
     let failed =
         |error| CommandError::io("cannot search for resources left by killed runs", &error);
     let mut reclaimed = defaults::leases()?.reclaim().map_err(failed)?;
+    reclaimed
+        .undone
+        .extend(fslab_programs::remove_stale_folders());
     match RunLock::remove_unheld(&defaults::state()?) {
         Ok(locks) => reclaimed.undone.extend(locks),
         // Already reported for the leases, which are beside the locks.

@@ -1,7 +1,6 @@
 //! Loads the runs to compare: from the store, from another one, or from files.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -216,8 +215,12 @@ fn duplicate(runs: &[RunRecord]) -> Option<&RunId> {
 
 fn is_database(path: &Path) -> Result<bool, CommandError> {
     let mut head = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut head))
+    fslab_sys::open_named(path)
+        // What is read from a pipe is gone.
+        .and_then(|file| match file.metadata()?.is_file() {
+            true => file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut head),
+            false => Ok(0),
+        })
         .map_err(|error| CommandError::io(format!("cannot read {}", path.display()), &error))?;
     Ok(head == SQLITE_MAGIC)
 }

@@ -1,6 +1,5 @@
 //! `fslab crash`: what a power loss may leave of a recorded disk.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -136,7 +135,7 @@ impl StateChoiceArgs {
 
 pub(crate) fn load(path: &Path) -> Result<DiskLog, CommandError> {
     let what = || format!("cannot open {}", path.display());
-    let file = File::open(path).map_err(|error| CommandError::io(what(), &error))?;
+    let file = fslab_sys::open_named(path).map_err(|error| CommandError::io(what(), &error))?;
     let log = read_log(BufReader::new(file), LogLimits::default());
     Ok(log.map_err(|error| {
         let text = format!("cannot read {}", path.display());

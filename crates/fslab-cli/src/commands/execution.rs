@@ -110,7 +110,13 @@ impl ExecutionArgs {
         let differences = fslab_run::differences(&request.study, &plan);
         let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
             .map(|expected| plan_text::time(&plan, expected, jobs.get()));
+        if !is_whole_catalogue {
+            venue_args.ensure_requirements(&plan)?;
+        }
+        fslab_run::ensure_recordable(&plan)?;
+        ensure_ranks_have_a_directory(&plan)?;
         if self.plan.dry_run {
+            self.ensure_runnable(&plan, jobs)?;
             if self.output.json {
                 screen::print_json(&plan)?;
             } else {
@@ -119,11 +125,6 @@ impl ExecutionArgs {
             }
             return Ok(Exit::Done);
         }
-        if !is_whole_catalogue {
-            venue_args.ensure_requirements(&plan)?;
-        }
-        fslab_run::ensure_recordable(&plan)?;
-        ensure_ranks_have_a_directory(&plan)?;
         if let Some(time) = &time {
             screen::notice(&format!("time: {time}"));
         }
@@ -133,12 +134,7 @@ impl ExecutionArgs {
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         clean_up();
-        // Workers have separate venues: here no trial needs room.
-        let here = match self.workers {
-            Some(_) => NonZeroUsize::MIN,
-            None => jobs,
-        };
-        let settings = venue_settings(&plan, here, self.record_disk.clone())?;
+        let settings = venue_settings(&plan, self.jobs_here(jobs), self.record_disk.clone())?;
         let venue = Venue::open(&plan.venue, plan.size_bytes, settings.clone())?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let workers = self.connect_workers(&header, jobs)?;
@@ -151,6 +147,27 @@ impl ExecutionArgs {
         let outcome = self.conduct(&header, &mut store, executor, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.report(&record, outcome)
+    }
+
+    /// Workers have separate venues: here no trial needs room.
+    fn jobs_here(&self, jobs: NonZeroUsize) -> NonZeroUsize {
+        match self.workers {
+            Some(_) => NonZeroUsize::MIN,
+            None => jobs,
+        }
+    }
+
+    /// The checks of a run that is not a dry one: its report, its store, and its venue with the
+    /// device. Nothing is made or changed.
+    fn ensure_runnable(&self, plan: &Plan, jobs: NonZeroUsize) -> Result<(), CommandError> {
+        report::ensure_folder(&self.output.out)?;
+        self.store.ensure_usable()?;
+        if self.record_disk.is_some() {
+            fslab_venue::ensure_disk_can_be_recorded(&plan.venue)?;
+        }
+        let settings = venue_settings(plan, self.jobs_here(jobs), None)?;
+        Venue::open(&plan.venue, plan.size_bytes, settings)?;
+        Ok(())
     }
 
     /// The request for `study` in `venue`, with `settings` before those of `--set`.

@@ -183,6 +183,8 @@ pub(crate) fn settings_of(plan: &Plan, jobs: NonZeroUsize) -> Result<Vec<GuestSe
 pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, Failure> {
     ensure_trusted(&lab.kernel.binary)?;
     ensure_trusted(&lab.root_image)?;
+    // A damaged kernel or image would give other figures, or failures of file systems.
+    lab.verify().map_err(Failure::from)?;
     Ok(GuestSettings {
         kernel: lab.kernel.binary.clone(),
         root: lab.root_image.clone(),
@@ -208,6 +210,12 @@ fn pc_settings(lab: &Lab) -> Result<Option<PcSettings>, Failure> {
         initramfs,
         has_timer: facts.timer,
         snapshots: facts.snapshot.then(|| lab.snapshots()),
+        on_damaged_snapshot: |path| {
+            screen::warn(&format!(
+                "the snapshot {} is damaged: it is removed and taken again",
+                path.display()
+            ));
+        },
         program,
         program_bytes: facts.program_bytes,
     }))

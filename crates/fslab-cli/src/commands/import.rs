@@ -1,7 +1,7 @@
 //! `fslab import`: imports results of other tools as a run.
 
 use std::fs;
-use std::io::Read;
+use std::path::Path;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -272,14 +272,17 @@ fn read(input: InputFile) -> Result<Source, CommandError> {
     if file != STANDARD_INPUT {
         return read_file(&file, subject);
     }
-    let mut content = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut content);
-    source("standard input", read.map(|_| content), subject)
+    let read = fslab_sys::read_at_most(std::io::stdin().lock(), BYTES_MAX);
+    source("standard input", read, subject)
 }
 
 /// Reads a tool's output from a file.
 pub(super) fn read_file(file: &str, subject: Option<Subject>) -> Result<Source, CommandError> {
-    source(file, fs::read(file), subject)
+    source(
+        file,
+        fslab_sys::read_named_file(Path::new(file), BYTES_MAX),
+        subject,
+    )
 }
 
 fn source(
@@ -296,6 +299,8 @@ fn source(
     })
 }
 
+/// Most bytes of a file.
+const BYTES_MAX: u64 = 1 << 30;
 /// Generated names that are tried: two imports in one second may generate the same.
 const NAMES_TRIED: usize = 8;
 

@@ -45,6 +45,13 @@ enum LabCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Read a lab and the snapshots of its guests completely, and compare them with their digests and
+    /// checksums
+    Check {
+        /// The lab, by its name or digest
+        #[arg(default_value = "default")]
+        name: String,
+    },
     /// Export a lab to a tar archive; the same lab gives the same bytes
     Export {
         /// The file, a tar archive
@@ -187,6 +194,7 @@ impl LabArgs {
             LabCommand::Source { folder } => unpack_source(&cache, folder)?,
             LabCommand::Shell(args) => args.run(None)?,
             LabCommand::Status { json } => lab_status::print(&cache, *json)?,
+            LabCommand::Check { name } => check(name)?,
             LabCommand::Export { file, name } => export(&cache, file, name)?,
             LabCommand::Import { file, name } => import(&cache, file, name)?,
         }
@@ -358,6 +366,26 @@ fn built_text(built: &BuiltLab) -> String {
         Bytes(lab.root.bytes),
         screen::counted(lab.root.programs.len(), "program"),
     )
+}
+
+/// Verifies kernel, image and snapshots.
+fn check(name: &str) -> Result<(), CommandError> {
+    let lab = guest_lab::find(Some(name))?;
+    lab.verify().map_err(Failure::from)?;
+    screen::print(&format!("lab {}: whole\n", lab.digest))?;
+    let folder = lab.snapshots();
+    let checked = fslab_venue::check_snapshots(&folder)
+        .map_err(|error| CommandError::io(format!("cannot read {}", folder.display()), &error))?;
+    for (path, result) in checked {
+        result.map_err(|error| {
+            let text = format!("the snapshot {} is damaged", path.display());
+            Failure::new(FailureKind::Unsupported, text)
+                .because(&error)
+                .hint("remove it: the next guest takes it again")
+        })?;
+        screen::print(&format!("snapshot {}: whole\n", path.display()))?;
+    }
+    Ok(())
 }
 
 fn export(cache: &Cache, file: &Path, name: &str) -> Result<(), CommandError> {

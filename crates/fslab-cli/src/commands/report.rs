@@ -261,12 +261,21 @@ fn write_figures(
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
     fs::create_dir_all(folder)
         .and_then(|()| fslab_sys::try_create_in(folder))
-        .map_err(|error| {
-            let what = format!("cannot write a report to the folder {}", folder.display());
-            let mut error = CommandError::io(what, &error);
-            error.failure.hint = Some("name another folder with --out".into());
-            error
-        })
+        .map_err(|error| not_writable(folder, &error))
+}
+
+/// Checks that the folder of a report is writable, or could be created.
+pub(super) fn ensure_folder(folder: &Path) -> Result<(), CommandError> {
+    let there = folder.ancestors().find(|it| it.exists());
+    let there = there.unwrap_or(Path::new("."));
+    fslab_sys::try_create_in(there).map_err(|error| not_writable(folder, &error))
+}
+
+fn not_writable(folder: &Path, error: &std::io::Error) -> CommandError {
+    let what = format!("cannot write a report to the folder {}", folder.display());
+    let mut error = CommandError::io(what, error);
+    error.failure.hint = Some("name another folder with --out".into());
+    error
 }
 
 /// Writes the report and returns its path.

@@ -1,6 +1,7 @@
 //! The option --store, and the selection of runs.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fslab_model::{Failure, FailureKind, ParseRunIdError, RunRecord};
@@ -28,6 +29,18 @@ impl StoreArgs {
     /// The store, created if it does not exist.
     pub(crate) fn open(&self) -> Result<Store, CommandError> {
         Ok(Store::open(&self.path()?)?)
+    }
+
+    /// Checks that the store can be written to, or could be created; nothing is changed.
+    pub(crate) fn ensure_usable(&self) -> Result<(), CommandError> {
+        let path = self.path()?;
+        let there = path.ancestors().find(|it| it.exists());
+        let usable = match there {
+            Some(file) if file == path => OpenOptions::new().append(true).open(file).map(drop),
+            Some(folder) => fslab_sys::try_create_in(folder),
+            None => fslab_sys::try_create_in(Path::new(".")),
+        };
+        usable.map_err(|error| CommandError::io(format!("cannot open {}", path.display()), &error))
     }
 
     /// The store, which must exist.

@@ -31,7 +31,7 @@ impl Reader<File> {
     /// # Errors
     /// As [`Reader::new`].
     pub fn open(path: &Path) -> Result<Self, DiskTraceError> {
-        let file = File::open(path).map_err(|source| DiskTraceError::Io {
+        let file = fslab_sys::open_named(path).map_err(|source| DiskTraceError::Io {
             doing: "open",
             source,
         })?;

@@ -1,6 +1,6 @@
 //! Reads bundles, which are untrusted, and puts their parts into the cache.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -51,7 +51,7 @@ impl TakenBundle {
 /// # Errors
 /// [`BundleError`].
 pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
-    let mut file = File::open(path).map_err(LabError::io("read", path))?;
+    let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;
     let text = MANIFEST
         .read(&mut file, path)
         .map_err(BundleError::of(path))?;
@@ -85,7 +85,7 @@ fn key(manifest: &Manifest) -> KernelKey {
 /// The cache then has no new lab, layer or study.
 pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, BundleError> {
     let of_bundle = BundleError::of(path);
-    let mut file = File::open(path).map_err(LabError::io("read", path))?;
+    let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;
     cache.prepare()?;
     let _lock = BuildLock::take(cache.folder())?;
     let work = AssemblyDir::open(cache.building())?;

@@ -15,7 +15,9 @@ mod sync_strength;
 mod time_limit;
 
 pub(crate) use kept_output::KeptOutput;
-pub use read_file::{read_named_text, read_regular_file, read_text_file};
+pub use read_file::{
+    read_at_most, read_named_file, read_named_text, read_regular_file, read_text_file,
+};
 #[cfg(not(target_os = "linux"))]
 pub use sleep::{sleep_to_second, sleep_until_ns};
 pub use time_limit::TimeLimit;

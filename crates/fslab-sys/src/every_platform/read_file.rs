@@ -1,11 +1,10 @@
 //! Reads files whose paths come from untrusted input, so that they can neither hang nor exhaust
 //! memory: pipes, terminals and /dev/zero are refused.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use crate::open_untrusted;
+use crate::{open_named, open_untrusted};
 
 /// The contents of the regular file at `path`, at most `bytes_max` bytes.
 ///
@@ -17,7 +16,10 @@ pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 
 /// Reads a file or pipe until its end, at most `bytes_max` bytes. The file's length is not used:
 /// files of /proc have none, and others grow.
-fn read_at_most(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+/// Those of read(2); `FileTooLarge`.
+pub fn read_at_most(file: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     file.take(bytes_max.saturating_add(1))
         .read_to_end(&mut content)?;
@@ -36,12 +38,20 @@ pub fn read_text_file(path: &Path, bytes_max: u64) -> io::Result<String> {
     text(read_regular_file(path, bytes_max)?)
 }
 
-/// The text of a file named by the user, which may be a shell's pipe.
+/// The contents of a file named by the user, which may be a shell's pipe.
 ///
 /// # Errors
-/// As [`read_text_file`], except for the kind of file.
+/// As [`read_regular_file`], except for the kind of file.
+pub fn read_named_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    read_at_most(open_named(path)?, bytes_max)
+}
+
+/// As text.
+///
+/// # Errors
+/// As [`read_named_file`]; `InvalidData` if it is not UTF-8.
 pub fn read_named_text(path: &Path, bytes_max: u64) -> io::Result<String> {
-    text(read_at_most(File::open(path)?, bytes_max)?)
+    text(read_named_file(path, bytes_max)?)
 }
 
 fn text(content: Vec<u8>) -> io::Result<String> {

@@ -35,7 +35,7 @@ pub fn requests_in_flight(device: DeviceNumber) -> Option<u64> {
 
 /// The mount that holds `path`: the longest matching mount point, and of several mounts on it the
 /// last.
-fn mount_of(path: &Path) -> Option<Mount> {
+pub(super) fn mount_of(path: &Path) -> Option<Mount> {
     let path = path.canonicalize().ok()?;
     let above = |mount: &Mount| path.starts_with(&mount.mount_point);
     let mounts = mounts().ok()?.into_iter().filter(above);

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Makes `options` refuse a symbolic link with ELOOP, and not block on a FIFO.
@@ -35,11 +35,46 @@ pub(crate) fn open_untrusted(path: &Path) -> io::Result<File> {
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
         .open(path)?;
     let metadata = file.metadata()?;
+    ensure_regular(file, &metadata)
+}
+
+/// Opens a file that the user named for reading: a regular file, or a pipe of the shell, `<(command)`
+/// or `/dev/stdin`. A named pipe is refused: it would be waited for without end.
+///
+/// # Errors
+/// Those of open(2); `InvalidInput` for another kind of file.
+pub fn open_named(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.file_type().is_fifo() && is_of_shell(&file, path)? {
+        rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::empty())?;
+        return Ok(file);
+    }
+    ensure_regular(file, &metadata)
+}
+
+/// True for a pipe without a name.
+#[cfg(target_os = "linux")]
+fn is_of_shell(file: &File, _path: &Path) -> io::Result<bool> {
+    /// `PIPEFS_MAGIC`.
+    const PIPES: i128 = 0x5049_5045;
+    Ok(i128::from(rustix::fs::fstatfs(file)?.f_type) == PIPES)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_shell(_file: &File, path: &Path) -> io::Result<bool> {
+    Ok(path.starts_with("/dev/fd") || path == Path::new("/dev/stdin"))
+}
+
+fn ensure_regular(file: File, metadata: &fs::Metadata) -> io::Result<File> {
     if metadata.is_dir() {
         return Err(io::Error::from_raw_os_error(libc::EISDIR));
     }
     if !metadata.is_file() {
-        let why = "it is a device, a pipe or a socket, not a file";
+        let why = "it is a device, a named pipe or a socket, not a file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     Ok(file)
@@ -73,6 +108,35 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+
+    /// A named pipe as a study, import, log, lab or bundle was waited for without end.
+    #[test]
+    fn of_pipes_those_of_the_shell_alone_are_opened_by_name() {
+        use std::io::{Read, Write};
+        use std::os::fd::AsRawFd;
+        let folder = std::env::temp_dir().join(format!("fslab-pipes-{}", std::process::id()));
+        fs::create_dir(&folder).expect("made");
+        let named = folder.join("fifo");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&named)
+                .status()
+                .expect("mkfifo")
+                .success()
+        );
+        for path in [&named, Path::new("/dev/null"), &folder] {
+            assert!(open_named(path).is_err(), "{}", path.display());
+        }
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        let path = format!("/dev/fd/{}", reader.as_raw_fd());
+        let mut opened = open_named(Path::new(&path)).expect("opened");
+        writer.write_all(b"content").expect("written");
+        drop(writer);
+        let mut text = String::new();
+        opened.read_to_string(&mut text).expect("read");
+        assert_eq!(text, "content");
+        fs::remove_dir_all(&folder).expect("removed");
+    }
 
     #[test]
     fn links_folders_and_fifos_are_not_opened_as_regular_files() {

@@ -34,6 +34,7 @@ mod loop_device;
 mod loopback;
 mod machine_load;
 mod mapping;
+mod medium;
 mod mounting;
 mod names;
 mod output_folder;
@@ -90,7 +91,7 @@ pub use device_users::file_in_use;
 pub use extents::{block_address, extents, extents_by_block, map_block_bytes};
 pub use fifo::{make_fifo, reopen_for_writing, set_pipe_bytes};
 pub(crate) use file_name::open_untrusted;
-pub use file_name::{file_identity, is_named, open_regular};
+pub use file_name::{file_identity, is_named, open_named, open_regular};
 pub use file_system::{
     is_in_memory, named_attribute, remove_named_attribute, set_named_attribute, share_blocks,
 };
@@ -102,6 +103,7 @@ pub use loop_device::{LoopDevice, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{children, children_of, out_of_memory_kills, processes, run_delays};
 pub use mapping::Mapping;
+pub use medium::memory_below;
 pub use mounting::{
     MountFlags, WriteBackWatch, device_of, drop_caches, mount, mounts, move_mount, switch_root,
     sync_file_system, unmount, unmount_lazily,

@@ -54,7 +54,7 @@ pub use attributes::{get_attribute, set_attribute};
 pub use child_group::ChildGroup;
 pub use data_file::DataFile;
 pub(crate) use file_name::open_untrusted;
-pub use file_name::{file_identity, is_named, open_regular};
+pub use file_name::{file_identity, is_named, open_named, open_regular};
 pub use machine::{
     cold_without_buffering, device_of, is_in_memory, monotonic_ns, mounts, page_bytes,
 };

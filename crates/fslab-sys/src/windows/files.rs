@@ -99,6 +99,14 @@ pub(crate) fn open_untrusted(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file that the user named for reading.
+///
+/// # Errors
+/// As [`open_untrusted`].
+pub fn open_named(path: &Path) -> io::Result<File> {
+    open_untrusted(path)
+}
+
 /// Removes the folder `path` with its contents, without following links.
 ///
 /// # Errors

@@ -25,7 +25,9 @@ pub use crate::portable::*;
 pub use child_group::ChildGroup;
 pub use clock::monotonic_ns;
 pub use data_file::DataFile;
-pub use files::{TrustedFolder, WorkFolder, file_identity, is_named, open_regular, remove_tree};
+pub use files::{
+    TrustedFolder, WorkFolder, file_identity, is_named, open_named, open_regular, remove_tree,
+};
 pub(crate) use files::{open_folder, open_untrusted};
 pub use mapping::Mapping;
 pub use names::{NameDirectory, truncate_path};

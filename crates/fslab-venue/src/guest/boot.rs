@@ -45,7 +45,7 @@ const ALL_STATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/xstate.so"));
 const ALL_STATE_FILE: &str = "xstate.so";
 
 /// The guest kernel of a venue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct GuestSettings {
     /// The kernel's executable.
     pub kernel: PathBuf,
@@ -62,7 +62,7 @@ pub struct GuestSettings {
 }
 
 /// What a PC's guest is started with besides kernel and images.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PcSettings {
     /// The emulator.
     pub emulator: Emulator,
@@ -72,6 +72,8 @@ pub struct PcSettings {
     pub has_timer: bool,
     /// The folder of the lab's snapshots; `None` for a lab of an earlier fslab, whose guests boot.
     pub snapshots: Option<PathBuf>,
+    /// Gets the path of a damaged snapshot, which is removed and taken again.
+    pub on_damaged_snapshot: fn(&Path),
     /// The program of the trials, padded to a power of two.
     pub program: PathBuf,
     /// Bytes of the program without the padding.

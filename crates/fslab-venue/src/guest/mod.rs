@@ -29,7 +29,7 @@ pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};
 pub(crate) use insight::add_insight;
 pub(crate) use kernel_errors::kernel_errors;
-pub use pc::{Emulator, EmulatorError};
+pub use pc::{Emulator, EmulatorError, check_snapshots};
 pub use recording::{KeptLogs, LogKeeping};
 pub(crate) use recording::{Recorded, keep_log};
 pub(crate) use share::{Share, TrialStatus};

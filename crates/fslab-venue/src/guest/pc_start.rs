@@ -45,7 +45,10 @@ impl PcStart<'_> {
                 let modules = lab.modules(&file_systems);
                 let modules = modules.map_err(|error| self.unread(&error))?;
                 let pc = self.pc(&initramfs);
-                let snapshots = Snapshots(folder);
+                let snapshots = Snapshots {
+                    folder,
+                    on_damage: self.settings.on_damaged_snapshot,
+                };
                 let snapshot = snapshots.provide(&pc, self.table, &initramfs.archive, go_on)?;
                 self.by_snapshot(&pc, snapshot, &boot_file(seed, &task, &modules))
             }

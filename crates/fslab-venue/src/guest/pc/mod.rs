@@ -12,5 +12,6 @@ mod table;
 pub(super) use emulator::{Boot, Pc, boot};
 pub use emulator::{Emulator, EmulatorError};
 pub(super) use events::TableEvents;
+pub use snapshot::check_snapshots;
 pub(super) use snapshot::{Snapshot, Snapshots};
 pub(super) use table::{Table, TableFile};

@@ -2,7 +2,7 @@
 
 use std::fs::{self, TryLockError};
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,6 +10,7 @@ use fslab_lab::{Fingerprint, KernelKey};
 use fslab_model::Failure;
 use fslab_sys::{AtomicFile, TrustedFolder};
 
+use super::file::{MAGIC, ensure_whole};
 use super::state::Snapshot;
 use super::taking::{LIMIT, boot_command, take};
 use crate::guest::pc::emulator::Pc;
@@ -28,7 +29,11 @@ const FIRMWARE: [&str; 2] = [
 ];
 
 /// The snapshots in a folder, which need not exist.
-pub(in crate::guest) struct Snapshots<'a>(pub(in crate::guest) &'a Path);
+pub(in crate::guest) struct Snapshots<'a> {
+    pub(in crate::guest) folder: &'a Path,
+    /// Gets the path of a damaged one, which is removed.
+    pub(in crate::guest) on_damage: fn(&Path),
+}
 
 impl Snapshots<'_> {
     /// The snapshot of a machine with the devices of `table`, booted from `initramfs`. It is taken
@@ -46,8 +51,8 @@ impl Snapshots<'_> {
         let bytes = pc.total_memory().0;
         let take = || take(pc, &devices, initramfs, go_on);
         // Other users may read it.
-        let _ = fs::create_dir(self.0);
-        let Ok(folder) = TrustedFolder::open(self.0) else {
+        let _ = fs::create_dir(self.folder);
+        let Ok(folder) = TrustedFolder::open(self.folder) else {
             return take();
         };
         if let Ok(snapshot) = read(&folder, &name, bytes) {
@@ -56,12 +61,17 @@ impl Snapshots<'_> {
         let Some(_lock) = lock(&folder, go_on) else {
             return take();
         };
-        if let Ok(snapshot) = read(&folder, &name, bytes) {
-            return Ok(snapshot);
+        match read(&folder, &name, bytes) {
+            Ok(snapshot) => return Ok(snapshot),
+            Err(error) if is_damage(&error) => {
+                (self.on_damage)(&self.folder.join(&name));
+                let _ = folder.remove(&name);
+            }
+            Err(_) => {}
         }
         let snapshot = take()?;
         // Without room for it, the next guest takes it again.
-        if write(&snapshot, &self.0.join(&name)).is_ok() {
+        if write(&snapshot, &self.folder.join(&name)).is_ok() {
             self.remove_oldest();
         }
         Ok(snapshot)
@@ -69,7 +79,7 @@ impl Snapshots<'_> {
 
     /// Removes all but those that were used last. No running guest needs its file.
     fn remove_oldest(&self) {
-        let Ok(entries) = fs::read_dir(self.0) else {
+        let Ok(entries) = fs::read_dir(self.folder) else {
             return;
         };
         let snapshots = entries.filter_map(|entry| {
@@ -91,6 +101,7 @@ impl Snapshots<'_> {
 /// The kernel is that of the lab in whose folder the snapshot is.
 fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> KernelKey {
     let mut fingerprint = Fingerprint::default();
+    fingerprint.add(MAGIC);
     fingerprint.add(&pc.emulator.version);
     for path in std::iter::once(pc.emulator.program.as_path()).chain(FIRMWARE.map(Path::new)) {
         fingerprint.add(path.to_string_lossy().as_bytes());
@@ -125,6 +136,35 @@ fn lock(folder: &TrustedFolder, go_on: &dyn Fn() -> bool) -> Option<fs::File> {
         }
         thread::sleep(STEP);
     }
+}
+
+/// The snapshots in `folder`, by name, each read to its end; none if the folder does not exist.
+///
+/// # Errors
+/// Those of reading the folder.
+pub fn check_snapshots(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<()>)>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<io::Result<Vec<PathBuf>>>()?;
+    paths.retain(|path| path.to_string_lossy().ends_with(SUFFIX));
+    paths.sort();
+    let check = |path: PathBuf| {
+        let file = fslab_sys::open_regular(&path);
+        let read = file.and_then(|it| ensure_whole(&mut BufReader::with_capacity(1 << 18, it)));
+        (path, read)
+    };
+    Ok(paths.into_iter().map(check).collect())
+}
+
+/// Whether a snapshot is there and damaged.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+    )
 }
 
 fn read(folder: &TrustedFolder, name: &str, bytes: u64) -> io::Result<Snapshot> {

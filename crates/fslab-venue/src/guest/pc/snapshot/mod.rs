@@ -20,4 +20,5 @@ mod state;
 mod taking;
 
 pub(in crate::guest) use kept::Snapshots;
+pub use kept::check_snapshots;
 pub(in crate::guest) use state::Snapshot;

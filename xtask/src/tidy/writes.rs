@@ -1,0 +1,135 @@
+//! Every place that opens, creates, renames or links a file, with what keeps it from writing where
+//! another user points: a new one is a finding until it stands here.
+
+use std::collections::BTreeMap;
+
+use super::finding::Finding;
+use super::tree::{File, Tree};
+
+/// What stands in code that writes by name.
+const CALLS: [&str; 17] = [
+    "File::create(",
+    "File::create_new(",
+    "fs::write(",
+    "fs::copy(",
+    "fs::rename(",
+    "fs::hard_link(",
+    ".create(true)",
+    ".create_new(true)",
+    ".append(true)",
+    ".write(true)",
+    "OFlags::CREATE",
+    "OFlags::WRONLY",
+    "OFlags::RDWR",
+    "AtomicFile::create_in(",
+    "write_atomically(",
+    "OutputFolder::create(",
+    "OutputFolder::of(",
+];
+
+/// Why a place follows no link of another user.
+#[derive(Clone, Copy)]
+enum Owner {
+    /// The functions of fslab-sys that the others call, and what its platforms need.
+    Primitive,
+    /// The user typed the path, and its links are the user's, as with `>` in a shell.
+    Typed,
+    /// The user did not type the name: fslab_sys::OutputFolder, or O_EXCL, which follows no link.
+    Derived,
+    /// In a folder that fslab made or found to be this user's alone: a trial's, a lab's, the cache.
+    Private,
+    /// On the file system that is measured, within the fence of its phases.
+    Measured,
+    /// /proc, /sys and devices; and in a guest.
+    Kernel,
+    /// Only tests write it.
+    Tests,
+}
+
+/// Lines that write, by file.
+const PLACES: &[(Owner, &[(&str, usize)])] = &[];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    check_with(tree, PLACES)
+}
+
+fn check_with(tree: &Tree, places: &[(Owner, &[(&str, usize)])]) -> Vec<Finding> {
+    let places = places.iter().flat_map(|(_, files)| files.iter());
+    let mut known: BTreeMap<&str, usize> = places.copied().collect();
+    let mut findings = Vec::new();
+    for (file, rust) in tree.rust().filter(|(file, _)| is_product(file)) {
+        let tests = rust.test_module();
+        let is_test =
+            |line: usize| tests.is_some_and(|(first, last)| (first..=last).contains(&line));
+        let writes = |line: &str| CALLS.iter().any(|call| line.contains(call));
+        let lines = rust.code.iter().enumerate();
+        let lines: Vec<usize> = lines
+            .filter(|(number, line)| !is_test(*number) && writes(line))
+            .map(|(number, _)| number + 1)
+            .collect();
+        let expected = known.remove(file.path.as_str()).unwrap_or(0);
+        if lines.len() != expected {
+            findings.push(Finding {
+                file: file.path.clone(),
+                line: lines.last().copied().unwrap_or(1),
+                rule: "writes",
+                message: format!(
+                    "{} lines write by name, and {expected} are known",
+                    lines.len()
+                ),
+                hint: "use fslab_sys::OutputFolder for a name that the user did not type, and \
+                       list the place in xtask/src/tidy/writes.rs",
+            });
+        }
+    }
+    // Of a small tree of a test no file is missed.
+    let has_this = tree
+        .files
+        .iter()
+        .any(|file| file.path.ends_with("tidy/writes.rs"));
+    findings.extend(known.into_keys().filter(|_| has_this).map(|path| Finding {
+        file: path.to_owned(),
+        line: 1,
+        rule: "writes",
+        message: "no such file writes by name".into(),
+        hint: "remove it from the list in xtask/src/tidy/writes.rs",
+    }));
+    findings
+}
+
+/// The sources of what is shipped, without tests and build scripts.
+fn is_product(file: &File) -> bool {
+    let mut parts = file.path.split('/');
+    let is_source = parts.next() == Some("crates") && parts.nth(1) == Some("src");
+    is_source && !file.path.contains("/tests/") && !file.path.ends_with("tests.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::rules_of;
+    use super::*;
+
+    #[test]
+    fn a_new_place_that_writes_is_found_and_one_in_a_test_is_not() {
+        let path = "crates/fslab-run/src/a.rs";
+        let code = "fn f() {\n    std::fs::write(path, text);\n}\n";
+        let tree = Tree::of(&[(path, code)]);
+        assert_eq!(rules_of(&check_with(&tree, &[])), [("writes", 2)]);
+        let known: &[(Owner, &[(&str, usize)])] = &[(Owner::Typed, &[(path, 1)])];
+        assert!(check_with(&tree, known).is_empty());
+        let twice = format!("{code}{code}");
+        let tree = Tree::of(&[(path, &twice)]);
+        assert_eq!(rules_of(&check_with(&tree, known)), [("writes", 5)]);
+        let test = format!("#[cfg(test)]\nmod tests {{\n{code}}}\n");
+        assert!(check_with(&Tree::of(&[(path, &test)]), &[]).is_empty());
+        let comment = "// File::create(path)\nlet text = \"fs::write(\";\n";
+        assert!(check_with(&Tree::of(&[(path, comment)]), &[]).is_empty());
+    }
+
+    #[test]
+    fn every_kind_of_owner_is_in_use() {
+        for (owner, files) in PLACES {
+            assert!(!files.is_empty(), "{}", *owner as u8);
+        }
+    }
+}
