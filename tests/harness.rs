@@ -29,6 +29,7 @@ pub(crate) struct Desk {
 }
 
 /// What a command left.
+#[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,

@@ -77,7 +77,8 @@ fn a_lab_that_was_tampered_with_is_refused_and_leaves_nothing() {
     assert_eq!(roots.count(), 0);
 }
 
-/// A flipped bit of the kernel or the root image gave other figures, or was a failure of the subject.
+/// A flipped bit of the kernel or the root image gave other figures, or was a failure of the
+/// subject.
 #[test]
 fn a_lab_that_is_damaged_in_the_cache_is_not_used() {
     let Some(desk) = Desk::new().with_lab("a damaged lab") else {

@@ -1,5 +1,5 @@
-//! Files that another user has placed under the names that fslab gives, pipes where files are meant,
-//! and devices that do not exist.
+//! Files that another user has placed under the names that fslab gives, pipes where files are
+//! meant, and devices that do not exist.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};

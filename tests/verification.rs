@@ -97,9 +97,9 @@ fn files_study(damage: bool) -> String {
     study
 }
 
-/// `verify` of the job `files` accused every sound file system of corruption: of files of one buffer
-/// or more the read that finds the end, of 0 bytes, was compared. Here with each size around the
-/// buffer, in each venue.
+/// `verify` of the job `files` accused every sound file system of corruption: of files of one
+/// buffer or more the read that finds the end, of 0 bytes, was compared. Here with each size around
+/// the buffer, in each venue.
 #[test]
 fn files_of_every_size_verify_in_every_venue_and_a_changed_byte_does_not() {
     let compare = |desk: &Desk, words: &[&str]| {

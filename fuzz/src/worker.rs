@@ -78,8 +78,8 @@ pub(crate) struct Search {
     pub(crate) inputs_max: u64,
 }
 
-/// Searches until time is up, or all inputs were tried; returns how many inputs ran, or `None` where one failed, which is in
-/// `folder` then.
+/// Searches until time is up, or all inputs were tried; returns how many inputs ran, or `None`
+/// where one failed, which is in `folder` then.
 pub(crate) fn search(
     target: &'static Target,
     seeds: &[Vec<u8>],

@@ -2,8 +2,8 @@
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
 //! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts
 //! that differ; `cargo xtask mutants` plants faults in the guest's kernel and looks whether a power
-//! loss shows them; `cargo xtask hostile` kills, stops and damages; `cargo xtask dist` makes what is
-//! published.
+//! loss shows them; `cargo xtask hostile` kills, stops and damages; `cargo xtask dist` makes what
+//! is published.
 
 mod cross;
 mod dist;

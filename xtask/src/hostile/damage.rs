@@ -1,5 +1,5 @@
-//! Files with flipped bits, cut, spliced, or with bytes overwritten: they are refused, or read as if
-//! nothing were wrong where nothing that counts was changed. No command crashes or hangs, and no
+//! Files with flipped bits, cut, spliced, or with bytes overwritten: they are refused, or read as
+//! if nothing were wrong where nothing that counts was changed. No command crashes or hangs, and no
 //! number is another.
 
 use std::fs;

@@ -1,9 +1,9 @@
-//! The hostile campaign: kills and stops at random moments, damaged files, mutated inputs. Nothing may
-//! be lost, nothing left behind, and no other number shown. An hour, outside of the gate.
+//! The hostile campaign: kills and stops at random moments, damaged files, mutated inputs. Nothing
+//! may be lost, nothing left behind, and no other number shown. An hour, outside of the gate.
 //!
 //! ```text
 //!     options     what is done, and how often
-//!     scene       a folder with a store, images and states of its own, and what is left in it
+//!     scene       a folder with its own store, images and states, and what is left in it
 //!     processes   the processes of a run: they are killed, stopped and continued
 //!     endurance   runs that are killed and resumed, or stopped and continued
 //!     damage      stores, logs of disks and snapshots with flipped bits, cut and spliced

@@ -1,4 +1,4 @@
-//! A folder with a store, images, states and temporary files of its own, in which fslab runs; and
+//! A folder with its own store, images, states and temporary files, in which fslab runs; and
 //! what is left of a run.
 
 use std::ffi::OsStr;

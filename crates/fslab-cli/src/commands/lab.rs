@@ -45,8 +45,8 @@ enum LabCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Read a lab and the snapshots of its guests completely, and compare them with their digests and
-    /// checksums
+    /// Read a lab and the snapshots of its guests completely, and compare them with their digests
+    /// and checksums
     Check {
         /// The lab, by its name or digest
         #[arg(default_value = "default")]
@@ -372,7 +372,7 @@ fn built_text(built: &BuiltLab) -> String {
 fn check(name: &str) -> Result<(), CommandError> {
     let lab = guest_lab::find(Some(name))?;
     lab.verify().map_err(Failure::from)?;
-    screen::print(&format!("lab {}: whole\n", lab.digest))?;
+    screen::print(&format!("lab {}: as it was built\n", lab.digest))?;
     let folder = lab.snapshots();
     let checked = fslab_venue::check_snapshots(&folder)
         .map_err(|error| CommandError::io(format!("cannot read {}", folder.display()), &error))?;
@@ -383,7 +383,7 @@ fn check(name: &str) -> Result<(), CommandError> {
                 .because(&error)
                 .hint("remove it: the next guest takes it again")
         })?;
-        screen::print(&format!("snapshot {}: whole\n", path.display()))?;
+        screen::print(&format!("snapshot {}: as it was taken\n", path.display()))?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Writes documents to standard output, to a file that the user named, and to a folder that the user
-//! named under names that the user did not type.
+//! Writes documents to standard output, to a file that the user named, and to a folder that the
+//! user named under names that the user did not type.
 
 use std::ffi::OsStr;
 use std::io;

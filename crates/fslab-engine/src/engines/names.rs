@@ -208,7 +208,8 @@ impl NamesFolder {
                 file.close()?;
                 return Ok(total);
             }
-            // The next read would overwrite it. The last piece is compared after the time was taken.
+            // The next read would overwrite it. The last piece is compared after the time was
+            // taken.
             if self.reading.is_verified && total < task.bytes && self.reading.mismatch.is_none() {
                 self.reading.mismatch = self.compare_piece(task).err();
             }

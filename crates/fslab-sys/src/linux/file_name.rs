@@ -38,8 +38,8 @@ pub(crate) fn open_untrusted(path: &Path) -> io::Result<File> {
     ensure_regular(file, &metadata)
 }
 
-/// Opens a file that the user named for reading: a regular file, or a pipe of the shell, `<(command)`
-/// or `/dev/stdin`. A named pipe is refused: it would be waited for without end.
+/// Opens a file that the user named for reading: a regular file, or a pipe of the shell,
+/// `<(command)` or `/dev/stdin`. A named pipe is refused: it would be waited for without end.
 ///
 /// # Errors
 /// Those of open(2); `InvalidInput` for another kind of file.

@@ -17,8 +17,8 @@ const OVERLAY: i128 = 0x794c_7630;
 /// What follows the path of an image whose name was removed.
 const DELETED: &str = " (deleted)";
 
-/// What keeps the data of `path` in memory, such as "tmpfs at /dev/shm"; `None` if that is a disk, or
-/// unknown. `path` is a block device, or a file or folder, of which the file system counts.
+/// What keeps the data of `path` in memory, such as "tmpfs at /dev/shm"; `None` if that is a disk,
+/// or unknown. `path` is a block device, or a file or folder, of which the file system counts.
 ///
 /// # Errors
 /// Those of stat(2) and statfs(2).

@@ -100,8 +100,8 @@ impl OutputFolder {
     }
 
     /// Opens the file `name` for reading and writing; creates it if it does not exist. It is a
-    /// regular file with one hard link, belongs to this user or root, and only they may write to it:
-    /// what it has is believed.
+    /// regular file with one hard link, belongs to this user or root, and only they may write to
+    /// it: what it has is believed.
     ///
     /// # Errors
     /// `PermissionDenied`, with the reason, if it is not; otherwise that of openat(2).
@@ -143,8 +143,8 @@ mod tests {
         error.to_string()
     }
 
-    /// `LOG.judged` as a link was emptied and overwritten, and as a FIFO hung; pages were written to
-    /// where links in the folder pointed.
+    /// `LOG.judged` as a link was emptied and overwritten, and as a FIFO hung; pages were written
+    /// to where links in the folder pointed.
     #[test]
     fn links_pipes_and_files_of_others_are_neither_written_nor_opened() {
         let place = tempfile::tempdir().expect("a folder");

@@ -11,7 +11,8 @@
 //! ```
 //! Numbers are little endian. A checksum is the CRC-32 of the run's bytes, continued from the
 //! checksum before and over the address and length: a run that is changed, moved, missing or taken
-//! from another snapshot is noticed. It shows damage, not forgery: only the user can write the file.
+//! from another snapshot is noticed. It shows damage, not forgery: only the user can write the
+//! file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -75,7 +76,7 @@ impl Snapshot {
 ///
 /// # Errors
 /// `InvalidData` if it is no snapshot or is damaged; those of reading it.
-pub(super) fn ensure_whole(input: &mut impl Read) -> io::Result<()> {
+pub(super) fn ensure_sound(input: &mut impl Read) -> io::Result<()> {
     Head::read(input)?.read_runs(input, &mut |_, _| Ok(()))
 }
 
@@ -114,7 +115,7 @@ impl Head {
         })
     }
 
-    /// Reads the runs, and gives each that is whole to `on_run`, with its address.
+    /// Reads the runs, and gives each that matches its checksum to `on_run`, with its address.
     fn read_runs(
         &self,
         input: &mut impl Read,

@@ -10,7 +10,7 @@ use fslab_lab::{Fingerprint, KernelKey};
 use fslab_model::Failure;
 use fslab_sys::{AtomicFile, TrustedFolder};
 
-use super::file::{MAGIC, ensure_whole};
+use super::file::{MAGIC, ensure_sound};
 use super::state::Snapshot;
 use super::taking::{LIMIT, boot_command, take};
 use crate::guest::pc::emulator::Pc;
@@ -153,7 +153,7 @@ pub fn check_snapshots(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<()>
     paths.sort();
     let check = |path: PathBuf| {
         let file = fslab_sys::open_regular(&path);
-        let read = file.and_then(|it| ensure_whole(&mut BufReader::with_capacity(1 << 18, it)));
+        let read = file.and_then(|it| ensure_sound(&mut BufReader::with_capacity(1 << 18, it)));
         (path, read)
     };
     Ok(paths.into_iter().map(check).collect())
