@@ -81,7 +81,7 @@ fn a_named_pipe_is_no_input() {
     let commands: [&[&str]; 8] = [
         &["import", "pipe"],
         &["run", "./study.toml"],
-        &["study", "check", "study.toml"],
+        &["study", "show", "./study.toml"],
         &["lab", "import", "pipe"],
         &["crash", "requests", "pipe"],
         &["disk", "show", "./pipe"],

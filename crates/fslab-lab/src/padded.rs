@@ -1,13 +1,15 @@
 //! Files padded to a power of two: what a PC maps as memory of a device must have such a size.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use fslab_sys::AtomicFile;
 
 use crate::LabError;
 
+/// Bytes that are compared at a time.
+const PART: usize = 1 << 20;
 /// The least size: a page.
 const BYTES_MIN: u64 = 4096;
 
@@ -17,7 +19,8 @@ pub fn padded_bytes(bytes: u64) -> u64 {
     bytes.max(BYTES_MIN).next_power_of_two()
 }
 
-/// A copy of `file` beside it, padded with zeros that take no space. Made once.
+/// A copy of `file` beside it, padded with zeros that take no space. Made once, and again if it is
+/// damaged: guests map the copy, and the digest is that of the file.
 ///
 /// # Errors
 /// [`LabError::Io`] if it cannot be written.
@@ -30,14 +33,40 @@ pub fn padded(file: &Path) -> Result<PathBuf, LabError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".padded");
     let copy = file.with_file_name(name);
-    if copy
-        .metadata()
-        .is_ok_and(|it| it.is_file() && it.len() == bytes)
-    {
+    if is_copy(file, &copy, bytes).unwrap_or(false) {
         return Ok(copy);
     }
     write(file, &copy, bytes).map_err(LabError::io("write", &copy))?;
     Ok(copy)
+}
+
+/// True if `copy` has `bytes` bytes: those of `file`, and zeros behind them.
+fn is_copy(file: &Path, copy: &Path, bytes: u64) -> io::Result<bool> {
+    let (mut file, mut copy) = (File::open(file)?, fslab_sys::open_regular(copy)?);
+    if copy.metadata()?.len() != bytes {
+        return Ok(false);
+    }
+    let (mut part, mut same) = (vec![0; PART], vec![0; PART]);
+    loop {
+        let length = file.read(&mut part)?;
+        if length == 0 {
+            break;
+        }
+        copy.read_exact(&mut same[..length])?;
+        if part[..length] != same[..length] {
+            return Ok(false);
+        }
+    }
+    part.fill(0);
+    loop {
+        let length = copy.read(&mut same)?;
+        if length == 0 {
+            return Ok(true);
+        }
+        if same[..length] != part[..length] {
+            return Ok(false);
+        }
+    }
 }
 
 /// Writes `copy`, the bytes of `file` padded in the same way: where [`padded`] cannot, since the
@@ -76,6 +105,29 @@ mod tests {
         assert_eq!(padded(&copy).expect("padded already"), copy);
         assert_eq!(padded(&file).expect("made already"), copy);
         assert_eq!((padded_bytes(0), padded_bytes(4097)), (4096, 8192));
+    }
+
+    /// A copy was believed by its length alone.
+    #[test]
+    fn a_damaged_copy_is_made_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.img");
+        fs::write(&file, vec![7; (1 << 20) + 5000]).expect("written");
+        let copy = padded(&file).expect("written");
+        let sound = fs::read(&copy).expect("read");
+        for at in [
+            0,
+            1 << 20,
+            (1 << 20) + 4999,
+            (1 << 20) + 5000,
+            sound.len() - 1,
+        ] {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 1;
+            fs::write(&copy, &damaged).expect("damaged");
+            assert_eq!(padded(&file).expect("written"), copy);
+            assert!(fs::read(&copy).expect("read") == sound, "byte {at}");
+        }
     }
 
     #[test]

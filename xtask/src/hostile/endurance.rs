@@ -216,11 +216,11 @@ impl<'a> Endurance<'a> {
             serde_json::from_slice(&shown.out).map_err(|error| format!("show: {error}"))?;
         let trials = run["trials"].as_array().map_or(&[][..], Vec::as_slice);
         let is_done = |trial: &serde_json::Value| trial["outcome"] == "done";
-        let planned = run["header"]["plan"]["subjects"]
-            .as_array()
-            .map_or(0, Vec::len);
-        if trials.len() < planned || !trials.iter().all(is_done) {
-            return Err(format!("{} trials, not all of them done", trials.len()));
+        let subjects = run["plan"]["subjects"].as_array().map_or(0, Vec::len);
+        let repeats = run["plan"]["repeats"].as_u64().unwrap_or(1) as usize;
+        if trials.len() < subjects * repeats || !trials.iter().all(is_done) {
+            let text = "trials, and not all of the planned ones are done";
+            return Err(format!("{} {text}", trials.len()));
         }
         match &self.exact {
             Some(exact) if *exact != self.exported()? => Err("another number".to_owned()),
