@@ -144,7 +144,7 @@ mod tests {
         for folder in [shared, Path::new("/var/tmp")] {
             let image = folder.join(format!("fslab-medium-{}", std::process::id()));
             fs::write(&image, vec![0; 1 << 20]).expect("written");
-            let attached = LoopDevice::attach(&image);
+            let attached = LoopDevice::attach(&image, 512);
             let removed = || fs::remove_file(&image).expect("removed");
             let Ok(device) = attached else {
                 removed();
