@@ -21,10 +21,7 @@ fn make_fifo(path: &Path) {
 fn a_link_under_a_name_that_the_user_did_not_type_is_refused() {
     let desk = Desk::new();
     desk.compare_fake(&[]).expect_code(0);
-    let run = desk.last_run()["header"]["run"]
-        .as_str()
-        .expect("a name")
-        .to_owned();
+    let run = desk.last_run()["run"].as_str().expect("a name").to_owned();
     let precious = desk.path("precious");
     fs::write(&precious, "precious").expect("written");
     let page = format!("fslab-{run}.html");
@@ -85,7 +82,7 @@ fn a_named_pipe_is_no_input() {
         &["lab", "import", "pipe"],
         &["crash", "requests", "pipe"],
         &["disk", "show", "./pipe"],
-        &["diff", "pipe", "pipe"],
+        &["diff", "./pipe", "./pipe"],
         &["compare", "fake", "--study", "./study.toml"],
     ];
     for words in commands {
