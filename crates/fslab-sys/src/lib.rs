@@ -74,8 +74,8 @@ pub use name_buffer::NameBuffer;
 pub use names_reached::{At, NameEntry, Reached};
 pub use page_buffer::PageBuffer;
 pub use processes::{
-    ConfinedBy, GroupEnd, KernelLine, MachineMemory, ProcessIdentity, ProcessStat, ProcessorTimes,
-    ResourceUse, Signal, StorageUse,
+    ConfinedBy, GroupEnd, KernelLine, MachineMemory, ProcessIdentity, ProcessLimit, ProcessStat,
+    ProcessorTimes, ResourceUse, Signal, StorageUse,
 };
 pub use ring_options::{RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use user_folders::{USER_FOLDER_VARIABLE, own_program, user_folder};

@@ -13,6 +13,17 @@ pub enum Signal {
     Kill,
 }
 
+/// A limit on a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessLimit {
+    /// Bytes of its address space: `ulimit -v`.
+    AddressSpace,
+    /// Bytes of a file that it writes: `ulimit -f`.
+    FileSize,
+    /// Number of its open files: `ulimit -n`.
+    OpenFiles,
+}
+
 /// A process of this boot and PID namespace: PID and start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {

@@ -47,6 +47,16 @@ pub(crate) enum Refused {
     ByProgram(Failure),
 }
 
+impl Refused {
+    /// True if the device is busy.
+    pub(crate) fn is_busy(&self) -> bool {
+        match self {
+            Self::ByKernel(error) => error.kind() == io::ErrorKind::ResourceBusy,
+            Self::ByProgram(failure) => crate::busy::is_busy(failure),
+        }
+    }
+}
+
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Self {
         Self::ByProgram(failure)

@@ -1,11 +1,12 @@
 //! Runs and times external commands with a clean environment; keeps their output.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use fslab_fs::{CommandLine, SearchPath, Tool};
 use fslab_model::{Failure, FailureKind, StepRecord};
+use fslab_sys::os::ExitStatusExt;
 
 use crate::own_formatter;
 
@@ -36,11 +37,7 @@ pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.push_str(&String::from_utf8_lossy(&output.stderr));
     let Some(exit_code) = output.status.code() else {
-        let failure = Failure::new(
-            FailureKind::Crash,
-            format!("{} ended with {}", line.tool.program, output.status),
-        );
-        return Err(failure);
+        return Err(killed(line, output.status));
     };
     let record = StepRecord {
         step: step.to_owned(),
@@ -53,6 +50,18 @@ pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
         record,
         output: text,
     })
+}
+
+/// The failure of a program that a signal ended. No program sends itself SIGKILL: another one has
+/// done it, or the kernel for lack of memory.
+fn killed(line: &CommandLine, status: ExitStatus) -> Failure {
+    let text = format!("{} ended with {status}", line.tool.program);
+    let signal = status.signal().map(fslab_sys::signal_name);
+    if signal.as_deref() != Some("SIGKILL") {
+        return Failure::new(FailureKind::Crash, text);
+    }
+    Failure::new(FailureKind::Host, text)
+        .hint("another program killed it, or the kernel for lack of memory; the log may say which")
 }
 
 /// As [`run`] for fslab's own formatters, in this process.
@@ -143,7 +152,23 @@ fn tail(text: &str, bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{last_lines, tail};
+    use fslab_fs::{CommandLine, Tool};
+    use fslab_model::FailureKind;
+    use fslab_sys::os::ExitStatusExt;
+
+    use super::{ExitStatus, killed, last_lines, tail};
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_was_killed_from_outside_is_no_failure_of_what_it_made() {
+        let line = CommandLine {
+            tool: Tool::FSLAB,
+            arguments: Vec::new(),
+        };
+        let kind = |signal| killed(&line, ExitStatus::from_raw(signal)).kind;
+        assert_eq!(kind(9), FailureKind::Host);
+        assert_eq!(kind(11), FailureKind::Crash);
+    }
 
     #[test]
     fn the_last_three_nonempty_lines_are_kept() {

@@ -11,6 +11,7 @@
 mod ageing;
 mod aging_fileset;
 mod attachment;
+mod busy;
 mod cache_warmer;
 mod call_array;
 mod command;

@@ -10,6 +10,7 @@ use fslab_model::{Bytes, DeviceIdentity, Facts, Failure, FailureKind, StepRecord
 use fslab_sys::{KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
+use crate::busy::{is_busy, says_busy, with_patience};
 use crate::command::{self, Ran, last_lines};
 use crate::pool::Pool;
 use crate::write_back::WriteBack;
@@ -144,7 +145,13 @@ impl Volume {
             self.pool = Some(Pool::open(commands, &self.spec.device)?);
         }
         let cannot = format!("make {} on {}", file_system.title, self.device_text);
-        let mut record = command::run_well("mkfs", &line, FailureKind::Format, &cannot)?;
+        let what = format!("mkfs of {}", file_system.title);
+        let made = with_patience(
+            &what,
+            |made: &Result<_, Failure>| made.as_ref().is_err_and(is_busy),
+            || command::run_well("mkfs", &line, FailureKind::Format, &cannot),
+        );
+        let mut record = made??;
         if let Some(pool) = &self.pool {
             record.elapsed_ns += pool.export()?.elapsed_ns;
         }
@@ -156,7 +163,12 @@ impl Volume {
         let mounting = self.mounting()?;
         let _held = self.hold()?;
         let mut log = KernelLog::mark();
-        let attached = Attachment::attach(&mounting, &self.spec.mount_point, self.pool.as_ref());
+        let what = format!("the mount of {}", self.spec.subject);
+        let attached = with_patience(
+            &what,
+            |attached: &Result<_, Refused>| attached.as_ref().is_err_and(Refused::is_busy),
+            || Attachment::attach(&mounting, &self.spec.mount_point, self.pool.as_ref()),
+        )?;
         let (attachment, record) = attached.map_err(|refused| match refused {
             Refused::ByKernel(error) => self.refused_mount(&error, &log.since()),
             Refused::ByProgram(failure) => with_kernel_lines(failure, &log.since()),
@@ -249,7 +261,20 @@ impl Volume {
             Failure::new(FailureKind::Unmount, text)
         })?;
         self.write_back.close();
-        let record = attachment.detach()?;
+        // umount(2) has been tried for seconds.
+        let record =
+            attachment.detach().map_err(|failure| {
+                match is_busy(&failure) {
+            true => Failure {
+                kind: FailureKind::Host,
+                ..failure.hint(
+                    "another program uses the mounted file system (fuser -vm shows which); end it, \
+                     and repeat with --resume",
+                )
+            },
+            false => failure,
+        }
+            })?;
         self.attachment = None;
         self.write_back.mark_safe();
         Ok(record)
@@ -267,14 +292,21 @@ impl Volume {
             Ok(held) => held,
             Err(failure) => return (None, Some(failure)),
         };
-        let ran = match (
-            &self.pool,
-            self.spec.file_system.check_command(&self.device_text),
-        ) {
-            (_, None) => return (None, None),
-            (Some(pool), Some(_)) => pool.scrub(),
-            (None, Some(line)) => command::run("check", &line),
+        let Some(line) = self.spec.file_system.check_command(&self.device_text) else {
+            return (None, None);
         };
+        let ran = with_patience(
+            &format!("the check of {}", self.spec.subject),
+            |ran: &Result<Ran, Failure>| match ran {
+                Ok(ran) => says_busy(&ran.output) && self.judge(ran).is_some(),
+                Err(failure) => is_busy(failure),
+            },
+            || match &self.pool {
+                Some(pool) => pool.scrub(),
+                None => command::run("check", &line),
+            },
+        );
+        let ran = ran.and_then(|ran| ran);
         match ran {
             Ok(ran) => {
                 let failure = self.judge(&ran);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::MountFlags;
 use crate::os::UnixStream;
-use crate::{BlockCounters, DataFile, DeviceNumber, Extent, InUse};
+use crate::{BlockCounters, DataFile, DeviceNumber, Extent, InUse, ProcessLimit};
 
 /// The refusal of what only Linux has.
 pub(crate) fn lacks(what: &str) -> io::Error {
@@ -135,6 +135,19 @@ pub fn work_in(command: &mut Command, _directory: File, path: &Path) {
 #[must_use]
 pub fn out_of_memory_kills() -> Option<u64> {
     None
+}
+
+/// `None`: limits are not asked for.
+#[must_use]
+pub fn process_limit(_limit: ProcessLimit) -> Option<u64> {
+    None
+}
+
+/// What a machine lacks for a call to end with this error; `None` for other errors.
+#[must_use]
+pub fn lack_of_machine(errno: i32) -> Option<&'static str> {
+    let error = io::Error::from_raw_os_error(errno);
+    (error.kind() == io::ErrorKind::OutOfMemory).then_some("memory")
 }
 
 /// None: the kernel does not count them.

@@ -29,6 +29,7 @@ mod ignored_signals;
 mod kernel_log;
 mod landlock;
 mod leader_end;
+mod limits;
 mod locked_memory;
 mod loop_device;
 mod loopback;
@@ -98,6 +99,7 @@ pub use file_system::{
 pub use guest_program::guest_program;
 pub use kernel_log::KernelLog;
 pub use landlock::WriteLimits;
+pub use limits::{lack_of_machine, process_limit};
 pub use locked_memory::{MEASURED_MEMORY, is_memory_locked, lock_memory, unshare_descriptors};
 pub use loop_device::{LoopDevice, detach_loop_of};
 pub use loopback::bring_up_loopback;
