@@ -195,17 +195,28 @@ fn a_trial_over_its_limit_is_ended_and_recorded_with_its_place() {
     );
 }
 
-/// Such a trial used to count as not begun, and the run did not report it.
+/// Such a trial used to count as not begun, and the run did not report it; later it was stored as a
+/// failure of its subject, which a resumed run did not repeat.
 #[test]
-fn a_trial_that_somebody_else_ends_has_failed_and_is_stored() {
-    let desk = endless_desk();
-    let mut child = desk.start(&endless_for("60"));
-    let trial = trial_of(&child);
-    rustix::process::kill_process(trial, Signal::TERM).expect("the trial is there");
-    assert_eq!(child.wait().expect("it ends").code(), Some(3));
-    let run = desk.last_run();
-    assert_eq!(run["trials"][0]["outcome"], "failed", "{run}");
-    desk.expect_nothing_left();
+fn a_trial_that_somebody_else_ends_is_reported_and_a_resumed_run_repeats_it() {
+    for (by, what) in [(Signal::TERM, "not by this run"), (Signal::KILL, "SIGKILL")] {
+        let desk = endless_desk();
+        let mut child = desk.start(&endless_for("60"));
+        let trial = trial_of(&child);
+        rustix::process::kill_process(trial, by).expect("the trial is there");
+        let mut said = String::new();
+        let mut errors = child.stderr.take().expect("piped");
+        std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
+        assert_eq!(child.wait().expect("it ends").code(), Some(3), "{said}");
+        assert!(said.contains(what) && said.contains("1 trial missing"), "{said}");
+        let trials = || desk.last_run()["trials"].as_array().map_or(0, Vec::len);
+        assert_eq!(trials(), 0);
+        let mut resume = endless_for("3");
+        resume.push("--resume");
+        desk.run(&resume).expect_code(3);
+        assert_eq!(trials(), 1, "the limit of its time is its own");
+        desk.expect_nothing_left();
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod interruption;
 mod labs;
 mod leases;
 mod loop_venue;
+mod lying_worker;
 mod meeting;
 mod memory_medium;
 mod network;

@@ -1,5 +1,5 @@
-//! Compiles the libraries that are loaded into a guest kernel's process: one on some processors,
-//! one if the disk is recorded or fails.
+//! Compiles the libraries that are loaded into a guest kernel's process: one always, one on some
+//! processors, one if the disk is recorded or fails.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +9,7 @@ fn main() {
     println!("cargo::rerun-if-changed=preload");
     for (name, sources) in [
         ("xstate", &["xstate.c"][..]),
+        ("stopped", &["stopped.c"]),
         ("record", &["record.c", "faults.c"]),
     ] {
         match is_for_linux {

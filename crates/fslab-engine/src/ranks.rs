@@ -207,10 +207,15 @@ impl Ranks {
             return Ok((own, used));
         }
         let (mut outcomes, mut uses) = (Vec::new(), Vec::new());
-        for bytes in all {
+        for (rank, bytes) in all.into_iter().enumerate() {
             let read = serde_json::from_slice(&bytes);
             let (of_rank, used): (Vec<ThreadOutcome>, Option<CpuUse>) =
                 read.map_err(|error| lost("a rank sent what is no result").because(&error))?;
+            if of_rank.len() != own.len() {
+                let (found, wanted) = (of_rank.len(), own.len());
+                let text = format!("rank {rank} sent the results of {found} of {wanted} workers");
+                return Err(lost(&text));
+            }
             outcomes.extend(of_rank);
             uses.push(used);
         }

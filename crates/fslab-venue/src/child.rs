@@ -6,13 +6,14 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
+use fslab_model::{Event, EventBody, Failure, FailureKind, PhaseOutcome, RecordBuilder, TrialSpec};
 use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
 use crate::control::Control;
+use crate::expected::{EventCheck, ExpectedRecord};
 use crate::guest::{HelperWatch, Share, TrialStatus, kernel_errors};
 use crate::host_memory::{HostMemory, out_of_memory};
-use crate::trial_output::{Lines, console_of};
+use crate::trial_output::{Line, Lines, console_of};
 
 /// From SIGTERM until SIGKILL for the group.
 const GRACE: Duration = Duration::from_secs(15);
@@ -23,6 +24,11 @@ const PIPE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval at which time limit and stop requests are checked.
 const TICK: Duration = Duration::from_millis(50);
 
+/// Signals by which a process ends another one, and the limits of time and size of this user.
+const SENT_FROM_OUTSIDE: [&str; 7] = [
+    "SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGXFSZ",
+];
+
 /// Result of a trial's process.
 pub(crate) struct Ending {
     pub(crate) builder: RecordBuilder,
@@ -30,6 +36,8 @@ pub(crate) struct Ending {
     pub(crate) death: Option<Failure>,
     pub(crate) console: String,
     pub(crate) elapsed: Duration,
+    /// True if it reported what its specification does not allow: its figures are none.
+    pub(crate) is_false: bool,
     /// True if SIGKILL did not end it: its resources must stay leased.
     pub(crate) is_stuck: bool,
 }
@@ -37,6 +45,7 @@ pub(crate) struct Ending {
 /// How a trial's process is started and limited.
 pub(crate) struct Launch<'a> {
     pub(crate) spec: &'a TrialSpec,
+    pub(crate) expected: &'a ExpectedRecord,
     pub(crate) transport: Transport<'a>,
     pub(crate) limit: Duration,
     pub(crate) control: &'a Control,
@@ -75,6 +84,8 @@ enum Cause {
     /// A helper process of the guest kernel, by its PID, has died: the guest would wait for it
     /// forever.
     Helper(u32),
+    /// It has reported what its specification does not allow.
+    Falsehood,
 }
 
 /// How the process ended.
@@ -105,25 +116,24 @@ impl Launch<'_> {
             let _ = group.signal(Signal::Kill);
         }
         let fed = feed(input, self.spec);
-        let mut builder = RecordBuilder::default();
-        let mut garbage = None;
-        let (end, cause) = self.watch(group, &lines, |line| {
-            match serde_json::from_str::<Event>(&line) {
-                Ok(event) => {
-                    on_event(&event);
-                    builder.push(event);
-                }
-                Err(error) => {
-                    garbage.get_or_insert(format!("{error} in '{}'", shorten(&line)));
-                }
-            }
-        });
+        let is_in_guest = matches!(self.transport, Transport::Shared(_));
+        let mut report = Report::of(self.expected, is_in_guest);
+        let (end, cause) = self.watch(group, &lines, |line| report.take(line, &mut on_event));
+        let Report {
+            builder,
+            garbage,
+            falsehood,
+            ..
+        } = report;
         let is_stuck = matches!(end, End::Stuck);
         // A process that still holds the pipe is not waited for.
         let console = console.recv_timeout(PIPE_TIMEOUT).unwrap_or_default();
-        let death = self
-            .death(end, cause, &builder, &memory)
-            .map(|failure| with_kernel_errors(failure, &console));
+        let is_false = falsehood.is_some();
+        let death = match falsehood {
+            Some(falsehood) if !is_stuck => Some(falsehood),
+            _ => self.death(end, cause, &builder, &memory),
+        };
+        let death = death.map(|failure| with_kernel_errors(failure, &console));
         let fed = fed.recv_timeout(PIPE_TIMEOUT).unwrap_or(Ok(()));
         // The cause of a failed start says more than the exit that followed.
         let death = (recorded.err().map(cannot_start))
@@ -135,6 +145,7 @@ impl Launch<'_> {
             death,
             console,
             elapsed: began.elapsed(),
+            is_false,
             is_stuck,
         })
     }
@@ -146,36 +157,38 @@ impl Launch<'_> {
                 let mut group = ProcessGroup::spawn(command)?;
                 let (output, errors) = (group.stdout.take(), group.stderr.take());
                 let (output, errors) = output.zip(errors).ok_or(io::ErrorKind::BrokenPipe)?;
-                Ok((group, Lines::of_pipe(output), console_of(errors)))
+                let lines = Lines::of_pipe(output, self.expected.bounds());
+                Ok((group, lines, console_of(errors)))
             }
             Transport::Shared(share) => {
                 let events = share.open_events()?;
                 let (reader, writer) = io::pipe()?;
                 command.stdout(writer.try_clone()?).stderr(writer);
                 let group = ProcessGroup::spawn(command)?;
-                let lines = Lines::of_growing_file(events);
+                let lines = Lines::of_growing_file(events, self.expected.bounds());
                 Ok((group, lines, console_of(reader)))
             }
         }
     }
 
-    /// Reads lines until the process has ended; ends it at its limit or on request.
+    /// Reads lines until the process has ended; ends it at its limit, on request, or when `take`
+    /// returns false.
     fn watch(
         &self,
         mut group: ProcessGroup,
         lines: &Lines,
-        mut take: impl FnMut(String),
+        mut take: impl FnMut(Line) -> bool,
     ) -> (End, Option<Cause>) {
         let began = Instant::now();
         let mut cause = None;
         let mut signalled: Option<Instant> = None;
         let mut killed: Option<Instant> = None;
-        let mut listening = true;
+        let (mut listening, mut is_true) = (true, true);
         let mut helpers = HelperWatch::default();
         loop {
             if listening {
                 match lines.next(TICK) {
-                    Ok(line) => take(line),
+                    Ok(line) => is_true &= take(line),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => listening = false,
                 }
@@ -201,6 +214,8 @@ impl Launch<'_> {
             }
             let wanted = if self.control.is_stopping() {
                 Some(Cause::Request)
+            } else if !is_true {
+                Some(Cause::Falsehood)
             } else if began.elapsed() > self.limit {
                 Some(Cause::Limit)
             } else {
@@ -268,11 +283,12 @@ impl Launch<'_> {
             Some(Cause::Helper(helper)) => {
                 let text = format!("the guest kernel lost its helper process {helper}{place}");
                 return Some(
-                    Failure::new(FailureKind::Crash, text)
+                    Failure::new(FailureKind::Host, text)
                         .hint("another program killed it; the host's log may name it"),
                 );
             }
-            None => {}
+            // The process ended before it could be stopped.
+            Some(Cause::Falsehood) | None => {}
         }
         let of_guest = match self.transport {
             Transport::Shared(share) => share.status(),
@@ -295,7 +311,16 @@ impl Launch<'_> {
             (None, None) => "without a status".to_owned(),
         };
         let text = format!("{who} died {how}{place}");
-        Some(Failure::new(FailureKind::Crash, text))
+        let failure = Failure::new(FailureKind::Crash, text);
+        // In a guest its own kernel sends them, too.
+        let is_outside = of_guest.is_none() && is_sent_from_outside(status.signal);
+        Some(match is_outside {
+            true => Failure {
+                kind: FailureKind::Host,
+                ..failure.hint("another program killed it; the host's log may name it")
+            },
+            false => failure,
+        })
     }
 
     fn out_of_memory(&self, victim: &str, place: &str) -> Failure {
@@ -305,6 +330,80 @@ impl Launch<'_> {
         };
         out_of_memory(victim, place, images)
     }
+}
+
+/// True for signals by which a process ends another one, and no process itself.
+fn is_sent_from_outside(signal: Option<i32>) -> bool {
+    let name = signal.map(fslab_sys::signal_name);
+    name.is_some_and(|name| SENT_FROM_OUTSIDE.contains(&name.as_str()))
+}
+
+/// A failure that a process in a guest reports, which knows nothing of the host.
+fn within_guest(event: &mut Event) {
+    let failure = match &mut event.body {
+        EventBody::Failed { failure } | EventBody::Withdrawn { failure, .. } => failure,
+        EventBody::Phase(phase) => match &mut phase.outcome {
+            PhaseOutcome::Failed { failure } => failure,
+            _ => return,
+        },
+        _ => return,
+    };
+    if failure.kind == FailureKind::Host {
+        failure.kind = FailureKind::Device;
+    }
+}
+
+/// What a trial has reported.
+struct Report<'a> {
+    is_in_guest: bool,
+    builder: RecordBuilder,
+    check: EventCheck<'a>,
+    /// The first line that is no event.
+    garbage: Option<String>,
+    /// The first report that the specification does not allow.
+    falsehood: Option<Failure>,
+}
+
+impl<'a> Report<'a> {
+    fn of(expected: &'a ExpectedRecord, is_in_guest: bool) -> Self {
+        Self {
+            is_in_guest,
+            builder: RecordBuilder::default(),
+            check: EventCheck::of(expected),
+            garbage: None,
+            falsehood: None,
+        }
+    }
+
+    /// Takes the next line; false if no further one counts.
+    fn take(&mut self, line: Line, on_event: &mut impl FnMut(&Event)) -> bool {
+        if self.falsehood.is_some() {
+            return false;
+        }
+        let admitted = match line.map(|line| (serde_json::from_str::<Event>(&line), line)) {
+            Ok((Ok(mut event), _)) => self.check.admit(&event).map(|()| {
+                if self.is_in_guest {
+                    within_guest(&mut event);
+                }
+                on_event(&event);
+                self.builder.push(event);
+            }),
+            Ok((Err(error), line)) => {
+                let text = || format!("{error} in '{}'", shorten(&line));
+                self.garbage.get_or_insert_with(text);
+                Ok(())
+            }
+            Err(excess) => Err(excess),
+        };
+        self.falsehood = admitted.err().map(|why| mismatch(&why));
+        self.falsehood.is_none()
+    }
+}
+
+/// The failure of a trial whose report its specification does not allow: `why` says what it has.
+pub(crate) fn mismatch(why: &str) -> Failure {
+    let text = format!("the report of the trial does not match its specification: it has {why}");
+    Failure::new(FailureKind::Protocol, text)
 }
 
 /// Adds the last errors of the guest kernel to the causes of `failure`.

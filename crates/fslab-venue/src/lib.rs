@@ -6,6 +6,7 @@
 //!           --- Lease: the resources, written before they are made
 //!           --- undo: undoes the resources of a lease and nothing else
 //!           --- child: one process group per trial, or a guest
+//!           --- expected: what a trial may report
 //!           --- guest: a guest kernel, from boot to power-off
 //! ```
 //! Invariant: every resource of a venue is in a lease before it is made, and the same code undoes
@@ -13,18 +14,22 @@
 
 mod child;
 mod control;
+mod expected;
 mod guest;
+mod host_failure;
 mod host_identity;
 mod host_memory;
 mod lease;
 mod orphans;
 mod places;
+mod room_watch;
 mod time_limit;
 mod trial_output;
 mod undo;
 mod venue;
 
 pub use control::Control;
+pub use expected::{ExpectedRecord, OutputBounds, quoted};
 pub use guest::{
     Emulator, EmulatorError, FaultJudge, FaultlessRun, GuestSettings, GuestTask, KeptLogs,
     LogKeeping, PcSettings, STATE_LIMIT, ShellRequest, StateJudge, StateJudgeSettings,

@@ -6,41 +6,81 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
+use crate::expected::OutputBounds;
+
 /// Poll interval of a growing file.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Bytes kept of a trial's console.
 const CONSOLE_KEPT_BYTES: usize = 16 * 1024;
-/// Longest line of a growing file: a longer one is no event, and reading stops there.
-const LINE_BYTES_MAX: usize = 64 << 20;
 /// Bytes per read of a growing file, which may have any size.
 const PART_BYTES: u64 = 1 << 20;
 /// Lines buffered; then a pipe's writer blocks, and a file is read later.
 const LINES_WAITING: usize = 1024;
 
+/// A line, or why nothing more is read.
+pub(crate) type Line = Result<String, String>;
+
 /// The lines of a trial's output.
 pub(crate) struct Lines {
-    receiver: Receiver<String>,
+    receiver: Receiver<Line>,
     /// True once the writer has ended: the file will not grow any more.
     is_complete: Arc<AtomicBool>,
 }
 
+/// Sends lines until one exceeds the bounds.
+struct Sending<'a> {
+    sender: &'a SyncSender<Line>,
+    bounds: OutputBounds,
+    lines: u64,
+    bytes: u64,
+}
+
+impl Sending<'_> {
+    /// Sends a line without its end; false if nothing more can be sent.
+    fn send(&mut self, line: &[u8]) -> bool {
+        self.lines += 1;
+        self.bytes = self.bytes.saturating_add(line.len() as u64 + 1);
+        let OutputBounds {
+            event_bytes,
+            record_bytes,
+            lines,
+        } = self.bounds;
+        let excess = match line.len() as u64 {
+            length if length > event_bytes => format!("a line of more than {event_bytes} bytes"),
+            _ if self.lines > lines => format!("more than {lines} lines"),
+            _ if self.bytes > record_bytes => format!("more than {record_bytes} bytes"),
+            _ => {
+                let line = String::from_utf8_lossy(line).into_owned();
+                return self.sender.send(Ok(line)).is_ok();
+            }
+        };
+        let _ = self.sender.send(Err(excess));
+        false
+    }
+}
+
 impl Lines {
     /// Reads a pipe until its end.
-    pub(crate) fn of_pipe(pipe: impl Read + Send + 'static) -> Self {
-        Self::read_by(|sender, _| {
-            for line in BufReader::new(pipe).split(b'\n') {
-                let Ok(line) = line else { return };
-                let line = String::from_utf8_lossy(&line).into_owned();
-                if sender.send(line).is_err() {
+    pub(crate) fn of_pipe(pipe: impl Read + Send + 'static, bounds: OutputBounds) -> Self {
+        Self::read_by(bounds, move |sending, _| {
+            let mut input = BufReader::new(pipe);
+            let most = bounds.event_bytes.saturating_add(1);
+            let mut line = Vec::new();
+            while let Ok(1..) = input.by_ref().take(most).read_until(b'\n', &mut line) {
+                if !sending.send(line.strip_suffix(b"\n").unwrap_or(&line)) {
                     return;
                 }
+                line.clear();
             }
         })
     }
 
     /// Reads a file that another process appends to.
-    pub(crate) fn of_growing_file(mut file: impl Read + Send + 'static) -> Self {
-        Self::read_by(move |sender, is_complete| {
+    pub(crate) fn of_growing_file(
+        mut file: impl Read + Send + 'static,
+        bounds: OutputBounds,
+    ) -> Self {
+        Self::read_by(bounds, move |sending, is_complete| {
             let mut pending = Vec::new();
             loop {
                 let is_last_read = is_complete.load(Ordering::Acquire);
@@ -48,13 +88,17 @@ impl Lines {
                 let part = file.by_ref().take(PART_BYTES).read_to_end(&mut pending);
                 let Ok(length) = part else { return };
                 let is_at_end = (length as u64) < PART_BYTES;
-                let is_all = is_last_read && is_at_end || pending.len() > LINE_BYTES_MAX;
+                let is_done = is_last_read && is_at_end;
                 // Only the new part of a long line is searched for its end.
-                if is_all || pending[known..].contains(&b'\n') {
-                    let is_received = send_lines(&mut pending, is_all, sender);
-                    if is_all || !is_received {
+                if is_done || pending[known..].contains(&b'\n') {
+                    let is_received = send_lines(&mut pending, is_done, sending);
+                    if is_done || !is_received {
                         return;
                     }
+                }
+                if pending.len() as u64 > bounds.event_bytes {
+                    sending.send(&pending);
+                    return;
                 }
                 if is_at_end {
                     std::thread::sleep(POLL_INTERVAL);
@@ -63,11 +107,22 @@ impl Lines {
         })
     }
 
-    fn read_by(read: impl FnOnce(&SyncSender<String>, &AtomicBool) + Send + 'static) -> Self {
+    fn read_by(
+        bounds: OutputBounds,
+        read: impl FnOnce(&mut Sending, &AtomicBool) + Send + 'static,
+    ) -> Self {
         let (sender, receiver) = sync_channel(LINES_WAITING);
         let is_complete = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_complete);
-        std::thread::spawn(move || read(&sender, &seen));
+        std::thread::spawn(move || {
+            let mut sending = Sending {
+                sender: &sender,
+                bounds,
+                lines: 0,
+                bytes: 0,
+            };
+            read(&mut sending, &seen);
+        });
         Self {
             receiver,
             is_complete,
@@ -75,7 +130,7 @@ impl Lines {
     }
 
     /// The next line, or an error after `timeout`.
-    pub(crate) fn next(&self, timeout: Duration) -> Result<String, RecvTimeoutError> {
+    pub(crate) fn next(&self, timeout: Duration) -> Result<Line, RecvTimeoutError> {
         self.receiver.recv_timeout(timeout)
     }
 
@@ -86,17 +141,15 @@ impl Lines {
 }
 
 /// Sends and removes the complete lines of `pending`; if `is_all`, also an unfinished last line.
-/// False if the receiver is gone.
-fn send_lines(pending: &mut Vec<u8>, is_all: bool, sender: &SyncSender<String>) -> bool {
+/// False if nothing more can be sent.
+fn send_lines(pending: &mut Vec<u8>, is_all: bool, sending: &mut Sending) -> bool {
     let mut taken = 0;
     for line in pending.split_inclusive(|byte| *byte == b'\n') {
         if !is_all && !line.ends_with(b"\n") {
             break;
         }
         taken += line.len();
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = String::from_utf8_lossy(line).into_owned();
-        if sender.send(line).is_err() {
+        if !sending.send(line.strip_suffix(b"\n").unwrap_or(line)) {
             return false;
         }
     }
@@ -131,34 +184,84 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_secs(120);
 
+    const BOUNDS: OutputBounds = OutputBounds {
+        event_bytes: 3 << 20,
+        record_bytes: 8 << 20,
+        lines: 100,
+    };
+
+    fn is_line(line: Result<Line, RecvTimeoutError>, wanted: &str) {
+        assert_eq!(line, Ok(Ok(wanted.to_owned())));
+    }
+
+    /// Why reading ended, after any number of lines; nothing follows.
+    fn end_of(lines: &Lines) -> String {
+        loop {
+            match lines.next(TIMEOUT).expect("a reason") {
+                Ok(_) => {}
+                Err(why) => {
+                    assert_eq!(lines.next(TIMEOUT), Err(RecvTimeoutError::Disconnected));
+                    return why;
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_growing_file_is_read_by_line_and_its_unfinished_line_when_it_is_complete() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("events");
         let mut file = File::create(&path).expect("a file");
-        let lines = Lines::of_growing_file(File::open(&path).expect("it is there"));
+        let lines = Lines::of_growing_file(File::open(&path).expect("it is there"), BOUNDS);
         file.write_all(b"one\ntw").expect("written");
-        assert_eq!(lines.next(TIMEOUT).as_deref(), Ok("one"));
+        is_line(lines.next(TIMEOUT), "one");
         assert!(
             lines.next(Duration::from_millis(50)).is_err(),
             "half a line"
         );
         file.write_all(b"o\nhalf").expect("written");
-        assert_eq!(lines.next(TIMEOUT).as_deref(), Ok("two"));
+        is_line(lines.next(TIMEOUT), "two");
         lines.complete();
-        assert_eq!(lines.next(TIMEOUT).as_deref(), Ok("half"));
+        is_line(lines.next(TIMEOUT), "half");
         assert_eq!(lines.next(TIMEOUT), Err(RecvTimeoutError::Disconnected));
     }
 
-    // A guest had made its events file a terabyte long, and the host read all of it into memory.
+    // A guest had made its events file a terabyte long, and the host read all of it into memory; of
+    // a process on the host itself an endless line was read without any limit.
     #[test]
     fn reading_stops_at_an_endless_line() {
         let file = tempfile::tempfile().expect("a file");
         file.set_len(1 << 40).expect("sparse");
-        let lines = Lines::of_growing_file(file);
-        let line = lines.next(TIMEOUT).expect("what there was");
-        assert!(line.len() > LINE_BYTES_MAX && line.len() < 2 * LINE_BYTES_MAX);
-        assert_eq!(lines.next(TIMEOUT), Err(RecvTimeoutError::Disconnected));
+        let why = end_of(&Lines::of_growing_file(file, BOUNDS));
+        assert_eq!(why, "a line of more than 3145728 bytes");
+        let endless = std::io::repeat(b'x');
+        assert_eq!(end_of(&Lines::of_pipe(endless, BOUNDS)), why);
+    }
+
+    // Lines had no limit: a process that repeats an event filled the host's memory.
+    #[test]
+    fn reading_stops_at_endless_lines_and_bytes() {
+        let repeated = |line: &'static [u8]| {
+            let endless = (0..).map(move |at: usize| line[at % line.len()]);
+            Lines::of_pipe(Bytewise(endless), BOUNDS)
+        };
+        assert_eq!(end_of(&repeated(b"x\n")), "more than 100 lines");
+        let wide: &'static [u8] = Box::leak([&[b'x'; 1 << 20][..], b"\n"].concat().into());
+        assert_eq!(end_of(&repeated(wide)), "more than 8388608 bytes");
+    }
+
+    /// A reader of an iterator's bytes.
+    struct Bytewise<I>(I);
+
+    impl<I: Iterator<Item = u8>> Read for Bytewise<I> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let mut length = 0;
+            for (place, byte) in into.iter_mut().zip(&mut self.0) {
+                *place = byte;
+                length += 1;
+            }
+            Ok(length)
+        }
     }
 
     #[test]

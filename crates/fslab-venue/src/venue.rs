@@ -12,20 +12,24 @@ use fslab_model::{
 };
 use fslab_sys::LoopDevice;
 
-use crate::child::{Ending, Launch, Transport, trial_command};
+use crate::child::{Ending, Launch, Transport, mismatch, trial_command};
 use crate::control::Control;
+use crate::expected::ExpectedRecord;
 use crate::guest::{
     Clock, Guest, GuestSettings, GuestTask, LogKeeping, Recorded, add_insight, keep_log,
-    name_full_disk,
 };
+use crate::host_failure::{Scene, charge_host, of_preparation};
 use crate::lease::{Lease, Leases};
 use crate::places::{
     Block, Directory, Fake, GuestDisk, Image, Place, Places, Prepared, Preparing, Start,
 };
+use crate::room_watch::RoomWatch;
 use crate::time_limit::STALL_LIMIT;
 
 /// Guest device that makes the host drop the disk's data from its page cache.
 const FORGET: &str = "/dev/fslab-forget";
+/// The engine whose times pass nowhere.
+const NULL_ENGINE: &str = "null";
 /// The variable with which tests have each system call made by itself.
 const SINGLE_CALLS: &str = "FSLAB_TEST_SINGLE_CALLS";
 
@@ -111,6 +115,8 @@ pub struct Venue {
     /// Facts of the plan for every record: the layers over a guest's root.
     facts: Facts,
     settings: VenueSettings,
+    /// True if a trial's time passes for this process, too.
+    is_in_real_time: bool,
     lost: OnceLock<Failure>,
 }
 
@@ -163,6 +169,7 @@ impl Venue {
             places,
             facts: facts.collect(),
             settings,
+            is_in_real_time: !plan.kind().is_virtual() && *plan != VenuePlan::Fake,
             lost: OnceLock::new(),
         })
     }
@@ -193,13 +200,21 @@ impl Venue {
         };
         let record = self
             .try_trial(place, request, &run, control, on_event)
-            .unwrap_or_else(failed);
+            .unwrap_or_else(|failure| failed(self.of_unbegun(failure)));
         if matches!(record.outcome, TrialOutcome::Failed { .. })
             && let Err(failure) = place.check()
         {
             let _ = self.lost.set(failure);
         }
         record
+    }
+
+    /// The failure of a trial that has not begun.
+    fn of_unbegun(&self, failure: Failure) -> Failure {
+        match self.lost() {
+            Some(lost) if *lost == failure => failure,
+            _ => of_preparation(failure),
+        }
     }
 
     fn try_trial(
@@ -210,6 +225,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<TrialRecord, Failure> {
+        let expected = self.expected(&request.task)?;
         // Each attempt has a separate name: resources of an earlier one may still be leased.
         let name = format!(
             "{}-{}-{}",
@@ -245,7 +261,14 @@ impl Venue {
         };
         let spec = request.task.clone().placed(placement);
         let start = hand_over(start, &spec)?;
-        let ending = self.launch(request, &spec, &start, &mut lease, control, on_event);
+        let room = place.images().map(RoomWatch::begin);
+        let ending = self.launch(
+            (request, &spec, &expected),
+            &start,
+            &mut lease,
+            control,
+            on_event,
+        );
         release(holder);
         // A process that cannot be killed keeps the lock on its lease, so the lease stays.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
@@ -259,7 +282,14 @@ impl Venue {
         }
         // The trace is read before its folder is removed.
         let record = ending.map(|ending| {
-            let mut record = record_of(&spec, run, &start, ending);
+            let mut record = record_of(&spec, &expected, run, &start, ending);
+            let scene = Scene {
+                was_full: room.as_ref().is_some_and(RoomWatch::was_full),
+                images: place.images(),
+                guest_memory: memory_of_guest(&start),
+                is_stopping: control.is_stopping(),
+            };
+            charge_host(&mut record, &scene);
             self.keep_log(request, &spec, &start, &mut record);
             record
         });
@@ -326,18 +356,29 @@ impl Venue {
             failure.message,
             limit.as_secs()
         );
-        let failure = Failure::new(FailureKind::Timeout, text)
+        let is_shared = !place.identity().is_empty();
+        let kind = match is_shared {
+            true => FailureKind::Timeout,
+            false => FailureKind::Host,
+        };
+        let failure = Failure::new(kind, text)
             .hint("the kernel's log may say why; --trial-limit sets another limit");
-        if !place.identity().is_empty() {
+        if is_shared {
             let _ = self.lost.set(failure.clone());
         }
         failure
     }
 
+    /// What a trial may report.
+    fn expected(&self, task: &TrialTask) -> Result<ExpectedRecord, Failure> {
+        let ranks = self.settings.ranks.as_ref().map_or(1, |ranks| ranks.count);
+        let is_virtual = !self.is_in_real_time || task.engine == NULL_ENGINE;
+        ExpectedRecord::of(&task.phases, task.rounds, ranks, is_virtual)
+    }
+
     fn launch(
         &self,
-        request: &TrialRequest,
-        spec: &TrialSpec,
+        (request, spec, expected): (&TrialRequest, &TrialSpec, &ExpectedRecord),
         start: &Start,
         lease: &mut Lease,
         control: &Control,
@@ -360,6 +401,7 @@ impl Venue {
         lease.share_with(&mut command);
         let launch = Launch {
             spec,
+            expected,
             transport,
             limit: request.limit,
             control,
@@ -446,21 +488,49 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
 /// The record of a trial that has ended; with the trace's analysis for a simulated disk.
 fn record_of(
     spec: &TrialSpec,
+    expected: &ExpectedRecord,
     run: &dyn Fn(Duration, String) -> TrialRun,
     start: &Start,
     ending: Ending,
 ) -> TrialRecord {
     let report = ending.builder.finish(ending.death);
     let mut record = report.into_record(run(ending.elapsed, ending.console));
-    if let Start::InGuest(guest, share) = start {
-        if spec.virtual_time {
-            // A trace that cannot be cut is not readable: that error is reported.
-            let _ = share.cut_trace();
-            add_insight(&share.trace(), spec.size_bytes, &mut record);
-        }
-        name_full_disk(guest, share, &mut record);
+    let whole = expected
+        .ensure_all(record.phases.len(), &record.outcome)
+        .and_then(|()| expected.ensure_times(&record.phases, &record.steps, record.elapsed_ns));
+    let falsehood = whole.err().filter(|_| !ending.is_false);
+    if let Some(why) = &falsehood {
+        let failure = mismatch(why);
+        record.outcome = TrialOutcome::Failed { failure };
+    }
+    if falsehood.is_some() || ending.is_false {
+        withdraw_all(&mut record);
+    }
+    if let (Start::InGuest(_, share), true) = (start, spec.virtual_time) {
+        // A trace that cannot be cut is not readable: that error is reported.
+        let _ = share.cut_trace();
+        add_insight(&share.trace(), spec.size_bytes, &mut record);
     }
     record
+}
+
+/// The folder of a guest's memory that the user knows: the one for all trials, if the file is in
+/// this trial's. `None` without a guest.
+fn memory_of_guest(start: &Start) -> Option<PathBuf> {
+    let Start::InGuest(guest, share) = start else {
+        return None;
+    };
+    let memory = guest.memory_folder(share);
+    let outer = share.folder().parent().filter(|_| memory == share.folder());
+    Some(outer.map_or(memory.clone(), Path::to_owned))
+}
+
+/// Withdraws the figures of a trial that has reported what cannot be.
+fn withdraw_all(record: &mut TrialRecord) {
+    if let TrialOutcome::Failed { failure } = &record.outcome {
+        let phases = record.phases.iter_mut();
+        phases.for_each(|phase| phase.withdraw(failure));
+    }
 }
 
 /// Closes a loop device in a thread, which is abandoned if the close hangs with the file below.
@@ -651,8 +721,10 @@ mod tests {
         let task = request(LONG).task;
         let spec = task.placed(placement(DeviceSpec::Fake, &Start::Here));
         let control = Control::new();
+        let expected = ExpectedRecord::of(&[], fslab_model::Rounds::ONE, 1, false);
         let launch = Launch {
             spec: &spec,
+            expected: &expected.expect("no phase"),
             transport: Transport::Pipes,
             limit: LONG,
             control: &control,

@@ -9,11 +9,15 @@
 //!     stop    -->            twice: kill. The end of the connection kills, too.
 //! ```
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use fslab_model::{Event, Failure, Plan, RunId, TrialId, TrialRecord};
+use fslab_venue::quoted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+/// Bytes shown of a line that is no message.
+const LINE_SHOWN: usize = 256;
 
 /// What a worker has to know before its first trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,11 +85,43 @@ pub(super) fn send(output: &mut impl Write, message: &impl Serialize) -> io::Res
     output.flush()
 }
 
-/// Reads the next message; `None` at the end of the connection.
-pub(super) fn receive<T: DeserializeOwned>(input: &mut impl BufRead) -> io::Result<Option<T>> {
+/// Why a message cannot be read.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    /// The connection is broken.
+    Io(io::Error),
+    /// What the other side sent is no message.
+    Bad(String),
+}
+
+impl From<Unreadable> for io::Error {
+    fn from(unreadable: Unreadable) -> Self {
+        match unreadable {
+            Unreadable::Io(error) => error,
+            Unreadable::Bad(why) => Self::new(io::ErrorKind::InvalidData, format!("it sent {why}")),
+        }
+    }
+}
+
+/// Reads the next message, of at most `bytes_max` bytes; `None` at the end of the connection.
+pub(super) fn receive<T: DeserializeOwned>(
+    input: &mut impl BufRead,
+    bytes_max: u64,
+) -> Result<Option<T>, Unreadable> {
     let mut line = Vec::new();
-    if input.read_until(b'\n', &mut line)? == 0 {
+    let mut bounded = input.take(bytes_max.saturating_add(1));
+    let length = bounded.read_until(b'\n', &mut line);
+    let length = length.map_err(Unreadable::Io)?;
+    if length == 0 {
         return Ok(None);
     }
-    Ok(Some(serde_json::from_slice(&line)?))
+    if length as u64 > bytes_max {
+        let text = format!("a line of more than {bytes_max} bytes");
+        return Err(Unreadable::Bad(text));
+    }
+    let message = serde_json::from_slice(&line);
+    message.map(Some).map_err(|error| {
+        let text = String::from_utf8_lossy(&line[..line.len().min(LINE_SHOWN)]);
+        Unreadable::Bad(format!("{}, which is no message: {error}", quoted(&text)))
+    })
 }

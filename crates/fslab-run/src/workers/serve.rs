@@ -11,6 +11,9 @@ use fslab_venue::Control;
 use super::protocol::{Assignment, FromWorker, ToWorker, receive, send};
 use crate::executor::{Executor, trial_request};
 
+/// Bytes of a line of the conductor, which this side trusts: the largest has the plan.
+const LINE_BYTES_MAX: u64 = 1 << 30;
+
 /// Runs the trials that a conductor sends on `input`, one at a time, until that ends. `open` opens
 /// the venue of a plan.
 ///
@@ -27,7 +30,7 @@ pub fn serve<E: Executor>(
         let mut output = output.lock().expect("no writer panics");
         send(&mut *output, message)
     };
-    let Some(ToWorker::Begin(assignment)) = receive(&mut input)? else {
+    let Some(ToWorker::Begin(assignment)) = receive(&mut input, LINE_BYTES_MAX)? else {
         return Err(io::Error::other("the first message is not `begin`"));
     };
     let host = fslab_sys::host_name();
@@ -43,7 +46,7 @@ pub fn serve<E: Executor>(
         let stops = control.clone();
         let reader = scope.spawn(move || {
             let ended = loop {
-                match receive(&mut input) {
+                match receive(&mut input, LINE_BYTES_MAX) {
                     Ok(Some(ToWorker::Trial { trial, position })) => {
                         // The other side ends after an error of writing.
                         let _ = sender.send((trial, position));
@@ -53,7 +56,7 @@ pub fn serve<E: Executor>(
                         break Err(io::Error::other("a second message `begin`"));
                     }
                     Ok(None) => break Ok(()),
-                    Err(error) => break Err(error),
+                    Err(unreadable) => break Err(unreadable.into()),
                 }
             };
             // No one waits for the running trial any more: it is killed.

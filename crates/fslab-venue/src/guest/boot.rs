@@ -31,6 +31,8 @@ const CONSOLE_LEVEL: u32 = 5;
 const SET_UP_MEMORY: Bytes = Bytes::mib(256);
 /// Measured memory whose page structures fit into [`SET_UP_MEMORY`].
 const DESCRIBED_MEMORY: Bytes = Bytes::gib(2);
+/// Address space that a kernel's process or an emulator needs besides its guest's memory.
+const OWN_ADDRESS_SPACE: Bytes = Bytes::gib(1);
 /// Share of further measured memory that is added for its page structures: 64 bytes for 4 KiB are
 /// one 64th; the rest is for the memory that the kernel reserves in proportion.
 const DESCRIPTION_SHARE: u64 = 32;
@@ -43,6 +45,9 @@ const STATE_BYTES_MAX: usize = 2696;
 /// The library with which it sets the state of larger ones, and its file in a guest's folder.
 const ALL_STATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/xstate.so"));
 const ALL_STATE_FILE: &str = "xstate.so";
+/// The library with which it lives when all processes are stopped and continued, and its file.
+const STOPPED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stopped.so"));
+const STOPPED_FILE: &str = "stopped.so";
 
 /// The guest kernel of a venue.
 #[derive(Clone, Debug)]
@@ -153,8 +158,9 @@ impl Guest {
     /// The libraries that are loaded into the kernel's process, with their files.
     fn preloaded(&self) -> impl Iterator<Item = (&'static str, &'static [u8])> {
         let state = needs_all_state().then_some((ALL_STATE_FILE, ALL_STATE));
+        let stopped = Some((STOPPED_FILE, STOPPED));
         let recorder = self.is_recorded.then_some((RECORDER_FILE, RECORDER));
-        state.into_iter().chain(recorder)
+        stopped.into_iter().chain(state).chain(recorder)
     }
 
     /// Provides in `share` the files that the guest boots from, and for a trial its disk of the
@@ -194,6 +200,17 @@ impl Guest {
             self.total_memory.0
         };
         Ok(Bytes(program.saturating_add(memory)))
+    }
+
+    /// The largest file of a guest besides its disk: its memory.
+    pub(crate) fn largest_file(&self) -> Bytes {
+        self.total_memory
+    }
+
+    /// Address space of the kernel's process, or of the emulator: its memory and its own.
+    pub(crate) fn address_space(&self) -> Bytes {
+        let memory = self.total_memory.max(self.memory);
+        Bytes(memory.0.saturating_add(OWN_ADDRESS_SPACE.0))
     }
 
     /// The folder of a trial with a disk of `size`.
@@ -350,7 +367,7 @@ impl Guest {
     }
 
     /// Folder of the guest's memory file, which is unlinked once it is open.
-    pub(super) fn memory_folder(&self, share: &Share) -> PathBuf {
+    pub(crate) fn memory_folder(&self, share: &Share) -> PathBuf {
         // The space that was free when the venue was opened may be used by now.
         if self.is_memory_shared && has_shared_room(self.total_memory, NonZeroUsize::MIN) {
             SHARED_MEMORY.into()

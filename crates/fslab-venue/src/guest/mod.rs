@@ -2,7 +2,6 @@
 
 mod boot;
 mod fault_judge;
-mod full_disk;
 mod helper_watch;
 mod init;
 mod insight;
@@ -23,7 +22,6 @@ mod state_judge;
 pub(crate) use boot::{Clock, Guest};
 pub use boot::{GuestSettings, PcSettings};
 pub use fault_judge::{FaultJudge, FaultlessRun, judge_faults};
-pub(crate) use full_disk::name_full_disk;
 pub(crate) use helper_watch::HelperWatch;
 pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};

@@ -7,7 +7,8 @@ use fslab_model::{
 };
 
 use super::place::{
-    Place, Prepared, Preparing, Start, ensure_answer, ensure_folder, make_marked_folder,
+    NeededLimits, Place, Prepared, Preparing, Start, ensure_answer, ensure_folder, ensure_limits,
+    make_marked_folder,
 };
 use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK};
 use crate::lease::LeasedResources;
@@ -33,6 +34,10 @@ impl GuestDisk {
     ) -> Result<Self, Failure> {
         let others = guest.room().map_err(|error| {
             Failure::new(FailureKind::Device, "cannot ask how large fslab-guest is").because(&error)
+        })?;
+        ensure_limits(&NeededLimits {
+            file: size.max(guest.largest_file()),
+            address_space: guest.address_space(),
         })?;
         let each = footprint.min(size).0.saturating_add(others.0);
         let guests = guest.at_a_time().get() as u64;
@@ -77,6 +82,10 @@ impl Place for GuestDisk {
 
     fn check(&self) -> Result<(), Failure> {
         ensure_answer(&self.folder)
+    }
+
+    fn images(&self) -> Option<&Path> {
+        Some(&self.folder)
     }
 
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {

@@ -7,8 +7,8 @@ use fslab_sys::LoopDevice;
 
 use super::block::identify;
 use super::place::{
-    Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
-    ensure_superuser, make_marked_folder,
+    NeededLimits, Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
+    ensure_limits, ensure_superuser, make_marked_folder,
 };
 use crate::lease::LeasedResources;
 use crate::undo::{IMAGE_NAME, MOUNT_POINT_NAME, folder_of};
@@ -27,6 +27,10 @@ impl Image {
     /// Images of `size` in `folder`.
     pub(crate) fn open(folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
         ensure_superuser("loop")?;
+        ensure_limits(&NeededLimits {
+            file: size,
+            address_space: Bytes(0),
+        })?;
         ensure_folder(&folder, size.0.saturating_add(SLACK.0))?;
         Ok(Self { folder, size })
     }
@@ -60,6 +64,10 @@ impl Place for Image {
 
     fn check(&self) -> Result<(), Failure> {
         ensure_answer(&self.folder)
+    }
+
+    fn images(&self) -> Option<&Path> {
+        Some(&self.folder)
     }
 
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use fslab_model::{DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
-use fslab_sys::WorkFolder;
+use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_sys::{ProcessLimit, WorkFolder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -60,6 +60,10 @@ pub(crate) trait Place: Send + Sync {
     /// Checks that the place still works. If not, no further trial can run.
     fn check(&self) -> Result<(), Failure> {
         Ok(())
+    }
+    /// The folder of the files that are the disks of trials; `None` if they have others.
+    fn images(&self) -> Option<&Path> {
+        None
     }
     /// Identity of the device; empty if each trial has a separate one.
     fn identity(&self) -> DeviceIdentity {
@@ -125,7 +129,6 @@ fn ensure_writable(folder: &Path) -> Result<(), Failure> {
 
 /// Checks that `folder` has `bytes` free.
 fn ensure_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
-    use fslab_model::Bytes;
     let available = fslab_sys::available_bytes(folder).map_err(|error| {
         let text = format!("cannot ask how much room {} has", folder.display());
         Failure::new(FailureKind::Device, text).because(&error)
@@ -140,6 +143,49 @@ fn ensure_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
         Bytes(bytes)
     );
     Err(Failure::new(FailureKind::NoSpace, text).hint("make room, or take a smaller --size"))
+}
+
+/// What a venue needs of the limits on this process, which its trials inherit.
+pub(super) struct NeededLimits {
+    /// Bytes of the largest file.
+    pub(super) file: Bytes,
+    /// Bytes of the address space of a trial's process.
+    pub(super) address_space: Bytes,
+}
+
+/// Files that a trial's process has open, with those of the program that it starts.
+const OPEN_FILES: u64 = 64;
+
+/// Checks the limits on this process before any trial, which would fail with the kernel's errors.
+pub(super) fn ensure_limits(needed: &NeededLimits) -> Result<(), Failure> {
+    let limits = [
+        (
+            ProcessLimit::FileSize,
+            needed.file.0,
+            "bytes of a file",
+            "ulimit -f unlimited",
+        ),
+        (
+            ProcessLimit::AddressSpace,
+            needed.address_space.0,
+            "bytes of memory",
+            "ulimit -v unlimited",
+        ),
+        (
+            ProcessLimit::OpenFiles,
+            OPEN_FILES,
+            "open files",
+            "ulimit -n 1024",
+        ),
+    ];
+    for (limit, wanted, what, remedy) in limits {
+        if let Some(most) = fslab_sys::process_limit(limit).filter(|most| *most < wanted) {
+            let text =
+                format!("the limit of this process is {most} {what}, and a trial needs {wanted}");
+            return Err(Failure::new(FailureKind::Host, text).hint(format!("raise it: {remedy}")));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn ensure_superuser(venue: &str) -> Result<(), Failure> {
