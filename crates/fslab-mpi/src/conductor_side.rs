@@ -17,7 +17,7 @@ use crate::frame::Kind;
 use crate::hello::{self, Hello};
 use crate::link::{Link, Rank};
 use crate::stop::Stops;
-use crate::streams::{self, PARTS_MAX, Part};
+use crate::streams::{self, Output, PARTS_MAX, Part};
 use crate::worker_side::{ALIVE_INTERVAL, SILENCE_MAX};
 
 /// Interval at which rank 0 looks for messages: each adds its half to every trial.
@@ -35,7 +35,7 @@ struct Peer {
     last_message: Instant,
     alive: bool,
     /// The connection of the conductor with its worker.
-    connection: Option<(UnixStream, Sender<Vec<u8>>)>,
+    connection: Option<(UnixStream, Output)>,
 }
 
 struct Side<'a> {
@@ -155,7 +155,10 @@ impl Side<'_> {
             peer.last_message = Instant::now();
             match (kind, &peer.connection) {
                 (Kind::Data, Some((_, connection))) => {
-                    let _ = connection.send(payload);
+                    if !connection.send(payload) {
+                        let why = "sends without end";
+                        self.give_up(rank, why);
+                    }
                 }
                 (Kind::Close, _) => peer.connection = None,
                 _ => {}
@@ -163,17 +166,22 @@ impl Side<'_> {
         }
     }
 
-    /// Closes the connections of ranks that give no sign of life: the conductor goes on without.
+    /// Gives up the ranks that give no sign of life.
     fn give_up_silent(&mut self) {
-        for (index, peer) in self.peers.iter_mut().enumerate() {
-            if peer.alive && peer.last_message.elapsed() > SILENCE_MAX {
-                let (rank, host, limit) = (index + 1, &peer.host, SILENCE_MAX.as_secs());
-                eprintln!("warning: rank {rank} on {host} is silent for {limit} s: given up");
-                peer.alive = false;
-                if let Some((stream, _)) = peer.connection.take() {
-                    let _ = stream.shutdown(Shutdown::Both);
-                }
-            }
+        let is_silent = |peer: &Peer| peer.alive && peer.last_message.elapsed() > SILENCE_MAX;
+        let ranks = (1..).zip(&self.peers);
+        let silent: Vec<Rank> = ranks.filter(|it| is_silent(it.1)).map(|it| it.0).collect();
+        let why = format!("is silent for {} s", SILENCE_MAX.as_secs());
+        silent.into_iter().for_each(|rank| self.give_up(rank, &why));
+    }
+
+    /// Closes the connection of a rank: the conductor goes on without.
+    fn give_up(&mut self, rank: Rank, why: &str) {
+        let peer = self.peer(rank);
+        eprintln!("warning: rank {rank} on {} {why}: given up", peer.host);
+        peer.alive = false;
+        if let Some((stream, _)) = peer.connection.take() {
+            let _ = stream.shutdown(Shutdown::Both);
         }
     }
 

@@ -15,8 +15,11 @@ const OTHER_FAILED: u8 = 1;
 const GONE: u8 = 2;
 /// Bytes of kind and length.
 const HEAD_BYTES: usize = 5;
-/// Most bytes of a message.
-const BYTES_MAX: usize = 1 << 30;
+/// Most bytes of a message: the figures of a thousand threads.
+const BYTES_MAX: usize = 256 << 20;
+/// Messages of a rank that wait for those of others. A trial waits for an answer to each; the next
+/// trial of a rank may begin before the last one has ended at all others.
+const WAITING_MAX: usize = 16;
 
 /// What a rank has said.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +65,9 @@ impl Exchange {
     /// Takes bytes of a rank's trial; gives what the trials get.
     pub(crate) fn take(&mut self, rank: usize, bytes: &[u8]) -> Vec<Sent> {
         let mut sent = Vec::new();
+        if self.places[rank].lost.is_some() {
+            return sent;
+        }
         self.places[rank].bytes.extend_from_slice(bytes);
         loop {
             let place = &mut self.places[rank];
@@ -75,6 +81,10 @@ impl Exchange {
                 break;
             }
             if place.bytes.len() < HEAD_BYTES + length {
+                break;
+            }
+            if place.said.len() == WAITING_MAX {
+                sent.extend(self.lose(rank, "its trial does not wait for answers"));
                 break;
             }
             let rest = place.bytes.split_off(HEAD_BYTES + length);
@@ -108,6 +118,7 @@ impl Exchange {
             return Vec::new();
         }
         place.said.clear();
+        place.bytes = Vec::new();
         place.lost = Some(why.to_owned());
         let mut sent = self.stop_others(rank);
         sent.extend(self.answer());
@@ -300,6 +311,22 @@ mod tests {
             );
             exchange.end(0);
         }
+    }
+
+    // A rank that sends without waiting filled the memory of rank 0.
+    #[test]
+    fn a_rank_that_does_not_wait_for_answers_is_lost_and_no_longer_heard() {
+        let mut exchange = of_two();
+        for _ in 0..WAITING_MAX {
+            assert_eq!(exchange.take(1, &message(EXCHANGE, b"x")), []);
+        }
+        let sent = exchange.take(1, &message(EXCHANGE, b"x"));
+        assert_eq!(sent, [(0, vec![OTHER_FAILED])]);
+        assert_eq!(exchange.take(1, &message(EXCHANGE, b"x")), []);
+        assert!(exchange.places[1].bytes.is_empty() && exchange.places[1].said.is_empty());
+        let sent = exchange.take(0, &message(EXCHANGE, b"0"));
+        let why = b"rank 1 on b: its trial does not wait for answers";
+        assert_eq!(sent, [(0, message(GONE, why))]);
     }
 
     #[test]

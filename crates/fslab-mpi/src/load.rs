@@ -32,7 +32,7 @@ use crate::frame::Kind;
 use crate::hello::{self, Hello};
 use crate::link::{Link, Rank};
 use crate::stop::Stops;
-use crate::streams;
+use crate::streams::{self, Output};
 use crate::worker_side::{ALIVE_INTERVAL, END_MAX, SILENCE_MAX};
 
 /// Interval at which ranks look for messages while their trials work.
@@ -46,7 +46,7 @@ const ANSWER_TIME: Duration = Duration::from_millis(2);
 struct Conductor {
     child: Child,
     /// The connection with its worker, once there is one.
-    output: Option<(UnixStream, Sender<Vec<u8>>)>,
+    output: Option<(UnixStream, Output)>,
 }
 
 /// The relay of this rank.
@@ -57,7 +57,7 @@ struct Side<'a> {
     /// The socket of the trials.
     socket: PathBuf,
     clock: ClockDifference,
-    worker: Option<(Child, Option<Sender<Vec<u8>>>)>,
+    worker: Option<(Child, Option<Output>)>,
     trial: Option<UnixStream>,
     /// True while the trial waits for an answer.
     waits: bool,
@@ -356,7 +356,7 @@ impl<'a> Side<'a> {
     }
 
     /// In a separate process group: what ends the rank by force leaves it the time to clean up.
-    fn start_worker(&self) -> io::Result<(Child, Option<Sender<Vec<u8>>>)> {
+    fn start_worker(&self) -> io::Result<(Child, Option<Output>)> {
         let mut child = Command::new(hello::program())
             .arg("worker")
             .arg("--rank-socket")
