@@ -208,7 +208,10 @@ fn a_trial_that_somebody_else_ends_is_reported_and_a_resumed_run_repeats_it() {
         let mut errors = child.stderr.take().expect("piped");
         std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
         assert_eq!(child.wait().expect("it ends").code(), Some(3), "{said}");
-        assert!(said.contains(what) && said.contains("1 trial missing"), "{said}");
+        assert!(
+            said.contains(what) && said.contains("1 trial missing"),
+            "{said}"
+        );
         let trials = || desk.last_run()["trials"].as_array().map_or(0, Vec::len);
         assert_eq!(trials(), 0);
         let mut resume = endless_for("3");

@@ -24,6 +24,7 @@ mod figure_files;
 mod gate;
 mod guest_venue;
 mod harness;
+mod host_failures;
 mod hung_device;
 mod interruption;
 mod labs;

@@ -26,6 +26,8 @@ const NO_PROCESS: [&str; 4] = [
     "mmap failed, errno = 12",
     "mmap failed, err = 12",
 ];
+/// What it says if it dies by itself.
+const PANIC: &str = "Kernel panic";
 /// What it says if another program has stopped or continued its processes: the numbers of the
 /// signals that stop and continue, alone and in a status of wait(2).
 const STOPPED: [&str; 4] = [
@@ -136,8 +138,15 @@ fn lack_of_guest(
         let what = "the host gave it no further process or memory".to_owned();
         return Some(Lack::Other(what, PROCESS_HINT));
     }
-    let what = "its processes were stopped and continued".to_owned();
-    says(&STOPPED).then_some(Lack::Other(what, OUTSIDE_HINT))
+    if says(&STOPPED) {
+        let what = "its processes were stopped and continued".to_owned();
+        return Some(Lack::Other(what, OUTSIDE_HINT));
+    }
+    let limit = fslab_sys::process_limit(ProcessLimit::AddressSpace)?;
+    (!says(&[PANIC])).then(|| {
+        let what = format!("processes of this user may have {limit} bytes of memory");
+        Lack::Other(what, "raise the limit: ulimit -v unlimited")
+    })
 }
 
 /// What a process of this system lacked, whose kernel is the host's.

@@ -305,7 +305,9 @@ impl Venue {
         record.facts.extend(self.facts.clone());
         // If its device cannot be released, the trial has failed.
         record.outcome = match (record.outcome, left) {
-            (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed { failure },
+            (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed {
+                failure: of_preparation(failure),
+            },
             (TrialOutcome::Failed { failure }, left) => TrialOutcome::Failed {
                 failure: append_cleanup_error(failure, left),
             },

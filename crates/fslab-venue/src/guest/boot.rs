@@ -31,8 +31,9 @@ const CONSOLE_LEVEL: u32 = 5;
 const SET_UP_MEMORY: Bytes = Bytes::mib(256);
 /// Measured memory whose page structures fit into [`SET_UP_MEMORY`].
 const DESCRIBED_MEMORY: Bytes = Bytes::gib(2);
-/// Address space that a kernel's process or an emulator needs besides its guest's memory.
-const OWN_ADDRESS_SPACE: Bytes = Bytes::gib(1);
+/// Address space without which no kernel's process and no emulator starts, besides its guest's
+/// memory.
+const OWN_ADDRESS_SPACE: Bytes = Bytes::mib(64);
 /// Share of further measured memory that is added for its page structures: 64 bytes for 4 KiB are
 /// one 64th; the rest is for the memory that the kernel reserves in proportion.
 const DESCRIPTION_SHARE: u64 = 32;

@@ -153,8 +153,8 @@ pub(super) struct NeededLimits {
     pub(super) address_space: Bytes,
 }
 
-/// Files that a trial's process has open, with those of the program that it starts.
-const OPEN_FILES: u64 = 64;
+/// Open files with which a run of one trial at a time works.
+const OPEN_FILES: u64 = 24;
 
 /// Checks the limits on this process before any trial, which would fail with the kernel's errors.
 pub(super) fn ensure_limits(needed: &NeededLimits) -> Result<(), Failure> {
