@@ -40,7 +40,7 @@ pub enum FailureKind {
     Timeout,
     /// The trial was asked to stop.
     Interrupted,
-    /// The host failed, or what it lacks ended the trial, or a worker did: no result of the subject.
+    /// The host failed, or lacked something, or a worker did: no result of the subject.
     Host,
     /// The device could not be prepared or removed.
     Device,

@@ -310,17 +310,9 @@ impl Launch<'_> {
             (None, Some(signal)) => format!("of {signal}"),
             (None, None) => "without a status".to_owned(),
         };
-        let text = format!("{who} died {how}{place}");
-        let failure = Failure::new(FailureKind::Crash, text);
-        // In a guest its own kernel sends them, too.
+        // In a guest its own kernel sends signals, too.
         let is_outside = of_guest.is_none() && is_sent_from_outside(status.signal);
-        Some(match is_outside {
-            true => Failure {
-                kind: FailureKind::Host,
-                ..failure.hint("another program killed it; the host's log may name it")
-            },
-            false => failure,
-        })
+        Some(died(format!("{who} died {how}{place}"), is_outside))
     }
 
     fn out_of_memory(&self, victim: &str, place: &str) -> Failure {
@@ -329,6 +321,15 @@ impl Launch<'_> {
             Transport::Pipes => None,
         };
         out_of_memory(victim, place, images)
+    }
+}
+
+/// The failure of a process that died, by itself or by another program.
+fn died(text: String, is_outside: bool) -> Failure {
+    match is_outside {
+        true => Failure::new(FailureKind::Host, text)
+            .hint("another program killed it; the host's log may name it"),
+        false => Failure::new(FailureKind::Crash, text),
     }
 }
 

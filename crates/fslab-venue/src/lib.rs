@@ -14,6 +14,7 @@
 
 mod child;
 mod control;
+mod ended;
 mod expected;
 mod guest;
 mod host_failure;
@@ -21,6 +22,7 @@ mod host_identity;
 mod host_memory;
 mod lease;
 mod orphans;
+mod placement;
 mod places;
 mod room_watch;
 mod time_limit;

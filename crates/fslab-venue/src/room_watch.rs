@@ -1,5 +1,5 @@
-//! Watches the room of the folder of images while a trial runs. Images are sparse: if the disk below
-//! runs full, the write that fails is one of the subject, and the room may be there again when the
+//! Watches the room of the folder of images while a trial runs. Images are sparse: if the disk
+//! below runs full, the write that fails is one of the subject, and the room may be there again when the
 //! trial has failed, since others beside it have ended.
 
 use std::path::{Path, PathBuf};

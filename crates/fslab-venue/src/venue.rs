@@ -12,26 +12,22 @@ use fslab_model::{
 };
 use fslab_sys::LoopDevice;
 
-use crate::child::{Ending, Launch, Transport, mismatch, trial_command};
+use crate::child::{Ending, Launch, Transport, trial_command};
 use crate::control::Control;
+use crate::ended::{Ended, append_cleanup_error, outcome_after_release, record_of};
 use crate::expected::ExpectedRecord;
-use crate::guest::{
-    Clock, Guest, GuestSettings, GuestTask, LogKeeping, Recorded, add_insight, keep_log,
-};
-use crate::host_failure::{Scene, charge_host, of_preparation};
+use crate::guest::{Clock, Guest, GuestSettings, GuestTask, LogKeeping, Recorded, keep_log};
+use crate::host_failure::of_preparation;
 use crate::lease::{Lease, Leases};
+use crate::placement::{hand_over, placement};
 use crate::places::{
     Block, Directory, Fake, GuestDisk, Image, Place, Places, Prepared, Preparing, Start,
 };
 use crate::room_watch::RoomWatch;
 use crate::time_limit::STALL_LIMIT;
 
-/// Guest device that makes the host drop the disk's data from its page cache.
-const FORGET: &str = "/dev/fslab-forget";
 /// The engine whose times pass nowhere.
 const NULL_ENGINE: &str = "null";
-/// The variable with which tests have each system call made by itself.
-const SINGLE_CALLS: &str = "FSLAB_TEST_SINGLE_CALLS";
 
 /// Settings of a venue besides the plan.
 #[derive(Clone, Debug)]
@@ -94,6 +90,12 @@ impl TrialRequest {
     pub fn failed(&self, started_unix_s: u64, failure: Failure) -> TrialRecord {
         let report = RecordBuilder::default().finish(Some(failure));
         report.into_record(self.ran(started_unix_s, Duration::ZERO, String::new()))
+    }
+
+    /// Each attempt has a separate name: resources of an earlier one may still be leased.
+    fn name_of_attempt(&self) -> String {
+        let process = std::process::id();
+        format!("{}-{}-{process}", self.run, self.task.trial)
     }
 
     fn ran(&self, started_unix_s: u64, elapsed: Duration, console: String) -> TrialRun {
@@ -226,13 +228,7 @@ impl Venue {
         on_event: impl FnMut(&Event),
     ) -> Result<TrialRecord, Failure> {
         let expected = self.expected(&request.task)?;
-        // Each attempt has a separate name: resources of an earlier one may still be leased.
-        let name = format!(
-            "{}-{}-{}",
-            request.run,
-            request.task.trial,
-            std::process::id()
-        );
+        let name = request.name_of_attempt();
         let mut lease = self.settings.leases.take(&name, place.resources(&name))?;
         let began = Instant::now();
         let go_on = || !control.is_stopping() && began.elapsed() < request.limit;
@@ -254,42 +250,32 @@ impl Venue {
             holder,
             start,
         } = prepared;
-        let ranks = self.settings.ranks.clone();
         let placement = Placement {
-            ranks,
+            ranks: self.settings.ranks.clone(),
             ..placement(device, &start)
         };
         let spec = request.task.clone().placed(placement);
         let start = hand_over(start, &spec)?;
         let room = place.images().map(RoomWatch::begin);
-        let ending = self.launch(
-            (request, &spec, &expected),
-            &start,
-            &mut lease,
-            control,
-            on_event,
-        );
+        let task = (request, &spec, &expected);
+        let ending = self.launch(task, &start, &mut lease, control, on_event);
         release(holder);
         // A process that cannot be killed keeps the lock on its lease, so the lease stays.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
-        if let (true, DeviceSpec::Block { path, .. }, Start::Here) = (
-            is_stuck && !place.identity().is_empty(),
-            &spec.device,
-            &start,
-        ) {
-            let text = format!("{} hangs: a trial on it cannot be ended", path.display());
-            let _ = self.lost.set(Failure::new(FailureKind::Timeout, text));
+        if is_stuck && !place.identity().is_empty() {
+            self.lose_hanging(&spec, &start);
         }
         // The trace is read before its folder is removed.
         let record = ending.map(|ending| {
-            let mut record = record_of(&spec, &expected, run, &start, ending);
-            let scene = Scene {
-                was_full: room.as_ref().is_some_and(RoomWatch::was_full),
+            let ended = Ended {
+                spec: &spec,
+                expected: &expected,
+                start: &start,
                 images: place.images(),
-                guest_memory: memory_of_guest(&start),
+                room,
                 is_stopping: control.is_stopping(),
             };
-            charge_host(&mut record, &scene);
+            let mut record = record_of(&ended, run, ending);
             self.keep_log(request, &spec, &start, &mut record);
             record
         });
@@ -303,17 +289,16 @@ impl Venue {
         };
         record.facts.extend(facts);
         record.facts.extend(self.facts.clone());
-        // If its device cannot be released, the trial has failed.
-        record.outcome = match (record.outcome, left) {
-            (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed {
-                failure: of_preparation(failure),
-            },
-            (TrialOutcome::Failed { failure }, left) => TrialOutcome::Failed {
-                failure: append_cleanup_error(failure, left),
-            },
-            (TrialOutcome::Done, None) => TrialOutcome::Done,
-        };
+        record.outcome = outcome_after_release(record.outcome, left);
         Ok(record)
+    }
+
+    /// Gives up a device that no process that uses it can be ended for.
+    fn lose_hanging(&self, spec: &TrialSpec, start: &Start) {
+        if let (DeviceSpec::Block { path, .. }, Start::Here) = (&spec.device, start) {
+            let text = format!("{} hangs: a trial on it cannot be ended", path.display());
+            let _ = self.lost.set(Failure::new(FailureKind::Timeout, text));
+        }
     }
 
     /// Keeps the log of the trial's simulated disk, if that was asked for.
@@ -432,109 +417,6 @@ fn prepare_recording(plan: &VenuePlan, keeping: &LogKeeping) -> Result<(), Failu
         .map_err(|error| Failure::at(FailureKind::Device, "make the folder", folder, &error))
 }
 
-/// Writes the specification where a guest reads it.
-fn hand_over(mut start: Start, spec: &TrialSpec) -> Result<Start, Failure> {
-    if let Start::InGuest(_, share) = &mut start {
-        let text = serde_json::to_vec(spec).map_err(std::io::Error::from);
-        let written = text.and_then(|text| share.write_spec(&text));
-        written.map_err(|error| {
-            Failure::new(
-                FailureKind::Device,
-                "cannot hand the specification to a guest",
-            )
-            .because(&error)
-        })?;
-    }
-    Ok(start)
-}
-
-/// The device and clock of a trial started by `start`.
-fn placement(device: DeviceSpec, start: &Start) -> Placement {
-    let clock = match start {
-        Start::Here => None,
-        Start::InGuest(guest, _) => Some(guest.clock()),
-    };
-    let (host_forgets, counter_hz) = match clock {
-        Some(Clock::Real { counter_hz }) => (Some(FORGET.into()), *counter_hz),
-        Some(Clock::Virtual { .. }) | None => (None, None),
-    };
-    let host_memory_medium = match start {
-        Start::InGuest(guest, share) if matches!(guest.clock(), Clock::Real { .. }) => {
-            fslab_sys::memory_below(share.folder()).ok().flatten()
-        }
-        _ => None,
-    };
-    let emptied_by = match clock {
-        Some(Clock::Virtual { disk, .. }) => disk.emptied_by,
-        Some(Clock::Real { .. }) | None => None,
-    };
-    Placement {
-        device,
-        host_forgets,
-        host_memory_medium,
-        emptied_by,
-        counter_hz,
-        virtual_time: matches!(clock, Some(Clock::Virtual { .. })),
-        counted: matches!(
-            clock,
-            Some(Clock::Virtual {
-                machine: Some(_),
-                ..
-            })
-        ),
-        single_calls: std::env::var_os(SINGLE_CALLS).is_some(),
-        ranks: None,
-    }
-}
-
-/// The record of a trial that has ended; with the trace's analysis for a simulated disk.
-fn record_of(
-    spec: &TrialSpec,
-    expected: &ExpectedRecord,
-    run: &dyn Fn(Duration, String) -> TrialRun,
-    start: &Start,
-    ending: Ending,
-) -> TrialRecord {
-    let report = ending.builder.finish(ending.death);
-    let mut record = report.into_record(run(ending.elapsed, ending.console));
-    let whole = expected
-        .ensure_all(record.phases.len(), &record.outcome)
-        .and_then(|()| expected.ensure_times(&record.phases, &record.steps, record.elapsed_ns));
-    let falsehood = whole.err().filter(|_| !ending.is_false);
-    if let Some(why) = &falsehood {
-        let failure = mismatch(why);
-        record.outcome = TrialOutcome::Failed { failure };
-    }
-    if falsehood.is_some() || ending.is_false {
-        withdraw_all(&mut record);
-    }
-    if let (Start::InGuest(_, share), true) = (start, spec.virtual_time) {
-        // A trace that cannot be cut is not readable: that error is reported.
-        let _ = share.cut_trace();
-        add_insight(&share.trace(), spec.size_bytes, &mut record);
-    }
-    record
-}
-
-/// The folder of a guest's memory that the user knows: the one for all trials, if the file is in
-/// this trial's. `None` without a guest.
-fn memory_of_guest(start: &Start) -> Option<PathBuf> {
-    let Start::InGuest(guest, share) = start else {
-        return None;
-    };
-    let memory = guest.memory_folder(share);
-    let outer = share.folder().parent().filter(|_| memory == share.folder());
-    Some(outer.map_or(memory.clone(), Path::to_owned))
-}
-
-/// Withdraws the figures of a trial that has reported what cannot be.
-fn withdraw_all(record: &mut TrialRecord) {
-    if let TrialOutcome::Failed { failure } = &record.outcome {
-        let phases = record.phases.iter_mut();
-        phases.for_each(|phase| phase.withdraw(failure));
-    }
-}
-
 /// Closes a loop device in a thread, which is abandoned if the close hangs with the file below.
 fn release(holder: Option<LoopDevice>) {
     let Some(holder) = holder else { return };
@@ -556,17 +438,6 @@ pub(crate) fn pin_to_processor(command: &mut Command, slot: usize) {
     if let Some(processor) = processors.get(turn % processors.len().max(1)) {
         fslab_sys::run_on_processor(command, *processor);
     }
-}
-
-/// `failure`, with a cleanup error added to its causes.
-fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) -> Failure {
-    if let Some(left) = left {
-        failure.causes.push(format!("and afterwards: {left}"));
-        failure
-            .hint
-            .get_or_insert("`fslab clean` removes what is left".into());
-    }
-    failure
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl OutputBounds {
     }
 }
 
-/// Number of threads of a phase that have figures of their own.
+/// Number of threads of a phase with separate figures.
 pub(super) fn threads_of(workload: &Workload, phase: &PhaseSpec) -> u64 {
     let resolved = workload.job_parameters(&phase.parameters);
     // Parameters that cannot be used end the trial before the phase.

@@ -5,8 +5,8 @@
 //!                             |        --ensure_whole-->  a complete record of a worker
 //!                             '------- bounds ---------->  lines and bytes that are read
 //! ```
-//! Invariant: who reports is not trusted. A process in a guest may be the study's own program, and a
-//! worker is another machine: what does not match is refused before it is kept.
+//! Invariant: who reports is not trusted. A process in a guest may be the study's own program, and
+//! a worker is another machine: what does not match is refused before it is kept.
 
 mod bounds;
 mod event_check;
