@@ -1,5 +1,5 @@
 //! What becomes of a trial whose process has ended: its record, checked against its specification,
-//! with the failures of the host told from those of the subject.
+//! and whether its failure is one of the host.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Watches the room of the folder of images while a trial runs. Images are sparse: if the disk
-//! below runs full, the write that fails is one of the subject, and the room may be there again when the
-//! trial has failed, since others beside it have ended.
+//! below runs full, the write that fails is one of the subject, and there may be room again when
+//! the trial has failed, since others beside it have ended.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

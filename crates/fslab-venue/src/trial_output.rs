@@ -190,8 +190,8 @@ mod tests {
         lines: 100,
     };
 
-    fn is_line(line: Result<Line, RecvTimeoutError>, wanted: &str) {
-        assert_eq!(line, Ok(Ok(wanted.to_owned())));
+    fn expect_line(lines: &Lines, wanted: &str) {
+        assert_eq!(lines.next(TIMEOUT), Ok(Ok(wanted.to_owned())));
     }
 
     /// Why reading ended, after any number of lines; nothing follows.
@@ -214,15 +214,15 @@ mod tests {
         let mut file = File::create(&path).expect("a file");
         let lines = Lines::of_growing_file(File::open(&path).expect("it is there"), BOUNDS);
         file.write_all(b"one\ntw").expect("written");
-        is_line(lines.next(TIMEOUT), "one");
+        expect_line(&lines, "one");
         assert!(
             lines.next(Duration::from_millis(50)).is_err(),
             "half a line"
         );
         file.write_all(b"o\nhalf").expect("written");
-        is_line(lines.next(TIMEOUT), "two");
+        expect_line(&lines, "two");
         lines.complete();
-        is_line(lines.next(TIMEOUT), "half");
+        expect_line(&lines, "half");
         assert_eq!(lines.next(TIMEOUT), Err(RecvTimeoutError::Disconnected));
     }
 
