@@ -5,7 +5,7 @@
 //! text. All output is escaped by [`plain`]; colours are added afterwards.
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use fslab_report::Table;
@@ -16,6 +16,9 @@ use crate::exit::{CommandError, Exit};
 use crate::paragraph::wrap;
 use crate::settings::in_force;
 use crate::terminal_table;
+
+/// Bytes of a long text that are written at once.
+const PART_BYTES: usize = 64 << 10;
 
 /// Whether a character controls the terminal: C0 except line feed and tab, DEL, C1, and characters
 /// that change the direction of text.
@@ -86,7 +89,53 @@ pub(crate) fn print_bytes(content: &[u8]) -> Result<(), CommandError> {
 
 fn write_out(content: &[u8]) -> Result<(), CommandError> {
     let mut output = io::stdout().lock();
-    match output.write_all(content).and_then(|()| output.flush()) {
+    written(output.write_all(content).and_then(|()| output.flush()))
+}
+
+/// Writes a text of any length to standard output while `write` makes it, with control characters
+/// escaped. A closed pipe is not an error, and ends it.
+pub(crate) fn print_as_made(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    let output = BufWriter::with_capacity(PART_BYTES, io::stdout().lock());
+    let mut output = PlainWriter { output };
+    written(write(&mut output).and_then(|()| output.flush()))
+}
+
+/// Writes a JSON document to standard output while it is made.
+pub(crate) fn print_long_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    print_as_made(|output| {
+        serde_json::to_writer_pretty(&mut *output, value)?;
+        output.write_all(b"\n")
+    })
+}
+
+/// Escapes what goes through it.
+struct PlainWriter<W: Write> {
+    output: BufWriter<W>,
+}
+
+impl<W: Write> Write for PlainWriter<W> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        // Parts of a text end between characters.
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+        match part.iter().all(is_plain) {
+            true => self.output.write_all(part)?,
+            false => {
+                let text = String::from_utf8_lossy(part);
+                self.output.write_all(plain(&text).as_bytes())?;
+            }
+        }
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+fn written(result: io::Result<()>) -> Result<(), CommandError> {
+    match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(CommandError::io("cannot write to standard output", &error))
         }
@@ -261,6 +310,20 @@ mod tests {
             let value: String = serde_json::from_str(&format!("\"{shown}\"")).expect("JSON");
             assert_eq!(value, format!("a{c}b"), "the same in a JSON document");
         }
+    }
+
+    #[test]
+    fn what_is_written_as_it_is_made_is_escaped_as_a_whole_text_is() {
+        let mut writer = PlainWriter {
+            output: BufWriter::new(Vec::new()),
+        };
+        let parts = ["a\tb\n", "ü → 日本", "\u{1b}]0;x\u{7}", "\u{202e}c\u{7f}"];
+        for part in parts {
+            write!(writer, "{part}").expect("memory");
+        }
+        writer.flush().expect("memory");
+        let found = String::from_utf8(writer.output.into_inner().expect("memory"));
+        assert_eq!(found.expect("text"), plain(&parts.concat()));
     }
 
     #[test]

@@ -11,20 +11,73 @@ pub const BLOCK_BYTES: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 
-/// Blocks of data, each once.
+/// The blocks of a write, by their place among those of all writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockList {
+    first: u32,
+    count: u32,
+}
+
+/// Blocks of data, each once, and which of them writes have.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     blocks: Vec<Arc<[u8]>>,
     known: HashMap<Arc<[u8]>, BlockId>,
+    /// The blocks of all writes, one after the other: a list of its own would cost a write more
+    /// memory than most of them have blocks.
+    lists: BlockLists,
+}
+
+/// The blocks of writes, one write after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct BlockLists(Vec<BlockId>);
+
+impl BlockLists {
+    /// Adds the blocks of a write; `None` if there are too many.
+    pub(crate) fn add(&mut self, blocks: impl IntoIterator<Item = BlockId>) -> Option<BlockList> {
+        let first = u32::try_from(self.0.len()).ok()?;
+        self.0.extend(blocks);
+        let end = u32::try_from(self.0.len()).ok()?;
+        Some(match end - first {
+            0 => BlockList::default(),
+            count => BlockList { first, count },
+        })
+    }
+
+    /// The blocks of a list; none of a list of other contents.
+    pub(crate) fn get(&self, list: BlockList) -> &[BlockId] {
+        let first = list.first as usize;
+        let end = first + list.count as usize;
+        self.0.get(first..end).unwrap_or_default()
+    }
 }
 
 impl PartialEq for Contents {
     fn eq(&self, other: &Self) -> bool {
-        self.blocks == other.blocks
+        self.blocks == other.blocks && self.lists == other.lists
     }
 }
 
 impl Contents {
+    /// Contents without blocks, to which those that `lists` names are still to be added.
+    pub(crate) fn of_lists(lists: BlockLists) -> Self {
+        Self {
+            lists,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the blocks of a write; `None` if there are too many.
+    pub fn add_list(&mut self, blocks: impl IntoIterator<Item = BlockId>) -> Option<BlockList> {
+        self.lists.add(blocks)
+    }
+
+    /// The blocks of a write.
+    #[must_use]
+    pub fn list(&self, list: BlockList) -> &[BlockId] {
+        self.lists.get(list)
+    }
+
     /// The block of `bytes`, added if it is new; `None` if there are too many.
     ///
     /// # Panics

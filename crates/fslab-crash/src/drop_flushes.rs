@@ -1,7 +1,5 @@
 //! Planted faults: a log as it would be if flushes did nothing.
 
-use std::collections::BTreeMap;
-
 use crate::{CrashState, DiskLog, LogRequest, Loss, RequestKind};
 
 /// Which flushes of a log do nothing.
@@ -49,17 +47,21 @@ impl DiskLog {
     }
 }
 
-/// The state of `log` that has the losses of `state`, which is one of the mutant without the
-/// flushes `dropped`.
+/// The numbers that the requests of the mutant without the flushes `dropped` have in their log.
 #[must_use]
-pub fn original_state(log: &DiskLog, dropped: DroppedFlushes, state: &CrashState) -> CrashState {
+pub fn remaining_requests(requests: &[LogRequest], dropped: DroppedFlushes) -> Vec<u32> {
     let mut leaves = dropped.leaves();
-    let requests = log.requests.iter().enumerate();
-    let left = requests.filter(|(_, request)| leaves(request));
-    let numbers: BTreeMap<usize, usize> = (0..).zip(left.map(|(number, _)| number)).collect();
+    let left = (0_u32..).zip(requests).filter(|(_, it)| leaves(it));
+    left.map(|(number, _)| number).collect()
+}
+
+/// The state of a log that has the losses of `state`, which is one of its mutant with the requests
+/// `remaining`.
+#[must_use]
+pub fn original_state(remaining: &[u32], state: &CrashState) -> CrashState {
     let losses = state.lost.iter().filter_map(|loss| {
         Some(Loss {
-            request: *numbers.get(&loss.request)?,
+            request: *remaining.get(loss.request)? as usize,
             ..*loss
         })
     });
@@ -72,14 +74,16 @@ pub fn original_state(log: &DiskLog, dropped: DroppedFlushes, state: &CrashState
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Contents, DiskCache, LogHead, Moment};
+    use crate::{BlockList, Contents, DiskCache, LogHead, Moments};
 
     /// Write, flush, write, flush.
     fn log() -> DiskLog {
         let mut contents = Contents::default();
         let block = contents.add(&[1; 512]).expect("room");
+        let list = contents.add_list([block]).expect("room");
         let request = |kind, sectors, submit_ns| LogRequest {
             kind,
+            blocks: if sectors > 0 { list } else { BlockList::default() },
             sector: 0,
             sectors,
             submit_ns,
@@ -98,9 +102,9 @@ mod tests {
                 databases: Vec::new(),
             },
             requests: vec![
-                request(RequestKind::Write(vec![block]), 1, 10),
+                request(RequestKind::Write, 1, 10),
                 request(RequestKind::Flush, 0, 20),
-                request(RequestKind::Write(vec![block]), 1, 30),
+                request(RequestKind::Write, 1, 30),
                 request(RequestKind::Flush, 0, 40),
             ],
             contents,
@@ -108,7 +112,7 @@ mod tests {
     }
 
     fn pending(log: &DiskLog) -> Vec<usize> {
-        Moment::at(log, 100, DiskCache::Volatile).pending
+        Moments::at(&log.requests, 100, DiskCache::Volatile)
     }
 
     #[test]
@@ -128,7 +132,8 @@ mod tests {
     #[test]
     fn a_state_of_the_mutant_is_translated_to_the_log() {
         let state: CrashState = "100-0..1".parse().expect("a state");
-        let found = original_state(&log(), DroppedFlushes::Since(0), &state);
+        let remaining = remaining_requests(&log().requests, DroppedFlushes::Since(0));
+        let found = original_state(&remaining, &state);
         assert_eq!(found.to_string(), "100-0,2");
         assert!(found.ensure_of(&log()).is_ok());
     }

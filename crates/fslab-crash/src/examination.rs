@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use fslab_model::{StateKind, Survival};
+use fslab_model::Survival;
 
 use crate::{
     Budget, CrashState, DiskCache, DiskLog, DroppedFlushes, Judge, JudgedState, LogDatabase,
-    LogScript, Moment, PromisedBy, States, enumerate, moments, original_state, survival,
+    LogScript, Moments, PromisedBy, States, original_state, remaining_requests, survival,
 };
 
 /// Flushes that do nothing, as they are asked for.
@@ -33,11 +33,11 @@ pub struct StateChoice {
 
 /// A log with the states of it that are judged.
 pub struct Examination<'a> {
-    original: &'a DiskLog,
     log: Cow<'a, DiskLog>,
     scripts: Vec<LogScript>,
     databases: Vec<LogDatabase>,
-    dropped: Option<DroppedFlushes>,
+    /// With a planted fault, the numbers of the requests in the log as it was recorded.
+    remaining: Option<Vec<u32>>,
     states: States,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Examination<'a> {
         if windows.is_empty() {
             windows.push(match (phase, &log.head.phases[..]) {
                 (None, [first, .., last]) => (first.begin_ns, last.end_ns),
-                _ => log.window(phase)?,
+                _ => log.head.window(phase, &log.requests)?,
             });
         }
         let dropped = choice.dropped.map(|dropped| match dropped {
@@ -85,18 +85,15 @@ impl<'a> Examination<'a> {
             Some(dropped) => Cow::Owned(original.clone().without_flushes(dropped)),
             None => Cow::Borrowed(original),
         };
-        let cache = choice.cache.unwrap_or_else(|| original.disk_cache());
-        let found = windows
-            .iter()
-            .flat_map(|window| moments(&log, *window, &borders, cache));
-        let found: Vec<Moment> = found.collect();
-        let states = enumerate(&log, &found, choice.budget);
+        let cache = choice.cache.unwrap_or_else(|| original.head.disk_cache());
+        let moments = Moments::of(&log.requests, &windows, &borders, cache)
+            .map_err(|error| error.to_string())?;
+        let states = States::choose(&log.requests, moments, choice.budget);
         Ok(Self {
-            original,
+            remaining: dropped.map(|it| remaining_requests(&original.requests, it)),
             log,
             scripts,
             databases,
-            dropped,
             states,
         })
     }
@@ -107,17 +104,17 @@ impl<'a> Examination<'a> {
         &self.log
     }
 
-    /// The states with their kinds, by time.
+    /// The states with their kinds, by time, each made when it is asked for.
     #[must_use]
-    pub fn states(&self) -> &[(StateKind, CrashState)] {
-        &self.states.chosen
+    pub fn states(&self) -> &States {
+        &self.states
     }
 
     /// The name of a state, which is that of the log as it was recorded.
     #[must_use]
     pub fn name(&self, state: &CrashState) -> String {
-        match self.dropped {
-            Some(dropped) => original_state(self.original, dropped, state).to_string(),
+        match &self.remaining {
+            Some(remaining) => original_state(remaining, state).to_string(),
             None => state.to_string(),
         }
     }

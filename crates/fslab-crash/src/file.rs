@@ -11,38 +11,72 @@
 //! ```
 //! All numbers are little endian.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
-use crate::log::SECTOR_BYTES;
-use crate::{BLOCK_BYTES, BlockId, Contents, DiskLog, LogError, LogHead, LogRequest, RequestKind};
+use crate::contents::BlockLists;
+use crate::log::{SECTOR_BYTES, WRITE_SECTORS_MAX, ensure_sound, has_bytes_of};
+use crate::{
+    BLOCK_BYTES, BlockId, BlockList, Contents, DiskLog, LogError, LogHead, LogOutline, LogRequest,
+    RequestKind,
+};
 
 const MAGIC: &[u8; 8] = b"fslabdsk";
 const VERSION: u32 = 1;
-/// The longest request: more than any disk profile has.
-const SECTORS_MAX: u32 = 1 << 17;
+/// Bytes that are decompressed at once: most fields have a few.
+const BUFFER_BYTES: usize = 64 << 10;
+/// Data that any file may have, however small it is.
+const SMALL_DATA_BYTES: u64 = 256 << 20;
+/// Most bytes of data for each byte of the file. What writes hold is random, or metadata of which
+/// each block is another: it is not compressed as much.
+const DATA_RATIO: u64 = 100;
 
-/// What a reader takes at most.
+/// What a log has too many of.
+const WRITTEN_BLOCKS: &str = "more blocks of 4 KiB in its writes";
+const DATA_BYTES: &str = "more bytes of different data";
+
+/// What a reader takes at most. A file of some MB decompresses to a thousand times as much, so all
+/// that it may fill memory with has a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLimits {
     /// Bytes of the head.
     pub head_bytes: u32,
     /// Requests.
     pub requests: u64,
-    /// Blocks of data, which are in memory.
+    /// Blocks of all writes, a block as often as it is written.
+    pub written_blocks: u64,
+    /// Different blocks of data.
     pub blocks: u64,
+    /// Bytes of these blocks, which are in memory unless an outline is read.
+    pub data_bytes: u64,
 }
 
 impl Default for LogLimits {
-    /// A head of 16 MiB, 4 Mi requests, and 4 GiB of data.
+    /// A head of 16 MiB, 4 Mi requests of 128 GiB, and 4 GiB of data.
     fn default() -> Self {
         Self {
             head_bytes: 16 << 20,
             requests: 4 << 20,
+            written_blocks: 32 << 20,
             blocks: 1 << 20,
+            data_bytes: 4 << 30,
+        }
+    }
+}
+
+impl LogLimits {
+    /// The limits for a file of so many bytes, on a machine with so much memory left: its data
+    /// takes half of that at most, and no more than what such a file has if it is no bomb.
+    #[must_use]
+    pub fn of_file(file_bytes: u64, memory_left_bytes: u64) -> Self {
+        let all = Self::default();
+        let honest = file_bytes.saturating_mul(DATA_RATIO).max(SMALL_DATA_BYTES);
+        Self {
+            data_bytes: all.data_bytes.min(honest).min(memory_left_bytes / 2),
+            ..all
         }
     }
 }
@@ -54,10 +88,12 @@ impl Default for LogLimits {
 pub fn write_log(log: &DiskLog, mut to: impl Write) -> Result<(), LogError> {
     log.ensure_sound()?;
     let head = serde_json::to_vec(&log.head)?;
-    let head_bytes = u32::try_from(head.len()).map_err(|_| LogError::TooLarge {
-        what: "a longer head",
-        limit: u64::from(u32::MAX),
-    })?;
+    let limits = LogLimits::default();
+    let found = head.len() as u64;
+    ensure_below("a longer head", found, limits.head_bytes.into())?;
+    ensure_below("more requests", log.requests.len() as u64, limits.requests)?;
+    ensure_below("more blocks", log.contents.len() as u64, limits.blocks)?;
+    let head_bytes = head.len() as u32;
     let mut start = MAGIC.to_vec();
     start.extend(VERSION.to_le_bytes());
     to.write_all(&start).map_err(LogError::writing)?;
@@ -74,17 +110,17 @@ fn write_body(log: &DiskLog, to: &mut impl Write) -> io::Result<()> {
     to.write_all(&(log.requests.len() as u64).to_le_bytes())?;
     to.write_all(&(log.contents.len() as u64).to_le_bytes())?;
     for request in &log.requests {
-        let (kind, blocks): (u8, &[BlockId]) = match &request.kind {
-            RequestKind::Write(blocks) => (0, blocks),
-            RequestKind::Flush => (1, &[]),
-            RequestKind::Discard => (2, &[]),
+        let kind: u8 = match request.kind {
+            RequestKind::Write => 0,
+            RequestKind::Flush => 1,
+            RequestKind::Discard => 2,
         };
         to.write_all(&[kind, u8::from(request.fua), 0, 0])?;
         to.write_all(&request.sectors.to_le_bytes())?;
         for number in [request.sector, request.submit_ns, request.done_ns] {
             to.write_all(&number.to_le_bytes())?;
         }
-        for block in blocks {
+        for block in log.contents.list(request.blocks) {
             to.write_all(&block.0.to_le_bytes())?;
         }
     }
@@ -100,98 +136,178 @@ fn write_body(log: &DiskLog, to: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// `Foreign`, `Version`, `TooLarge` for one beyond the limits, `Damaged`, `Request`, `Io`.
-pub fn read_log(mut from: impl Read, limits: LogLimits) -> Result<DiskLog, LogError> {
-    let mut start = [0; 12];
-    from.read_exact(&mut start)
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => LogError::Foreign,
-            _ => LogError::reading(error),
-        })?;
-    if &start[..8] != MAGIC {
-        return Err(LogError::Foreign);
-    }
-    let version = u32::from_le_bytes(std::array::from_fn(|index| start[8 + index]));
-    if version != VERSION {
-        return Err(LogError::Version { version });
-    }
-    let mut stream = ZlibDecoder::new(from);
-    let head_bytes = u32::from_le_bytes(take(&mut stream)?);
-    ensure_below("a longer head", head_bytes.into(), limits.head_bytes.into())?;
-    let mut head = vec![0; head_bytes as usize];
-    stream.read_exact(&mut head).map_err(LogError::reading)?;
-    let head: LogHead = serde_json::from_slice(&head)?;
-    let (requests, contents) = read_body(&mut stream, limits)?;
-    // The checksum is compared at the end of the stream, which has nothing else.
-    let mut rest = [0; 1];
-    if stream.read(&mut rest).map_err(LogError::reading)? > 0 {
-        return Err(LogError::Damaged);
-    }
+pub fn read_log(from: impl Read, limits: LogLimits) -> Result<DiskLog, LogError> {
+    let mut opened = Opened::read(from, limits)?;
+    let mut contents = Contents::of_lists(std::mem::take(&mut opened.lists));
+    opened.each_block(limits, |number, block| {
+        // A block that comes twice would be a way to fill memory with little data.
+        let id = contents.add(block);
+        id.is_some_and(|id| u64::from(id.0) == number)
+    })?;
     let log = DiskLog {
-        head,
-        requests,
+        head: opened.head,
+        requests: opened.requests,
         contents,
     };
     log.ensure_sound()?;
     Ok(log)
 }
 
-fn read_body(
-    from: &mut impl Read,
-    limits: LogLimits,
-) -> Result<(Vec<LogRequest>, Contents), LogError> {
-    let (count, blocks) = (take_u64(from)?, take_u64(from)?);
-    ensure_below("more requests", count, limits.requests)?;
-    ensure_below("more blocks", blocks, limits.blocks)?;
-    // Memory is taken as data arrives, and not by a number that the file states.
-    let mut requests = Vec::new();
-    for number in 0..count {
-        requests.push(take_request(from, number)?);
-    }
-    let mut contents = Contents::default();
-    for number in 0..blocks {
-        let bytes = u16::from_le_bytes(take(from)?) as usize;
-        if !(1..=BLOCK_BYTES).contains(&bytes) {
-            return Err(LogError::Damaged);
-        }
-        let mut block = vec![0; bytes];
-        from.read_exact(&mut block).map_err(LogError::reading)?;
-        // A block that comes twice would be a way to fill memory with little data.
-        if contents
-            .add(&block)
-            .is_none_or(|id| u64::from(id.0) != number)
-        {
-            return Err(LogError::Damaged);
-        }
-    }
-    Ok((requests, contents))
+/// Reads a log and checks it as [`read_log`] does, but for equal blocks, and keeps no data: of a
+/// log with 4 GiB of it, this takes what its requests take.
+///
+/// # Errors
+/// Those of [`read_log`].
+pub fn read_outline(from: impl Read, limits: LogLimits) -> Result<LogOutline, LogError> {
+    let mut opened = Opened::read(from, limits)?;
+    let mut lengths: Vec<u16> = Vec::new();
+    opened.each_block(limits, |_, block| {
+        lengths.push(block.len() as u16);
+        true
+    })?;
+    let lists = &opened.lists;
+    ensure_sound(&opened.head, &opened.requests, |request| {
+        has_bytes_of(request, lists.get(request.blocks), |block| {
+            lengths.get(block.0 as usize).copied().unwrap_or(0).into()
+        })
+    })?;
+    Ok(LogOutline {
+        head: opened.head,
+        requests: opened.requests,
+    })
 }
 
+/// A log that is read up to its data.
+struct Opened<R: Read> {
+    head: LogHead,
+    requests: Vec<LogRequest>,
+    lists: BlockLists,
+    blocks: u64,
+    stream: BufReader<ZlibDecoder<R>>,
+}
+
+impl<R: Read> Opened<R> {
+    fn read(mut from: R, limits: LogLimits) -> Result<Self, LogError> {
+        let mut start = [0; 12];
+        from.read_exact(&mut start)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => LogError::Foreign,
+                _ => LogError::reading(error),
+            })?;
+        if &start[..8] != MAGIC {
+            return Err(LogError::Foreign);
+        }
+        let version = u32::from_le_bytes(std::array::from_fn(|index| start[8 + index]));
+        if version != VERSION {
+            return Err(LogError::Version { version });
+        }
+        let mut stream = BufReader::with_capacity(BUFFER_BYTES, ZlibDecoder::new(from));
+        let head_bytes = u32::from_le_bytes(take(&mut stream)?);
+        ensure_below("a longer head", head_bytes.into(), limits.head_bytes.into())?;
+        let mut head = vec![0; head_bytes as usize];
+        stream.read_exact(&mut head).map_err(LogError::reading)?;
+        let head: LogHead = serde_json::from_slice(&head)?;
+        let (count, blocks) = (take_u64(&mut stream)?, take_u64(&mut stream)?);
+        ensure_below("more requests", count, limits.requests)?;
+        ensure_below("more blocks", blocks, limits.blocks)?;
+        // Memory is taken as data arrives, and not by a number that the file states.
+        let mut requests = Vec::new();
+        let mut lists = BlockLists::default();
+        let mut written = 0;
+        for number in 0..count {
+            let request = take_request(&mut stream, number)?;
+            let sectors = match request.kind {
+                RequestKind::Write => u64::from(request.sectors),
+                RequestKind::Flush | RequestKind::Discard => 0,
+            };
+            let own = (sectors * SECTOR_BYTES).div_ceil(BLOCK_BYTES as u64);
+            written += own;
+            ensure_below(WRITTEN_BLOCKS, written, limits.written_blocks)?;
+            let blocks = take_blocks(&mut stream, own, &mut lists)?;
+            requests.push(LogRequest { blocks, ..request });
+        }
+        Ok(Self {
+            head,
+            requests,
+            lists,
+            blocks,
+            stream,
+        })
+    }
+
+    /// Reads the data to its end; `take` gets each block with its number, and says whether it may
+    /// be there.
+    fn each_block(
+        &mut self,
+        limits: LogLimits,
+        mut take_block: impl FnMut(u64, &[u8]) -> bool,
+    ) -> Result<(), LogError> {
+        let mut block = [0; BLOCK_BYTES];
+        let mut total = 0;
+        for number in 0..self.blocks {
+            let bytes = u16::from_le_bytes(take(&mut self.stream)?) as usize;
+            if !(1..=BLOCK_BYTES).contains(&bytes) {
+                return Err(LogError::Damaged);
+            }
+            total += bytes as u64;
+            ensure_below(DATA_BYTES, total, limits.data_bytes)?;
+            let block = &mut block[..bytes];
+            self.stream.read_exact(block).map_err(LogError::reading)?;
+            if !take_block(number, block) {
+                return Err(LogError::Damaged);
+            }
+        }
+        // The checksum is compared at the end of the stream, which has nothing else.
+        let mut rest = [0; 1];
+        match self.stream.read(&mut rest).map_err(LogError::reading)? {
+            0 => Ok(()),
+            _ => Err(LogError::Damaged),
+        }
+    }
+}
+
+/// A request without its blocks, which follow it.
 fn take_request(from: &mut impl Read, number: u64) -> Result<LogRequest, LogError> {
     let fault = |problem| LogError::Request { number, problem };
     let [kind, fua, _, _] = take(from)?;
     let sectors = u32::from_le_bytes(take(from)?);
     let [sector, submit_ns, done_ns] = [take_u64(from)?, take_u64(from)?, take_u64(from)?];
     let kind = match kind {
-        0 if sectors > SECTORS_MAX => return Err(fault("is too long")),
-        0 => {
-            let bytes = u64::from(sectors) * SECTOR_BYTES;
-            let mut blocks = Vec::new();
-            for _ in 0..bytes.div_ceil(BLOCK_BYTES as u64) {
-                blocks.push(BlockId(u32::from_le_bytes(take(from)?)));
-            }
-            RequestKind::Write(blocks)
-        }
+        0 if sectors > WRITE_SECTORS_MAX => return Err(fault("is too long")),
+        0 => RequestKind::Write,
         1 => RequestKind::Flush,
         2 => RequestKind::Discard,
         _ => return Err(fault("is of an unknown kind")),
     };
     Ok(LogRequest {
         kind,
+        blocks: BlockList::default(),
         sector,
         sectors,
         submit_ns,
         done_ns,
         fua: fua != 0,
+    })
+}
+
+fn take_blocks(
+    from: &mut impl Read,
+    count: u64,
+    lists: &mut BlockLists,
+) -> Result<BlockList, LogError> {
+    let mut failed = Ok(());
+    let blocks = (0..count).map_while(|_| match take(from) {
+        Ok(bytes) => Some(BlockId(u32::from_le_bytes(bytes))),
+        Err(error) => {
+            failed = Err(error);
+            None
+        }
+    });
+    let list = lists.add(blocks);
+    failed?;
+    list.ok_or(LogError::TooLarge {
+        what: WRITTEN_BLOCKS,
+        limit: u64::from(u32::MAX),
     })
 }
 
@@ -222,8 +338,12 @@ mod tests {
         let mut contents = Contents::default();
         let first = contents.add(&[1; 4096]).expect("room");
         let second = contents.add(&[2; 512]).expect("room");
-        let request = |kind, sector, sectors, submit_ns| LogRequest {
+        let both = contents.add_list([first, second]).expect("room");
+        let one = contents.add_list([first]).expect("room");
+        let none = BlockList::default();
+        let request = |kind, blocks, sector, sectors, submit_ns| LogRequest {
             kind,
+            blocks,
             sector,
             sectors,
             submit_ns,
@@ -242,10 +362,10 @@ mod tests {
                 databases: Vec::new(),
             },
             requests: vec![
-                request(RequestKind::Write(vec![first, second]), 0, 9, 1),
-                request(RequestKind::Flush, 0, 0, 10),
-                request(RequestKind::Write(vec![first]), 16, 8, 20),
-                request(RequestKind::Discard, 0, 64, 30),
+                request(RequestKind::Write, both, 0, 9, 1),
+                request(RequestKind::Flush, none, 0, 0, 10),
+                request(RequestKind::Write, one, 16, 8, 20),
+                request(RequestKind::Discard, none, 0, 64, 30),
             ],
             contents,
         }
@@ -260,10 +380,12 @@ mod tests {
     #[test]
     fn a_log_is_read_as_it_was_written() {
         let log = small();
-        assert_eq!(
-            read_log(&bytes(&log)[..], LogLimits::default()).expect("read"),
-            log
-        );
+        let bytes = bytes(&log);
+        let found = read_log(&bytes[..], LogLimits::default()).expect("read");
+        assert!(found == log);
+        let outline = read_outline(&bytes[..], LogLimits::default()).expect("read");
+        assert_eq!(outline.head, log.head);
+        assert_eq!(outline.requests, log.requests);
     }
 
     #[test]
@@ -284,7 +406,15 @@ mod tests {
                 ..all
             },
             LogLimits { requests: 3, ..all },
+            LogLimits {
+                written_blocks: 2,
+                ..all
+            },
             LogLimits { blocks: 1, ..all },
+            LogLimits {
+                data_bytes: 4600,
+                ..all
+            },
         ];
         for limits in few {
             let found = read_log(&bytes[..], limits);

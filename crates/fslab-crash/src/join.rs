@@ -10,7 +10,7 @@ use std::io::Read;
 use fslab_disk::trace::{Flags, Op, Reader, Record};
 
 use crate::{
-    BLOCK_BYTES, BlockId, Contents, DiskLog, LogError, LogHead, LogRequest, RecordedEntry,
+    BLOCK_BYTES, BlockId, BlockList, Contents, DiskLog, LogError, LogHead, LogRequest, RecordedEntry,
     RecordedKind, Recording, RequestKind,
 };
 
@@ -86,17 +86,21 @@ impl<R: Read> Joiner<R> {
                 let text = format!("a write to sector {} is in no request", entry.sector);
                 return Err(LogError::Unlike(text));
             };
-            let kind = self.kind_of(record, entry)?;
-            self.requests.push(request(record, kind));
+            let (kind, blocks) = self.kind_of(record, entry)?;
+            self.requests.push(request(record, kind, blocks));
         }
         let flushes = records.iter().filter(|record| record.op == Op::Flush);
-        let flushes = flushes.map(|record| request(record, RequestKind::Flush));
+        let flushes = flushes.map(|record| request(record, RequestKind::Flush, BlockList::default()));
         self.requests.extend(flushes);
         Ok(())
     }
 
     /// The data of a request whose first entry is `first`, with the entries that continue it.
-    fn kind_of(&mut self, record: &Record, first: RecordedEntry) -> Result<RequestKind, LogError> {
+    fn kind_of(
+        &mut self,
+        record: &Record,
+        first: RecordedEntry,
+    ) -> Result<(RequestKind, BlockList), LogError> {
         let unlike = || {
             let text = format!(
                 "the data of the request at sector {} ends early",
@@ -107,7 +111,7 @@ impl<R: Read> Joiner<R> {
         let mut covered = first.sectors;
         let RecordedKind::Write(mut data) = first.kind else {
             return match covered == u64::from(record.sectors) {
-                true => Ok(RequestKind::Discard),
+                true => Ok((RequestKind::Discard, BlockList::default())),
                 false => Err(unlike()),
             };
         };
@@ -133,14 +137,16 @@ impl<R: Read> Joiner<R> {
             what: "more blocks",
             limit: u64::from(u32::MAX),
         };
-        Ok(RequestKind::Write(blocks.ok_or(too_many)?))
+        let list = blocks.and_then(|blocks| self.contents.add_list(blocks));
+        Ok((RequestKind::Write, list.ok_or(too_many)?))
     }
 }
 
-fn request(record: &Record, kind: RequestKind) -> LogRequest {
+fn request(record: &Record, kind: RequestKind, blocks: BlockList) -> LogRequest {
     let is_flush = kind == RequestKind::Flush;
     LogRequest {
         kind,
+        blocks,
         sector: if is_flush { 0 } else { record.sector },
         sectors: if is_flush { 0 } else { record.sectors },
         submit_ns: record.submit_ns,
@@ -221,9 +227,8 @@ mod tests {
             .map(|it| (it.sector, it.sectors))
             .collect();
         assert_eq!(places, [(4, 2), (8, 1), (0, 0), (100, 8)]);
-        let RequestKind::Write(blocks) = &log.requests[0].kind else {
-            panic!("a write");
-        };
+        assert_eq!(log.requests[0].kind, RequestKind::Write);
+        let blocks = log.contents.list(log.requests[0].blocks);
         let data = log.contents.get(blocks[0]).expect("a block");
         assert_eq!([&data[..512], &data[512..]], [&[4; 512], &[5; 512]]);
         assert_eq!(log.requests[3].kind, RequestKind::Discard);

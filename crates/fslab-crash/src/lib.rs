@@ -45,17 +45,17 @@ mod states;
 mod survival;
 mod view;
 
-pub use contents::{BLOCK_BYTES, BlockId, Contents};
+pub use contents::{BLOCK_BYTES, BlockId, BlockList, Contents};
 pub use database::{COMMIT_TIMES, DatabaseReport, LogDatabase};
-pub use drop_flushes::{DroppedFlushes, original_state};
+pub use drop_flushes::{DroppedFlushes, original_state, remaining_requests};
 pub use error::LogError;
 pub use examination::{Examination, FlushDrop, StateChoice};
 pub use faulty_run::{FaultyReport, StepError};
-pub use file::{LogLimits, read_log, write_log};
+pub use file::{LogLimits, read_log, read_outline, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;
 pub use judged::{Judge, JudgedRepair, JudgedState, PropertyPlace};
-pub use log::{DiskLog, LogHead, LogRequest, PhaseWindow, RequestKind};
+pub use log::{DiskLog, LogHead, LogOutline, LogRequest, PhaseWindow, RequestKind};
 pub use minimise::minimise;
 pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
 pub use oracle::{Oracle, StateFault, UnsyncedLoss};
@@ -72,6 +72,6 @@ pub use state_report::{
     Databases, RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport,
     StateTask,
 };
-pub use states::{Budget, CrashState, DiskCache, Loss, Moment, States, enumerate, moments};
+pub use states::{Budget, CrashState, DiskCache, Loss, Moments, States, TooManyMoments};
 pub use survival::{PromisedBy, survival};
-pub use view::{SectorRange, StateView};
+pub use view::StateView;

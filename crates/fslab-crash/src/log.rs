@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BLOCK_BYTES, BlockId, Contents, DiskCache, LogDatabase, LogError, LogScript};
+use crate::{BLOCK_BYTES, BlockId, BlockList, Contents, DiskCache, LogDatabase, LogError, LogScript};
 
 /// Bytes of a sector, which a disk writes entirely or not at all.
 pub(crate) const SECTOR_BYTES: u64 = 512;
+/// The longest write: more than any disk profile has.
+pub(crate) const WRITE_SECTORS_MAX: u32 = 1 << 17;
+/// The largest disk, whose bytes a file can have.
+const DISK_SECTORS_MAX: u64 = i64::MAX as u64 / SECTOR_BYTES;
 
 /// What a log says of its trial and its disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,21 +48,23 @@ pub struct PhaseWindow {
 }
 
 /// What a request does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Writes these blocks, one after the other; the last may be shorter.
-    Write(Vec<BlockId>),
+    /// Writes its blocks, one after the other; the last may be shorter.
+    Write,
     /// Makes earlier writes durable.
     Flush,
     /// Makes sectors read as zeros.
     Discard,
 }
 
-/// A request to the disk. Times are virtual, as those of the trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A request to the disk. Times are virtual, as those of the trace. A log has millions of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogRequest {
     /// What it does.
     pub kind: RequestKind,
+    /// The blocks of a write, in the contents of its log; of other requests none.
+    pub blocks: BlockList,
     /// First sector; 0 for a flush.
     pub sector: u64,
     /// Number of sectors; 0 for a flush.
@@ -96,19 +102,32 @@ impl LogRequest {
     }
 }
 
-impl DiskLog {
-    /// From the begin to the end of the phase, or of everything.
+/// A log without the data of its writes, for users of its requests and times alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogOutline {
+    /// Of the trial and the disk.
+    pub head: LogHead,
+    /// The requests without reads, by the time of their submission.
+    pub requests: Vec<LogRequest>,
+}
+
+impl LogHead {
+    /// From the begin to the end of the phase, or of all `requests`.
     ///
     /// # Errors
     /// A phase that is not there, in words.
-    pub fn window(&self, phase: Option<&str>) -> Result<(u64, u64), String> {
+    pub fn window(
+        &self,
+        phase: Option<&str>,
+        requests: &[LogRequest],
+    ) -> Result<(u64, u64), String> {
         let Some(name) = phase else {
-            let end = self.requests.iter().map(|it| it.done_ns).max();
+            let end = requests.iter().map(|it| it.done_ns).max();
             return Ok((0, end.unwrap_or(0)));
         };
-        let found = self.head.phases.iter().find(|phase| phase.name == name);
+        let found = self.phases.iter().find(|phase| phase.name == name);
         let found = found.ok_or_else(|| {
-            let names = self.head.phases.iter().map(|it| it.name.as_str());
+            let names = self.phases.iter().map(|it| it.name.as_str());
             let names: Vec<&str> = names.collect();
             format!("the log has no phase '{name}', but {}", names.join(", "))
         })?;
@@ -118,57 +137,86 @@ impl DiskLog {
     /// The cache of the disk.
     #[must_use]
     pub fn disk_cache(&self) -> DiskCache {
-        match self.head.volatile_cache {
+        match self.volatile_cache {
             true => DiskCache::Volatile,
             false => DiskCache::Durable,
         }
     }
+}
 
+impl DiskLog {
     /// Checks what every user of a log relies on.
     ///
     /// # Errors
-    /// `Request` for the first request that cannot be.
+    /// `Request` for the first request that cannot be; `TooLarge` for a disk that cannot be.
     pub fn ensure_sound(&self) -> Result<(), LogError> {
-        let mut last_ns = 0;
-        for (number, request) in (0..).zip(&self.requests) {
-            let fault = |problem| Err(LogError::Request { number, problem });
-            if request.submit_ns < last_ns {
-                return fault("was submitted before the one before it");
-            }
-            if request.done_ns < request.submit_ns {
-                return fault("ends before it began");
-            }
-            last_ns = request.submit_ns;
-            let end = request.sector.checked_add(u64::from(request.sectors));
-            if end.is_none_or(|end| end > self.head.sectors) {
-                return fault("lies beyond the end of the disk");
-            }
-            match &request.kind {
-                RequestKind::Flush if request.sectors > 0 => {
-                    return fault("is a flush of sectors");
-                }
-                RequestKind::Write(_) | RequestKind::Discard if request.sectors == 0 => {
-                    return fault("has no sectors");
-                }
-                RequestKind::Write(blocks) if !self.has_bytes_of(request, blocks) => {
-                    return fault("has data of another length than its own");
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        let data = |request: &LogRequest| {
+            let blocks = self.contents.list(request.blocks);
+            has_bytes_of(request, blocks, |block| {
+                self.contents.get(block).map_or(0, <[u8]>::len)
+            })
+        };
+        ensure_sound(&self.head, &self.requests, data)
     }
+}
 
-    /// True if the blocks exist, are all full but the last, and are as long as the request.
-    fn has_bytes_of(&self, request: &LogRequest, blocks: &[BlockId]) -> bool {
-        let mut left = u64::from(request.sectors) * SECTOR_BYTES;
-        for block in blocks {
-            let bytes = self.contents.get(*block).map_or(0, <[u8]>::len) as u64;
-            if bytes != left.min(BLOCK_BYTES as u64) || bytes == 0 {
-                return false;
-            }
-            left -= bytes;
-        }
-        left == 0
+/// Checks what every user of a log relies on; `has_data` says whether the data of a write is there
+/// and as long as the write.
+pub(crate) fn ensure_sound(
+    head: &LogHead,
+    requests: &[LogRequest],
+    has_data: impl Fn(&LogRequest) -> bool,
+) -> Result<(), LogError> {
+    if head.sectors > DISK_SECTORS_MAX {
+        return Err(LogError::TooLarge {
+            what: "more sectors of its disk",
+            limit: DISK_SECTORS_MAX,
+        });
     }
+    let mut last_ns = 0;
+    for (number, request) in (0..).zip(requests) {
+        let fault = |problem| Err(LogError::Request { number, problem });
+        if request.submit_ns < last_ns {
+            return fault("was submitted before the one before it");
+        }
+        if request.done_ns < request.submit_ns {
+            return fault("ends before it began");
+        }
+        last_ns = request.submit_ns;
+        let end = request.sector.checked_add(u64::from(request.sectors));
+        if end.is_none_or(|end| end > head.sectors) {
+            return fault("lies beyond the end of the disk");
+        }
+        match request.kind {
+            RequestKind::Flush if request.sectors > 0 => return fault("is a flush of sectors"),
+            RequestKind::Write | RequestKind::Discard if request.sectors == 0 => {
+                return fault("has no sectors");
+            }
+            RequestKind::Write if request.sectors > WRITE_SECTORS_MAX => {
+                return fault("is too long");
+            }
+            RequestKind::Write if !has_data(request) => {
+                return fault("has data of another length than its own");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// True if the blocks exist, are all full but the last, and are as long as the request.
+pub(crate) fn has_bytes_of(
+    request: &LogRequest,
+    blocks: &[BlockId],
+    bytes_of: impl Fn(BlockId) -> usize,
+) -> bool {
+    let mut left = u64::from(request.sectors) * SECTOR_BYTES;
+    for block in blocks {
+        let bytes = bytes_of(*block) as u64;
+        if bytes != left.min(BLOCK_BYTES as u64) || bytes == 0 {
+            return false;
+        }
+        left -= bytes;
+    }
+    left == 0
 }

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_crash::{
-    Budget, DiskCache, DiskLog, LogLimits, Moment, RequestKind, States, enumerate, moments,
-    read_log,
+    Budget, DiskCache, DiskLog, LogError, LogHead, LogLimits, LogOutline, Moments, RequestKind,
+    States, read_log, read_outline,
 };
 use fslab_model::{Failure, FailureKind, KindCount, StateKind, Subject};
 use fslab_report::{Column, Table, TableCell};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::crash_judge::JudgeArgs;
 use super::crash_replay::{MinimiseArgs, ReplayArgs};
 use super::crash_requests::RequestsArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
+
+/// Most states that can be asked for; judging so many takes more than a day.
+const STATES_MAX: usize = 4 << 20;
 
 /// Arguments of `fslab crash`.
 #[derive(Debug, Args)]
@@ -62,11 +65,19 @@ pub(crate) struct StateChoiceArgs {
     #[arg(long, value_enum)]
     cache: Option<CacheName>,
     /// The most states of a log
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 1000, value_parser = parse_max_states)]
     max_states: usize,
     /// Chooses among more states than that
     #[arg(long, default_value_t = 1)]
     sample_seed: u64,
+}
+
+fn parse_max_states(text: &str) -> Result<usize, String> {
+    let states: usize = text.parse().map_err(|_| "no number".to_owned())?;
+    match states > STATES_MAX {
+        true => Err(format!("at most {STATES_MAX} states of a log are chosen")),
+        false => Ok(states),
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -87,18 +98,17 @@ impl CrashArgs {
                 list,
                 json,
             } => {
-                let log = load(log)?;
-                let cache = choice.cache_of(&log);
-                let window = log
-                    .window(phase.as_deref())
-                    .map_err(CommandError::bad_input)?;
-                let moments = moments(&log, window, &[], cache);
-                let states = enumerate(&log, &moments, choice.budget());
+                let log = load_outline(log)?;
+                let cache = choice.cache_of(&log.head);
+                let states = choice.states_of(&log, phase.as_deref(), cache)?;
                 match (json, list) {
-                    (true, _) => screen::print_json(&Document::of(&log, cache, &states))?,
-                    (false, true) => screen::print(&lines(&states))?,
+                    (true, _) => screen::print_long_json(&Document::of(&log, cache, &states))?,
+                    (false, true) => screen::print_as_made(|output| {
+                        let mut states = states.iter();
+                        states.try_for_each(|(_, state)| writeln!(output, "{state}"))
+                    })?,
                     (false, false) => {
-                        screen::print_styled(&screen::render(&table(&log, &moments, &states)))?;
+                        screen::print_styled(&screen::render(&table(&log, &states)))?;
                     }
                 }
             }
@@ -113,8 +123,22 @@ impl CrashArgs {
 
 impl StateChoiceArgs {
     /// The cache of the disk: as asked, or as the recorded disk.
-    fn cache_of(&self, log: &DiskLog) -> DiskCache {
-        self.cache().unwrap_or_else(|| log.disk_cache())
+    fn cache_of(&self, head: &LogHead) -> DiskCache {
+        self.cache().unwrap_or_else(|| head.disk_cache())
+    }
+
+    /// The states of a phase, or of everything.
+    fn states_of(
+        &self,
+        log: &LogOutline,
+        phase: Option<&str>,
+        cache: DiskCache,
+    ) -> Result<States, CommandError> {
+        let window = log.head.window(phase, &log.requests);
+        let window = window.map_err(CommandError::bad_input)?;
+        let moments = Moments::of(&log.requests, &[window], &[], cache)
+            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
+        Ok(States::choose(&log.requests, moments, self.budget()))
     }
 
     /// The cache that was asked for.
@@ -133,20 +157,45 @@ impl StateChoiceArgs {
     }
 }
 
+/// A log with its data.
 pub(crate) fn load(path: &Path) -> Result<DiskLog, CommandError> {
+    load_by(path, |file| {
+        let file_bytes = file.metadata().map_or(0, |it| it.len());
+        let memory = fslab_sys::MachineMemory::now();
+        let memory_left_bytes = memory.and_then(|it| it.available_bytes).unwrap_or(u64::MAX);
+        let limits = LogLimits::of_file(file_bytes, memory_left_bytes);
+        read_log(BufReader::new(file), limits)
+    })
+}
+
+/// A log without its data: for what asks for requests and times alone.
+pub(crate) fn load_outline(path: &Path) -> Result<LogOutline, CommandError> {
+    load_by(path, |file| {
+        read_outline(BufReader::new(file), LogLimits::default())
+    })
+}
+
+fn load_by<T>(
+    path: &Path,
+    read: impl FnOnce(File) -> Result<T, LogError>,
+) -> Result<T, CommandError> {
     let what = || format!("cannot open {}", path.display());
     let file = fslab_sys::open_named(path).map_err(|error| CommandError::io(what(), &error))?;
-    let log = read_log(BufReader::new(file), LogLimits::default());
-    Ok(log.map_err(|error| {
+    Ok(read(file).map_err(|error| {
         let text = format!("cannot read {}", path.display());
         let failure = Failure::new(FailureKind::BadInput, text).because(&error);
-        failure.hint("fslab compare ... --venue sim --record-disk DIR makes logs")
+        failure.hint(match error {
+            LogError::TooLarge { .. } => {
+                "a shorter trial has a smaller log: record fewer phases, or less data"
+            }
+            _ => "fslab compare ... --venue sim --record-disk DIR makes logs",
+        })
     })?)
 }
 
 /// The subject of a log.
-pub(crate) fn subject_of(log: &DiskLog) -> Result<Subject, CommandError> {
-    let subject = log.head.subject.parse();
+pub(crate) fn subject_of(head: &LogHead) -> Result<Subject, CommandError> {
+    let subject = head.subject.parse();
     Ok(subject.map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?)
 }
 
@@ -158,7 +207,19 @@ struct Document<'a> {
     lab: &'a str,
     cache: DiskCache,
     kinds: Vec<KindDocument>,
-    states: Vec<StateDocument>,
+    states: StateList<'a>,
+}
+
+/// States that are made as they are written.
+struct StateList<'a>(&'a States);
+
+impl Serialize for StateList<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|(kind, state)| StateDocument {
+            kind,
+            state: state.to_string(),
+        }))
+    }
 }
 
 #[derive(Serialize)]
@@ -175,9 +236,8 @@ struct StateDocument {
 }
 
 impl<'a> Document<'a> {
-    fn of(log: &'a DiskLog, cache: DiskCache, states: &States) -> Self {
+    fn of(log: &'a LogOutline, cache: DiskCache, states: &'a States) -> Self {
         let kinds = states.counts.iter();
-        let chosen = states.chosen.iter();
         Self {
             subject: &log.head.subject,
             disk: &log.head.disk,
@@ -189,22 +249,12 @@ impl<'a> Document<'a> {
                     count: *count,
                 })
                 .collect(),
-            states: chosen
-                .map(|(kind, state)| StateDocument {
-                    kind: *kind,
-                    state: state.to_string(),
-                })
-                .collect(),
+            states: StateList(states),
         }
     }
 }
 
-fn lines(states: &States) -> String {
-    let lines = states.chosen.iter().map(|(_, state)| format!("{state}\n"));
-    lines.collect()
-}
-
-fn table(log: &DiskLog, moments: &[Moment], states: &States) -> Table {
+fn table(log: &LogOutline, states: &States) -> Table {
     let row = |name: &str, count: KindCount| {
         vec![
             TableCell::new(name),
@@ -225,13 +275,9 @@ fn table(log: &DiskLog, moments: &[Moment], states: &States) -> Table {
             tried: sum.tried + it.tried,
         });
     rows.push(row("all", total));
-    let of = |kind: fn(&RequestKind) -> bool| {
-        let found = log.requests.iter().filter(|it| kind(&it.kind));
-        found.count()
-    };
-    let writes = of(|kind| matches!(kind, RequestKind::Write(_)));
-    let flushes = of(|kind| matches!(kind, RequestKind::Flush));
-    let pending = moments.iter().map(|it| it.pending.len()).max();
+    let of = |kind| log.requests.iter().filter(|it| it.kind == kind).count();
+    let (writes, flushes) = (of(RequestKind::Write), of(RequestKind::Flush));
+    let moments = states.moments();
     Table {
         caption: format!("States of {} after a power loss", log.head.subject),
         columns: vec![
@@ -243,7 +289,7 @@ fn table(log: &DiskLog, moments: &[Moment], states: &States) -> Table {
         notes: vec![format!(
             "At {} of this time, with up to {} pending. The log has {} and {}.",
             screen::counted(moments.len(), "moment"),
-            screen::counted(pending.unwrap_or(0), "write"),
+            screen::counted(moments.most_pending(), "write"),
             screen::counted(writes, "write"),
             screen::counted(flushes, "flush").replace("flushs", "flushes"),
         )],

@@ -20,7 +20,7 @@ use fslab_venue::{Control, STATE_LIMIT, StateJudge, StateJudgeSettings, examine}
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::crash::{StateChoiceArgs, load, subject_of};
+use super::crash::{StateChoiceArgs, load, load_outline, subject_of};
 use super::kept_states::KeptStates;
 use super::{crash_table, guest_lab};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -87,7 +87,7 @@ impl JudgeArgs {
         // All logs are checked first: an error in a later one would lose the results.
         if self.logs.len() > 1 {
             for path in &self.logs {
-                fslab_trial::ensure_judgeable(&subject_of(&load(path)?)?)?;
+                fslab_trial::ensure_judgeable(&subject_of(&load_outline(path)?.head)?)?;
             }
         }
         let control = Control::new();
@@ -112,7 +112,7 @@ impl JudgeArgs {
 
     fn judge(&self, path: &Path, control: &Control) -> Result<LogResult, CommandError> {
         let log = load(path)?;
-        let subject = subject_of(&log)?;
+        let subject = subject_of(&log.head)?;
         let choice = StateChoice {
             phase: self.phase.clone(),
             cache: self.choice.cache(),
@@ -162,9 +162,12 @@ fn judged_states(
 ) -> Result<Vec<JudgedState>, CommandError> {
     let subject = &examination.log().head.subject;
     let of = examination.states().len();
-    let names = examination.states().iter();
-    let before = names.filter(|(_, state)| known.contains_key(&examination.name(state)));
-    let done = AtomicUsize::new(before.count());
+    let is_known = |state: &CrashState| known.contains_key(&examination.name(state));
+    let before = match known.is_empty() {
+        true => 0,
+        false => examination.states().iter().filter(|it| is_known(&it.1)).count(),
+    };
+    let done = AtomicUsize::new(before);
     if done.load(Ordering::Relaxed) > 0 {
         let before = done.load(Ordering::Relaxed);
         screen::notice(&format!(
@@ -261,7 +264,7 @@ impl JudgeGuestArgs {
         log: &DiskLog,
         jobs: NonZeroUsize,
     ) -> Result<Vec<StateJudgeSettings>, CommandError> {
-        let subject = subject_of(log)?;
+        let subject = subject_of(&log.head)?;
         fslab_trial::ensure_judgeable(&subject)?;
         let lab = self.lab(&subject)?;
         let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);

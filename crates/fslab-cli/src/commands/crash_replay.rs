@@ -76,7 +76,7 @@ impl ReplayArgs {
         }
         screen::print(&text)?;
         if let (true, Some(image)) = (self.shell, &self.image) {
-            let subject = subject_of(&log)?;
+            let subject = subject_of(&log.head)?;
             lab::shell_of(image, subject, self.guest.kernel(), self.guest.memory())?;
         }
         Ok(Exit::Done)
@@ -88,7 +88,7 @@ impl MinimiseArgs {
         let log = load(&self.log)?;
         let state = state_of(&self.state, &log)?;
         let judge = judge_of(&log)?;
-        let subject = subject_of(&log)?;
+        let subject = subject_of(&log.head)?;
         let promises = Promises::built_in();
         let by = PromisedBy::of(&promises, &subject);
         let mut guest = self.guest.one(&log)?;
@@ -192,26 +192,14 @@ fn operations_text(log: &DiskLog, state: &CrashState) -> String {
 fn write_image(log: &DiskLog, state: &CrashState, path: &Path) -> io::Result<()> {
     let mut image = File::create_new(path)?;
     image.set_len(log.head.sectors * SECTOR_BYTES)?;
-    let mut written: Vec<(u64, u64)> = Vec::new();
     for piece in pieces(log, state) {
         match piece {
             Piece::Data { sector, bytes } => {
                 image.seek(SeekFrom::Start(sector * SECTOR_BYTES))?;
                 image.write_all(bytes)?;
-                written.push((sector, sector + bytes.len() as u64 / SECTOR_BYTES));
             }
-            // Only what was written must become zeros: the rest is a hole.
-            Piece::Zeros { sector, sectors } => {
-                let zeroed = (sector, sector + sectors);
-                for (begin, end) in &written {
-                    let (begin, end) = ((*begin).max(zeroed.0), (*end).min(zeroed.1));
-                    if begin < end {
-                        image.seek(SeekFrom::Start(begin * SECTOR_BYTES))?;
-                        let bytes = (end - begin) * SECTOR_BYTES;
-                        io::copy(&mut io::Read::take(io::repeat(0), bytes), &mut image)?;
-                    }
-                }
-            }
+            // No other piece is there: it is a hole.
+            Piece::Zeros { .. } => {}
         }
     }
     image.sync_all()

@@ -1,13 +1,16 @@
 //! `fslab crash requests`: what reached a recorded disk, and the operations that it was for.
 
+use std::fmt::{self, Write as _};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_crash::{DiskLog, LogOperation, LogRequest, RequestKind};
+use fslab_crash::{LogOperation, LogOutline, LogRequest, RequestKind};
 use fslab_model::Bytes;
-use serde::Serialize;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
 
-use super::crash::load;
+use super::crash::load_outline;
 use super::crash_replay::SECTOR_BYTES;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -64,51 +67,92 @@ struct Document<'a> {
     subject: &'a str,
     disk: &'a str,
     lab: &'a str,
-    events: Vec<Event<'a>>,
+    events: &'a Events<'a>,
+}
+
+/// The events of a log, by time, each made when it is asked for: a log has millions of requests.
+/// Of one time, the start of an operation comes before its requests, and its end after them.
+struct Events<'a> {
+    requests: &'a [LogRequest],
+    /// The number of the first of them.
+    first: usize,
+    sectors: Option<(u64, u64)>,
+    /// Begins and ends of operations, in order.
+    operations: Vec<Event<'a>>,
 }
 
 impl RequestsArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let log = load(&self.log)?;
+        let log = load_outline(&self.log)?;
         let events = self.events(&log)?;
         match self.json {
-            true => screen::print_json(&Document {
+            true => screen::print_long_json(&Document {
                 subject: &log.head.subject,
                 disk: &log.head.disk,
                 lab: &log.head.lab,
-                events,
+                events: &events,
             })?,
-            false => screen::print(&text(&events))?,
+            false => screen::print_as_made(|output| write_lines(&events, output))?,
         }
         Ok(Exit::Done)
     }
 
-    /// All events, by time; of one time, the start of an operation comes before its requests, and
-    /// its end after them.
-    fn events<'a>(&self, log: &'a DiskLog) -> Result<Vec<Event<'a>>, CommandError> {
-        let window = log
-            .window(self.phase.as_deref())
+    fn events<'a>(&self, log: &'a LogOutline) -> Result<Events<'a>, CommandError> {
+        let (begin_ns, end_ns) = log
+            .head
+            .window(self.phase.as_deref(), &log.requests)
             .map_err(CommandError::bad_input)?;
-        let requests = log.requests.iter().enumerate();
-        let requests = requests.filter(|(_, request)| self.is_wanted(request));
-        let mut events: Vec<Event<'a>> = requests.map(|(number, it)| event(number, it)).collect();
+        let mut operations = Vec::new();
         for script in &log.head.scripts {
             for operation in &script.operations {
                 let of = |at_ns| operation_at(at_ns, &script.phase, &script.folder, operation);
-                events.push(Event::Begin(of(operation.begin_ns)));
-                events.push(Event::End(of(operation.end_ns)));
+                operations.push(Event::Begin(of(operation.begin_ns)));
+                operations.push(Event::End(of(operation.end_ns)));
             }
         }
-        events.retain(|it| (window.0..=window.1).contains(&it.order().0));
-        events.sort_by_key(Event::order);
-        Ok(events)
+        operations.retain(|it| (begin_ns..=end_ns).contains(&it.order().0));
+        operations.sort_by_key(Event::order);
+        let first = log.requests.partition_point(|it| it.submit_ns < begin_ns);
+        let end = log.requests.partition_point(|it| it.submit_ns <= end_ns);
+        Ok(Events {
+            requests: log.requests.get(first..end).unwrap_or_default(),
+            first,
+            sectors: self.sectors,
+            operations,
+        })
     }
+}
 
+impl Events<'_> {
     fn is_wanted(&self, request: &LogRequest) -> bool {
         let Some((first, last)) = self.sectors else {
             return true;
         };
         !request.changes() || (request.sector <= last && first < request.end())
+    }
+
+    /// Hands all events to `take`, in order.
+    fn each<E>(&self, mut take: impl FnMut(&Event<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut operations = self.operations.iter().peekable();
+        for (number, request) in (self.first..).zip(self.requests) {
+            if !self.is_wanted(request) {
+                continue;
+            }
+            let event = event(number, request);
+            while let Some(earlier) = operations.next_if(|it| it.order() <= event.order()) {
+                take(earlier)?;
+            }
+            take(&event)?;
+        }
+        operations.try_for_each(take)
+    }
+}
+
+impl Serialize for Events<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        self.each(|event| list.serialize_element(event))?;
+        list.end()
     }
 }
 
@@ -122,7 +166,7 @@ impl Event<'_> {
     }
 }
 
-fn event<'a>(number: usize, request: &LogRequest) -> Event<'a> {
+fn event(number: usize, request: &LogRequest) -> Event<'static> {
     let it = Request {
         at_ns: request.submit_ns,
         request: number,
@@ -132,7 +176,7 @@ fn event<'a>(number: usize, request: &LogRequest) -> Event<'a> {
         fua: request.fua,
     };
     match request.kind {
-        RequestKind::Write(_) => Event::Write(it),
+        RequestKind::Write => Event::Write(it),
         RequestKind::Discard => Event::Discard(it),
         RequestKind::Flush => Event::Flush(it),
     }
@@ -154,39 +198,39 @@ fn operation_at<'a>(
 }
 
 /// A line an event: when, the request's number, what.
-fn text(events: &[Event<'_>]) -> String {
-    let line =
-        |at_ns: u64, number: String, what: String| format!("{at_ns:>16} {number:>8}  {what}\n");
-    let request = |name: &str, it: &Request| {
-        let place = match it.sectors {
-            0 => String::new(),
-            sectors => {
-                let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
-                format!(" {bytes} at sector {}", it.sector)
-            }
-        };
-        let fua = if it.fua { ", FUA" } else { "" };
-        let what = format!("{name}{place}{fua}, done at {} ns", it.done_ns);
-        line(it.at_ns, it.request.to_string(), what)
-    };
-    let mut text = format!("{:>16} {:>8}\n", "ns", "request");
-    for event in events {
-        text += &match event {
-            Event::Write(it) => request("write", it),
-            Event::Discard(it) => request("discard", it),
-            Event::Flush(it) => request("flush", it),
+fn write_lines(events: &Events<'_>, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "{:>16} {:>8}", "ns", "request")?;
+    // One write for each line: each costs a call and a look for control characters.
+    let mut line = String::new();
+    events.each(|event| {
+        line.clear();
+        match event {
+            Event::Write(it) => request_line(&mut line, "write", it),
+            Event::Discard(it) => request_line(&mut line, "discard", it),
+            Event::Flush(it) => request_line(&mut line, "flush", it),
             Event::Begin(it) => {
-                let what = format!("begin {} in {}", it.operation, it.folder);
-                line(it.at_ns, String::new(), what)
+                let (at_ns, what, folder) = (it.at_ns, &it.operation, it.folder);
+                writeln!(line, "{at_ns:>16} {:>8}  begin {what} in {folder}", "")
             }
             Event::End(it) => {
                 let failed = if it.has_failed { ", with an error" } else { "" };
-                let what = format!("end {} in {}{failed}", it.operation, it.folder);
-                line(it.at_ns, String::new(), what)
+                let (at_ns, what, folder) = (it.at_ns, &it.operation, it.folder);
+                writeln!(line, "{at_ns:>16} {:>8}  end {what} in {folder}{failed}", "")
             }
-        };
+        }
+        .map_err(io::Error::other)?;
+        output.write_all(line.as_bytes())
+    })
+}
+
+fn request_line(line: &mut String, name: &str, it: &Request) -> fmt::Result {
+    write!(line, "{:>16} {:>8}  {name}", it.at_ns, it.request)?;
+    if it.sectors > 0 {
+        let bytes = Bytes(u64::from(it.sectors) * SECTOR_BYTES);
+        write!(line, " {bytes} at sector {}", it.sector)?;
     }
-    text
+    let fua = if it.fua { ", FUA" } else { "" };
+    writeln!(line, "{fua}, done at {} ns", it.done_ns)
 }
 
 fn sectors_of(text: &str) -> Result<(u64, u64), String> {

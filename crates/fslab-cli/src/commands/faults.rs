@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use fslab_crash::{DiskLog, LogScript};
+use fslab_crash::{DiskLog, LogHead, LogScript};
 use fslab_faults::{
     BlockKind, CaseChoice, CaseClaims, CaseOutcome, ChosenCases, DiskFault, DiskFaultKind,
     FaultCase, FaultPlan, JudgedCase, choose_cases, judge_case,
@@ -16,7 +16,7 @@ use fslab_venue::{Control, FaultJudge, StateJudgeSettings, judge_faults};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::crash::{load, subject_of};
+use super::crash::{load, load_outline, subject_of};
 use super::crash_judge::JudgeGuestArgs;
 use super::faults_table;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -97,9 +97,9 @@ impl FaultsArgs {
         // All logs are checked first: an error in a later one would lose the results.
         let mut labs_without_flush_errors = BTreeSet::new();
         for path in &self.logs {
-            let log = load(path)?;
-            fslab_trial::ensure_judgeable(&subject_of(&log)?)?;
-            if let Some(lab) = self.lab_without_flush_errors(&log)? {
+            let log = load_outline(path)?;
+            fslab_trial::ensure_judgeable(&subject_of(&log.head)?)?;
+            if let Some(lab) = self.lab_without_flush_errors(&log.head)? {
                 labs_without_flush_errors.insert(lab);
             }
         }
@@ -130,7 +130,7 @@ impl FaultsArgs {
 
     /// The lab of a log, if flushes are to fail and its disk fails none; an error if nothing else
     /// was asked for.
-    fn lab_without_flush_errors(&self, log: &DiskLog) -> Result<Option<String>, CommandError> {
+    fn lab_without_flush_errors(&self, head: &LogHead) -> Result<Option<String>, CommandError> {
         let kind = DiskFaultKind::FlushError;
         let asked = self.fault.contains(&kind) || self.case.is_some_and(|it| it.kind == kind);
         let is_any_fault = self.fault.is_empty() && self.case.is_none();
@@ -138,7 +138,7 @@ impl FaultsArgs {
         if !is_any_block || !(asked || is_any_fault) {
             return Ok(None);
         }
-        let lab = self.guest.lab(&subject_of(log)?)?;
+        let lab = self.guest.lab(&subject_of(head)?)?;
         if lab.kernel.facts.flush_errors {
             return Ok(None);
         }
@@ -220,7 +220,7 @@ impl Script<'_> {
 
     /// The cases, after a run without faults in which nothing may be wrong.
     fn chosen(&self, before: &[LogScript]) -> Result<Vec<FaultCase>, CommandError> {
-        let subject = subject_of(self.log)?;
+        let subject = subject_of(&self.log.head)?;
         let mut first = FaultJudge::new(self.log, self.script.clone(), self.settings[0].clone())?;
         let run = first.run_without_faults(subject.fs());
         first.end()?;

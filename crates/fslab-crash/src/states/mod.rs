@@ -4,12 +4,22 @@
 //! was submitted after its completion has ended, or if it went past the cache (FUA) and has ended;
 //! of a disk without a volatile cache, if it has ended. Pending writes may be kept in any
 //! combination, and one that is being written may be cut at a sector. A discard counts as a write.
+//!
+//! ```text
+//!     requests --Lifetimes--> Moments --choose--> States --get--> CrashState
+//! ```
+//!
+//! Time and memory grow with the requests, not with the writes that are pending at each moment.
 
 mod candidates;
 mod enumerate;
+mod lifetimes;
 mod pending;
+mod seen;
 mod state;
+mod wavelet;
 
-pub use enumerate::{Budget, States, enumerate};
-pub use pending::{DiskCache, Moment, moments};
+pub use enumerate::{Budget, States};
+pub use pending::{DiskCache, Moments, TooManyMoments};
+pub(crate) use state::Kept;
 pub use state::{CrashState, Loss};

@@ -1,8 +1,12 @@
-//! What is durable and what is pending at a time.
+//! The moments of a log at which power may fail.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DiskLog, RequestKind};
+use super::lifetimes::Lifetimes;
+use crate::{LogRequest, RequestKind};
+
+/// Most moments: twice the most requests of a log, and the most that its head has.
+const MOMENTS_MAX: usize = 12 << 20;
 
 /// Whether the disk loses what its cache holds when power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -15,62 +19,133 @@ pub enum DiskCache {
 }
 
 /// A time at which power may fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
     /// The time: everything of this time has happened.
-    pub at_ns: u64,
+    pub(super) at_ns: u64,
     /// Requests that were submitted.
-    pub submitted: usize,
-    /// The pending ones of them, in order.
-    pub pending: Vec<usize>,
+    pub(super) submitted: u32,
+    /// Writes that have become durable.
+    pub(super) ended: u32,
     /// Borders, such as ends of operations, up to this time.
-    pub borders: usize,
+    pub(super) borders: u32,
 }
 
-impl Moment {
-    /// The moment of `log` at a time.
-    #[must_use]
-    pub fn at(log: &DiskLog, at_ns: u64, cache: DiskCache) -> Self {
-        let submitted = log.requests.partition_point(|it| it.submit_ns <= at_ns);
-        let requests = &log.requests[..submitted];
-        let flushes = requests
-            .iter()
-            .filter(|it| it.kind == RequestKind::Flush && it.done_ns <= at_ns);
-        let flushed_ns = flushes.map(|it| it.submit_ns).max();
-        let is_pending = |request: &crate::LogRequest| {
-            let is_done = request.done_ns <= at_ns;
-            let is_flushed = flushed_ns.is_some_and(|ns| request.done_ns <= ns);
-            let is_kept = match cache {
-                DiskCache::Volatile => is_flushed || request.fua && is_done,
-                DiskCache::Durable => is_done,
-            };
-            request.changes() && !is_kept
+/// Times at which power may fail, with what is durable and what is pending then.
+#[derive(Debug)]
+pub struct Moments {
+    pub(super) lifetimes: Lifetimes,
+    pub(super) all: Vec<Moment>,
+}
+
+/// More moments than are looked at.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the log of the disk has more moments at which power may fail than the limit of {MOMENTS_MAX}"
+)]
+pub struct TooManyMoments;
+
+impl Moments {
+    /// The moments in each window, from its begin to its end, at which something is decided: both
+    /// ends of the window, submission and end of every flush, ends of FUA writes, and `borders`,
+    /// which are the begins and ends of operations, in order. Without a volatile cache the end of
+    /// every request counts, and the time before it, when it may have been cut.
+    ///
+    /// # Errors
+    /// [`TooManyMoments`]: windows of a sound log do not overlap.
+    pub fn of(
+        requests: &[LogRequest],
+        windows: &[(u64, u64)],
+        borders: &[u64],
+        cache: DiskCache,
+    ) -> Result<Self, TooManyMoments> {
+        let (lifetimes, ends) = Lifetimes::of(requests, cache);
+        let decisions = decisions(requests, cache);
+        let mut moments = Self {
+            lifetimes,
+            all: Vec::new(),
         };
-        let pending = (0..submitted).filter(|number| is_pending(&requests[*number]));
-        Self {
-            at_ns,
-            submitted,
-            pending: pending.collect(),
-            borders: 0,
+        for (begin_ns, end_ns) in windows {
+            if begin_ns > end_ns {
+                continue;
+            }
+            let within = |times: &[u64]| {
+                let first = times.partition_point(|it| it < begin_ns);
+                let end = times.partition_point(|it| it <= end_ns);
+                first..end
+            };
+            let decisions = &decisions[within(&decisions)];
+            let own = &borders[within(borders)];
+            let room = MOMENTS_MAX - moments.all.len();
+            if decisions.len() + own.len() + 2 > room {
+                return Err(TooManyMoments);
+            }
+            let mut times = [&[*begin_ns, *end_ns], decisions, own].concat();
+            times.sort_unstable();
+            times.dedup();
+            moments.add(requests, &ends, &times, borders);
         }
+        Ok(moments)
+    }
+
+    /// Adds the moments of times that are in order.
+    fn add(&mut self, requests: &[LogRequest], ends: &[u64], times: &[u64], borders: &[u64]) {
+        let Some(first_ns) = times.first().copied() else {
+            return;
+        };
+        let mut submitted = requests.partition_point(|it| it.submit_ns <= first_ns);
+        let mut ended = ends.partition_point(|it| *it <= first_ns);
+        let mut begun = borders.partition_point(|it| *it <= first_ns);
+        self.all.reserve(times.len());
+        for at_ns in times.iter().copied() {
+            let later = requests[submitted..].iter();
+            submitted += later.take_while(|it| it.submit_ns <= at_ns).count();
+            let later = ends[ended..].iter();
+            ended += later.take_while(|it| **it <= at_ns).count();
+            let later = borders[begun..].iter();
+            begun += later.take_while(|it| **it <= at_ns).count();
+            self.all.push(Moment {
+                at_ns,
+                submitted: submitted as u32,
+                ended: ended as u32,
+                borders: begun as u32,
+            });
+        }
+    }
+
+    /// The number of moments.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The most writes that are pending at a moment.
+    #[must_use]
+    pub fn most_pending(&self) -> usize {
+        let pending = |it: &Moment| self.lifetimes.pending(*it).writes as usize;
+        self.all.iter().map(pending).max().unwrap_or(0)
+    }
+
+    /// The writes that are pending at a time.
+    #[cfg(test)]
+    pub(crate) fn at(requests: &[LogRequest], at_ns: u64, cache: DiskCache) -> Vec<usize> {
+        let moments = Self::of(requests, &[(at_ns, at_ns)], &[], cache).expect("one");
+        let pending = moments.lifetimes.each_pending(moments.all[0]);
+        pending.map(|it| it as usize).collect()
     }
 }
 
-/// The moments from `begin_ns` to `end_ns` at which something is decided: both ends of that time,
-/// submission and end of every flush, ends of FUA writes, and `borders`, which are the begins and
-/// ends of operations, in order. Without a volatile cache the end of every request counts, and the
-/// time before it, when it may have been cut.
-#[must_use]
-pub fn moments(
-    log: &DiskLog,
-    (begin_ns, end_ns): (u64, u64),
-    borders: &[u64],
-    cache: DiskCache,
-) -> Vec<Moment> {
-    let mut times = vec![begin_ns, end_ns];
-    times.extend(borders);
-    for request in &log.requests {
-        match (&request.kind, cache) {
+/// The times at which requests decide something, in order, each once.
+fn decisions(requests: &[LogRequest], cache: DiskCache) -> Vec<u64> {
+    let mut times = Vec::new();
+    for request in requests {
+        match (request.kind, cache) {
             (RequestKind::Flush, DiskCache::Volatile) => {
                 times.extend([request.submit_ns, request.done_ns]);
             }
@@ -81,12 +156,85 @@ pub fn moments(
             }
         }
     }
-    times.retain(|at_ns| (begin_ns..=end_ns).contains(at_ns));
     times.sort_unstable();
     times.dedup();
-    let moment = |at_ns: u64| Moment {
-        borders: borders.iter().filter(|border| **border <= at_ns).count(),
-        ..Moment::at(log, at_ns, cache)
-    };
-    times.into_iter().map(moment).collect()
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::BlockList;
+
+    /// What is pending, request by request, as the definition says.
+    fn by_definition(requests: &[LogRequest], at_ns: u64, cache: DiskCache) -> Vec<usize> {
+        let submitted = requests.iter().take_while(|it| it.submit_ns <= at_ns);
+        let submitted: Vec<&LogRequest> = submitted.collect();
+        let is_kept = |request: &LogRequest| {
+            let is_flushed = submitted.iter().any(|flush| {
+                flush.kind == RequestKind::Flush
+                    && flush.done_ns <= at_ns
+                    && request.done_ns <= flush.submit_ns
+            });
+            let is_done = request.done_ns <= at_ns;
+            match cache {
+                DiskCache::Volatile => is_flushed || request.fua && is_done,
+                DiskCache::Durable => is_done,
+            }
+        };
+        let numbered = submitted.iter().enumerate();
+        let pending = numbered.filter(|(_, it)| it.changes() && !is_kept(it));
+        pending.map(|(number, _)| number).collect()
+    }
+
+    fn request((kind, wait_ns, takes_ns, fua): (u8, u64, u64, bool), now: &mut u64) -> LogRequest {
+        *now += wait_ns;
+        LogRequest {
+            kind: match kind {
+                0 => RequestKind::Flush,
+                1 => RequestKind::Discard,
+                _ => RequestKind::Write,
+            },
+            blocks: BlockList::default(),
+            sector: 0,
+            sectors: u32::from(kind),
+            submit_ns: *now,
+            done_ns: *now + takes_ns,
+            fua,
+        }
+    }
+
+    proptest! {
+        /// At every time, and the last one that there is.
+        #[test]
+        fn what_is_pending_is_what_the_definition_says(
+            parts in proptest::collection::vec(
+                (0_u8..4, 0_u64..3, 0_u64..12, any::<bool>()), 0..40),
+            is_durable: bool,
+        ) {
+            let mut now = 0;
+            let requests: Vec<LogRequest> =
+                parts.into_iter().map(|it| request(it, &mut now)).collect();
+            let cache = match is_durable {
+                true => DiskCache::Durable,
+                false => DiskCache::Volatile,
+            };
+            for at_ns in (0..now + 14).chain([u64::MAX]) {
+                let found = Moments::at(&requests, at_ns, cache);
+                let expected = by_definition(&requests, at_ns, cache);
+                prop_assert_eq!(&found, &expected, "at {}", at_ns);
+                let all = Moments::of(&requests, &[(0, at_ns)], &[], cache).expect("few");
+                let last = all.all[all.len() - 1];
+                prop_assert_eq!(last.at_ns, at_ns);
+                let sums = all.lifetimes.pending(last);
+                prop_assert_eq!(sums.writes as usize, expected.len());
+                for (place, number) in expected.iter().enumerate() {
+                    let nth = all.lifetimes.nth_pending(last, place);
+                    prop_assert_eq!(nth as usize, *number);
+                }
+            }
+        }
+    }
 }

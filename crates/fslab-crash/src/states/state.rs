@@ -3,7 +3,6 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-use super::Moment;
 use crate::{DiskLog, LogRequest};
 
 /// Most losses in the text of a state.
@@ -38,41 +37,20 @@ pub struct ParseStateError {
 }
 
 impl CrashState {
-    /// The state without the pending writes of `lost`.
-    #[must_use]
-    pub fn without(moment: &Moment, lost: impl IntoIterator<Item = usize>) -> Self {
-        let whole = |request| Loss {
-            request,
-            kept_sectors: 0,
-        };
-        Self {
-            at_ns: moment.at_ns,
-            lost: lost.into_iter().map(whole).collect(),
-        }
+    /// The number of requests that were submitted by its time.
+    pub(crate) fn submitted(&self, requests: &[LogRequest]) -> usize {
+        requests.partition_point(|it| it.submit_ns <= self.at_ns)
     }
 
-    /// The requests that the disk kept, each with the sectors kept of it, in order.
-    pub fn kept<'a>(
-        &self,
-        log: &'a DiskLog,
-    ) -> impl Iterator<Item = (&'a LogRequest, u32)> + use<'a> {
-        let at_ns = self.at_ns;
-        let lost: std::collections::BTreeMap<usize, u32> = self
-            .lost
-            .iter()
-            .map(|loss| (loss.request, loss.kept_sectors))
-            .collect();
-        let submitted = log
-            .requests
-            .iter()
-            .take_while(move |it| it.submit_ns <= at_ns);
-        submitted.enumerate().filter_map(move |(number, request)| {
-            let sectors = match lost.get(&number) {
-                Some(kept) => (*kept).min(request.sectors),
-                None => request.sectors,
-            };
-            (sectors > 0).then_some((request, sectors))
-        })
+    /// What it keeps of requests.
+    pub(crate) fn kept(&self) -> Kept {
+        let mut lost = self.lost.clone();
+        lost.sort_by_key(|it| it.request);
+        // Of one that was typed twice, the last counts.
+        lost.reverse();
+        lost.dedup_by_key(|it| it.request);
+        lost.reverse();
+        Kept { lost }
     }
 
     /// Checks that the losses of a state that someone typed are requests of the log.
@@ -90,6 +68,22 @@ impl CrashState {
             }
         }
         Ok(())
+    }
+}
+
+/// What a state keeps of requests that were submitted by its time.
+pub(crate) struct Kept {
+    /// By request, each once.
+    lost: Vec<Loss>,
+}
+
+impl Kept {
+    /// The first sectors that are kept of a request; 0 if nothing is.
+    pub(crate) fn sectors_of(&self, number: usize, request: &LogRequest) -> u32 {
+        let found = self.lost.binary_search_by_key(&number, |it| it.request);
+        found.map_or(request.sectors, |place| {
+            self.lost[place].kept_sectors.min(request.sectors)
+        })
     }
 }
 

@@ -31,7 +31,7 @@ use super::plan_file::PlanFile;
 use super::recording::WRITES;
 use super::share::Share;
 use super::state_files::{
-    PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_ranges,
+    PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_piece,
 };
 use crate::lease::{Lease, LeasedResources, Leases};
 use crate::places::make_marked_folder;
@@ -98,6 +98,11 @@ impl<'a> Boot<'a> {
         task: &StateTask,
         state: &CrashState,
     ) -> Result<Self, Failure> {
+        // What is too large is refused before anything is made.
+        let view = StateView::new(log).map_err(|error| {
+            let text = "the states of the log cannot be written";
+            Failure::new(FailureKind::BadInput, text).because(&error)
+        })?;
         // What one boot cannot remove must not be in the way of the next.
         let serial = BOOTS.fetch_add(1, Ordering::Relaxed);
         let name = format!("states-{serial}-{}", std::process::id());
@@ -106,7 +111,7 @@ impl<'a> Boot<'a> {
             ..LeasedResources::default()
         };
         let mut lease = started.leases.take(&name, resources)?;
-        match Running::start(started, log, task, state, &mut lease) {
+        match Running::start(started, view, task, state, &mut lease) {
             Ok(running) => Ok(Self { lease, running }),
             Err(failure) => {
                 // Its own failure says more.
@@ -184,7 +189,7 @@ impl<'a> Boot<'a> {
 impl<'a> Running<'a> {
     fn start(
         started: &Started,
-        log: &'a DiskLog,
+        mut view: StateView<'a>,
         task: &StateTask,
         state: &CrashState,
         lease: &mut Lease,
@@ -193,7 +198,7 @@ impl<'a> Running<'a> {
         let starting = failed("cannot start the guest kernel");
         let folder = lease.resources().scratch.clone().unwrap_or_default();
         make_marked_folder(&folder, lease.resources())?;
-        let size = Bytes(log.head.sectors * 512);
+        let size = Bytes(task.bytes);
         let mut share = started.guest.share(&folder, size).map_err(&preparing)?;
         started
             .guest
@@ -206,8 +211,8 @@ impl<'a> Running<'a> {
         let image = File::options().read(true).write(true).open(share.image());
         let mut image = image.map_err(&preparing)?;
         let trace = File::create_new(share.trace()).map_err(&preparing)?;
-        let mut view = StateView::new(log);
-        write_ranges(&mut image, &view.show(state, &[])).map_err(&preparing)?;
+        view.show(state, &[], &mut |piece| write_piece(&mut image, piece))
+            .map_err(&preparing)?;
         write_entries(&mut image, &started.written).map_err(&preparing)?;
         let may_fail = task.faulty.is_some();
         let plan = may_fail.then(|| PlanFile::make(share.folder())).transpose();
@@ -266,7 +271,11 @@ impl<'a> Running<'a> {
             return Err(Failure::new(FailureKind::Device, text)
                 .hint("make room in the folder of the guests: --folder names another"));
         }
-        write_ranges(&mut self.image, &self.view.show(state, &touched)).map_err(&showing)?;
+        let image = &mut self.image;
+        let shown = self
+            .view
+            .show(state, &touched, &mut |piece| write_piece(image, piece));
+        shown.map_err(&showing)?;
         self.go_on().map_err(&showing)
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
-use fslab_crash::{RecordedEntry, RecordedKind, SectorRange, StateMessage};
+use fslab_crash::{Piece, RecordedEntry, RecordedKind, StateMessage};
 
 use super::share::Share;
 
@@ -62,12 +62,20 @@ pub(super) fn messages_of(pipe: File) -> Receiver<Result<StateMessage, String>> 
     receiver
 }
 
-pub(super) fn write_ranges(image: &mut File, ranges: &[SectorRange]) -> io::Result<()> {
-    for range in ranges {
-        image.seek(SeekFrom::Start(range.sector * 512))?;
-        image.write_all(&range.bytes)?;
+/// Writes a part of a state into an image.
+pub(super) fn write_piece(image: &mut File, piece: Piece) -> io::Result<()> {
+    match piece {
+        Piece::Data { sector, bytes } => {
+            image.seek(SeekFrom::Start(sector * 512))?;
+            image.write_all(bytes)
+        }
+        Piece::Zeros { sector, sectors } => write_zeros(image, sector, sectors),
     }
-    Ok(())
+}
+
+fn write_zeros(image: &mut File, sector: u64, sectors: u64) -> io::Result<()> {
+    image.seek(SeekFrom::Start(sector * 512))?;
+    io::copy(&mut io::repeat(0).take(sectors * 512), image).map(drop)
 }
 
 /// The recording of what a guest writes.
@@ -87,13 +95,12 @@ impl Writes {
 /// Writes again what a guest that has ended had written.
 pub(super) fn write_entries(image: &mut File, entries: &[RecordedEntry]) -> io::Result<()> {
     for entry in entries {
-        image.seek(SeekFrom::Start(entry.sector * 512))?;
         match &entry.kind {
-            RecordedKind::Write(data) => image.write_all(data)?,
-            RecordedKind::Hole => {
-                let zeros = io::repeat(0).take(entry.sectors * 512);
-                io::copy(&mut { zeros }, image)?;
+            RecordedKind::Write(data) => {
+                image.seek(SeekFrom::Start(entry.sector * 512))?;
+                image.write_all(data)?;
             }
+            RecordedKind::Hole => write_zeros(image, entry.sector, entry.sectors)?,
         }
     }
     Ok(())

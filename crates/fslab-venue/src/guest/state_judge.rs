@@ -134,7 +134,7 @@ pub(super) fn guest_of(log: &DiskLog, settings: &StateJudgeSettings) -> Result<G
         let text = "states are judged in User-Mode Linux alone, and the lab is of a PC";
         return Err(Failure::new(FailureKind::BadInput, text));
     }
-    let holds_data = |it: &&LogRequest| matches!(it.kind, RequestKind::Write(_));
+    let holds_data = |it: &&LogRequest| it.kind == RequestKind::Write;
     let data = log.requests.iter().filter(holds_data);
     let sectors = data.map(|it| u64::from(it.sectors)).sum::<u64>();
     if sectors > SECTORS_MAX {
@@ -182,23 +182,24 @@ pub(super) fn task_of(log: &DiskLog, subject: &str, faulty: Option<LogScript>) -
 /// # Errors
 /// The first failure of a judge.
 fn judge_all(
-    log: &DiskLog,
-    states: &[CrashState],
+    examination: &Examination,
+    left: &[usize],
     settings: &[StateJudgeSettings],
     is_stopped: &(dyn Fn() -> bool + Sync),
     take: &(dyn Fn(usize, StateOutcome) + Sync),
 ) -> Result<(), Failure> {
     let judge = |settings: &StateJudgeSettings, numbers: Range<usize>, is_stopped: &Stopped| {
-        let mut judge = StateJudge::new(log, settings.clone())?;
-        for number in numbers {
+        let mut judge = StateJudge::new(examination.log(), settings.clone())?;
+        for place in numbers {
             if is_stopped() {
                 break;
             }
-            take(number, judge.judge(&states[number])?);
+            let (_, state) = examination.states().get(left[place]);
+            take(place, judge.judge(&state)?);
         }
         judge.end()
     };
-    in_groups(states.len(), STATES_PER_BOOT, settings, is_stopped, &judge)
+    in_groups(left.len(), STATES_PER_BOOT, settings, is_stopped, &judge)
 }
 
 /// True once no more states are wanted.
@@ -261,35 +262,39 @@ pub fn examine(
         let text = format!("the scripts of the log: {error}");
         Failure::new(FailureKind::BadInput, text)
     })?;
-    let all = examination.states();
-    let names: Vec<String> = all.iter().map(|it| examination.name(&it.1)).collect();
-    let is_left = |number: &usize| !known.contains_key(&names[*number]);
-    let left: Vec<usize> = (0..all.len()).filter(is_left).collect();
-    let states: Vec<CrashState> = left.iter().map(|it| all[*it].1.clone()).collect();
-    let judged: Mutex<BTreeMap<usize, JudgedState>> = Mutex::default();
+    // A state can have millions of losses, and so can its name: one of each at a time.
+    let states = examination.states();
+    let before = |number: usize| {
+        if known.is_empty() {
+            return None;
+        }
+        let (kind, state) = states.get(number);
+        let state = known.get(&examination.name(&state))?.clone();
+        Some(JudgedState { kind, ..state })
+    };
+    let mut judged: Vec<Option<JudgedState>> = (0..states.len()).map(before).collect();
+    let left: Vec<usize> = (0..states.len())
+        .filter(|it| judged[*it].is_none())
+        .collect();
+    let found: Mutex<Vec<(usize, JudgedState)>> = Mutex::default();
     let each = |place: usize, outcome: StateOutcome| {
         let number = left[place];
-        let (kind, state) = &all[number];
-        let found = judge.judge(*kind, state, names[number].clone(), &outcome);
-        take(&found);
-        if let Ok(mut judged) = judged.lock() {
-            judged.insert(number, found);
+        let (kind, state) = states.get(number);
+        let judged = judge.judge(kind, &state, examination.name(&state), &outcome);
+        take(&judged);
+        if let Ok(mut found) = found.lock() {
+            found.push((number, judged));
         }
     };
-    judge_all(examination.log(), &states, settings, is_stopped, &each)?;
+    judge_all(examination, &left, settings, is_stopped, &each)?;
     if is_stopped() {
         return Ok(None);
     }
     // In the order of the states, however many guests judged them.
-    let mut judged = judged.into_inner().unwrap_or_default();
-    let before = |number: usize| {
-        let state = known.get(&names[number])?.clone();
-        let kind = all[number].0;
-        Some(JudgedState { kind, ..state })
-    };
-    let numbers = 0..all.len();
-    let found = numbers.filter_map(|number| judged.remove(&number).or_else(|| before(number)));
-    Ok(Some(found.collect()))
+    for (number, state) in found.into_inner().unwrap_or_default() {
+        judged[number] = Some(state);
+    }
+    Ok(Some(judged.into_iter().flatten().collect()))
 }
 
 /// The first component of a folder.
