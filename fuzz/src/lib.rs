@@ -11,6 +11,7 @@
 
 mod campaign;
 mod chance;
+mod disk_log;
 mod minimise;
 mod mutator;
 mod seeds;

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::chance::Chance;
+use crate::disk_log;
 use crate::mutator::AWKWARD;
 use crate::target::Syntax;
 
@@ -15,12 +16,15 @@ pub(crate) fn change(
     other: &[u8],
     chance: &mut Chance,
 ) -> Option<Vec<u8>> {
+    if let Syntax::DiskLog = syntax {
+        return disk_log::change(input, other, chance);
+    }
     let (input, other) = (
         std::str::from_utf8(input).ok()?,
         std::str::from_utf8(other).ok()?,
     );
     match syntax {
-        Syntax::Text => None,
+        Syntax::Text | Syntax::DiskLog => None,
         Syntax::Json => {
             let mut value = serde_json::from_str(input).ok()?;
             let donor = serde_json::from_str(other).unwrap_or(Value::Null);
@@ -54,7 +58,7 @@ pub(crate) fn change(
     }
 }
 
-fn mutate(value: &mut Value, donor: &Value, chance: &mut Chance) {
+pub(crate) fn mutate(value: &mut Value, donor: &Value, chance: &mut Chance) {
     for _ in 0..=chance.below(3) {
         let (foreign_places, places) = (places(donor), places(value));
         let place = chance.one::<String>(&places).clone();

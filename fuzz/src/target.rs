@@ -13,6 +13,8 @@ pub enum Syntax {
     Toml,
     /// Lines and words.
     Text,
+    /// The log of a simulated disk: numbers and blocks, compressed.
+    DiskLog,
 }
 
 /// A reader of untrusted texts.
@@ -131,6 +133,12 @@ const ALL: &[Target] = &[
         syntax: Syntax::Text,
         seeds: &["tests/fixtures/bundles/*.bundle"],
         run: readers::bundle,
+    },
+    Target {
+        name: "disk-log",
+        syntax: Syntax::DiskLog,
+        seeds: &[],
+        run: readers::disk_log,
     },
     Target {
         name: "import-any",

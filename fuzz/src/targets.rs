@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use fslab_claims::{Claims, FurtherRun, Original, Published, evaluate, then_and_now};
+use fslab_crash::{
+    Budget, CrashState, DiskCache, DiskLog, Examination, FlushDrop, LogLimits, Piece, RequestKind,
+    StateChoice, StateOutcome, StatePart, StateView, pieces, read_log, read_outline, write_log,
+};
 use fslab_disk::Profile;
 use fslab_engine::EngineKind;
 use fslab_exchange::{
@@ -149,6 +153,84 @@ pub(crate) fn bundle(input: &[u8]) {
     }
     let beside = std::fs::read_dir(place.path()).expect("is listed").count();
     assert_eq!(beside, 2, "the bundle and the cache");
+}
+
+/// Memory of the machine on which a log is read.
+const MEMORY_BYTES: u64 = 1 << 30;
+/// States of a log that are made, and judged as those of a kernel that ended.
+const STATES: usize = 30;
+/// Sectors of writes and pieces of an image beyond which none is made.
+const IMAGE_MAX: usize = 1 << 18;
+
+/// The log of a disk is written back; its requests are listed, its states are enumerated, named,
+/// made and judged, with flushes and without.
+pub(crate) fn disk_log(input: &[u8]) {
+    let limits = LogLimits::of_file(input.len() as u64, MEMORY_BYTES);
+    let outline = read_outline(input, limits);
+    let log = match read_log(input, limits) {
+        Ok(log) => log,
+        Err(error) => return drop(error.to_string()),
+    };
+    let outline = outline.expect("what has its data has an outline");
+    assert!(outline.head == log.head && outline.requests == log.requests);
+    let mut written = Vec::new();
+    write_log(&log, &mut written).expect("was read");
+    let again = read_log(&written[..], LogLimits::default()).expect("reads back");
+    assert!(again == log, "reads back as itself");
+    let phases = log.head.phases.iter().map(|it| Some(it.name.clone()));
+    let first = phases.take(1).chain([None]);
+    for (number, phase) in first.enumerate() {
+        let dropped = [None, Some(FlushDrop::All), Some(FlushDrop::One(1))];
+        let choice = StateChoice {
+            phase,
+            cache: [None, Some(DiskCache::Volatile), Some(DiskCache::Durable)][input.len() % 3],
+            budget: Budget {
+                states: 200,
+                seed: 1,
+            },
+            dropped: dropped[(input.len() + number) % 3],
+        };
+        match Examination::new(&log, &choice) {
+            Ok(examination) => examined(&examination, &log),
+            Err(error) => drop(error),
+        }
+    }
+}
+
+fn examined(examination: &Examination<'_>, recorded: &DiskLog) {
+    let judge = examination.judge().expect("was checked before");
+    for (kind, state) in examination.states().iter().take(STATES) {
+        let name = examination.name(&state);
+        let named: CrashState = name.parse().expect("a name is a state");
+        named.ensure_of(recorded).expect("of the log");
+        drop(named);
+        let died = StateOutcome::Died(StatePart::Mount, "panic".into());
+        let judged = judge.judge(kind, &state, name, &died);
+        assert!(judged.is_failing() && !judged.what_is_wrong().is_empty());
+    }
+    let log = examination.log();
+    let writes = log.requests.iter().filter(|it| it.kind == RequestKind::Write);
+    let sectors: usize = writes.map(|it| it.sectors as usize).sum();
+    let Some(mut view) = StateView::new(log).ok().filter(|_| sectors <= IMAGE_MAX) else {
+        return;
+    };
+    for (_, state) in examination.states().iter().take(3) {
+        let taken = pieces(log, &state).take(IMAGE_MAX);
+        drop(taken.map(piece_sectors).sum::<u64>());
+        let mut put = |piece: Piece| -> Result<(), std::fmt::Error> {
+            assert!(piece_sectors(piece) > 0);
+            Ok(())
+        };
+        let shown = view.show(&state, &[(0, 8), (7, u64::MAX)], &mut put);
+        shown.expect("nothing is refused");
+    }
+}
+
+fn piece_sectors(piece: Piece) -> u64 {
+    match piece {
+        Piece::Data { bytes, .. } => bytes.len() as u64 / 512,
+        Piece::Zeros { sectors, .. } => sectors,
+    }
 }
 
 /// A trace is put in order, and planned as a phase.

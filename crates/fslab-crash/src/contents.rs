@@ -72,6 +72,11 @@ impl Contents {
         self.lists.add(blocks)
     }
 
+    /// The blocks of all writes, each as often as it is written.
+    pub(crate) fn written_blocks(&self) -> usize {
+        self.lists.0.len()
+    }
+
     /// The blocks of a write.
     #[must_use]
     pub fn list(&self, list: BlockList) -> &[BlockId] {

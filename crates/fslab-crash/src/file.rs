@@ -84,7 +84,7 @@ impl LogLimits {
 /// Writes a log.
 ///
 /// # Errors
-/// `Io`; `Request` for a log that a reader would refuse.
+/// `Io`; `Request` and `TooLarge` for a log that a reader would refuse.
 pub fn write_log(log: &DiskLog, mut to: impl Write) -> Result<(), LogError> {
     log.ensure_sound()?;
     let head = serde_json::to_vec(&log.head)?;
@@ -92,6 +92,8 @@ pub fn write_log(log: &DiskLog, mut to: impl Write) -> Result<(), LogError> {
     let found = head.len() as u64;
     ensure_below("a longer head", found, limits.head_bytes.into())?;
     ensure_below("more requests", log.requests.len() as u64, limits.requests)?;
+    let written = log.contents.written_blocks() as u64;
+    ensure_below(WRITTEN_BLOCKS, written, limits.written_blocks)?;
     ensure_below("more blocks", log.contents.len() as u64, limits.blocks)?;
     let head_bytes = head.len() as u32;
     let mut start = MAGIC.to_vec();
@@ -420,6 +422,24 @@ mod tests {
             let found = read_log(&bytes[..], limits);
             assert!(matches!(found, Err(LogError::TooLarge { .. })), "{found:?}");
         }
+    }
+
+    /// A file of some MB whose blocks are nearly empty took gigabytes.
+    #[test]
+    fn the_data_of_a_small_file_and_of_a_small_machine_is_limited() {
+        let bytes_of = |file, memory| LogLimits::of_file(file, memory).data_bytes;
+        assert_eq!(bytes_of(1000, u64::MAX), 256 << 20);
+        assert_eq!(bytes_of(5 << 20, u64::MAX), 500 << 20);
+        assert_eq!(bytes_of(1 << 30, u64::MAX), 4 << 30);
+        assert_eq!(bytes_of(1 << 30, 1 << 30), 512 << 20);
+        // An outline has none of it in memory.
+        let bytes = bytes(&small());
+        let few = LogLimits {
+            data_bytes: 4600,
+            ..LogLimits::default()
+        };
+        let error = read_log(&bytes[..], few).expect_err("refused").to_string();
+        assert!(error.ends_with("than the limit of 4600"), "{error}");
     }
 
     #[test]

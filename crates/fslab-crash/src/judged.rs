@@ -14,6 +14,9 @@ use crate::{
 /// Faults of a state that are named in its summary.
 const NAMED_MAX: usize = 5;
 
+/// Most comparisons for each state that the scripts of a log may need: seconds.
+const COMPARISONS_MAX: u64 = 1 << 26;
+
 /// The scripts of a log, to compare states with.
 pub struct Judge<'a> {
     oracles: Vec<Oracle<'a>>,
@@ -76,14 +79,19 @@ impl<'a> Judge<'a> {
     /// The judge of scripts and databases.
     ///
     /// # Errors
-    /// Those of [`Oracle::new`] and of [`LogDatabase::ensure_sound`].
+    /// Those of [`Oracle::new`] and of [`LogDatabase::ensure_sound`]; scripts with too many steps
+    /// and sectors.
     pub fn new(scripts: &'a [LogScript], databases: &'a [LogDatabase]) -> Result<Self, String> {
         let oracles: Result<Vec<_>, _> = scripts.iter().map(Oracle::new).collect();
         databases.iter().try_for_each(LogDatabase::ensure_sound)?;
-        Ok(Self {
-            oracles: oracles?,
-            databases,
-        })
+        let oracles = oracles?;
+        let needed = oracles.iter().map(Oracle::comparisons);
+        if needed.fold(0, u64::saturating_add) > COMPARISONS_MAX {
+            return Err(format!(
+                "each state would take more comparisons than the limit of {COMPARISONS_MAX}"
+            ));
+        }
+        Ok(Self { oracles, databases })
     }
 
     /// Compares what a guest found in a state with the scripts that had begun.
@@ -252,4 +260,46 @@ impl JudgedState {
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LogOperation;
+
+    fn script(steps: impl Iterator<Item = String>) -> LogScript {
+        let operation = |(at_ns, step): (u64, String)| LogOperation {
+            step: step.parse().expect("a step"),
+            begin_ns: at_ns,
+            end_ns: at_ns,
+            has_failed: false,
+        };
+        LogScript {
+            phase: "p".into(),
+            folder: "f".into(),
+            number: 1,
+            operations: (0..).zip(steps).map(operation).collect(),
+            end_ns: 5000,
+            properties: Vec::new(),
+            published: None,
+        }
+    }
+
+    /// A state took a step for each sector of a file and each step of its script: a head of some
+    /// hundred KB kept a processor for hours.
+    #[test]
+    fn scripts_that_would_take_too_long_for_each_state_are_refused() {
+        let of = |writes: usize| {
+            let first = ["create a", "append a 16777216"].map(str::to_owned);
+            let writes = (0..writes).map(|_| "write a 0 512".to_owned());
+            script(first.into_iter().chain(writes))
+        };
+        let few = [of(50)];
+        assert!(Judge::new(&few, &[]).is_ok());
+        let many = [of(2100)];
+        let error = Judge::new(&many, &[]).err().expect("refused");
+        assert!(error.contains("67108864"), "{error}");
+        let several: Vec<LogScript> = (0..60).map(|_| of(50)).collect();
+        assert!(Judge::new(&several, &[]).is_err());
+    }
 }

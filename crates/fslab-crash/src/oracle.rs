@@ -83,6 +83,20 @@ impl<'a> Oracle<'a> {
         &self.plan
     }
 
+    /// About as many comparisons as a state takes: of steps with steps, and of sectors of each file
+    /// with the steps that change it.
+    pub(crate) fn comparisons(&self) -> u64 {
+        let steps = self.script.operations.len() as u64;
+        let mut files: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
+        for change in self.plan.changes.iter().flatten() {
+            let (changes, sectors) = files.entry(change.file).or_default();
+            *changes += 1;
+            *sectors = (*sectors).max(change.end.unwrap_or(change.first).into());
+        }
+        let of_files = files.values().map(|(changes, sectors)| changes * sectors);
+        steps * steps + of_files.sum::<u64>()
+    }
+
     /// Everything that is wrong with `observed` after a power loss at `at_ns`. Of a file with two
     /// names, its data counts once.
     #[must_use]

@@ -27,8 +27,10 @@ impl Oracle<'_> {
             let sectors = self.find(file, observed).map(|it| it.sectors().collect());
             let sectors: Vec<SectorContent> = sectors.unwrap_or_default();
             let wanted = self.wanted(file, at_ns);
+            // Once for all places: a step for each of both is the square of a script.
+            let own: Vec<(usize, DataChange)> = self.changes(file, at_ns).collect();
             for (place, wanted) in wanted.iter().enumerate() {
-                let changes = self.changes(file, at_ns).filter(|(step, change)| {
+                let changes = own.iter().copied().filter(|(step, change)| {
                     let (first, end) = range(*change, usize::MAX);
                     let operation = &self.script.operations[*step];
                     let is_done = operation.end_ns <= at_ns && !operation.has_failed;
