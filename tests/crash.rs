@@ -356,5 +356,9 @@ fn more_states_than_can_be_chosen_are_refused() {
     let desk = Desk::new();
     let ended = desk.run(&["crash", "states", "a.log", "--max-states", "4194305"]);
     ended.expect_code(2);
-    assert!(ended.err.contains("at most 4194304 states"), "{}", ended.err);
+    assert!(
+        ended.err.contains("at most 4194304 states"),
+        "{}",
+        ended.err
+    );
 }

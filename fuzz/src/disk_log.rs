@@ -115,7 +115,11 @@ fn some_request(inside: &[u8], chance: &mut Chance) -> Option<usize> {
     for _ in 0..chance.below(usize::try_from(count.min(4096)).ok()?) {
         let request = inside.get(at..at + REQUEST_BYTES)?;
         let sectors = u32::from_le_bytes(request[4..8].try_into().ok()?);
-        let blocks = if request[0] == 0 { sectors.div_ceil(8) } else { 0 };
+        let blocks = if request[0] == 0 {
+            sectors.div_ceil(8)
+        } else {
+            0
+        };
         at += REQUEST_BYTES + 4 * blocks as usize;
     }
     Some(at)

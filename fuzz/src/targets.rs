@@ -209,14 +209,17 @@ fn examined(examination: &Examination<'_>, recorded: &DiskLog) {
         assert!(judged.is_failing() && !judged.what_is_wrong().is_empty());
     }
     let log = examination.log();
-    let writes = log.requests.iter().filter(|it| it.kind == RequestKind::Write);
+    let writes = log
+        .requests
+        .iter()
+        .filter(|it| it.kind == RequestKind::Write);
     let sectors: usize = writes.map(|it| it.sectors as usize).sum();
     let Some(mut view) = StateView::new(log).ok().filter(|_| sectors <= IMAGE_MAX) else {
         return;
     };
     for (_, state) in examination.states().iter().take(3) {
-        let taken = pieces(log, &state).take(IMAGE_MAX);
-        drop(taken.map(piece_sectors).sum::<u64>());
+        let mut taken = pieces(log, &state).take(IMAGE_MAX);
+        assert!(taken.all(|piece| piece_sectors(piece) > 0));
         let mut put = |piece: Piece| -> Result<(), std::fmt::Error> {
             assert!(piece_sectors(piece) > 0);
             Ok(())

@@ -13,7 +13,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [name, count, file] = &words[..] else {
         let names: Vec<&str> = shapes::SHAPES.iter().map(|it| it.0).collect();
-        return Err(format!("SHAPE REQUESTS FILE; a shape is one of {}", names.join(", ")).into());
+        return Err(format!(
+            "SHAPE REQUESTS FILE; a shape is one of {}",
+            names.join(", ")
+        )
+        .into());
     };
     let shape = shapes::SHAPES.iter().find(|it| it.0 == name);
     let (_, make) = shape.ok_or("there is no such shape")?;

@@ -83,7 +83,11 @@ mod tests {
         let list = contents.add_list([block]).expect("room");
         let request = |kind, sectors, submit_ns| LogRequest {
             kind,
-            blocks: if sectors > 0 { list } else { BlockList::default() },
+            blocks: if sectors > 0 {
+                list
+            } else {
+                BlockList::default()
+            },
             sector: 0,
             sectors,
             submit_ns,

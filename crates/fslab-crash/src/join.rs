@@ -10,8 +10,8 @@ use std::io::Read;
 use fslab_disk::trace::{Flags, Op, Reader, Record};
 
 use crate::{
-    BLOCK_BYTES, BlockId, BlockList, Contents, DiskLog, LogError, LogHead, LogRequest, RecordedEntry,
-    RecordedKind, Recording, RequestKind,
+    BLOCK_BYTES, BlockId, BlockList, Contents, DiskLog, LogError, LogHead, LogRequest,
+    RecordedEntry, RecordedKind, Recording, RequestKind,
 };
 
 /// The log of a disk, of its recording and its trace.
@@ -90,7 +90,8 @@ impl<R: Read> Joiner<R> {
             self.requests.push(request(record, kind, blocks));
         }
         let flushes = records.iter().filter(|record| record.op == Op::Flush);
-        let flushes = flushes.map(|record| request(record, RequestKind::Flush, BlockList::default()));
+        let flushes =
+            flushes.map(|record| request(record, RequestKind::Flush, BlockList::default()));
         self.requests.extend(flushes);
         Ok(())
     }

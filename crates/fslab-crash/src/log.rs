@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BLOCK_BYTES, BlockId, BlockList, Contents, DiskCache, LogDatabase, LogError, LogScript};
+use crate::{
+    BLOCK_BYTES, BlockId, BlockList, Contents, DiskCache, LogDatabase, LogError, LogScript,
+};
 
 /// Bytes of a sector, which a disk writes entirely or not at all.
 pub(crate) const SECTOR_BYTES: u64 = 512;

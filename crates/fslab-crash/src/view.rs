@@ -200,7 +200,9 @@ impl<'a> Shown<'a, '_> {
         })?;
         let place = sector - request.sector;
         let list = log.contents.list(request.blocks);
-        let block = log.contents.get(*list.get((place / BLOCK_SECTORS) as usize)?)?;
+        let block = log
+            .contents
+            .get(*list.get((place / BLOCK_SECTORS) as usize)?)?;
         let begin = (place % BLOCK_SECTORS * SECTOR_BYTES) as usize;
         let bytes = block.get(begin..begin + SECTOR_BYTES as usize)?;
         bytes.iter().any(|byte| *byte != 0).then_some(bytes)
@@ -330,14 +332,13 @@ mod tests {
         touched: &[(u64, u64)],
     ) -> Vec<(u64, Vec<u8>)> {
         let mut put = Vec::new();
-        let taken: Result<(), std::convert::Infallible> =
-            view.show(state, touched, &mut |piece| {
-                put.push(match piece {
-                    Piece::Data { sector, bytes } => (sector, bytes.to_vec()),
-                    Piece::Zeros { sector, sectors } => (sector, vec![0; sectors as usize * 512]),
-                });
-                Ok(())
+        let taken: Result<(), std::convert::Infallible> = view.show(state, touched, &mut |piece| {
+            put.push(match piece {
+                Piece::Data { sector, bytes } => (sector, bytes.to_vec()),
+                Piece::Zeros { sector, sectors } => (sector, vec![0; sectors as usize * 512]),
             });
+            Ok(())
+        });
         taken.expect("memory");
         put
     }

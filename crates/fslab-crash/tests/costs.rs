@@ -93,7 +93,10 @@ fn images_of_every_shape_take_what_is_in_them() {
             }
             Err(error) => {
                 let text = error.to_string();
-                assert!(*name == "huge-discards" && text.contains("33554432"), "{text}");
+                assert!(
+                    *name == "huge-discards" && text.contains("33554432"),
+                    "{text}"
+                );
             }
         }
         assert!(began.elapsed() < LIMIT, "{name}: {:?}", began.elapsed());

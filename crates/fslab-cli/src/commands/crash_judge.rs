@@ -165,7 +165,11 @@ fn judged_states(
     let is_known = |state: &CrashState| known.contains_key(&examination.name(state));
     let before = match known.is_empty() {
         true => 0,
-        false => examination.states().iter().filter(|it| is_known(&it.1)).count(),
+        false => examination
+            .states()
+            .iter()
+            .filter(|it| is_known(&it.1))
+            .count(),
     };
     let done = AtomicUsize::new(before);
     if done.load(Ordering::Relaxed) > 0 {

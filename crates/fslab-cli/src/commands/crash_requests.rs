@@ -215,7 +215,11 @@ fn write_lines(events: &Events<'_>, output: &mut dyn Write) -> io::Result<()> {
             Event::End(it) => {
                 let failed = if it.has_failed { ", with an error" } else { "" };
                 let (at_ns, what, folder) = (it.at_ns, &it.operation, it.folder);
-                writeln!(line, "{at_ns:>16} {:>8}  end {what} in {folder}{failed}", "")
+                writeln!(
+                    line,
+                    "{at_ns:>16} {:>8}  end {what} in {folder}{failed}",
+                    ""
+                )
             }
         }
         .map_err(io::Error::other)?;

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use fslab_model::{KindCount, StateKind};
 use fslab_stats::Random;
 
+use super::CrashState;
 use super::candidates::{Lost, Pending, count};
 use super::pending::{Moment, Moments};
 use super::seen::Seen;
-use super::CrashState;
 use crate::LogRequest;
 
 /// Most losses of the states of a kind that are listed; of more, chance draws.

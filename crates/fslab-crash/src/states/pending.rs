@@ -60,7 +60,7 @@ impl Moments {
         cache: DiskCache,
     ) -> Result<Self, TooManyMoments> {
         let (lifetimes, ends) = Lifetimes::of(requests, cache);
-        let decisions = decisions(requests, cache);
+        let mut decisions = decisions(requests, cache);
         let mut moments = Self {
             lifetimes,
             all: Vec::new(),
@@ -74,13 +74,23 @@ impl Moments {
                 let end = times.partition_point(|it| it <= end_ns);
                 first..end
             };
-            let decisions = &decisions[within(&decisions)];
+            let decided = within(&decisions);
             let own = &borders[within(borders)];
             let room = MOMENTS_MAX - moments.all.len();
-            if decisions.len() + own.len() + 2 > room {
+            if decided.len() + own.len() + 2 > room {
                 return Err(TooManyMoments);
             }
-            let mut times = [&[*begin_ns, *end_ns], decisions, own].concat();
+            let mut times = match windows.len() {
+                // They are tens of MB: without other windows, no copy is needed.
+                1 => {
+                    decisions.truncate(decided.end);
+                    decisions.drain(..decided.start);
+                    std::mem::take(&mut decisions)
+                }
+                _ => decisions[decided].to_vec(),
+            };
+            times.extend([*begin_ns, *end_ns]);
+            times.extend(own);
             times.sort_unstable();
             times.dedup();
             moments.add(requests, &ends, &times, borders);

@@ -56,7 +56,13 @@ fn put(places: &mut [u64], number: u64) -> bool {
                 return true;
             }
             found if found == number => return false,
-            _ => place = if place + 1 == places.len() { 0 } else { place + 1 },
+            _ => {
+                place = if place + 1 == places.len() {
+                    0
+                } else {
+                    place + 1
+                }
+            }
         }
     }
 }

@@ -178,7 +178,12 @@ fn huge_discards(count: u32) -> DiskLog {
     for number in 0..count {
         match number % 2 {
             0 => log.write(2 * place(number), 5),
-            _ => log.add(RequestKind::Discard, (u64::from(number), u32::MAX >> 1), 5, 10),
+            _ => log.add(
+                RequestKind::Discard,
+                (u64::from(number), u32::MAX >> 1),
+                5,
+                10,
+            ),
         }
     }
     let mut log = log.end();
@@ -214,7 +219,10 @@ fn queues(count: u32) -> DiskLog {
         match number % 7 {
             6 => log.flush(),
             5 => log.add(RequestKind::Discard, (place(number) / 3, 99), 300, 0),
-            _ => log.write(place(number) / 2, u64::from(number.wrapping_mul(2_654_435_761) >> 20)),
+            _ => log.write(
+                place(number) / 2,
+                u64::from(number.wrapping_mul(2_654_435_761) >> 20),
+            ),
         }
     }
     log.end()

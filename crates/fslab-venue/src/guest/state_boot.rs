@@ -30,9 +30,7 @@ use super::judging_guest::{JudgingGuest, Waited};
 use super::plan_file::PlanFile;
 use super::recording::WRITES;
 use super::share::Share;
-use super::state_files::{
-    PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_piece,
-};
+use super::state_files::{PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_piece};
 use crate::lease::{Lease, LeasedResources, Leases};
 use crate::places::make_marked_folder;
 use crate::trial_output::console_of;
