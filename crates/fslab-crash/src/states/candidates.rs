@@ -70,8 +70,8 @@ impl<'a> Pending<'a> {
             StateKind::OneKept => Lost::AllBut(self.nth(place)),
             StateKind::Torn => self.torn(requests, number),
             StateKind::TwoLost => {
-                let pairs = (0..).flat_map(|b| (0..b).map(move |a| (a, b)));
-                let (a, b) = pairs.skip(place).next().unwrap_or_default();
+                let mut pairs = (0..).flat_map(|b| (0..b).map(move |a| (a, b)));
+                let (a, b) = pairs.nth(place).unwrap_or_default();
                 Lost::Two(self.nth(a), self.nth(b))
             }
             StateKind::Sampled => Lost::Sample(number),

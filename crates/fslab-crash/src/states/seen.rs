@@ -48,7 +48,7 @@ fn mixed(number: u64) -> u64 {
 
 /// Puts a number into a table with free places; false if it is there.
 fn put(places: &mut [u64], number: u64) -> bool {
-    let mut place = (u128::from(number) * places.len() as u128 >> 64) as usize;
+    let mut place = ((u128::from(number) * places.len() as u128) >> 64) as usize;
     loop {
         match places[place] {
             FREE => {
