@@ -4,6 +4,7 @@ use rusqlite::{Connection, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::bounds::Extent;
 use crate::codec::read;
 use crate::digest::{
     agrees, ensure_run, is_complete, metrics_digest, read_name, record_digest, with_summary,
@@ -55,7 +56,7 @@ impl Store {
     /// are still checked.
     ///
     /// # Errors
-    /// If the database cannot be read at all.
+    /// If the database cannot be read at all; `Endless` if it has more than its size explains.
     pub fn check(&self) -> Result<Checked, StoreError> {
         self.reading(|connection| {
             let mut checked = Checked::default();
@@ -65,7 +66,7 @@ impl Store {
                 "SELECT key FROM runs NOT INDEXED ORDER BY key",
                 None,
             )? {
-                check_run(connection, key, &mut checked);
+                check_run(connection, key, &mut checked)?;
             }
             Ok(checked)
         })
@@ -80,10 +81,17 @@ fn keys(connection: &Connection, sql: &str, of: Option<i64>) -> Result<Vec<i64>,
         None => statement.query([])?,
     };
     let mut keys = Vec::new();
-    while let Ok(Some(row)) = rows.next() {
-        keys.push(row.get(0)?);
+    let mut extent = Extent::of(connection)?;
+    loop {
+        match rows.next().map_err(Fault::from) {
+            Ok(Some(row)) => {
+                extent.count(row)?;
+                keys.push(row.get(0)?);
+            }
+            Ok(None) => return Ok(keys),
+            Err(fault) => return ensure_finite(fault).map(|()| keys),
+        }
     }
-    Ok(keys)
 }
 
 /// SQLite's checks of pages, indexes, constraints and references; then the store's totals.
@@ -100,7 +108,9 @@ fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Faul
             }
             Ok(None) => break,
             Err(error) => {
-                checked.add(None, None, error.to_string());
+                let fault = Fault::from(error);
+                checked.add(None, None, fault.reason());
+                ensure_finite(fault)?;
                 break;
             }
         }
@@ -108,7 +118,9 @@ fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Faul
     let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
     for _ in 0..SENTENCES_MAX {
-        let Ok(Some(row)) = rows.next() else {
+        let next = rows.next().map_err(Fault::from);
+        let Ok(Some(row)) = next else {
+            next.err().map_or(Ok(()), ensure_finite)?;
             break;
         };
         let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
@@ -131,20 +143,34 @@ fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Faul
     Ok(())
 }
 
-fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
+/// Passes on that a piece of work was ended: nothing else of the store can be checked then.
+fn ensure_finite(fault: Fault) -> Result<(), Fault> {
+    match fault.is_endless() {
+        true => Err(fault),
+        false => Ok(()),
+    }
+}
+
+fn check_run(connection: &Connection, key: i64, checked: &mut Checked) -> Result<(), Fault> {
     checked.runs += 1;
     let name = with_summary(connection, key, |row| Ok(read_name(row)));
     let name = name.unwrap_or_else(|_| format!("of row {key}"));
     if let Err(fault) = ensure_run(connection, key) {
         checked.add(Some(&name), None, fault.reason());
+        ensure_finite(fault)?;
     }
     let before = checked.findings.len();
     let sql = "SELECT key FROM trials WHERE run = ?1 ORDER BY cell, repeat";
-    for trial in keys(connection, sql, Some(key)).unwrap_or_default() {
+    let trials = match keys(connection, sql, Some(key)) {
+        Err(fault) if fault.is_endless() => return Err(fault),
+        trials => trials.unwrap_or_default(),
+    };
+    for trial in trials {
         checked.trials += 1;
         if let Err(fault) = check_trial(connection, &name, trial, checked) {
             let place = format!("of row {trial}");
             checked.add(Some(&name), Some(place), fault.reason());
+            ensure_finite(fault)?;
         }
     }
     // Errors that digests do not show: missing trials, and unreadable values.
@@ -158,7 +184,9 @@ fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
         if !is_known {
             checked.add(Some(&name), None, fault.reason());
         }
+        ensure_finite(fault)?;
     }
+    Ok(())
 }
 
 fn check_trial(
@@ -167,8 +195,8 @@ fn check_trial(
     key: i64,
     checked: &mut Checked,
 ) -> Result<(), Fault> {
-    let record = record_digest(connection, key)?;
-    let metrics = metrics_digest(connection, key)?;
+    let record = record_digest(connection, key, Extent::of(connection)?)?;
+    let metrics = metrics_digest(connection, key, Extent::of(connection)?)?;
     let mut statement = connection
         .prepare_cached("SELECT cell, repeat, digest, metrics_digest FROM trials WHERE key = ?1")?;
     let mut rows = statement.query([key])?;

@@ -5,7 +5,7 @@
 
 use fslab_model::LatencyHistogram;
 use rusqlite::Row;
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, Value as Sql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,6 +21,11 @@ pub(crate) fn json<T: Serialize>(value: &T) -> String {
 /// A counter as SQLite's signed integer.
 pub(crate) fn integer(what: &'static str, value: u64) -> Result<i64, Fault> {
     i64::try_from(value).map_err(|_| StoreErrorKind::Unstorable { what }.into())
+}
+
+/// A measured number. SQLite does not keep the sign of a zero.
+pub(crate) fn real(value: f64) -> Sql {
+    Sql::Real(value + 0.0)
 }
 
 /// A column, if its SQLite type is the expected one.

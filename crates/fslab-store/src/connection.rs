@@ -1,15 +1,17 @@
-//! Opening the file: ownership, permissions, durability.
+//! Opening the file: ownership, permissions, durability, and what SQLite may not do for a stranger.
 
-use fslab_sys::os::OsStrExt;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fslab_sys::os::OsStrExt;
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::bounds::{Steps, beside};
+use crate::companions::ensure_companions;
 use crate::error::Fault;
 use crate::{StoreError, StoreErrorKind, digest, migration};
 
@@ -18,68 +20,103 @@ const BUSY_LIMIT: Duration = Duration::from_secs(30);
 /// Pause between attempts where SQLite itself does not wait.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
+/// Longest value or row. Plans and pictures of a disk have some megabytes.
+const VALUE_BYTES_MAX: i32 = 256 << 20;
+/// Triggers and cascades are nested in four levels: a run, its trials, their phases, their metrics.
+const TRIGGER_DEPTH_MAX: i32 = 16;
+
+/// A connection, with the limit of its steps.
+pub(crate) struct Opened {
+    pub(crate) connection: Connection,
+    pub(crate) steps: Steps,
+}
+
 /// Opens for reading and writing; creates the folders and the file if missing, and migrates an
 /// older schema.
-pub(crate) fn open_writable(path: &Path) -> Result<Connection, StoreError> {
-    refuse_folder(path)?;
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        fs::create_dir_all(folder)
-            .map_err(|error| StoreError::io(error, "make the folder of", path))?;
+pub(crate) fn open_writable(path: &Path) -> Result<Opened, StoreError> {
+    let path = &absolute(path)?;
+    if !is_store_file(path, "open")? {
+        make(path)?;
     }
-    // SQLite reports only that it cannot open the file; the operating system reports why.
-    fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(|error| StoreError::io(error, "open", path))?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     attempt_writable(path, flags).map_err(|fault| fault.at("open", path))
 }
 
-fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
-    let mut connection = Connection::open_with_flags(path, flags)?;
+/// SQLite takes some relative paths for a database in memory or for a URI.
+fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path).map_err(|error| StoreError::io(error, "open", path))
+}
+
+/// True if the file exists. A folder, a device or a pipe is refused: opening a pipe would wait for
+/// its other end.
+fn is_store_file(path: &Path, operation: &'static str) -> Result<bool, StoreError> {
+    let why = match fs::metadata(path) {
+        Ok(file) if file.is_file() => return Ok(true),
+        Ok(file) if file.is_dir() => std::io::ErrorKind::IsADirectory.into(),
+        Ok(_) => std::io::Error::other("it is a device, a pipe or a socket, not a file"),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::io(error, operation, path)),
+    };
+    Err(StoreError::new(StoreErrorKind::Foreign, operation, path).because(why))
+}
+
+/// Makes an empty file and its folders. SQLite would report only that it cannot open the file; the
+/// operating system reports why.
+fn make(path: &Path) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)
+            .map_err(|error| StoreError::io(error, "make the folder of", path))?;
+    }
+    let made = fs::OpenOptions::new().append(true).create(true).open(path);
+    made.map(drop)
+        .map_err(|error| StoreError::io(error, "open", path))
+}
+
+fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Opened, Fault> {
+    let mut opened = open(path, path, flags)?;
+    let connection = &mut opened.connection;
     // SQLite silently opens a write-protected file for reading.
     if connection.is_readonly("main")? {
         return Err(StoreErrorKind::Permission.into());
     }
-    configure(&connection)?;
-    migration::check(&connection)?;
-    migration::migrate(&mut connection)?;
-    enter_wal(&connection)?;
-    Ok(connection)
+    migration::check(connection)?;
+    migration::migrate(connection)?;
+    enter_wal(connection)?;
+    // From here on, the file's triggers are fslab's own, which count trials and runs.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
+    Ok(opened)
 }
 
 /// Opens an existing store for reading; also returns whether its schema is the current one.
-pub(crate) fn open_read_only(path: &Path) -> Result<(Connection, bool), StoreError> {
-    refuse_folder(path)?;
-    fs::metadata(path).map_err(|error| StoreError::io(error, "read", path))?;
+pub(crate) fn open_read_only(path: &Path) -> Result<(Opened, bool), StoreError> {
+    let path = &absolute(path)?;
+    if !is_store_file(path, "read")? {
+        let error = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(StoreError::io(error, "read", path));
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    attempt_read_only(path, flags)
+    attempt_read_only(path, path, flags)
         .or_else(|fault| match fault {
             // A reader has to create the "-shm" file, too. If the folder does not allow that, and
             // there is no "-wal" file that it could miss, the store cannot change.
             Fault::Sqlite(error) if is_refusal(&error) && !beside(path, "-wal").exists() => {
                 let uri = flags | OpenFlags::SQLITE_OPEN_URI;
-                attempt_read_only(Path::new(&immutable_uri(path)), uri)
+                attempt_read_only(path, Path::new(&immutable_uri(path)), uri)
             }
             other => Err(other),
         })
         .map_err(|fault| fault.at("read", path))
 }
 
-fn attempt_read_only(path: &Path, flags: OpenFlags) -> Result<(Connection, bool), Fault> {
-    let connection = Connection::open_with_flags(path, flags)?;
-    configure(&connection)?;
-    match migration::check(&connection)? {
+/// `name` is what SQLite opens: the path, or a URI of it.
+fn attempt_read_only(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Opened, bool), Fault> {
+    let opened = open(path, name, flags)?;
+    match migration::check(&opened.connection)? {
         None => Err(StoreErrorKind::Foreign.into()),
         Some(version) => {
-            let current = version == migration::SCHEMA_VERSION && digest::is_complete(&connection)?;
-            Ok((connection, current))
+            let current =
+                version == migration::SCHEMA_VERSION && digest::is_complete(&opened.connection)?;
+            Ok((opened, current))
         }
     }
 }
@@ -95,7 +132,12 @@ fn is_refusal(error: &rusqlite::Error) -> bool {
 /// Larger than the number of this crate's statements, so that each is prepared once.
 const STATEMENTS_KEPT: usize = 128;
 
-fn configure(connection: &Connection) -> Result<(), Fault> {
+/// A connection with all its settings, which has not read the file yet.
+fn open(path: &Path, name: &Path, flags: OpenFlags) -> Result<Opened, Fault> {
+    ensure_companions(path)?;
+    let mut connection = Connection::open_with_flags(name, flags)?;
+    let steps = Steps::limit(&mut connection, path)?;
+    forbid(&connection)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     // Otherwise statements with a key in their condition are prepared anew for each key, in case
     // another plan were better for it.
@@ -104,8 +146,28 @@ fn configure(connection: &Connection) -> Result<(), Fault> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // A commit is durable when it returns: a trial takes minutes, an fsync milliseconds.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // A store may come from another user: its triggers and views may call nothing with effects.
-    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(Opened { connection, steps })
+}
+
+/// What SQLite may not do for a file that may come from a stranger (SQLite, "Defense Against The
+/// Dark Arts"). `migration::check` refuses such a file; this is the second wall.
+fn forbid(connection: &Connection) -> Result<(), Fault> {
+    use DbConfig as Config;
+    for (setting, value) in [
+        (Config::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (Config::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (Config::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (Config::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, value)?;
+    }
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_TRIGGER_DEPTH, TRIGGER_DEPTH_MAX)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
+    // The copy of a store whose file is gone is attached; nothing else is.
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "mmap_size", 0)?;
     Ok(())
 }
 
@@ -126,21 +188,6 @@ fn enter_wal(connection: &Connection) -> Result<(), Fault> {
             other => return Ok(other?),
         }
     }
-}
-
-fn refuse_folder(path: &Path) -> Result<(), StoreError> {
-    if path.is_dir() {
-        return Err(StoreError::new(StoreErrorKind::Foreign, "open", path)
-            .because(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
-    }
-    Ok(())
-}
-
-/// SQLite's file of that suffix beside the database.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }
 
 /// The path as an SQLite URI with `immutable`: the file does not change.
@@ -178,14 +225,15 @@ mod tests {
         let path = folder.path().join(name);
         drop(open_writable(&path).expect("made"));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let opened = attempt_read_only(Path::new(&immutable_uri(&path)), flags);
+        let opened = attempt_read_only(&path, Path::new(&immutable_uri(&path)), flags);
         assert!(opened.is_ok_and(|(_, current)| current));
     }
 
     #[test]
     fn a_store_is_durable_and_lets_readers_in() {
         let folder = tempfile::tempdir().expect("a folder");
-        let connection = open_writable(&folder.path().join("s.db")).expect("made");
+        let opened = open_writable(&folder.path().join("s.db")).expect("made");
+        let connection = opened.connection;
         let pragma = |name: &str| -> rusqlite::types::Value {
             connection
                 .pragma_query_value(None, name, |row| row.get(0))

@@ -1,12 +1,16 @@
 //! Deleting runs: a deleted run stays in the store but in no list, until it is restored or purged.
 
+use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::digest::{ensure_run, read_name, seal_run, with_summary};
+use crate::bounds::Extent;
+use crate::codec::integer;
+use crate::digest::{ensure_run, read_name, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
+use crate::sealing::{change_run, update_run};
 use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
@@ -77,7 +81,8 @@ impl Store {
     /// # Errors
     /// If the database cannot be written.
     pub fn delete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
-        self.for_each(runs, |connection, key| mark(connection, key, "unixepoch()"))
+        let now = fslab_sys::unix_seconds();
+        self.for_each(runs, |connection, key| mark(connection, key, Some(now)))
     }
 
     /// Restores deleted runs.
@@ -85,7 +90,7 @@ impl Store {
     /// # Errors
     /// If the database cannot be written.
     pub fn undelete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
-        self.for_each(runs, |connection, key| mark(connection, key, "NULL"))
+        self.for_each(runs, |connection, key| mark(connection, key, None))
     }
 
     /// Removes runs with all their trials for good. SQLite reuses their space.
@@ -110,15 +115,14 @@ impl Store {
 }
 
 /// Sets when a run was deleted. A damaged run gets no new digest, which would hide the damage.
-fn mark(connection: &Connection, run: i64, time: &str) -> Result<(), Fault> {
-    let is_sound = ensure_run(connection, run).is_ok();
-    connection.execute(
-        &format!("UPDATE runs SET deleted_unix_s = {time} WHERE key = ?1"),
-        [run],
-    )?;
-    match is_sound {
-        true => seal_run(connection, run),
-        false => Ok(()),
+fn mark(connection: &Connection, run: i64, deleted_unix_s: Option<u64>) -> Result<(), Fault> {
+    let time = deleted_unix_s
+        .map(|time| integer("runs.deleted_unix_s", time))
+        .transpose()?;
+    let changes = vec![("deleted_unix_s", Sql::from(time))];
+    match ensure_run(connection, run).is_ok() {
+        true => change_run(connection, run, changes),
+        false => update_run(connection, run, &changes),
     }
 }
 
@@ -145,8 +149,14 @@ fn exactly(
 fn all_deleted(connection: &Connection) -> Result<Vec<FoundRun>, Fault> {
     let mut statement = connection
         .prepare_cached("SELECT key FROM runs WHERE deleted_unix_s IS NOT NULL ORDER BY key")?;
-    let keys = statement.query_map([], |row| row.get(0))?;
-    keys.map(|key| found(connection, key?)).collect()
+    let mut rows = statement.query([])?;
+    let mut extent = Extent::of(connection)?;
+    let mut deleted = Vec::new();
+    while let Some(row) = rows.next()? {
+        extent.count(row)?;
+        deleted.push(found(connection, row.get(0)?)?);
+    }
+    Ok(deleted)
 }
 
 fn found(connection: &Connection, key: i64) -> Result<FoundRun, Fault> {

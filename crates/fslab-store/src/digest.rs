@@ -16,15 +16,16 @@
 use std::collections::HashMap;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 use sha2::{Digest, Sha256};
 
 use crate::StoreErrorKind;
+use crate::bounds::Extent;
 use crate::codec::read;
 use crate::error::Fault;
 
 /// A SHA-256.
-type Sum = [u8; 32];
+pub(crate) type Sum = [u8; 32];
 
 /// Columns outside every digest: row keys, and values derived from the digest's own rows. `owner`
 /// is the key of the trial in these queries.
@@ -38,7 +39,7 @@ const LEFT_OUT: [&str; 7] = [
     "metrics_digest",
 ];
 /// The large columns of a run, which a list does not read.
-const PLAN_COLUMNS: [&str; 3] = ["plan", "machine", "command"];
+pub(crate) const PLAN_COLUMNS: [&str; 3] = ["plan", "machine", "command"];
 /// The counts of a run, which change with its trials; `trials_check` verifies them.
 const COUNTS: [&str; 4] = [
     "trials_done",
@@ -46,6 +47,9 @@ const COUNTS: [&str; 4] = [
     "trials_beyond",
     "trials_check",
 ];
+
+/// The key of a metric, which differs between stores; its name is hashed instead.
+const METRIC: &str = "metric";
 
 /// Columns that SQLite generates from others.
 const GENERATED: [&str; 4] = ["failure_kind", "failure_message", "kernel", "host"];
@@ -73,7 +77,7 @@ pub(crate) enum Table {
 }
 
 /// The tables of `trials.digest`.
-const RECORD: [Table; 6] = [
+pub(crate) const RECORD: [Table; 6] = [
     Table::Steps,
     Table::Latencies,
     Table::Series,
@@ -82,10 +86,10 @@ const RECORD: [Table; 6] = [
     Table::Trials,
 ];
 /// The tables of `trials.metrics_digest`.
-const METRICS: [Table; 2] = [Table::PhaseMetrics, Table::TrialMetrics];
+pub(crate) const METRICS: [Table; 2] = [Table::PhaseMetrics, Table::TrialMetrics];
 
 impl Table {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Steps => "steps",
             Self::Latencies => "latencies",
@@ -96,6 +100,13 @@ impl Table {
             Self::PhaseMetrics => "phase_metrics",
             Self::TrialMetrics => "trial_metrics",
         }
+    }
+
+    /// The names of the columns that a digest covers, without those that [`Self::parts`] adds.
+    pub(crate) fn hashed_columns(self, connection: &Connection) -> Result<Vec<String>, Fault> {
+        let mut columns = stored_columns(connection, self.name())?;
+        columns.retain(|name| !LEFT_OUT.contains(&name.as_str()) && name != METRIC);
+        Ok(columns)
     }
 
     /// Additional columns, joins, and the order of rows within a trial.
@@ -151,8 +162,7 @@ impl Table {
         let name = self.name();
         let columns: Vec<_> = stored_columns(connection, name)?
             .iter()
-            // The key of a metric differs between stores; its name is hashed instead.
-            .filter(|column| *column != "metric")
+            .filter(|column| *column != METRIC)
             .map(|column| format!("{name}.{column}"))
             .collect();
         let wanted = match scope {
@@ -168,7 +178,7 @@ impl Table {
 }
 
 /// The stored columns in their order, without generated ones.
-fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, Fault> {
+pub(crate) fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, Fault> {
     // Prepared for its column names, never run.
     let statement = connection.prepare_cached(&format!("SELECT * FROM {table}"))?;
     let names = statement.column_names();
@@ -177,10 +187,18 @@ fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, F
 }
 
 /// Digests of the trials of a scope, updated row by row.
-#[derive(Default)]
-pub(crate) struct TrialDigests(HashMap<i64, Sha256>);
+pub(crate) struct TrialDigests {
+    sums: HashMap<i64, Sha256>,
+    extent: Extent,
+}
 
 impl TrialDigests {
+    /// For rows that together have room in `extent`.
+    pub(crate) fn within(extent: Extent) -> Self {
+        let sums = HashMap::new();
+        Self { sums, extent }
+    }
+
     /// Hashes each row of a table and passes it to `take`; rows of one trial are adjacent.
     pub(crate) fn scan(
         &mut self,
@@ -194,7 +212,8 @@ impl TrialDigests {
         let (Scope::Run(key) | Scope::Trial(key)) = scope;
         let mut rows = statement.query([key])?;
         while let Some(row) = rows.next()? {
-            let sum = self.0.entry(read(row, "owner")?).or_default();
+            self.extent.count(row)?;
+            let sum = self.sums.entry(read(row, "owner")?).or_default();
             names.hash(sum, table.name(), row)?;
             take(row)?;
         }
@@ -203,12 +222,16 @@ impl TrialDigests {
 
     /// The digest of a trial after its last row.
     pub(crate) fn finish(&mut self, trial: i64) -> Sum {
-        self.0.remove(&trial).unwrap_or_default().finalize().into()
+        self.sums
+            .remove(&trial)
+            .unwrap_or_default()
+            .finalize()
+            .into()
     }
 
     /// True if every trial with a row was finished: a row without its trial is damage.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.sums.is_empty()
     }
 }
 
@@ -223,27 +246,41 @@ impl Names {
     }
 
     fn hash(&self, sum: &mut Sha256, table: &str, row: &Row) -> Result<(), Fault> {
+        let values = self.0.iter().map(|(place, name)| {
+            let value = row.get_ref(*place)?;
+            Ok((name.as_ref(), value))
+        });
         // Small parts are collected, because the hash function works on blocks.
         let mut text = Vec::with_capacity(1024);
-        push(&mut text, b'(', table.as_bytes());
-        for (place, name) in &self.0 {
-            let value = row.get_ref(*place)?;
-            if value == ValueRef::Null {
-                continue;
-            }
-            push(&mut text, b'=', name.as_bytes());
-            match value {
-                ValueRef::Null => {}
-                ValueRef::Integer(number) => push(&mut text, b'i', &number.to_le_bytes()),
-                ValueRef::Real(number) => push(&mut text, b'r', &number.to_bits().to_le_bytes()),
-                ValueRef::Text(bytes) => push(&mut text, b't', bytes),
-                ValueRef::Blob(bytes) => push(&mut text, b'b', bytes),
-            }
-        }
-        text.push(b')');
+        push_row(&mut text, table, values)?;
         sum.update(&text);
         Ok(())
     }
+}
+
+/// Appends the form of a row that digests cover.
+pub(crate) fn push_row<'a>(
+    text: &mut Vec<u8>,
+    table: &str,
+    values: impl Iterator<Item = Result<(&'a str, ValueRef<'a>), Fault>>,
+) -> Result<(), Fault> {
+    push(text, b'(', table.as_bytes());
+    for value in values {
+        let (name, value) = value?;
+        if value == ValueRef::Null {
+            continue;
+        }
+        push(text, b'=', name.as_bytes());
+        match value {
+            ValueRef::Null => {}
+            ValueRef::Integer(number) => push(text, b'i', &number.to_le_bytes()),
+            ValueRef::Real(number) => push(text, b'r', &number.to_bits().to_le_bytes()),
+            ValueRef::Text(bytes) => push(text, b't', bytes),
+            ValueRef::Blob(bytes) => push(text, b'b', bytes),
+        }
+    }
+    text.push(b')');
+    Ok(())
 }
 
 /// A value with its type and length, so that different sequences of values differ in bytes.
@@ -259,8 +296,13 @@ pub(crate) fn agrees(row: &Row, column: &'static str, sum: &Sum) -> Result<bool,
     Ok(stored.is_some_and(|stored| stored == sum))
 }
 
-fn digest_of(connection: &Connection, tables: &[Table], trial: i64) -> Result<Sum, Fault> {
-    let mut digests = TrialDigests::default();
+fn digest_of(
+    connection: &Connection,
+    tables: &[Table],
+    trial: i64,
+    extent: Extent,
+) -> Result<Sum, Fault> {
+    let mut digests = TrialDigests::within(extent);
     for table in tables {
         digests.scan(connection, *table, Scope::Trial(trial), |_| Ok(()))?;
     }
@@ -268,39 +310,21 @@ fn digest_of(connection: &Connection, tables: &[Table], trial: i64) -> Result<Su
 }
 
 /// The digest of a trial's record.
-pub(crate) fn record_digest(connection: &Connection, trial: i64) -> Result<Sum, Fault> {
-    digest_of(connection, &RECORD, trial)
+pub(crate) fn record_digest(
+    connection: &Connection,
+    trial: i64,
+    extent: Extent,
+) -> Result<Sum, Fault> {
+    digest_of(connection, &RECORD, trial, extent)
 }
 
 /// The digest of a trial's derived metrics.
-pub(crate) fn metrics_digest(connection: &Connection, trial: i64) -> Result<Sum, Fault> {
-    digest_of(connection, &METRICS, trial)
-}
-
-/// Stores the digests of a trial, after all its rows.
-pub(crate) fn seal_trial(connection: &Connection, trial: i64) -> Result<(), Fault> {
-    let digests = (
-        trial,
-        record_digest(connection, trial)?,
-        metrics_digest(connection, trial)?,
-    );
-    connection
-        .prepare_cached("UPDATE trials SET digest = ?2, metrics_digest = ?3 WHERE key = ?1")?
-        .execute(digests)?;
-    Ok(())
-}
-
-/// Stores the digests of a run's row, after each change of it.
-pub(crate) fn seal_run(connection: &Connection, run: i64) -> Result<(), Fault> {
-    let plan = plan_digest(connection, run)?;
-    connection
-        .prepare_cached("UPDATE runs SET plan_digest = ?2 WHERE key = ?1")?
-        .execute((run, plan))?;
-    let sum = with_summary(connection, run, summary_digest)?;
-    connection
-        .prepare_cached("UPDATE runs SET digest = ?2 WHERE key = ?1")?
-        .execute((run, sum))?;
-    Ok(())
+pub(crate) fn metrics_digest(
+    connection: &Connection,
+    trial: i64,
+    extent: Extent,
+) -> Result<Sum, Fault> {
+    digest_of(connection, &METRICS, trial, extent)
 }
 
 /// The columns of a run that a list reads and `runs.digest` covers, with the counts and the digest.
@@ -312,15 +336,18 @@ pub(crate) fn summary_columns(connection: &Connection) -> Result<String, Fault> 
 
 /// The expected `runs.digest` of a row of [`summary_columns`].
 pub(crate) fn summary_digest(row: &Row) -> Result<Sum, Fault> {
-    let names = Names::of(row.as_ref(), |name| {
-        !LEFT_OUT.contains(&name) && !COUNTS.contains(&name)
-    });
+    let names = Names::of(row.as_ref(), is_in_summary);
     let mut sum = Sha256::new();
     names.hash(&mut sum, "runs", row)?;
     Ok(sum.finalize().into())
 }
 
-fn plan_digest(connection: &Connection, run: i64) -> Result<Sum, Fault> {
+/// True for the columns that `runs.digest` covers, among those of [`summary_columns`].
+pub(crate) fn is_in_summary(column: &str) -> bool {
+    !LEFT_OUT.contains(&column) && !COUNTS.contains(&column)
+}
+
+pub(crate) fn plan_digest(connection: &Connection, run: i64) -> Result<Sum, Fault> {
     let columns = PLAN_COLUMNS.join(", ");
     let sql = format!("SELECT {columns} FROM runs WHERE key = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -389,30 +416,4 @@ pub(crate) fn is_complete(connection: &Connection) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM trials WHERE digest IS NULL)
                    OR EXISTS (SELECT 1 FROM runs WHERE digest IS NULL)";
     Ok(!connection.query_row(sql, [], |row| row.get::<_, bool>(0))?)
-}
-
-/// Computes the missing digests.
-///
-/// A row that cannot be read stays without one, and is an error when it is requested; the other
-/// rows of the store remain usable.
-pub(crate) fn complete(connection: &Connection) -> Result<(), Fault> {
-    type Seal = fn(&Connection, i64) -> Result<(), Fault>;
-    let kinds: [(&str, Seal); 2] = [("trials", seal_trial), ("runs", seal_run)];
-    for (table, seal) in kinds {
-        let next = format!(
-            "SELECT key FROM {table} WHERE digest IS NULL AND key > ?1 ORDER BY key LIMIT 1"
-        );
-        let mut statement = connection.prepare(&next)?;
-        let mut last = i64::MIN;
-        while let Some(key) = statement
-            .query_row([last], |row| row.get::<_, i64>(0))
-            .optional()?
-        {
-            match seal(connection, key) {
-                Err(fault) if !fault.is_of_content() => return Err(fault),
-                _ => last = key,
-            }
-        }
-    }
-    Ok(())
 }

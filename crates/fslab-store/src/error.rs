@@ -15,6 +15,37 @@ pub enum StoreErrorKind {
     Missing,
     /// The file is another program's database.
     Foreign,
+    /// The schema is not that of the file's version: what SQLite would execute is not fslab's.
+    StrangeSchema {
+        /// The object, by its type and its name.
+        object: String,
+        /// What is strange.
+        how: Strangeness,
+    },
+    /// A file beside the database, which belongs to it by its name, is none of SQLite's.
+    StrangeCompanion {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// A statement took more steps than the size of the file explains.
+    Endless,
+    /// What was read back in the same transaction is not what was written.
+    NotAsWritten {
+        /// A run or a trial.
+        what: String,
+    },
+    /// The store has a metric of that name with another unit or direction.
+    OtherMetric {
+        /// The metric.
+        name: String,
+    },
+    /// The file was removed or replaced while it was open for writing.
+    Gone {
+        /// The copy with everything that was stored, if one could be made.
+        kept: Option<PathBuf>,
+    },
     /// The file is not a database, or has broken pages.
     Damaged,
     /// The run's row, or an index of its trials, is damaged.
@@ -96,6 +127,17 @@ pub enum StoreErrorKind {
     Other,
 }
 
+/// How an object of a schema differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strangeness {
+    /// fslab makes no such object.
+    Additional,
+    /// fslab makes it with another text.
+    Altered,
+    /// fslab makes it, and it is not there.
+    Missing,
+}
+
 /// A failed operation on a store. [`Error::source`] is the cause; Display does not repeat it.
 #[derive(Debug)]
 pub struct StoreError {
@@ -137,6 +179,32 @@ impl StoreError {
         let fixed = match &self.kind {
             K::Missing => "a run makes one: fslab compare ext4 xfs; or name another with --store",
             K::Foreign => "name another file with --store",
+            K::StrangeSchema { .. } => {
+                "fslab opens no store with objects that are not its own, because SQLite executes \
+                 them; if you made it, remove it with sqlite3, else restore a copy, or name \
+                 another with --store"
+            }
+            K::StrangeCompanion { .. } => {
+                "SQLite would take it for part of the store; remove it if you do not know it"
+            }
+            K::Endless => {
+                "its pages may refer to each other in circles; restore a copy, or name another \
+                 with --store"
+            }
+            K::NotAsWritten { .. } => {
+                "nothing was stored; restore a copy, or name another with --store"
+            }
+            K::OtherMetric { .. } => "name another store with --store",
+            K::Gone { kept: Some(kept) } => {
+                return Some(format!(
+                    "all that was stored is in {}; move it back, and repeat the command with \
+                     --resume to go on",
+                    kept.display()
+                ));
+            }
+            K::Gone { kept: None } => {
+                "what was stored in this run is lost; let no other program remove the store"
+            }
             K::Damaged => {
                 "restore a copy, or name another with --store; fslab store check says what is \
                  damaged"
@@ -184,6 +252,12 @@ impl fmt::Display for StoreError {
         match &self.kind {
             K::Missing => write!(f, "there is no store at {path}"),
             K::Foreign => write!(f, "{path} is not an fslab store"),
+            K::StrangeSchema { .. }
+            | K::StrangeCompanion { .. }
+            | K::Endless
+            | K::NotAsWritten { .. }
+            | K::OtherMetric { .. }
+            | K::Gone { .. } => self.distrust(f),
             K::Damaged => write!(f, "the store {path} is damaged"),
             K::DamagedRun { run } => {
                 write!(f, "run {run} in the store {path} is damaged")
@@ -226,6 +300,47 @@ impl fmt::Display for StoreError {
                 write!(f, "the value for {what} is too large for the store {path}")
             }
             K::Other => write!(f, "cannot {operation} the store {path}"),
+        }
+    }
+}
+
+impl StoreError {
+    /// The text of kinds for files that somebody else made, changed or removed.
+    fn distrust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use StoreErrorKind as K;
+        let (path, operation) = (self.path.display(), self.operation);
+        match &self.kind {
+            K::StrangeSchema { object, how } => match how {
+                Strangeness::Additional => {
+                    write!(f, "the store {path} has a {object} that fslab did not make")
+                }
+                Strangeness::Altered => {
+                    write!(
+                        f,
+                        "the {object} of the store {path} is not as fslab makes it"
+                    )
+                }
+                Strangeness::Missing => write!(f, "the store {path} lacks the {object}"),
+            },
+            K::StrangeCompanion { file, why } => {
+                write!(f, "{} beside the store {path} {why}", file.display())
+            }
+            K::Endless => write!(
+                f,
+                "cannot {operation} the store {path}, which has more to read than its size explains"
+            ),
+            K::NotAsWritten { what } => {
+                write!(f, "the store {path} changed {what} while it was written")
+            }
+            K::OtherMetric { name } => write!(
+                f,
+                "the store {path} has a metric '{name}' with another unit or direction"
+            ),
+            K::Gone { .. } => write!(
+                f,
+                "the store {path} was removed or replaced while it was open for writing"
+            ),
+            other => unreachable!("{other:?} has a text of its own"),
         }
     }
 }
@@ -299,7 +414,18 @@ impl Fault {
                 error.code,
                 ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch
             ),
+            Self::Kind(StoreErrorKind::Endless, _) => false,
             Self::Sqlite(_) | Self::Kind(..) => true,
+        }
+    }
+
+    /// True if a statement was ended because of its steps.
+    pub(crate) fn is_endless(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => {
+                error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+            }
+            Self::Kind(kind, _) => *kind == StoreErrorKind::Endless,
         }
     }
 }
@@ -321,6 +447,8 @@ fn kind_of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreErrorKind {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreErrorKind::Damaged,
         Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
         Some(ErrorCode::DiskFull) => StoreErrorKind::NoSpace,
+        // Only the limit of steps interrupts a statement.
+        Some(ErrorCode::OperationInterrupted) => StoreErrorKind::Endless,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
         // SQLite reports EFBIG like a broken disk. If the process has a limit on file sizes, that
         // is the likelier cause.
@@ -362,6 +490,7 @@ impl From<StoreError> for Failure {
         let kind = match error.kind() {
             StoreErrorKind::Permission => FailureKind::Permission,
             StoreErrorKind::NoSpace | StoreErrorKind::FileSizeLimit => FailureKind::NoSpace,
+            StoreErrorKind::Gone { .. } => FailureKind::Host,
             StoreErrorKind::Busy | StoreErrorKind::Other => FailureKind::Device,
             _ => FailureKind::BadInput,
         };

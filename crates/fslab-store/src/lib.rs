@@ -12,8 +12,10 @@
 //!             '-- checking: damage, by run and trial
 //! ```
 
+mod bounds;
 mod checking;
 mod codec;
+mod companions;
 mod connection;
 mod deleting;
 mod digest;
@@ -21,14 +23,17 @@ mod error;
 mod listing;
 mod migration;
 mod phase_columns;
+mod place;
 mod reading;
+mod sealing;
 mod selector;
+mod shape;
 mod store;
 mod writing;
 
 pub use checking::{Checked, StoreDamage};
 pub use deleting::FoundRun;
-pub use error::{StoreError, StoreErrorKind};
+pub use error::{StoreError, StoreErrorKind, Strangeness};
 pub use listing::{DamagedRun, ListedRun, RunFilter, RunSummary};
 pub use migration::SCHEMA_VERSION;
 pub use selector::RunSelector;

@@ -1,10 +1,11 @@
 //! Lists of runs, in time independent of the number of their trials.
 
 use fslab_model::{PlanHash, RunHeader, RunId, Subject, VenueKind, nearest_name};
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, Rows};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::bounds::Extent;
 use crate::codec::{integer, read, read_integer, read_json, read_optional, read_parsed, read_word};
 use crate::digest::{read_name, summary_agrees, summary_columns};
 use crate::error::Fault;
@@ -120,7 +121,9 @@ impl Store {
             let limit = limit.map_or(-1, i64::from);
             let mut rows = statement.query((&filter.study, &filter.subject, limit))?;
             let mut runs = Vec::new();
+            let mut extent = Extent::of(connection)?;
             while let Some(row) = rows.next()? {
+                extent.count(row)?;
                 runs.push(listed(row));
             }
             Ok(runs)
@@ -168,11 +171,7 @@ impl Store {
             let began = integer("runs.started_unix_s", run.started_unix_s)?;
             let wanted = (run.plan_hash.as_str(), began, run.run.as_str(), limit);
             let mut rows = statement.query(wanted)?;
-            let mut runs = Vec::new();
-            while let Some(row) = rows.next()? {
-                runs.push(read_parsed(row, "runs.id")?);
-            }
-            Ok(runs)
+            names(connection, &mut rows)
         })
     }
 
@@ -294,8 +293,14 @@ fn beginning_with(connection: &Connection, name: &RunId) -> Result<Vec<RunId>, F
         "SELECT id FROM runs WHERE id >= ?1 AND id < ?2 AND deleted_unix_s IS NULL ORDER BY id",
     )?;
     let mut rows = statement.query([name.as_str(), &format!("{name}~")])?;
+    names(connection, &mut rows)
+}
+
+fn names(connection: &Connection, rows: &mut Rows) -> Result<Vec<RunId>, Fault> {
+    let mut extent = Extent::of(connection)?;
     let mut names = Vec::new();
     while let Some(row) = rows.next()? {
+        extent.count(row)?;
         names.push(read_parsed(row, "runs.id")?);
     }
     Ok(names)
@@ -304,8 +309,13 @@ fn beginning_with(connection: &Connection, name: &RunId) -> Result<Vec<RunId>, F
 pub(crate) fn nearest_run(connection: &Connection, name: &RunId) -> Result<Option<RunId>, Fault> {
     let mut statement = connection
         .prepare_cached("SELECT id FROM runs WHERE deleted_unix_s IS NULL ORDER BY id")?;
-    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let names = rows.collect::<Result<Vec<_>, _>>()?;
+    let mut rows = statement.query([])?;
+    let mut extent = Extent::of(connection)?;
+    let mut names: Vec<String> = Vec::new();
+    while let Some(row) = rows.next()? {
+        extent.count(row)?;
+        names.push(row.get(0)?);
+    }
     let nearest = nearest_name(name.as_str(), names.iter().map(String::as_str));
     Ok(nearest.and_then(|name| name.parse().ok()))
 }

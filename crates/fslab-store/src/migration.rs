@@ -4,11 +4,14 @@
 //! record of its version are one transaction, so a file always has one version. Missing digests, of
 //! rows written by an earlier fslab, are added in the same way.
 
-use rusqlite::types::ValueRef;
+use std::sync::LazyLock;
+
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::Fault;
-use crate::{StoreErrorKind, digest};
+use crate::shape::Shape;
+use crate::{StoreErrorKind, digest, sealing};
 
 /// `MIGRATIONS[i]` migrates version `i` to `i + 1`; version 0 is the empty file.
 const MIGRATIONS: [&str; 8] = [
@@ -28,28 +31,102 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// "fslb" in the file's header, which identifies a store (also to file(1)).
 const APPLICATION_ID: i32 = 0x6673_6c62;
 
-/// The file's schema version; `None` for an empty file.
-///
-/// Refuses files of other programs and of a later fslab.
-pub(crate) fn check(connection: &Connection) -> Result<Option<u32>, Fault> {
-    check_up_to(connection, SCHEMA_VERSION)
+/// The versions, with the schema of each.
+struct Versions {
+    migrations: Vec<&'static str>,
+    /// By version, from 0.
+    shapes: Vec<Shape>,
 }
 
-fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault> {
-    let head = Head::read(connection)?;
-    if head.application_id == APPLICATION_ID {
-        let found = u32::try_from(head.version).map_err(|_| StoreErrorKind::Damaged)?;
-        if found > known {
-            return Err(StoreErrorKind::Newer { found, known }.into());
+static VERSIONS: LazyLock<Versions> = LazyLock::new(|| Versions::of(&MIGRATIONS));
+
+impl Versions {
+    /// Applies the migrations in memory; a migration that fails ends the list of schemas.
+    fn of(migrations: &[&'static str]) -> Self {
+        let memory = Connection::open_in_memory();
+        let shape_after = |sql: &&str| {
+            let memory = memory.as_ref().ok()?;
+            memory.execute_batch(sql).ok()?;
+            Shape::of(memory).ok()
+        };
+        let made = migrations.iter().map_while(shape_after);
+        Self {
+            shapes: std::iter::once(Shape::default()).chain(made).collect(),
+            migrations: migrations.to_vec(),
         }
-        ensure_text(connection)?;
-        return Ok(Some(found));
     }
-    if head == Head::default() {
-        Ok(None)
-    } else {
-        Err(StoreErrorKind::Foreign.into())
+
+    fn latest(&self) -> u32 {
+        self.migrations.len() as u32
     }
+
+    /// The file's schema version; `None` for an empty file.
+    fn check(&self, connection: &Connection) -> Result<Option<u32>, Fault> {
+        // The head and the schema must be those of the same moment: another process may make or
+        // migrate the store.
+        let _snapshot = match connection.is_autocommit() {
+            true => Some(Transaction::new_unchecked(
+                connection,
+                TransactionBehavior::Deferred,
+            )?),
+            false => None,
+        };
+        let head = Head::read(connection)?;
+        if head.application_id != APPLICATION_ID {
+            return match head == Head::default() {
+                true => Ok(None),
+                false => Err(StoreErrorKind::Foreign.into()),
+            };
+        }
+        let found = u32::try_from(head.version).map_err(|_| StoreErrorKind::Damaged)?;
+        let known = self.latest();
+        let shape = self.shapes.get(found as usize).filter(|_| found <= known);
+        let shape = shape.ok_or(StoreErrorKind::Newer { found, known })?;
+        shape.ensure(connection)?;
+        Ok(Some(found))
+    }
+
+    /// Migrates the file to the latest version.
+    fn migrate(&self, connection: &mut Connection) -> Result<(), Fault> {
+        let latest = Some(self.latest());
+        if self.check(connection)? == latest && digest::is_complete(connection)? {
+            return Ok(());
+        }
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have migrated it since; read the version again.
+        let from = self.check(&transaction)?.unwrap_or(0);
+        // Version 5 edits texts of the schema, which a defensive connection refuses.
+        transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+        for (version, sql) in (1..).zip(&self.migrations).skip(from as usize) {
+            apply(&transaction, version, sql)?;
+        }
+        transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        sealing::complete(&transaction)?;
+        self.check(&transaction)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// The file's schema version; `None` for an empty file.
+///
+/// Refuses files of other programs and of a later fslab, and files whose schema is not that of
+/// their version.
+pub(crate) fn check(connection: &Connection) -> Result<Option<u32>, Fault> {
+    VERSIONS.check(connection)
+}
+
+/// Refuses a file that is not of the current version.
+pub(crate) fn ensure_current(connection: &Connection) -> Result<(), Fault> {
+    match check(connection)? {
+        Some(SCHEMA_VERSION) => Ok(()),
+        _ => Err(StoreErrorKind::Foreign.into()),
+    }
+}
+
+/// Migrates the file to the current version.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
+    VERSIONS.migrate(connection)
 }
 
 /// What identifies the file. That of an empty one is all 0.
@@ -62,55 +139,16 @@ struct Head {
 }
 
 impl Head {
-    /// Reads it in one statement: between two, another process may make the store.
+    /// By pragmas: a view of the file could have the name of a pragma's function.
     fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let columns = "(SELECT application_id FROM pragma_application_id), \
-                       (SELECT user_version FROM pragma_user_version), count(*)";
-        let query = format!("SELECT {columns} FROM sqlite_schema");
-        connection.query_row(&query, [], |row| {
-            Ok(Self {
-                application_id: row.get(0)?,
-                version: row.get(1)?,
-                objects: row.get(2)?,
-            })
+        Ok(Self {
+            application_id: connection
+                .pragma_query_value(None, "application_id", |row| row.get(0))?,
+            version: connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
+            objects: connection
+                .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?,
         })
     }
-}
-
-/// Checks that the schema is text: SQLite's binding panics on a column name that is not UTF-8.
-fn ensure_text(connection: &Connection) -> Result<(), Fault> {
-    let mut statement = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        for column in 0..3 {
-            let value = row.get_ref(column)?;
-            if matches!(value, ValueRef::Text(bytes) if std::str::from_utf8(bytes).is_err()) {
-                return Err(StoreErrorKind::Damaged.into());
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Migrates the file to the current version.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
-    migrate_with(connection, &MIGRATIONS)
-}
-
-fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
-    let target = migrations.len() as u32;
-    if check_up_to(connection, target)? == Some(target) && digest::is_complete(connection)? {
-        return Ok(());
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have migrated it since; read the version again.
-    let from = check_up_to(&transaction, target)?.unwrap_or(0);
-    for (version, sql) in (1..).zip(migrations).skip(from as usize) {
-        apply(&transaction, version, sql)?;
-    }
-    digest::complete(&transaction)?;
-    transaction.commit()?;
-    Ok(())
 }
 
 fn apply(transaction: &Transaction, version: u32, sql: &str) -> Result<(), Fault> {
@@ -144,6 +182,11 @@ mod tests {
     }
 
     #[test]
+    fn every_migration_has_the_schema_that_it_makes() {
+        assert_eq!(VERSIONS.shapes.len(), MIGRATIONS.len() + 1);
+    }
+
+    #[test]
     fn an_empty_file_becomes_the_current_version_and_stays_it() {
         let mut connection = fresh();
         assert_eq!(check(&connection).expect("ours"), Some(SCHEMA_VERSION));
@@ -160,8 +203,9 @@ mod tests {
         let next = "ALTER TABLE runs ADD COLUMN mood TEXT";
         let mut migrations = MIGRATIONS.to_vec();
         migrations.push(next);
-        migrate_with(&mut connection, &migrations).expect("migrates");
-        migrate_with(&mut connection, &migrations).expect("nothing to do");
+        let longer = Versions::of(&migrations);
+        longer.migrate(&mut connection).expect("migrates");
+        longer.migrate(&mut connection).expect("nothing to do");
         assert_eq!(versions(&connection).last(), Some(&(SCHEMA_VERSION + 1)));
         let newer = check(&connection);
         assert!(matches!(
@@ -175,7 +219,7 @@ mod tests {
         let mut connection = fresh();
         let mut migrations = MIGRATIONS.to_vec();
         migrations.push("CREATE TABLE half (a); CREATE TABLE runs (a)");
-        assert!(migrate_with(&mut connection, &migrations).is_err());
+        assert!(Versions::of(&migrations).migrate(&mut connection).is_err());
         assert_eq!(check(&connection).expect("ours"), Some(SCHEMA_VERSION));
         let half = connection.prepare("SELECT * FROM half");
         assert!(half.is_err(), "the table of the failed migration is gone");
@@ -202,6 +246,9 @@ mod tests {
     #[test]
     fn a_schema_that_is_not_text_is_damage() {
         let connection = fresh();
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+            .expect("set");
         let damage = "PRAGMA writable_schema = ON;
             UPDATE sqlite_schema SET sql = CAST(
                 replace(CAST(sql AS BLOB), CAST('subject' AS BLOB), X'FF7562') AS TEXT)

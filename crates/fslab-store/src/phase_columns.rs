@@ -3,16 +3,15 @@
 //! A record is split and joined by its serialised form. Fields without a column are kept in `more`,
 //! so that a new one needs neither a migration nor a change here.
 
-use std::sync::LazyLock;
-
 use fslab_model::PhaseRecord;
 use rusqlite::Row;
 use rusqlite::types::Value as Sql;
 use serde_json::{Map, Value};
 
 use crate::StoreErrorKind;
-use crate::codec::{integer, unreadable};
+use crate::codec::{integer, real, unreadable};
 use crate::error::Fault;
+use crate::sealing::Values;
 
 /// The fields without a column, as a JSON object; NULL if there is none.
 const MORE: PhaseColumn = PhaseColumn {
@@ -99,29 +98,13 @@ static COLUMNS: [PhaseColumn; 44] = columns! {
     Json disturbances = disturbances;
 };
 
-/// Inserts a row: the trial, the ordinal, then [`values`].
-pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let names: Vec<&str> = COLUMNS
-        .iter()
-        .chain([&MORE])
-        .map(PhaseColumn::name)
-        .collect();
-    let places: Vec<String> = (3..names.len() + 3)
-        .map(|place| format!("?{place}"))
-        .collect();
-    format!(
-        "INSERT INTO phases (trial, ordinal, {}) VALUES (?1, ?2, {})",
-        names.join(", "),
-        places.join(", ")
-    )
-});
-
-/// The values of a record, one per column.
-pub(crate) fn values(phase: &PhaseRecord) -> Result<Vec<Sql>, Fault> {
+/// The values of a record, with the name of each one's column.
+pub(crate) fn values(phase: &PhaseRecord) -> Result<Values, Fault> {
     let mut bare = phase.clone();
     bare.latencies.clear();
     bare.series = None;
-    values_of(fields(&bare))
+    let names = COLUMNS.iter().chain([&MORE]).map(PhaseColumn::name);
+    Ok(names.zip(values_of(fields(&bare))?).collect())
 }
 
 fn fields(phase: &PhaseRecord) -> Map<String, Value> {
@@ -222,7 +205,7 @@ impl PhaseColumn {
                 Some(number) => Sql::Integer(integer(self.what, number)?),
                 None => return Err(StoreErrorKind::Unstorable { what: self.what }.into()),
             },
-            (Form::Real, Value::Number(number)) => number.as_f64().map_or(Sql::Null, Sql::Real),
+            (Form::Real, Value::Number(number)) => number.as_f64().map_or(Sql::Null, real),
             (_, other) => unreachable!("{} does not hold {other}", self.what),
         })
     }
@@ -265,8 +248,9 @@ mod tests {
     fn what_was_not_measured_is_null() {
         let values = values(&record()).expect("storable");
         assert_eq!(values.len(), COLUMNS.len() + 1);
-        assert_eq!(values.last(), Some(&Sql::Null));
-        let nulls = values.iter().filter(|value| **value == Sql::Null).count();
+        assert_eq!(values.last(), Some(&("more", Sql::Null)));
+        let nulls = values.iter().filter(|(_, value)| *value == Sql::Null);
+        let nulls = nulls.count();
         // Name, workload, kind, headline, cache, parameters, outcome and notes are never NULL.
         assert_eq!(nulls, values.len() - 8);
     }

@@ -11,6 +11,7 @@ use fslab_model::{
 };
 use rusqlite::{Connection, Row};
 
+use crate::bounds::Extent;
 use crate::codec::{
     read, read_histogram, read_integer, read_json, read_optional_json, read_parsed,
 };
@@ -81,7 +82,9 @@ impl Store {
             )?;
             let mut rows = statement.query([run_key(connection, run)?])?;
             let mut done = BTreeSet::new();
+            let mut extent = Extent::of(connection)?;
             while let Some(row) = rows.next()? {
+                extent.count(row)?;
                 done.insert(trial_id(row)?);
             }
             Ok(done)
@@ -139,7 +142,7 @@ fn trials(
     content: Content,
 ) -> Result<Vec<TrialRecord>, Fault> {
     let scope = Scope::Run(run);
-    let mut digests = TrialDigests::default();
+    let mut digests = TrialDigests::within(Extent::of(connection)?);
     let mut steps = steps(connection, scope, &mut digests)?;
     let mut phases = phases(connection, scope, &mut digests, content)?;
     let mut facts = facts(connection, scope, &mut digests)?;

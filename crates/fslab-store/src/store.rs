@@ -1,17 +1,25 @@
 //! The connection to a store's database file.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::bounds::Steps;
+use crate::connection::Opened;
 use crate::error::Fault;
-use crate::{StoreError, connection};
+use crate::place::Place;
+use crate::{StoreError, StoreErrorKind, connection, migration};
 
 /// A database of runs. Several processes may read and write the same one.
 pub struct Store {
     pub(crate) connection: Connection,
+    pub(crate) steps: Steps,
     path: PathBuf,
+    place: Place,
+    /// SQLite's counter of changes of the schema, as of the last comparison with fslab's own.
+    schema: Cell<Option<i64>>,
 }
 
 impl Store {
@@ -19,12 +27,10 @@ impl Store {
     /// store of an earlier version.
     ///
     /// # Errors
-    /// `Foreign`, `Damaged`, `Newer`, `Permission`, `NoSpace` and `Busy` are distinct kinds.
+    /// `Foreign`, `StrangeSchema`, `StrangeCompanion`, `Damaged`, `Newer`, `Permission`, `NoSpace`
+    /// and `Busy` are distinct kinds.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self {
-            connection: connection::open_writable(path)?,
-            path: path.to_owned(),
-        })
+        Self::of(path, connection::open_writable(path)?)
     }
 
     /// Opens an existing store for reading; writing fails with `Permission`.
@@ -34,15 +40,23 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; and `Missing` if the file does not exist.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        let (mut connection, current) = connection::open_read_only(path)?;
+        let (mut opened, current) = connection::open_read_only(path)?;
         if !current {
-            drop(connection);
+            drop(opened);
             drop(connection::open_writable(path)?);
-            (connection, _) = connection::open_read_only(path)?;
+            (opened, _) = connection::open_read_only(path)?;
         }
+        Self::of(path, opened)
+    }
+
+    fn of(path: &Path, opened: Opened) -> Result<Self, StoreError> {
+        let place = Place::of(path).map_err(|error| StoreError::io(error, "open", path))?;
         Ok(Self {
-            connection,
+            connection: opened.connection,
+            steps: opened.steps,
             path: path.to_owned(),
+            place,
+            schema: Cell::new(None),
         })
     }
 
@@ -57,30 +71,97 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        self.steps.renew();
         let read = || {
             let transaction =
                 Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
+            self.ensure_schema(&transaction)?;
             work(&transaction)
         };
         read().map_err(|fault: Fault| fault.at("read", &self.path))
     }
 
     /// Runs `work` as one transaction, durable when this returns, or rolled back.
+    ///
+    /// # Errors
+    /// `Gone` if the path no longer leads to the file. What was stored, and what `work` writes, is
+    /// then in a copy beside it, as far as one could be made.
     pub(crate) fn writing<T>(
         &mut self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+        work: impl Fn(&Connection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        let write = || {
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let result = work(&transaction)?;
-            transaction.commit()?;
-            Ok(result)
-        };
-        let result: Result<T, Fault> = write();
-        result.map_err(|fault| fault.at("write to", &self.path))
+        let written = self.attempt(&work);
+        if self.place.is_kept() {
+            return written.map_err(|fault| fault.at("write to", &self.path));
+        }
+        let is_written = written.is_ok();
+        let gone = self.move_to_copy()?;
+        // SQLite's rollback journal does not allow changes of a file that has lost its name.
+        if !is_written && let Err(fault) = self.attempt(&work) {
+            return Err(fault.at("write to", &self.path));
+        }
+        Err(gone)
     }
+
+    fn attempt<T>(&mut self, work: impl Fn(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.steps.renew();
+        let schema = &self.schema;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        ensure_schema(&transaction, schema)?;
+        let result = work(&transaction)?;
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// Refuses a store whose file was removed or replaced after it was opened: nothing that was
+    /// written to it can be found at its path.
+    ///
+    /// # Errors
+    /// `Gone`, with a copy of everything that was stored, as far as one could be made.
+    pub fn ensure_in_place(&mut self) -> Result<(), StoreError> {
+        match self.place.is_kept() {
+            true => Ok(()),
+            false => Err(self.move_to_copy()?),
+        }
+    }
+
+    /// Copies the database, which is still open, to another file beside its path, and goes on
+    /// there. Returns the error to report.
+    fn move_to_copy(&mut self) -> Result<StoreError, StoreError> {
+        let gone = |kept| StoreError::new(StoreErrorKind::Gone { kept }, "write to", &self.path);
+        if let Some(copy) = self.place.copy() {
+            return Ok(gone(Some(copy.to_owned())));
+        }
+        self.steps.renew();
+        let copy = self
+            .place
+            .write_copy(&self.connection)
+            .map_err(|error| gone(None).because(error))?;
+        let error = gone(Some(copy.clone()));
+        let opened = connection::open_writable(&copy)?;
+        (self.connection, self.steps) = (opened.connection, opened.steps);
+        self.schema.set(None);
+        self.place.set_copy(copy);
+        Ok(error)
+    }
+
+    fn ensure_schema(&self, connection: &Connection) -> Result<(), Fault> {
+        ensure_schema(connection, &self.schema)
+    }
+}
+
+/// Refuses a schema that another process has changed since it was compared with fslab's own.
+/// `known` is SQLite's counter of changes then.
+fn ensure_schema(connection: &Connection, known: &Cell<Option<i64>>) -> Result<(), Fault> {
+    let mut statement = connection.prepare_cached("PRAGMA schema_version")?;
+    let version = Some(statement.query_row([], |row| row.get(0))?);
+    if known.get() != version {
+        migration::ensure_current(connection)?;
+        known.set(version);
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Store {
@@ -131,5 +212,32 @@ mod tests {
             )
         });
         assert_eq!(rows.expect("reads"), 0);
+    }
+
+    /// Without shared memory SQLite keeps its rollback journal, and refuses to change a file that
+    /// has lost its name.
+    #[test]
+    fn a_record_that_could_not_be_written_any_more_is_in_the_copy() {
+        let text = include_str!("../../../tests/fixtures/stores/v8.json");
+        let run: fslab_model::RunRecord = serde_json::from_str(text).expect("a run");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.db");
+        let mut store = Store::open(&path).expect("opens");
+        store
+            .connection
+            .pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+            .expect("another journal");
+        store.begin_run(&run.header).expect("begins");
+        std::fs::remove_file(&path).expect("removed");
+        let error = store
+            .add_trial(&run.header.run, &run.trials[0])
+            .expect_err("says so");
+        let StoreErrorKind::Gone { kept: Some(copy) } = error.kind() else {
+            panic!("{error:?}");
+        };
+        drop(store);
+        let copy = Store::open_read_only(copy).expect("opens");
+        let kept = copy.run(&crate::RunSelector::Last).expect("reads");
+        assert_eq!(kept.trials, run.trials[..1]);
     }
 }

@@ -7,25 +7,14 @@ use fslab_model::{
     phase_metrics, trial_metrics,
 };
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension};
 
-use crate::codec::{integer, json, read, read_json};
-use crate::digest::{seal_run, seal_trial};
+use crate::codec::{integer, json, read, read_json, real};
+use crate::digest::Table;
 use crate::error::Fault;
 use crate::listing::nearest_run;
+use crate::sealing::{TrialRows, WrittenRun, WrittenTrial, change_run, insert};
 use crate::{Store, StoreError, StoreErrorKind, phase_columns};
-
-const INSERT_RUN: &str = "
-    INSERT INTO runs (id, study, title, plan, plan_hash, seed, venue, size_bytes, engine, cold,
-                      subjects, repeats, repeats_max, fslab, machine, command, started_unix_s)
-    VALUES (:id, :study, :title, :plan, :plan_hash, :seed, :venue, :size_bytes, :engine, :cold,
-            :subjects, :repeats, :repeats_max, :fslab, :machine, :command, :started_unix_s)";
-
-const INSERT_TRIAL: &str = "
-    INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                        failure, console, insight, kernel_log, perturbation, survival)
-    VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
-            :failure, :console, :insight, :kernel_log, :perturbation, :survival)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -42,10 +31,13 @@ impl Store {
     /// `TrialDone` if the trial has a record without a failure, `UnknownRun` if its run was not
     /// begun.
     pub fn add_trial(&mut self, run: &RunId, trial: &TrialRecord) -> Result<(), StoreError> {
+        let steps = self.steps.clone();
         self.writing(|connection| {
             let key = run_key(connection, run)?;
+            steps.renew_to_write(rows_of(trial));
             remove_failed(connection, key, run, trial)?;
-            insert_trial(connection, key, trial, &mut MetricKeys::default())
+            let written = insert_trial(connection, (key, run), trial, &mut MetricKeys::default());
+            written?.ensure(connection)
         })
     }
 
@@ -55,16 +47,25 @@ impl Store {
     /// # Errors
     /// As [`Store::begin_run`] and [`Store::add_trial`].
     pub fn add_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError> {
+        let steps = self.steps.clone();
         self.writing(|connection| {
             let mut keys = MetricKeys::default();
+            let (mut headers, mut trials) = (Vec::new(), Vec::new());
             for run in runs {
-                let (name, key) = (&run.header.run, insert_run(connection, &run.header)?);
+                let header = insert_run(connection, &run.header)?;
+                let (name, key) = (&run.header.run, header.key());
+                headers.push(header);
                 for trial in &run.trials {
+                    steps.renew_to_write(rows_of(trial));
                     remove_failed(connection, key, name, trial)?;
-                    insert_trial(connection, key, trial, &mut keys)?;
+                    trials.push(insert_trial(connection, (key, name), trial, &mut keys)?);
                 }
             }
-            Ok(())
+            // After the last change of the file.
+            let all = runs.iter().flat_map(|run| &run.trials);
+            steps.renew_to_write(all.map(rows_of).sum());
+            headers.iter().try_for_each(|run| run.ensure(connection))?;
+            trials.iter().try_for_each(|trial| trial.ensure(connection))
         })
     }
 
@@ -92,11 +93,12 @@ impl Store {
                 return Ok(());
             }
             let repeats_max = plan.adaptive.as_ref().map(|adaptive| adaptive.repeats_max);
-            connection.execute(
-                "UPDATE runs SET plan = ?2, repeats = ?3, repeats_max = ?4 WHERE key = ?1",
-                (key, json(&plan), plan.repeats, repeats_max),
-            )?;
-            seal_run(connection, key)
+            let changes = vec![
+                ("plan", json(&plan).into()),
+                ("repeats", plan.repeats.into()),
+                ("repeats_max", repeats_max.into()),
+            ];
+            change_run(connection, key, changes)
         })
     }
 
@@ -148,7 +150,7 @@ fn plan_of(connection: &Connection, run: i64) -> Result<Plan, Fault> {
     }
 }
 
-fn insert_run(connection: &Connection, header: &RunHeader) -> Result<i64, Fault> {
+fn insert_run(connection: &Connection, header: &RunHeader) -> Result<WrittenRun, Fault> {
     match row_of(connection, &header.run)? {
         None => {}
         Some((_, None)) => {
@@ -163,30 +165,45 @@ fn insert_run(connection: &Connection, header: &RunHeader) -> Result<i64, Fault>
         .iter()
         .map(|planned| &planned.subject)
         .collect();
-    connection
-        .prepare_cached(INSERT_RUN)?
-        .execute(named_params! {
-            ":id": header.run.as_str(),
-            ":study": plan.study,
-            ":title": plan.title,
-            ":plan": json(plan),
-            ":plan_hash": header.plan_hash.as_str(),
-            ":seed": plan.seed.to_string(),
-            ":venue": plan.venue.kind().as_str(),
-            ":size_bytes": integer("runs.size_bytes", plan.size_bytes.0)?,
-            ":engine": plan.engine,
-            ":cold": plan.cold.as_str(),
-            ":subjects": json(&subjects),
-            ":repeats": plan.repeats,
-            ":repeats_max": plan.adaptive.as_ref().map(|adaptive| adaptive.repeats_max),
-            ":fslab": header.fslab,
-            ":machine": json(&header.machine),
-            ":command": json(&header.command),
-            ":started_unix_s": integer("runs.started_unix_s", header.started_unix_s)?,
-        })?;
-    let key = connection.last_insert_rowid();
-    seal_run(connection, key)?;
-    Ok(key)
+    let repeats_max = plan.adaptive.as_ref().map(|adaptive| adaptive.repeats_max);
+    let values = vec![
+        ("id", text(header.run.as_str())),
+        ("study", text(&plan.study)),
+        ("title", text(&plan.title)),
+        ("plan", json(plan).into()),
+        ("plan_hash", text(header.plan_hash.as_str())),
+        ("seed", plan.seed.to_string().into()),
+        ("venue", text(plan.venue.kind().as_str())),
+        (
+            "size_bytes",
+            integer("runs.size_bytes", plan.size_bytes.0)?.into(),
+        ),
+        ("engine", text(&plan.engine)),
+        ("cold", text(plan.cold.as_str())),
+        ("subjects", json(&subjects).into()),
+        ("repeats", plan.repeats.into()),
+        ("repeats_max", repeats_max.into()),
+        ("fslab", text(&header.fslab)),
+        ("machine", json(&header.machine).into()),
+        ("command", json(&header.command).into()),
+        (
+            "started_unix_s",
+            integer("runs.started_unix_s", header.started_unix_s)?.into(),
+        ),
+    ];
+    WrittenRun::insert(connection, values)
+}
+
+fn text(text: &str) -> Sql {
+    Sql::Text(text.to_owned())
+}
+
+/// The rows of a record, about: those of metrics are estimated.
+fn rows_of(record: &TrialRecord) -> u64 {
+    const METRICS_A_PHASE: usize = 64;
+    let of_phase = |phase: &PhaseRecord| 2 + phase.latencies.len() + METRICS_A_PHASE;
+    let phases: usize = record.phases.iter().map(of_phase).sum();
+    (1 + record.steps.len() + record.facts.len() + METRICS_A_PHASE + phases) as u64
 }
 
 /// Removes an earlier failed record of the trial; refuses if it is done.
@@ -217,118 +234,169 @@ fn remove_failed(
 
 fn insert_trial(
     connection: &Connection,
-    run: i64,
+    (key, run): (i64, &RunId),
     record: &TrialRecord,
     keys: &mut MetricKeys,
-) -> Result<(), Fault> {
+) -> Result<WrittenTrial, Fault> {
     let (outcome, failure) = match &record.outcome {
         TrialOutcome::Done => ("done", None),
         TrialOutcome::Failed { failure } => ("failed", Some(json(failure))),
     };
-    connection
-        .prepare_cached(INSERT_TRIAL)?
-        .execute(named_params! {
-            ":run": run,
-            ":cell": record.trial.cell.0,
-            ":repeat": record.trial.repeat,
-            ":subject": record.subject.to_string(),
-            ":position": record.position,
-            ":started_unix_s": integer("trials.started_unix_s", record.started_unix_s)?,
-            ":elapsed_ns": integer("trials.elapsed_ns", record.elapsed_ns)?,
-            ":outcome": outcome,
-            ":failure": failure,
-            ":console": record.console,
-            ":insight": record.insight.as_ref().map(json),
-            ":kernel_log": (!record.kernel_log.is_empty()).then(|| json(&record.kernel_log)),
-            ":perturbation":
-                (!record.perturbation.is_none()).then(|| json(&record.perturbation)),
-            ":survival": record.survival.as_ref().map(json),
-        })?;
-    let trial = connection.last_insert_rowid();
-    insert_steps(connection, trial, record)?;
-    insert_facts(connection, trial, record)?;
-    let mut metrics = connection
-        .prepare_cached("INSERT INTO trial_metrics (trial, metric, value) VALUES (?1, ?2, ?3)")?;
-    for metric in trial_metrics(record) {
-        metrics.execute((trial, keys.key(connection, &metric)?, metric.value))?;
+    let kernel_log = (!record.kernel_log.is_empty()).then(|| json(&record.kernel_log));
+    let perturbation = (!record.perturbation.is_none()).then(|| json(&record.perturbation));
+    let values = [
+        ("run", key.into()),
+        ("cell", record.trial.cell.0.into()),
+        ("repeat", record.trial.repeat.into()),
+        ("subject", record.subject.to_string().into()),
+        ("position", record.position.into()),
+        (
+            "started_unix_s",
+            integer("trials.started_unix_s", record.started_unix_s)?.into(),
+        ),
+        (
+            "elapsed_ns",
+            integer("trials.elapsed_ns", record.elapsed_ns)?.into(),
+        ),
+        ("outcome", text(outcome)),
+        ("failure", failure.into()),
+        ("console", text(&record.console)),
+        ("insight", record.insight.as_ref().map(json).into()),
+        ("kernel_log", kernel_log.into()),
+        ("perturbation", perturbation.into()),
+        ("survival", record.survival.as_ref().map(json).into()),
+    ];
+    let mut rows = TrialRows::default();
+    let joined = [("run_id", text(run.as_str()))];
+    let trial = rows.insert(connection, Table::Trials, &values, &joined)?;
+    insert_steps(connection, trial, record, &mut rows)?;
+    for (name, value) in &record.facts {
+        let values = [
+            ("trial", trial.into()),
+            ("name", text(name)),
+            ("value", text(value)),
+        ];
+        rows.insert(connection, Table::Facts, &values, &[])?;
+    }
+    for metric in by_name(trial_metrics(record)) {
+        let values = metric_values(connection, ("trial", trial), &metric, keys)?;
+        rows.insert(
+            connection,
+            Table::TrialMetrics,
+            &values,
+            &definition(&metric),
+        )?;
     }
     for (ordinal, phase) in (0_u32..).zip(&record.phases) {
-        insert_phase(connection, trial, ordinal, phase, keys)?;
+        insert_phase(connection, (trial, ordinal), phase, keys, &mut rows)?;
     }
-    seal_trial(connection, trial)
+    rows.seal(connection, trial)
 }
 
-fn insert_steps(connection: &Connection, trial: i64, record: &TrialRecord) -> Result<(), Fault> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO steps (trial, ordinal, step, command, elapsed_ns, exit_code, output)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
+fn insert_steps(
+    connection: &Connection,
+    trial: i64,
+    record: &TrialRecord,
+    rows: &mut TrialRows,
+) -> Result<(), Fault> {
     for (ordinal, step) in (0_u32..).zip(&record.steps) {
-        let elapsed_ns = integer("steps.elapsed_ns", step.elapsed_ns)?;
-        let command = json(&step.command);
-        let values = (
-            trial,
-            ordinal,
-            &step.step,
-            command,
-            elapsed_ns,
-            step.exit_code,
-            &step.output,
-        );
-        statement.execute(values)?;
-    }
-    Ok(())
-}
-
-fn insert_facts(connection: &Connection, trial: i64, record: &TrialRecord) -> Result<(), Fault> {
-    let mut statement =
-        connection.prepare_cached("INSERT INTO facts (trial, name, value) VALUES (?1, ?2, ?3)")?;
-    for (name, value) in &record.facts {
-        statement.execute((trial, name, value))?;
+        let values = [
+            ("trial", trial.into()),
+            ("ordinal", ordinal.into()),
+            ("step", text(&step.step)),
+            ("command", json(&step.command).into()),
+            (
+                "elapsed_ns",
+                integer("steps.elapsed_ns", step.elapsed_ns)?.into(),
+            ),
+            ("exit_code", step.exit_code.into()),
+            ("output", text(&step.output)),
+        ];
+        rows.insert(connection, Table::Steps, &values, &[])?;
     }
     Ok(())
 }
 
 fn insert_phase(
     connection: &Connection,
-    trial: i64,
-    ordinal: u32,
+    (trial, ordinal): (i64, u32),
     phase: &PhaseRecord,
     keys: &mut MetricKeys,
+    rows: &mut TrialRows,
 ) -> Result<(), Fault> {
-    let mut values = vec![Sql::from(trial), Sql::from(ordinal)];
+    let mut values = vec![("trial", trial.into()), ("ordinal", ordinal.into())];
     values.extend(phase_columns::values(phase)?);
-    connection
-        .prepare_cached(&phase_columns::INSERT)?
-        .execute(params_from_iter(values))?;
-    let key = connection.last_insert_rowid();
-    let mut latencies = connection.prepare_cached(
-        "INSERT INTO latencies (phase, ordinal, operation, histogram) VALUES (?1, ?2, ?3, ?4)",
-    )?;
+    let key = rows.insert(connection, Table::Phases, &values, &[])?;
+    let of_phase = ("phase_ordinal", Sql::from(ordinal));
     for (ordinal, latency) in (0_u32..).zip(&phase.latencies) {
-        let histogram = latency.histogram.to_bytes();
-        latencies.execute((key, ordinal, &latency.operation, histogram))?;
+        let values = [
+            ("phase", key.into()),
+            ("ordinal", ordinal.into()),
+            ("operation", text(&latency.operation)),
+            ("histogram", latency.histogram.to_bytes().into()),
+        ];
+        rows.insert(
+            connection,
+            Table::Latencies,
+            &values,
+            std::slice::from_ref(&of_phase),
+        )?;
     }
     if let Some(series) = &phase.series {
-        let interval_ns = integer("series.interval_ns", series.interval_ns)?;
-        connection
-            .prepare_cached(
-                "INSERT INTO series (phase, interval_ns, operations, bytes)
-                 VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute((
-                key,
-                interval_ns,
-                json(&series.operations),
-                json(&series.bytes),
-            ))?;
+        let values = [
+            ("phase", key.into()),
+            (
+                "interval_ns",
+                integer("series.interval_ns", series.interval_ns)?.into(),
+            ),
+            ("operations", json(&series.operations).into()),
+            ("bytes", json(&series.bytes).into()),
+        ];
+        rows.insert(
+            connection,
+            Table::Series,
+            &values,
+            std::slice::from_ref(&of_phase),
+        )?;
     }
-    let mut metrics = connection
-        .prepare_cached("INSERT INTO phase_metrics (phase, metric, value) VALUES (?1, ?2, ?3)")?;
-    for metric in phase_metrics(phase) {
-        metrics.execute((key, keys.key(connection, &metric)?, metric.value))?;
+    for metric in by_name(phase_metrics(phase)) {
+        let values = metric_values(connection, ("phase", key), &metric, keys)?;
+        let [name, unit, better] = definition(&metric);
+        let joined = [of_phase.clone(), name, unit, better];
+        rows.insert(connection, Table::PhaseMetrics, &values, &joined)?;
     }
     Ok(())
+}
+
+/// The order in which digests cover metrics.
+fn by_name(metrics: impl IntoIterator<Item = Metric>) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = metrics.into_iter().collect();
+    metrics.sort_by_key(|metric| metric.definition.name);
+    metrics
+}
+
+fn metric_values(
+    connection: &Connection,
+    (owner, key): (&'static str, i64),
+    metric: &Metric,
+    keys: &mut MetricKeys,
+) -> Result<[(&'static str, Sql); 3], Fault> {
+    let metric_key = keys.key(connection, metric)?;
+    Ok([
+        (owner, key.into()),
+        ("metric", metric_key.into()),
+        ("value", real(metric.value)),
+    ])
+}
+
+/// What a digest covers of the metric's own row.
+fn definition(metric: &Metric) -> [(&'static str, Sql); 3] {
+    let definition = metric.definition;
+    [
+        ("name", text(definition.name)),
+        ("unit", text(definition.unit.symbol())),
+        ("better", text(definition.better.as_str())),
+    ]
 }
 
 /// Keys of the rows of `metrics` used so far.
@@ -342,24 +410,28 @@ impl MetricKeys {
         if let Some(key) = self.0.get(definition.name) {
             return Ok(*key);
         }
-        let mut known = connection.prepare_cached("SELECT key FROM metrics WHERE name = ?1")?;
+        let (unit, better) = (definition.unit.symbol(), definition.better.as_str());
+        let mut known = connection
+            .prepare_cached("SELECT key, (unit, better) = (?2, ?3) FROM metrics WHERE name = ?1")?;
         let found = known
-            .query_row([definition.name], |row| row.get(0))
+            .query_row((definition.name, unit, better), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .optional()?;
         let key = match found {
-            Some(key) => key,
+            Some((key, true)) => key,
+            Some((_, false)) => {
+                let name = definition.name.to_owned();
+                return Err(StoreErrorKind::OtherMetric { name }.into());
+            }
             None => {
-                connection
-                    .prepare_cached(
-                        "INSERT INTO metrics (name, unit, better, title) VALUES (?1, ?2, ?3, ?4)",
-                    )?
-                    .execute((
-                        definition.name,
-                        definition.unit.symbol(),
-                        definition.better.as_str(),
-                        definition.title,
-                    ))?;
-                connection.last_insert_rowid()
+                let values = [
+                    ("name", text(definition.name)),
+                    ("unit", text(unit)),
+                    ("better", text(better)),
+                    ("title", text(definition.title)),
+                ];
+                insert(connection, "metrics", &values)?
             }
         };
         self.0.insert(definition.name, key);

@@ -145,6 +145,7 @@ impl ExecutionArgs {
         let judge = SurvivalJudge::of(&header.plan, executor, settings)?;
         let executor = judge.as_ref().map_or(executor, |judge| judge);
         let outcome = self.conduct(&header, &mut store, executor, jobs)?;
+        store.ensure_in_place()?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.report(&record, outcome)
     }

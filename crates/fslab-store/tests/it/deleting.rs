@@ -109,10 +109,18 @@ fn a_run_with_an_invalid_name_is_listed_as_damaged_and_can_be_deleted() {
     assert!(connection.execute(insert, [""]).is_err());
     assert!(connection.execute(insert, ["x".repeat(129)]).is_err());
     // As an earlier version stored it.
+    let trigger: String = connection
+        .query_row(
+            "SELECT sql FROM sqlite_schema WHERE name = 'run_named'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("its text");
     connection
         .execute("DROP TRIGGER run_named", [])
         .expect("dropped");
     connection.execute(insert, ["a/b"]).expect("inserted");
+    connection.execute_batch(&trigger).expect("made again");
     drop(connection);
 
     let mut store = Store::open(&path).expect("opens");

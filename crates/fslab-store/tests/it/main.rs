@@ -3,6 +3,7 @@
 mod damage;
 mod deleting;
 mod listed;
+mod losing;
 mod opening;
 mod past_versions;
 mod queries;
@@ -12,3 +13,4 @@ mod sample;
 mod scale;
 mod selecting;
 mod sharing;
+mod strangers;
