@@ -14,7 +14,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use fslab_compare::Analysis;
-use fslab_report::{exhibits, html, sentences, tables};
+use fslab_report::{Cells, exhibits, html, sentences, tables};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
@@ -69,7 +69,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 if let Some(svg) = exhibit.svg() {
                     fs::write(folder.join(format!("{name}.svg")), svg)?;
                 }
-                fs::write(folder.join(format!("{name}.csv")), exhibit.csv()?)?;
+                fs::write(
+                    folder.join(format!("{name}.csv")),
+                    exhibit.csv(Cells::Guarded)?,
+                )?;
             }
         }
     }

@@ -7,7 +7,7 @@ use fslab_model::{RunRecord, Subject};
 use fslab_stats::Estimate;
 use serde::Serialize;
 
-use crate::{ReportError, tables};
+use crate::{Cells, ReportError, tables};
 
 /// The run as indented JSON with a final newline; reads back as the same record. Three things are
 /// added that no record has: if repeats are perturbed, the sensitivity of each figure; the phases
@@ -143,7 +143,7 @@ fn sensitivities(run: &RunRecord) -> Vec<Sensitivity> {
 ///
 /// # Errors
 /// [`ReportError::Csv`] if a row cannot be written.
-pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
+pub fn csv_long(run: &RunRecord, cells: Cells) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let columns = DIMENSIONS.into_iter().chain(["metric", "value", "unit"]);
     writer.write_record(columns.chain(PLACES))?;
@@ -156,7 +156,8 @@ pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
         let dimensions = dimensions.iter().map(String::as_str);
         let places = observation.places();
         let places = places.iter().map(String::as_str);
-        writer.write_record(dimensions.chain([metric, &value, unit]).chain(places))?;
+        let row = dimensions.chain([metric, &value, unit]).chain(places);
+        writer.write_record(cells.row(row))?;
     }
     into_text(writer)
 }

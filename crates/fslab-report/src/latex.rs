@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{Align, Column, Table, TableCell, Tone};
+use crate::{Align, Column, Table, TableCell, Tone, xml};
 
 /// A table with more rows may break across pages.
 const ROWS_MAX: usize = 40;
@@ -15,7 +15,7 @@ const LONG_SHARE: (f64, f64) = (0.25, 0.7);
 const COLUMNS_MAX: usize = 7;
 
 /// Characters with a meaning in LaTeX, or that the fonts of pdfLaTeX lack.
-const ESCAPES: [(char, &str); 34] = [
+const ESCAPES: [(char, &str); 35] = [
     ('\\', r"\textbackslash{}"),
     ('&', r"\&"),
     ('%', r"\%"),
@@ -30,6 +30,8 @@ const ESCAPES: [(char, &str); 34] = [
     ('>', r"\textgreater{}"),
     ('|', r"\textbar{}"),
     ('"', "''"),
+    // At the begin of a row, it would open an option of the line break or rule before it.
+    ('[', "{[}"),
     ('`', r"\textasciigrave{}"),
     ('\u{a0}', "~"),
     ('–', "--"),
@@ -197,11 +199,20 @@ fn escape(text: &str) -> String {
         match ESCAPES.iter().find(|(known, _)| *known == letter) {
             Some((_, sequence)) => escaped.push_str(sequence),
             None if letter.is_whitespace() => escaped.push(' '),
-            None if letter.is_control() => {}
+            // A star at the begin of a row would be one of the line break before it.
+            None if letter == '*' => escaped.push_str("{*}"),
+            None if letter.is_control() || is_unprintable(letter) => {}
             None => escaped.push(letter),
         }
     }
     escaped
+}
+
+/// True for characters that have no glyph in any font: they turn the direction of a text, or may
+/// not be in one.
+fn is_unprintable(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    turns || xml::is_forbidden(letter)
 }
 
 /// A label of letters, digits and hyphens.

@@ -29,9 +29,11 @@ mod page;
 mod palette;
 mod recommendation;
 mod sentences;
+mod spreadsheet;
 mod table;
 pub mod tables;
 pub mod wording;
+mod xml;
 
 pub use chapter::Chapter;
 pub use diff::{
@@ -49,4 +51,5 @@ pub use figures::{Figure, figures};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};
 pub use recommendation::{Answer, Remark, Reservations, answer};
 pub use sentences::{Sentence, SentenceKind, sentences};
-pub use table::{Align, Column, Table, TableCell, Tone};
+pub use spreadsheet::{Cells, unguarded};
+pub use table::{Align, Column, Table, TableCell, Tone, escape_markdown};

@@ -1,6 +1,6 @@
 //! Tables as data; terminal, HTML, Markdown, CSV and LaTeX are renderings.
 
-use crate::ReportError;
+use crate::{Cells, ReportError, xml};
 
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl Table {
             text += &row(cells.iter().map(markdown_cell).collect());
         }
         for note in &self.notes {
-            text += &format!("\n{}\n", escape_markdown(note));
+            text += &format!("\n{}\n", markdown_line(note));
         }
         text
     }
@@ -243,11 +243,11 @@ impl Table {
     ///
     /// # Errors
     /// [`ReportError::Csv`] if the rows differ in length.
-    pub fn to_csv(&self) -> Result<String, ReportError> {
+    pub fn to_csv(&self, cells: Cells) -> Result<String, ReportError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(self.columns.iter().map(Column::full_title))?;
-        for cells in &self.rows {
-            writer.write_record(cells.iter().map(TableCell::line))?;
+        writer.write_record(cells.row(self.columns.iter().map(Column::full_title)))?;
+        for row in &self.rows {
+            writer.write_record(cells.row(row.iter().map(TableCell::line)))?;
         }
         crate::export::into_text(writer)
     }
@@ -267,7 +267,8 @@ impl Column {
 fn markdown_cell(cell: &TableCell) -> String {
     let line = cell.line();
     if cell.code && !line.contains('`') {
-        return format!("`{}`", line.replace('|', "\\|").replace('\n', " "));
+        let plain = line.replace(|c: char| c.is_whitespace() || xml::is_forbidden(c), " ");
+        return format!("`{}`", plain.replace('|', "\\|"));
     }
     match cell.tone {
         Tone::Strong => format!("**{}**", escape_markdown(&line)),
@@ -275,15 +276,46 @@ fn markdown_cell(cell: &TableCell) -> String {
     }
 }
 
-fn escape_markdown(text: &str) -> String {
+/// A text without Markdown's marks, for a part of a line: neither markup, nor HTML and its
+/// entities, nor what GitHub adds (strikethrough, mathematics).
+#[must_use]
+pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::new();
-    for letter in text.chars() {
+    for (at, letter) in text.char_indices() {
         match letter {
-            '\n' | '\r' => escaped.push(' '),
             '<' => escaped.push_str("&lt;"),
-            '\\' | '|' | '*' | '_' | '`' | '[' | ']' => escaped.extend(['\\', letter]),
+            '&' if begins_entity(&text[at..]) => escaped.push_str("&amp;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '$' => {
+                escaped.extend(['\\', letter]);
+            }
+            _ if letter.is_whitespace() => escaped.push(' '),
+            _ if letter.is_control() || xml::is_forbidden(letter) => {}
             _ => escaped.push(letter),
         }
     }
     escaped
+}
+
+/// The same for a line of its own, which begins neither a heading, a quotation, a list nor a rule.
+fn markdown_line(text: &str) -> String {
+    let escaped = escape_markdown(text);
+    let digits = escaped.chars().take_while(char::is_ascii_digit).count();
+    let mark = escaped[digits..].chars().next();
+    let is_mark = match digits {
+        0 => matches!(mark, Some('#' | '>' | '-' | '+' | '=')),
+        _ => matches!(mark, Some('.' | ')')),
+    };
+    match is_mark {
+        true => format!("{}\\{}", &escaped[..digits], &escaped[digits..]),
+        false => escaped,
+    }
+}
+
+/// `&amp;` and the like, which Markdown replaces.
+fn begins_entity(text: &str) -> bool {
+    let name = text.strip_prefix('&').and_then(|rest| rest.split_once(';'));
+    name.is_some_and(|(name, _)| {
+        let name = name.strip_prefix('#').unwrap_or(name);
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric())
+    })
 }

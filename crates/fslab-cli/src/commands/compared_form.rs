@@ -1,7 +1,7 @@
 //! The output formats that `diff` and `gate` share.
 
 use clap::ValueEnum;
-use fslab_report::Table;
+use fslab_report::{Cells, Table};
 use serde::Serialize;
 
 use crate::exit::CommandError;
@@ -29,11 +29,12 @@ impl Form {
         self,
         (label, table): (&str, &Table),
         document: &impl Serialize,
+        cells: Cells,
     ) -> Result<String, CommandError> {
         Ok(match self {
             Self::Table => screen::render(table),
             Self::Markdown => table.to_markdown(),
-            Self::Csv => table.to_csv()?,
+            Self::Csv => table.to_csv(cells)?,
             Self::Latex => table.to_latex(label),
             Self::Json => screen::json(document)?,
         })

@@ -9,6 +9,7 @@ use fslab_report::{DiffDocument, MeetingsDocument, diff_table, meetings_table};
 
 use super::compared_form::Form;
 use super::compared_runs::ComparedArgs;
+use super::csv_args::CsvArgs;
 use super::output_file::put;
 use crate::exit::{CommandResult, Exit};
 use crate::screen;
@@ -34,17 +35,20 @@ pub(crate) struct DiffArgs {
     /// Write to a file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    csv: CsvArgs,
 }
 
 impl DiffArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let form = if self.json { Form::Json } else { self.format };
+        let cells = self.csv.cells();
         if self.dry_run {
             let meet = self.compared.meet()?;
             let [base, new] = [&meet.base, &meet.new].map(|runs| wording::run_names(runs));
             let document = MeetingsDocument::of(&meet.meetings);
             let table = meetings_table(&meet.meetings, &named(&base), &named(&new));
-            let text = form.text(("meetings", &table), &document)?;
+            let text = form.text(("meetings", &table), &document, cells)?;
             put(text.as_bytes(), self.output.as_deref())?;
             return Ok(Exit::Done);
         }
@@ -55,7 +59,11 @@ impl DiffArgs {
                  within 1 %"
             ));
         }
-        let text = form.text(("diff", &diff_table(&diff)), &DiffDocument::of(&diff))?;
+        let text = form.text(
+            ("diff", &diff_table(&diff)),
+            &DiffDocument::of(&diff),
+            cells,
+        )?;
         put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fslab_model::{Failure, FailureKind, RunRecord};
 
+use super::csv_args::CsvArgs;
 use super::output_file::put;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -53,6 +54,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    csv: CsvArgs,
+    #[command(flatten)]
     store: StoreArgs,
 }
 
@@ -73,8 +76,14 @@ impl ExportArgs {
     fn content(&self, record: &RunRecord) -> Result<Vec<u8>, CommandError> {
         let (text, left_out) = match self.format {
             Format::Json => (fslab_report::json(record)?, Vec::new()),
-            Format::Csv => (fslab_report::csv_long(record)?, Vec::new()),
-            Format::CsvWide => (fslab_exchange::csv_wide(record)?, Vec::new()),
+            Format::Csv => (
+                fslab_report::csv_long(record, self.csv.cells())?,
+                Vec::new(),
+            ),
+            Format::CsvWide => (
+                fslab_exchange::csv_wide(record, self.csv.cells())?,
+                Vec::new(),
+            ),
             Format::Bonnie => (
                 fslab_report::bonnie_csv(record)?,
                 Vec::from_iter(fslab_exchange::bonnie_left_out(record)),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fslab_claims::Original;
 use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, RunRecord};
-use fslab_report::{Exhibit, exhibits, then_and_now_pictures};
+use fslab_report::{Cells, Exhibit, exhibits, then_and_now_pictures};
 
 use super::Renderer;
 use super::output_file::OutputDirectory;
@@ -20,6 +20,7 @@ pub(super) fn write(
     record: &RunRecord,
     original: Option<&Original>,
     folder: &OutputDirectory,
+    cells: Cells,
 ) -> Result<Vec<PathBuf>, CommandError> {
     let analysis = Analysis::of(record);
     let mut exhibits = exhibits(&analysis, original);
@@ -38,7 +39,7 @@ pub(super) fn write(
             Ok::<(), CommandError>(())
         };
         write("txt", text(exhibit, Lines::FILE).as_bytes())?;
-        write("csv", exhibit.csv()?.as_bytes())?;
+        write("csv", exhibit.csv(cells)?.as_bytes())?;
         write("tex", latex(exhibit).as_bytes())?;
         let Some(svg) = exhibit.svg() else {
             let reason = exhibit.absence.as_deref().unwrap_or("it has too many rows");

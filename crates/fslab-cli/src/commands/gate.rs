@@ -7,10 +7,11 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use fslab_compare::{Gate, GateRule};
 use fslab_model::{Failure, FailureKind, Percent};
-use fslab_report::{GateDocument, annotations, gate_table, junit};
+use fslab_report::{Cells, GateDocument, annotations, escape_markdown, gate_table, junit};
 
 use super::compared_form::Form;
 use super::compared_runs::ComparedArgs;
+use super::csv_args::CsvArgs;
 use super::output_file::{put, put_file};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen::{self, Lines};
@@ -118,6 +119,8 @@ pub(crate) struct GateArgs {
     /// Also write the result to a file, like junit=gate.xml; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     write: Vec<ResultFile>,
+    #[command(flatten)]
+    csv: CsvArgs,
 }
 
 fn parse_slowdown(text: &str) -> Result<Percent, String> {
@@ -150,15 +153,16 @@ impl GateArgs {
                 ..GateRule::of(self.max_slowdown)
             },
         );
+        let cells = self.csv.cells();
         for ResultFile { format, file } in &self.write {
-            put_file(text(&gate, *format)?.as_bytes(), file)?;
+            put_file(text(&gate, *format, cells)?.as_bytes(), file)?;
         }
         let format = if self.json {
             GateForm::Compared(Form::Json)
         } else {
             self.format
         };
-        put(text(&gate, format)?.as_bytes(), None)?;
+        put(text(&gate, format, cells)?.as_bytes(), None)?;
         if let Some((why, hint)) = gate.why_not().filter(|_| !self.strict) {
             let text = format!("the gate cannot judge: {why}");
             return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
@@ -170,17 +174,18 @@ impl GateArgs {
     }
 }
 
-fn text(gate: &Gate, form: GateForm) -> Result<String, CommandError> {
+fn text(gate: &Gate, form: GateForm, cells: Cells) -> Result<String, CommandError> {
     Ok(match form {
         GateForm::Compared(form) => {
-            let text = form.text(("gate", &gate_table(gate)), &GateDocument::of(gate))?;
+            let text = form.text(("gate", &gate_table(gate)), &GateDocument::of(gate), cells)?;
             match form {
                 Form::Table => {
                     let line = format!("gate {}: {}", gate.outcome(), gate.summary());
                     text + &Lines::of_output().wrap(&screen::plain(&line))
                 }
                 Form::Markdown => {
-                    format!("{text}\n**Gate {}**: {}\n", gate.outcome(), gate.summary())
+                    let summary = escape_markdown(&gate.summary());
+                    format!("{text}\n**Gate {}**: {summary}\n", gate.outcome())
                 }
                 Form::Csv | Form::Latex | Form::Json => text,
             }

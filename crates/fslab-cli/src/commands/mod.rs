@@ -15,6 +15,7 @@ mod crash_judge;
 mod crash_replay;
 mod crash_requests;
 mod crash_table;
+mod csv_args;
 mod delete;
 mod diff;
 mod disk;

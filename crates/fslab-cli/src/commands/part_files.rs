@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use fslab_report::{Chapter, charts as charts_of, table_files};
+use fslab_report::{Cells, Chapter, charts as charts_of, escape_markdown, table_files};
 
 use super::Renderer;
 use super::figure_files::file_name;
@@ -81,7 +81,7 @@ pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
         for chart in charts_of(chapter)? {
             let path = files.unused_path(&run, chart.phase.as_deref(), &chart.kind);
             let svg = files.write(&path, "svg", chart.svg.as_bytes())?;
-            let mut line = format!("- {}: [SVG]({svg})", chart.title);
+            let mut line = format!("- {}: [SVG]({svg})", escape_markdown(&chart.title));
             for (format, drawn) in renderer.formats(&chart.svg, &chart.title) {
                 match drawn {
                     Ok(content) => {
@@ -107,7 +107,11 @@ pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
 }
 
 /// Writes every table as Markdown, CSV and LaTeX, and returns the index.
-pub(super) fn tables(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
+pub(super) fn tables(
+    chapters: &[Chapter],
+    folder: &Path,
+    cells: Cells,
+) -> Result<PathBuf, CommandError> {
     let mut files = IndexedFolder::new(folder, "Tables")?;
     for chapter in chapters {
         let run = chapter.run.header.run.to_string();
@@ -115,13 +119,13 @@ pub(super) fn tables(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
         for file in table_files(chapter) {
             let path = files.unused_path(&run, file.phase.as_deref(), &file.kind);
             let markdown = files.write(&path, "md", file.table.to_markdown().as_bytes())?;
-            let csv = file.table.to_csv()?;
+            let csv = file.table.to_csv(cells)?;
             let csv = files.write(&path, "csv", csv.as_bytes())?;
             let latex = file.table.to_latex(&path.display().to_string());
             let latex = files.write(&path, "tex", latex.as_bytes())?;
             let line = format!(
                 "- {}: [Markdown]({markdown}), [CSV]({csv}), [LaTeX]({latex})\n",
-                file.table.caption
+                escape_markdown(&file.table.caption)
             );
             files.index.push_str(&line);
         }

@@ -9,8 +9,9 @@ use fslab_claims::Original;
 use fslab_compare::{Scaling, merge, merge_gathered, relabel};
 use fslab_exchange::{Gathered, PhaseMap};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
-use fslab_report::{Chapter, Reservations};
+use fslab_report::{Cells, Chapter, Reservations};
 
+use super::csv_args::CsvArgs;
 use super::output_file::OutputDirectory;
 use super::store_args::{StoreArgs, load};
 use super::{answer, figure_files, part_files};
@@ -47,6 +48,8 @@ pub(crate) struct ReportArgs {
     /// of one kind FIRST=OTHER; may be repeated
     #[arg(long, value_name = "THEIRS=OURS", conflicts_with = "across_machines")]
     map: Vec<PhaseMap>,
+    #[command(flatten)]
+    csv: CsvArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -114,9 +117,10 @@ impl ReportArgs {
         prepare_folder(&self.out)?;
         let path = write_as(&names, &loaded, &self.out)?;
         let mut lines = format!("{}\n", path.display());
+        let cells = self.csv.cells();
         if let Some(folder) = &self.figures {
             prepare_folder(folder)?;
-            for file in write_figures(&loaded, &OutputDirectory::create(folder)?)? {
+            for file in write_figures(&loaded, &OutputDirectory::create(folder)?, cells)? {
                 lines.push_str(&format!("{}\n", file.display()));
             }
         }
@@ -137,7 +141,7 @@ impl ReportArgs {
         }
         if let Some(folder) = &self.tables {
             prepare_folder(folder)?;
-            indices.push(part_files::tables(&chapters, folder)?);
+            indices.push(part_files::tables(&chapters, folder, self.csv.cells())?);
         }
         Ok(indices)
     }
@@ -245,14 +249,16 @@ fn chapters(loaded: &[Loaded]) -> Vec<Chapter<'_>> {
 fn write_figures(
     loaded: &[Loaded],
     folder: &OutputDirectory,
+    cells: Cells,
 ) -> Result<Vec<PathBuf>, CommandError> {
     if let [it] = loaded {
-        return figure_files::write(&it.run, it.original.as_ref(), folder);
+        return figure_files::write(&it.run, it.original.as_ref(), folder, cells);
     }
     let mut files = Vec::new();
     for it in loaded {
         let own = folder.folder(it.run.header.run.as_str())?;
-        files.extend(figure_files::write(&it.run, it.original.as_ref(), &own)?);
+        let written = figure_files::write(&it.run, it.original.as_ref(), &own, cells)?;
+        files.extend(written);
     }
     Ok(files)
 }

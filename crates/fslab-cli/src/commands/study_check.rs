@@ -17,6 +17,7 @@ use fslab_store::Store;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::csv_args::CsvArgs;
 use super::store_args::{StoreArgs, load_metrics};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -55,6 +56,8 @@ pub(super) struct CheckArgs {
     /// Print JSON, with every number that a claim is judged by
     #[arg(long, conflicts_with = "csv")]
     json: bool,
+    #[command(flatten)]
+    csv_cells: CsvArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -109,7 +112,7 @@ impl CheckArgs {
         if self.json {
             screen::print_json(&ScorecardDocument::of(card))?;
         } else if self.csv {
-            screen::print(&tables::claims(card).to_csv()?)?;
+            screen::print(&tables::claims(card).to_csv(self.csv_cells.cells())?)?;
         } else {
             screen::print_styled(&screen::render(&tables::claims(card)))?;
         }
@@ -175,7 +178,7 @@ impl CheckArgs {
         if self.json {
             screen::print_json(&both)?;
         } else if self.csv {
-            screen::print(&tables::then_and_now_list(&both).to_csv()?)?;
+            screen::print(&tables::then_and_now_list(&both).to_csv(self.csv_cells.cells())?)?;
         } else if both.groups.is_empty() {
             screen::notice("the original and this run have no figure in common");
         } else {

@@ -112,7 +112,9 @@ impl Table {
 
     fn field<'r>(&self, record: &'r csv::StringRecord, name: &str) -> Option<&'r str> {
         let place = self.names.get(name)?;
-        record.get(*place).filter(|text| !text.is_empty())
+        let text = record.get(*place).filter(|text| !text.is_empty())?;
+        // As an export of fslab writes what a spreadsheet would take for a formula.
+        Some(fslab_report::unguarded(text))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::ExportError;
 use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
 use fslab_model::{METRICS, RunRecord};
+use fslab_report::Cells;
 
 /// A row for each trial, round and phase, with all dimensions of the result and a column for each
 /// metric, in its unit and with all digits; empty if not measured. Figures of a trial outside its
@@ -10,7 +11,7 @@ use fslab_model::{METRICS, RunRecord};
 ///
 /// # Errors
 /// [`ExportError::Csv`] if a row cannot be written.
-pub fn csv_wide(run: &RunRecord) -> Result<String, ExportError> {
+pub fn csv_wide(run: &RunRecord, cells: Cells) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let metrics = METRICS.iter().map(|metric| metric.name);
     writer.write_record(DIMENSIONS.into_iter().chain(metrics).chain(PLACES))?;
@@ -27,7 +28,7 @@ pub fn csv_wide(run: &RunRecord) -> Result<String, ExportError> {
             value.map_or_else(String::new, |value| value.to_string())
         }));
         fields.extend(first.places());
-        writer.write_record(fields)?;
+        writer.write_record(cells.row(fields))?;
     }
     let bytes = writer
         .into_inner()

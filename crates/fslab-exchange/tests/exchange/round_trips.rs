@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fslab_exchange::{csv_wide, fio_json};
 use fslab_model::{Headline, METRICS, PhaseKind, Rounds, RunRecord, Swept, phase_metrics};
-use fslab_report::{bonnie_csv, csv_long, iozone_report, json};
+use fslab_report::{Cells, bonnie_csv, csv_long, iozone_report, json};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
@@ -156,7 +156,7 @@ fn the_long_csv_of_every_run_has_the_same_figures_again() {
         if before.is_empty() {
             continue;
         }
-        let again = run_of(csv_long(&run).expect("CSV"));
+        let again = run_of(csv_long(&run, Cells::Guarded).expect("CSV"));
         assert_eq!(rows(&again), before, "{name}");
         assert_eq!(known_by(&again), known_by(&run), "{name}");
     }
@@ -192,7 +192,7 @@ fn the_long_csv_has_a_row_for_each_round_and_reads_them_back() {
             trial.phases.push(phase);
         }
     }
-    let again = run_of(csv_long(&run).expect("CSV"));
+    let again = run_of(csv_long(&run, Cells::Guarded).expect("CSV"));
     assert_eq!(again.header.plan.rounds, run.header.plan.rounds);
     let figures = |run: &RunRecord| {
         let phases = run.trials.iter().flat_map(|trial| &trial.phases);
@@ -201,7 +201,7 @@ fn the_long_csv_has_a_row_for_each_round_and_reads_them_back() {
     };
     assert_eq!(figures(&again).len(), 12);
     assert_eq!(figures(&again), figures(&run));
-    let wide = csv_wide(&run).expect("CSV");
+    let wide = csv_wide(&run, Cells::Guarded).expect("CSV");
     assert_eq!(
         wide.lines().count(),
         1 + 2 * (1 + 6),
@@ -233,7 +233,7 @@ fn the_sensitivity_of_a_perturbed_run_is_no_loss() {
 #[test]
 fn the_wide_csv_has_a_row_for_each_trial_and_phase() {
     let run = run_of(text("bonnie-1.96-two-machines.csv"));
-    let text = csv_wide(&run).expect("CSV");
+    let text = csv_wide(&run, Cells::Guarded).expect("CSV");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let place = |name: &str| heads.iter().position(|head| head == name).expect(name);
@@ -259,7 +259,7 @@ fn a_file_of_parquet_has_the_rows_of_the_long_csv() {
     let content = fslab_exchange::parquet(&run).expect("Parquet");
     let file = tempfile_of(&content);
     let reader = SerializedFileReader::new(file).expect("a file of Parquet");
-    let csv = csv_long(&run).expect("CSV");
+    let csv = csv_long(&run, Cells::Guarded).expect("CSV");
     let mut lines = csv::Reader::from_reader(csv.as_bytes());
     let heads = lines.headers().expect("heads").clone();
     let mut count = 0;

@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
-use super::svg::{escape, text_width};
+use super::svg::text_width;
 use super::{Label, Names};
 use crate::palette;
+use crate::xml::{self, escape};
 
 const MARGIN: f64 = 14.0;
 /// Height of the title, and of a line of the legend or of the notes.
@@ -214,7 +215,7 @@ impl Drawing {
             ));
         }
         text.push_str("</svg>\n");
-        text
+        xml::document(text)
     }
 }
 

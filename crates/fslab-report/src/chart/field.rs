@@ -15,8 +15,9 @@ use serde_json::{Map, Value, json};
 
 use super::axis::{Axis, rounded};
 use super::outline::{Outline, Point, Zoom, simplified};
-use super::svg::{Anchor, Svg, at, escape};
+use super::svg::{Anchor, Svg, at};
 use crate::palette;
+use crate::xml::escape;
 
 /// Significant digits of a figure: far less than a pixel.
 const DIGITS: usize = 4;

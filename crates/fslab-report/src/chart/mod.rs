@@ -38,7 +38,6 @@ pub(crate) use ratios::{RatioGroup, RatioRow, Ratios};
 pub(crate) use scatter::{Scatter, ScatterPoint};
 pub(crate) use series::{Course, Series};
 pub(crate) use sheet::sheet;
-pub(crate) use svg::escape;
 pub(crate) use winners::{Leader, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.

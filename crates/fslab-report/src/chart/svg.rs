@@ -1,5 +1,6 @@
 //! SVG output of a chart: marks with classes, numbers to a tenth of a pixel, escaped text.
 
+use crate::xml::escape;
 use std::fmt::Write;
 
 use super::WIDTH;
@@ -204,22 +205,6 @@ pub(super) fn at(value: f64) -> String {
     } else {
         text.to_owned()
     }
-}
-
-/// Text escaped for HTML and SVG, attributes included.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

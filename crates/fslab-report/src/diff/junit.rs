@@ -7,7 +7,7 @@ use crate::wording::{figure, ratio, ratio_interval};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::tables::ruling_word;
-use crate::ReportError;
+use crate::{ReportError, xml};
 use fslab_compare::named;
 use fslab_compare::{Check, Gate, Ruling};
 use fslab_compare::{Contrast, Side};
@@ -39,8 +39,8 @@ pub fn junit(gate: &Gate) -> Result<String, ReportError> {
         }
         report.add_test_suite(suite);
     }
-    report
-        .to_string()
+    let text = report.to_string();
+    text.map(xml::document)
         .map_err(|error| ReportError::Xml(error.to_string()))
 }
 

@@ -7,7 +7,7 @@ use super::published::PublishedFigures;
 use super::selection::Selection;
 use super::{bars, bonnie, curves, iozone, lists, loser};
 use crate::chart::{Drawing, Frame, Label, Names, sheet};
-use crate::{ReportError, Table, wording};
+use crate::{Cells, ReportError, Table, wording};
 use fslab_compare::Analysis;
 
 /// A figure or table that a study defines.
@@ -136,22 +136,23 @@ impl Exhibit {
     ///
     /// # Errors
     /// [`ReportError::Csv`] if a row cannot be written.
-    pub fn csv(&self) -> Result<String, ReportError> {
+    pub fn csv(&self, cells: Cells) -> Result<String, ReportError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(["figure", "phase", "subject", "x", "what", "value", "unit"])?;
         for value in &self.values {
             let number = value
                 .value
                 .map_or_else(String::new, |value| value.to_string());
-            writer.write_record([
-                &self.id,
+            let row = [
+                self.id.as_str(),
                 &value.phase,
                 &value.subject,
                 &value.x,
                 &value.what,
                 &number,
                 value.unit,
-            ])?;
+            ];
+            writer.write_record(cells.row(row))?;
         }
         crate::export::into_text(writer)
     }

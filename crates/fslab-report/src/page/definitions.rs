@@ -1,8 +1,8 @@
 //! The definitions of all figures, at the end of the page.
 
 use super::document::slug;
-use crate::chart::escape;
 use crate::figures;
+use crate::xml::escape;
 
 /// Definitions of one kind.
 pub(super) struct Part {

@@ -5,7 +5,7 @@ use fslab_model::{RunRecord, Subject};
 
 use super::{definitions, run};
 use crate::chart::{Label, shapes};
-use crate::{Chapter, ReportError, palette, wording};
+use crate::{Chapter, ReportError, palette, wording, xml};
 use fslab_compare::Analysis;
 
 /// Renders the report of `runs` as one self-contained HTML document.
@@ -49,7 +49,7 @@ pub fn html_of(chapters: &[Chapter]) -> Result<String, ReportError> {
         definitions: definitions::parts(),
         version: env!("CARGO_PKG_VERSION"),
     };
-    Ok(page.render()?)
+    Ok(xml::document(page.render()?))
 }
 
 #[derive(Template)]

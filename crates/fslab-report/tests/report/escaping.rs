@@ -2,7 +2,7 @@
 
 use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, PhaseOutcome, TrialOutcome};
-use fslab_report::{csv_long, html, tables};
+use fslab_report::{Cells, csv_long, html, tables};
 
 use crate::fixture::run_of;
 
@@ -39,7 +39,7 @@ fn no_text_of_a_record_becomes_markup() {
     assert!(page.contains("&lt;"));
     let overview = tables::overview(&Analysis::of(&run)).to_markdown();
     assert!(!overview.contains("<img"), "{overview}");
-    let csv = csv_long(&run).expect("a record");
+    let csv = csv_long(&run, Cells::Guarded).expect("a record");
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert!(
         reader

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fslab_claims::{NamedText, Original};
 use fslab_compare::Analysis;
 use fslab_model::{FigureLayout, FigureSpec, RunRecord};
-use fslab_report::{Exhibit, ReportError, bonnie_csv, exhibits, iozone_report};
+use fslab_report::{Cells, Exhibit, ReportError, bonnie_csv, exhibits, iozone_report};
 
 use crate::fixture::usual;
 use crate::sweep_story::{SUBJECTS, bonnie, figure, home_usb, swept};
@@ -39,7 +39,7 @@ fn every_figure_is_text_numbers_and_a_drawing_that_stands_alone() {
                         .all(|row| row.len() == table.columns.len())
                 );
             }
-            let csv = exhibit.csv().expect("numbers");
+            let csv = exhibit.csv(Cells::Guarded).expect("numbers");
             assert!(csv.lines().count() > 4, "{csv}");
             let svg = exhibit.svg().expect("a drawing");
             assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
@@ -70,7 +70,7 @@ fn a_curve_shows_the_points_that_its_figure_names() {
         .collect();
     assert_eq!(sizes, ["256 KiB", "512 KiB", "1 MiB", "2 MiB"]);
     assert!(exhibit.notes.is_empty(), "{:?}", exhibit.notes);
-    let csv = exhibit.csv().expect("numbers");
+    let csv = exhibit.csv(Cells::Guarded).expect("numbers");
     assert_eq!(csv.lines().count(), 1 + 2 * 4);
     assert!(csv.contains("f,read,ext3,262144,throughput,"));
     // Without a record size, the mean over all is drawn, with a note.
@@ -116,7 +116,7 @@ fn the_loser_table_counts_complete_repeats_and_leaves_out_the_others() {
     // Three of the repeats of nilfs2 are complete.
     assert_eq!(row(2)[..4], ["nilfs2", "3 of 9", "02:08.77", "100.00"]);
     assert_eq!(row(3)[..3], ["mean", "", "01:25.98"]);
-    let csv = exhibit.csv().expect("numbers");
+    let csv = exhibit.csv(Cells::Guarded).expect("numbers");
     assert!(csv.contains("tables,write-files,nilfs2,unmount,mean_ns,4500000000,ns"));
 }
 
@@ -211,7 +211,7 @@ fn a_list_is_drawn_for_each_subject_that_has_one() {
     assert_eq!(exhibit.tables[0].rows.len(), 5);
     assert!(
         exhibit
-            .csv()
+            .csv(Cells::Guarded)
             .expect("numbers")
             .contains("window,hash,ext4,28,readahead-window,32,")
     );

@@ -1,7 +1,7 @@
 //! CSV and JSON for other programs.
 
 use fslab_model::{METRICS, RunRecord};
-use fslab_report::{csv_long, json};
+use fslab_report::{Cells, csv_long, json};
 
 use crate::fixture::{run_of, usual};
 
@@ -17,7 +17,7 @@ fn the_json_reads_back_as_the_same_record() {
 #[test]
 fn the_long_csv_has_a_row_for_every_trial_phase_and_metric() {
     let run = usual();
-    let text = csv_long(&run).expect("a record");
+    let text = csv_long(&run, Cells::Guarded).expect("a record");
     let rows = text.lines().count() - 1;
     let phase_metrics = METRICS.len() - 4;
     assert_eq!(rows, run.trials.len() * (9 * phase_metrics + 4));
@@ -33,7 +33,7 @@ fn the_long_csv_has_a_row_for_every_trial_phase_and_metric() {
 #[test]
 fn what_was_not_measured_has_an_empty_value_and_never_a_zero() {
     let run = usual();
-    let text = csv_long(&run).expect("a record");
+    let text = csv_long(&run, Cells::Guarded).expect("a record");
     let lost: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("trial-failed") && line.contains(",append,"))
@@ -51,6 +51,12 @@ fn what_was_not_measured_has_an_empty_value_and_never_a_zero() {
 fn an_empty_run_exports_its_header() {
     let mut run = run_of(&["ext4"], 3);
     run.trials.clear();
-    assert_eq!(csv_long(&run).expect("a record").lines().count(), 1);
+    assert_eq!(
+        csv_long(&run, Cells::Guarded)
+            .expect("a record")
+            .lines()
+            .count(),
+        1
+    );
     assert!(json(&run).is_ok());
 }

@@ -2,7 +2,7 @@
 
 use fslab_compare::Analysis;
 use fslab_model::{Perturbation, RunRecord};
-use fslab_report::{csv_long, html, json, sentences, tables};
+use fslab_report::{Cells, csv_long, html, json, sentences, tables};
 
 use crate::exact::several;
 
@@ -139,7 +139,7 @@ fn the_exports_have_the_sensitivity_and_read_back() {
         (&"ext4".into(), &3.into())
     );
     let share = first["share"].as_f64().expect("a number");
-    let csv = csv_long(&run).expect("CSV");
+    let csv = csv_long(&run, Cells::Guarded).expect("CSV");
     let mut rows = csv::Reader::from_reader(csv.as_bytes());
     let column = rows
         .headers()

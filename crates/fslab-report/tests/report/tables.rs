@@ -1,7 +1,7 @@
 //! Tables as Markdown and CSV, and missing figures.
 
 use fslab_compare::Analysis;
-use fslab_report::{Table, Tone, tables};
+use fslab_report::{Cells, Table, Tone, tables};
 
 use crate::disk_story::simulated;
 use crate::fixture::{run_of, skip_phase, usual};
@@ -75,7 +75,7 @@ fn what_failed_was_skipped_or_lost_is_listed_with_its_reason() {
     let failures = tables::failures(&Analysis::of(&run)).expect("one trial failed");
     insta::assert_snapshot!(
         "failures_of_the_usual_run",
-        failures.to_csv().expect("a table")
+        failures.to_csv(Cells::Guarded).expect("a table")
     );
 }
 
