@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use crate::harness::Desk;
+use crate::harness::{COMPARE_FAKE, Desk};
+use crate::interruption::wait_for_first_trial;
 
 /// A run as `fslab export --format json` writes it.
 const RUN: &str = concat!(
@@ -298,4 +299,124 @@ fn a_limit_on_the_size_of_files_is_an_error_with_a_hint() {
         refused.err
     );
     assert!(refused.err.contains("ulimit -f"), "{}", refused.err);
+}
+
+/// A trigger of a foreign store made a run ten times as fast, with exit code 0, and a view hung
+/// every command that opens a store.
+#[test]
+fn a_store_with_triggers_or_views_of_its_own_is_refused_by_every_command() {
+    let endless = "CREATE VIEW pragma_application_id AS
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+        SELECT count(*) AS application_id FROM n";
+    let trigger = "CREATE TRIGGER faster AFTER INSERT ON phases BEGIN
+        UPDATE phases SET bytes = bytes * 10 WHERE key = new.key; END";
+    for (sql, object) in [
+        (trigger, "trigger 'faster'"),
+        (endless, "view 'pragma_application_id'"),
+    ] {
+        let desk = desk();
+        let connection = rusqlite::Connection::open(desk.store()).expect("opens");
+        connection.execute_batch(sql).expect(sql);
+        drop(connection);
+        let before = fs::read(desk.store()).expect("its bytes");
+        for command in [
+            &["list"][..],
+            &["show"],
+            &["report", "--out", "out"],
+            &["export", "--format", "json"],
+            &["diff", "last", "last"],
+            &["store", "check"],
+            &["import", RUN],
+            &["delete", "last", "--yes"],
+            &COMPARE_FAKE,
+        ] {
+            let ended = desk.run(command);
+            let what = format!("has a {object} that fslab did not make");
+            ended.expect_code(2).expect_error(&what, "sqlite3");
+        }
+        assert_eq!(fs::read(desk.store()).expect("its bytes"), before);
+    }
+}
+
+/// A run whose store was removed ended with exit code 0 and without a store.
+#[test]
+fn a_run_whose_store_is_removed_ends_with_an_error_and_keeps_its_records() {
+    let desk = Desk::new();
+    let options = ["--repeats", "200", "--resume"];
+    let mut child = desk.start(&[&COMPARE_FAKE[..], &options].concat());
+    wait_for_first_trial(&mut child);
+    let store = desk.store();
+    for suffix in ["", "-wal", "-shm"] {
+        let file = store.with_file_name(format!("fslab.db{suffix}"));
+        fs::remove_file(file).expect("is there");
+    }
+    assert_eq!(child.wait().expect("it ends").code(), Some(4));
+    assert!(!store.exists());
+    let kept = store.with_file_name("fslab.db.kept-1");
+    fs::rename(&kept, &store).expect("moved back, as the hint says");
+    let before = desk.last_run()["trials"].as_array().map_or(0, Vec::len);
+    assert!((1..200).contains(&before), "{before} trials");
+    desk.run(&["store", "check"]).expect_code(0);
+    let resumed = desk.run(&[&COMPARE_FAKE[..], &options].concat());
+    resumed.expect_code(0);
+    let done = format!("{before} of 200 trials are done already");
+    assert!(resumed.err.contains(&done), "{}", resumed.err);
+}
+
+/// A subject whose name ends in U+FFFE made documents that no reader of XML takes, and a phase whose
+/// name begins with = was a formula in the spreadsheet that opened the export.
+#[test]
+fn texts_of_an_import_are_neither_formulas_nor_forbidden_in_xml() {
+    let desk = Desk::new();
+    let mut run = document();
+    let evil = "=HYPERLINK(\"http://x\")\u{fffe}\u{1}";
+    for trial in run["trials"].as_array_mut().expect("trials") {
+        for phase in trial["phases"].as_array_mut().expect("phases") {
+            phase["name"] = evil.into();
+        }
+    }
+    for phase in run["plan"]["phases"].as_array_mut().expect("phases") {
+        phase["name"] = evil.into();
+    }
+    let file = desk.path("evil.json");
+    fs::write(&file, run.to_string()).expect("written");
+    desk.run(&["import", file.to_str().expect("text")])
+        .expect_code(0);
+    let guarded = desk.run(&["export", "--format", "csv"]).out;
+    assert!(guarded.contains("\"'=HYPERLINK("), "{guarded}");
+    let verbatim = ["export", "--format", "csv", "--verbatim-cells"];
+    let verbatim = desk.run(&verbatim).out;
+    assert!(verbatim.contains(",\"=HYPERLINK("), "{verbatim}");
+
+    let csv = desk.path("evil.csv");
+    fs::write(&csv, &guarded).expect("written");
+    let again = ["import", csv.to_str().expect("text"), "--run", "again"];
+    desk.run(&again).expect_code(0);
+    let name = desk.last_run()["trials"][0]["phases"][0]["name"].clone();
+    assert_eq!(name, evil);
+
+    desk.run(&["report", NAME, "--out", "out", "--charts", "charts"])
+        .expect_code(0);
+    desk.run(&["gate", NAME, NAME, "--write", "junit=gate.xml"]);
+    let mut documents: Vec<_> = walk(&desk.path("charts"));
+    documents.retain(|file| file.extension().is_some_and(|extension| extension == "svg"));
+    assert!(!documents.is_empty());
+    documents.extend([desk.path("gate.xml"), desk.path("out/report.html")]);
+    for file in documents {
+        let text = fs::read_to_string(&file).expect("is there");
+        let forbidden = |c: char| c == '\u{fffe}' || (c.is_control() && !"\n\r\t".contains(c));
+        assert!(!text.contains(forbidden), "{}", file.display());
+        assert!(text.contains('\u{fffd}'), "{}", file.display());
+    }
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => walk(&path),
+            false => vec![path],
+        })
+        .collect()
 }

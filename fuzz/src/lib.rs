@@ -15,6 +15,7 @@ mod disk_log;
 mod minimise;
 mod mutator;
 mod seeds;
+mod stores;
 mod structure;
 mod target;
 mod targets;

@@ -141,6 +141,12 @@ const ALL: &[Target] = &[
         run: readers::disk_log,
     },
     Target {
+        name: "store",
+        syntax: Syntax::Text,
+        seeds: &[],
+        run: crate::stores::store,
+    },
+    Target {
         name: "import-any",
         syntax: Syntax::Text,
         seeds: &["tests/fixtures/exchange/*", "tests/fixtures/stores/*.json"],

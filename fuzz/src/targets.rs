@@ -20,6 +20,7 @@ use fslab_lab::{Cache, KernelName as LabName};
 use fslab_model::{
     Bytes, Parameters, PhaseSpec, Plan, RunId, RunRecord, Study, TrialSpec, VenuePlan,
 };
+use fslab_report::Cells;
 use fslab_run::{GuestChoice, Request, VenueChoice, footprint, resolve};
 use fslab_trace::{Schedule, Trace};
 use fslab_workload::Workload;
@@ -355,7 +356,7 @@ fn imported(input: &[u8], format: Option<Format>) {
         }
     };
     for run in &imported.runs {
-        drop((csv_wide(run), fio_json(run), parquet(run)));
+        drop((csv_wide(run, Cells::Guarded), fio_json(run), parquet(run)));
         drop((ior_json(run), mdtest_text(run)));
         let text = serde_json::to_string(run).expect("a run is JSON");
         serde_json::from_str::<RunRecord>(&text).expect("reads back");

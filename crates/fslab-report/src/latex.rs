@@ -321,6 +321,13 @@ mod tests {
         assert_eq!(count('{'), count('}'), "{text}");
     }
 
+    /// A bracket or a star at the begin of a row was an option of the line break before it.
+    #[test]
+    fn a_row_begins_with_no_option_and_has_no_letter_without_a_glyph() {
+        assert_eq!(escape("[2cm] *a"), "{[}2cm] {*}a");
+        assert_eq!(escape("a\u{202e}b\u{fffe}c\u{7}"), "abc");
+    }
+
     #[test]
     fn units_are_those_of_figures_alone() {
         assert_eq!(unit_of("12.3 %"), Some("%"));

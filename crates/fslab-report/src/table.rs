@@ -319,3 +319,37 @@ fn begins_entity(text: &str) -> bool {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Strikethrough, mathematics, entities and marks of blocks were left as they were.
+    #[test]
+    fn no_text_becomes_markdown() {
+        for (text, escaped) in [
+            ("~~a~~ $x$", r"\~\~a\~\~ \$x\$"),
+            (
+                "&lt;b&gt; &#x41; a & b; R&D",
+                "&amp;lt;b&amp;gt; &amp;#x41; a & b; R&D",
+            ),
+            ("a\u{1b}[31m\r\nb\u{fffe}", r"a\[31m  b"),
+            ("-5.2 %", "-5.2 %"),
+        ] {
+            assert_eq!(escape_markdown(text), escaped, "{text}");
+        }
+        for (text, escaped) in [
+            ("# a", r"\# a"),
+            ("> a", r"\> a"),
+            ("- a", r"\- a"),
+            ("===", r"\==="),
+            ("12. a", r"12\. a"),
+            ("1) a", r"1\) a"),
+            ("12 of 13. a", "12 of 13. a"),
+        ] {
+            assert_eq!(markdown_line(text), escaped, "{text}");
+        }
+        let code = TableCell::new("a|b\r\nc\u{1}").code();
+        assert_eq!(markdown_cell(&code), "`a\\|b  c `");
+    }
+}
