@@ -1,14 +1,17 @@
 //! Dangers with an owner: `unsafe` in the crates of [`UNSAFE_OWNERS`], each with its reason, and
-//! SQL in fslab-store, but for that of the workload that measures SQLite.
+//! SQL in fslab-store, but for that of the workload that measures SQLite, and of hostile stores.
 
 use super::finding::Finding;
 use super::rust_text::RustText;
 use super::tree::{File, Tree};
 
 const UNSAFE_OWNERS: [&str; 2] = ["crates/fslab-sys/", "crates/fslab-simdisk-sys/"];
-const SQL_OWNERS: [&str; 2] = [
+const SQL_OWNERS: [&str; 4] = [
     "crates/fslab-store/",
     "crates/fslab-programs/src/applications/database.rs",
+    // These make stores hostile.
+    "fuzz/src/stores.rs",
+    "tests/stores.rs",
 ];
 
 /// What SQL begins with. A blank and a word follow.

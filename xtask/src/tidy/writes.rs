@@ -77,7 +77,7 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
             ("crates/fslab-cli/src/commands/store_args.rs", 1),
             ("crates/fslab-format/src/volume.rs", 2),
             ("crates/fslab-lab/src/archive.rs", 2),
-            ("crates/fslab-store/src/connection.rs", 2),
+            ("crates/fslab-store/src/connection.rs", 1),
             ("crates/fslab-trace/src/file.rs", 1),
         ],
     ),
@@ -86,6 +86,7 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
         &[
             ("crates/fslab-cli/src/commands/kept_states.rs", 1),
             ("crates/fslab-cli/src/commands/output_file.rs", 4),
+            ("crates/fslab-store/src/place.rs", 1),
             ("crates/fslab-trial/src/shared_directory.rs", 1),
             ("crates/fslab-venue/src/guest/recording.rs", 1),
         ],
