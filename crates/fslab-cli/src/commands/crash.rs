@@ -1,5 +1,6 @@
 //! `fslab crash`: what a power loss may leave of a recorded disk.
 
+use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
