@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::Desk;
 
-#[path = "../crates/fslab-crash/tests/shapes/mod.rs"]
+#[path = "../crates/fslab-crash/tests/shapes/log_shapes.rs"]
 mod shapes;
 
 /// An append with fsync and a replaced file, on small file systems.

@@ -1,5 +1,5 @@
-//! Mutations of the log of a simulated disk. It is compressed and has a checksum, so that hardly any
-//! change of its bytes is read: what is inside is changed, and compressed again.
+//! Mutations of the log of a simulated disk. It is compressed and has a checksum, so that hardly
+//! any change of its bytes is read: what is inside is changed, and compressed again.
 //!
 //! ```text
 //!     "fslabdsk"  version     zlib stream:  bytes of the head  head (JSON)  requests, blocks: u64

@@ -1,6 +1,6 @@
 //! Writes a log at which costs become products: `write_shape SHAPE REQUESTS FILE`.
 
-#[path = "../tests/shapes/mod.rs"]
+#[path = "../tests/shapes/log_shapes.rs"]
 mod shapes;
 
 use std::error::Error;

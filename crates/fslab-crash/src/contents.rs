@@ -23,7 +23,7 @@ pub struct BlockList {
 pub struct Contents {
     blocks: Vec<Arc<[u8]>>,
     known: HashMap<Arc<[u8]>, BlockId>,
-    /// The blocks of all writes, one after the other: a list of its own would cost a write more
+    /// The blocks of all writes, one after the other: a separate list would cost a write more
     /// memory than most of them have blocks.
     lists: BlockLists,
 }

@@ -5,6 +5,7 @@
 //! each count went over all moments: 20,000 flushes, 83 KB, took 14 s, and 30,000 pending writes
 //! past the cache, 164 KB, more than 2 GB.
 
+#[path = "shapes/log_shapes.rs"]
 mod shapes;
 
 use std::time::{Duration, Instant};

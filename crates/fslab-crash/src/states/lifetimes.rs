@@ -125,7 +125,7 @@ impl Lifetimes {
         self.submitted(moment).without(ended)
     }
 
-    /// The mark of a whole write.
+    /// The mark of a write of which all is kept.
     pub(super) fn mark_of(&self, request: u32) -> u64 {
         let (before, with) = (request as usize, request as usize + 1);
         let after = self.submitted[with].marks;

@@ -1,4 +1,4 @@
-//! Numbers in an order of their own, of which the smallest of any part are found in a few steps.
+//! Numbers in any order, of which the smallest of any part are found in a few steps.
 //!
 //! A wavelet matrix (Claude, Navarro, Ordóñez, "The wavelet matrix: An efficient wavelet tree for
 //! large alphabets", 2015): of each bit of the numbers, from the highest on, a row with that bit of
