@@ -1,5 +1,5 @@
-//! The target for stores. Its inputs are scripts, one change a line, which make a hostile store of a
-//! sound one: by SQL, with a schema that may be written, and by bytes. Mutated bytes alone hardly
+//! The target for stores. Its inputs are scripts, one change a line, which make a hostile store of
+//! a sound one: by SQL, with a schema that may be written, and by bytes. Mutated bytes alone hardly
 //! ever make a page that SQLite accepts.
 //!
 //! ```text
@@ -87,8 +87,8 @@ fn start(changes: &[&str]) -> &'static [u8] {
     version.copied().unwrap_or(FIXTURES[FIXTURES.len() - 1])
 }
 
-/// True for a script of a store with digests that changes one byte: its run reads back as it was, or
-/// not at all. Two changes may remove a digest and change what it is of, which is nobody's damage.
+/// True for a script of a store with digests that changes one byte: its run reads back as it was,
+/// or not at all. Two changes may remove a digest and change what it covers.
 fn is_one_byte(changes: &[&str]) -> bool {
     matches!(changes, [change] if change.starts_with("xor "))
 }

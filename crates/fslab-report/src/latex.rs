@@ -211,8 +211,13 @@ fn escape(text: &str) -> String {
 /// True for characters that have no glyph in any font: they turn the direction of a text, or may
 /// not be in one.
 fn is_unprintable(letter: char) -> bool {
-    let turns = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    turns || xml::is_forbidden(letter)
+    const INVISIBLE: [std::ops::RangeInclusive<char>; 4] = [
+        '\u{200b}'..='\u{200f}',
+        '\u{202a}'..='\u{202e}',
+        '\u{2066}'..='\u{2069}',
+        '\u{feff}'..='\u{feff}',
+    ];
+    INVISIBLE.iter().any(|range| range.contains(&letter)) || xml::is_forbidden(letter)
 }
 
 /// A label of letters, digits and hyphens.

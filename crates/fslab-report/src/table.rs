@@ -296,7 +296,7 @@ pub fn escape_markdown(text: &str) -> String {
     escaped
 }
 
-/// The same for a line of its own, which begins neither a heading, a quotation, a list nor a rule.
+/// The same for a separate line, which begins neither a heading, a quotation, a list nor a rule.
 fn markdown_line(text: &str) -> String {
     let escaped = escape_markdown(text);
     let digits = escaped.chars().take_while(char::is_ascii_digit).count();

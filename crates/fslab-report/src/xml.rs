@@ -1,7 +1,7 @@
 //! Texts in XML and HTML: characters with a meaning there, and characters that may not be there.
 //!
 //! XML 1.0 allows no control character but tab and line breaks, and neither U+FFFE nor U+FFFF, not
-//! even as a reference: a document with one of them is not well-formed, and is refused as a whole
+//! even as a reference: a document with one of them is not well-formed, and is refused
 //! (section 2.2, production `Char`). HTML has the same characters as errors.
 
 /// The text escaped for HTML and SVG, attributes included.
@@ -20,7 +20,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A whole document, in which U+FFFD replaces the characters that no document may have. Every
+/// A complete document, in which U+FFFD replaces the characters that no document may have. Every
 /// document of this crate passes through here once it is complete.
 pub(crate) fn document(text: String) -> String {
     match text.contains(is_forbidden) {

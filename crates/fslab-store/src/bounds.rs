@@ -1,7 +1,7 @@
 //! Bounds of what a file can cost: SQLite's steps, and the rows of a query.
 //!
-//! A sound file needs steps and gives rows in proportion to its size. The pages of another may refer
-//! to each other so that a table of some kilobytes has rows without end; SQLite follows them.
+//! A sound file needs steps and gives rows in proportion to its size. The pages of another may
+//! refer to each other so that a table of some kilobytes has rows without end; SQLite follows them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::error::Fault;
 const INTERVAL: u16 = 10_000;
 /// Steps of any piece of work, in a file of any size: about 0.2 s.
 const STEPS: u64 = 10_000_000;
-/// Steps for each byte of the file. The check of a store, which costs the most, takes 0.4 of them in
-/// a store of usual runs, and 2.7 in one of 50,000 trials that measured next to nothing.
+/// Steps for each byte of the file. The check of a store, which costs the most, takes 0.4 of them
+/// in a store of usual runs, and 2.7 in one of 50,000 trials that measured next to nothing.
 const STEPS_A_BYTE: u64 = 16;
-/// Migrations of version 1 examine whole tables for each new column: 41 steps for each byte.
+/// Migrations of version 1 examine complete tables for each new column: 41 steps for each byte.
 const OPENING: u64 = 16;
 /// Steps for each row that is written, with the row's digest and the indexes that it joins.
 const STEPS_A_ROW: u64 = 5_000;

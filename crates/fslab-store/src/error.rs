@@ -305,7 +305,7 @@ impl fmt::Display for StoreError {
 }
 
 impl StoreError {
-    /// The text of kinds for files that somebody else made, changed or removed.
+    /// The text of kinds for files that another user may have made, changed or removed.
     fn distrust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use StoreErrorKind as K;
         let (path, operation) = (self.path.display(), self.operation);
@@ -340,7 +340,7 @@ impl StoreError {
                 f,
                 "the store {path} was removed or replaced while it was open for writing"
             ),
-            other => unreachable!("{other:?} has a text of its own"),
+            other => unreachable!("{other:?} has another text"),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-/// True if `path` leads to the file, or if that cannot be told.
+/// True if `path` leads to the file, or if that is not known.
 fn leads_to(path: &Path, file: (u64, u64)) -> bool {
     match fslab_sys::file_identity(path) {
         Ok(found) => found == file,

@@ -26,8 +26,8 @@ type Name = (String, String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shape(BTreeMap<Name, (String, Option<String>)>);
 
-/// `sqlite_schema` is another name of `sqlite_master`, and not one that every SQLite protects from a
-/// view of the file with that name.
+/// `sqlite_schema` is another name of `sqlite_master`, and not one that every SQLite protects from
+/// a view of the file with that name.
 const OBJECTS: &str = "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master";
 
 impl Shape {
