@@ -109,6 +109,8 @@ fn a_dry_run_makes_the_checks_of_the_run() {
     };
     dry(&["fake", "--out", "/proc/none"]).expect_error("/proc/none", "--out");
     dry(&["fake", "--store", "/proc/none/runs.db"]).expect_error("/proc/none/runs.db", "");
+    make_fifo(&desk.path("pipe.db"));
+    dry(&["fake", "--store", "pipe.db"]).expect_error("pipe.db", "");
     if is_root() {
         let missing = dry(&["ext4", "--destroy", "/dev/does-not-exist"]);
         missing.expect_error("/dev/does-not-exist", "");

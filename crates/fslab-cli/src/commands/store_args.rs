@@ -36,7 +36,9 @@ impl StoreArgs {
         let path = self.path()?;
         let there = path.ancestors().find(|it| it.exists());
         let usable = match there {
-            Some(file) if file == path => OpenOptions::new().append(true).open(file).map(drop),
+            // Opening a pipe would wait for its reader.
+            Some(file) if file == path => fslab_sys::open_named(file)
+                .and_then(|_| OpenOptions::new().append(true).open(file).map(drop)),
             Some(folder) => fslab_sys::try_create_in(folder),
             None => fslab_sys::try_create_in(Path::new(".")),
         };
