@@ -25,8 +25,6 @@ pub struct Campaign {
     pub seed: u64,
     /// For each target.
     pub time: Duration,
-    /// Inputs of each target, if they are tried before the time is up.
-    pub inputs_max: u64,
 }
 
 /// An input that failed.
@@ -46,7 +44,6 @@ impl Campaign {
     pub fn search(&self, target: &Target) -> io::Result<Result<u64, Finding>> {
         let folder = scratch()?;
         let (seed, time_ms) = (self.seed.to_string(), self.time.as_millis().to_string());
-        let inputs_max = self.inputs_max.to_string();
         let words = [
             "--worker",
             target.name,
@@ -54,8 +51,6 @@ impl Campaign {
             &seed,
             "--time-ms",
             &time_ms,
-            "--inputs-max",
-            &inputs_max,
         ];
         let ended = limited(&words, folder.path())?;
         if ended.status.success() {
@@ -88,7 +83,6 @@ impl Campaign {
         let search = Search {
             seed: self.seed,
             time: self.time,
-            inputs_max: self.inputs_max,
         };
         worker::search(target, &inputs, search, folder)
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
@@ -17,8 +17,8 @@ struct Arguments {
     /// Processor time, all targets together
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Inputs, all targets together, instead of a time
-    #[arg(long, conflicts_with = "seconds")]
+    /// Search again, with other seeds, until all targets together have had so many inputs
+    #[arg(long)]
     inputs: Option<u64>,
     /// Decides every input [default: chance, and printed]
     #[arg(long)]
@@ -29,9 +29,6 @@ struct Arguments {
     /// How long that searches
     #[arg(long, hide = true, default_value_t = 1000)]
     time_ms: u64,
-    /// And how many inputs it takes at most
-    #[arg(long, hide = true, default_value_t = u64::MAX)]
-    inputs_max: u64,
     /// Where that keeps its input
     #[arg(long, hide = true)]
     folder: Option<PathBuf>,
@@ -39,9 +36,6 @@ struct Arguments {
     #[arg(long, hide = true)]
     once: bool,
 }
-
-/// Until a target has had its inputs.
-const INPUTS_LIMIT: Duration = Duration::from_secs(4 * 3600);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -84,7 +78,6 @@ fn as_worker(arguments: &Arguments, name: &str, folder: &Path) -> Result<ExitCod
         root: root(),
         seed: arguments.seed.unwrap_or(0),
         time: Duration::from_millis(arguments.time_ms),
-        inputs_max: arguments.inputs_max,
     };
     Ok(match campaign.work(target, folder).map_err(failed)? {
         Some(count) => {
@@ -107,22 +100,41 @@ fn search(arguments: &Arguments) -> Result<ExitCode, String> {
     let campaign = Campaign {
         root: root(),
         seed: arguments.seed.unwrap_or_else(chance),
-        time: match arguments.inputs {
-            Some(_) => INPUTS_LIMIT,
-            None => Duration::from_secs(arguments.seconds) / chosen.len().max(1) as u32,
-        },
-        inputs_max: match arguments.inputs {
-            Some(inputs) => inputs.div_ceil(chosen.len().max(1) as u64),
-            None => u64::MAX,
-        },
+        time: Duration::from_secs(arguments.seconds) / chosen.len().max(1) as u32,
     };
     println!("fuzz: seed {}", campaign.seed);
+    let mut tried = 0;
+    for round in 0.. {
+        let campaign = Campaign {
+            seed: campaign.seed.wrapping_add(round),
+            ..campaign.clone()
+        };
+        let (inputs, found) = search_all(&chosen, &campaign)?;
+        tried += inputs;
+        if found > 0 {
+            return Ok(ExitCode::FAILURE);
+        }
+        if tried >= arguments.inputs.unwrap_or(0) {
+            break;
+        }
+    }
+    println!("fuzz: {tried} inputs, none failed");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Searches each target once, one on each processor; how many inputs ran, and how many targets
+/// failed.
+fn search_all(chosen: &[&Target], campaign: &Campaign) -> Result<(u64, usize), String> {
     let next = AtomicUsize::new(0);
     let found = AtomicUsize::new(0);
+    let tried = AtomicU64::new(0);
     let search_next = || -> Result<(), String> {
         while let Some(target) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
             match campaign.search(target).map_err(|error| error.to_string())? {
-                Ok(count) => println!("fuzz: {}: {count} inputs", target.name),
+                Ok(count) => {
+                    tried.fetch_add(count, Ordering::Relaxed);
+                    println!("fuzz: {}: {count} inputs", target.name);
+                }
                 Err(finding) => {
                     found.fetch_add(1, Ordering::Relaxed);
                     println!(
@@ -144,10 +156,5 @@ fn search(arguments: &Arguments) -> Result<ExitCode, String> {
             .map(std::thread::ScopedJoinHandle::join);
         ends.try_for_each(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    let found = found.into_inner();
-    Ok(if found == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok((tried.into_inner(), found.into_inner()))
 }

@@ -75,10 +75,9 @@ fn run(target: &Target, input: &[u8]) -> Result<(), Fault> {
 pub(crate) struct Search {
     pub(crate) seed: u64,
     pub(crate) time: Duration,
-    pub(crate) inputs_max: u64,
 }
 
-/// Searches until time is up, or all inputs were tried; returns how many inputs ran, or `None`
+/// Searches until time is up; returns how many inputs ran, or `None`
 /// where one failed, which is in `folder` then.
 pub(crate) fn search(
     target: &'static Target,
@@ -93,7 +92,7 @@ pub(crate) fn search(
     let mut count = 0;
     // A panic is a finding, and is reported once it is minimised.
     std::panic::set_hook(Box::new(|_| {}));
-    while Instant::now() < until && count < search.inputs_max {
+    while Instant::now() < until {
         let input = match seeds.get(count as usize) {
             Some(seed) => seed.clone(),
             None => mutator.next(seeds),
