@@ -33,11 +33,11 @@ pub(super) const GROUNDS: [Ground; 3] = [
     },
     Ground {
         venue: "guest",
-        words: &["ext4", "xfs", "--repeats", "2"],
+        words: &["ext4", "xfs", "--repeats", "1"],
     },
     Ground {
         venue: "loop",
-        words: &["ext4", "xfs", "--repeats", "2"],
+        words: &["ext4", "xfs", "--repeats", "1"],
     },
 ];
 
