@@ -216,11 +216,7 @@ fn duplicate(runs: &[RunRecord]) -> Option<&RunId> {
 fn is_database(path: &Path) -> Result<bool, CommandError> {
     let mut head = Vec::new();
     fslab_sys::open_named(path)
-        // What is read from a pipe is gone.
-        .and_then(|file| match file.metadata()?.is_file() {
-            true => file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut head),
-            false => Ok(0),
-        })
+        .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut head))
         .map_err(|error| CommandError::io(format!("cannot read {}", path.display()), &error))?;
     Ok(head == SQLITE_MAGIC)
 }
