@@ -88,7 +88,9 @@ mod tests {
         let refused = read_text_file(&file, 5).expect_err("no text");
         assert_eq!(refused.kind(), ErrorKind::InvalidData);
         assert!(read_regular_file(folder.path(), 5).is_err());
-        let refused = read_named_text(Path::new("/dev/zero"), 4).expect_err("has no end");
+        let refused = read_named_text(Path::new("/dev/zero"), 4).expect_err("a device");
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        let refused = read_at_most(io::repeat(0), 4).expect_err("has no end");
         assert_eq!(refused.kind(), ErrorKind::FileTooLarge);
         let missing = read_text_file(&folder.path().join("none"), 5).expect_err("missing");
         assert_eq!(missing.kind(), ErrorKind::NotFound);
