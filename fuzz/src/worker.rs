@@ -77,8 +77,8 @@ pub(crate) struct Search {
     pub(crate) time: Duration,
 }
 
-/// Searches until time is up; returns how many inputs ran, or `None`
-/// where one failed, which is in `folder` then.
+/// Searches until time is up; returns how many inputs ran, or `None` where one failed, which is in
+/// `folder` then.
 pub(crate) fn search(
     target: &'static Target,
     seeds: &[Vec<u8>],
