@@ -15,13 +15,13 @@ pub(crate) fn counts() -> RangedI64ValueParser<u32> {
     RangedI64ValueParser::new().range(1..)
 }
 
-/// Measures fslab against fio, sysbench, bonnie++, fs_mark, mdtest, elbencho and bare loops in C,
-/// on tmpfs and, as root, on ext4 over a loop device. A peer that is not installed is left out,
-/// and named.
+/// Measure fslab against fio, sysbench, bonnie++, fs_mark, mdtest, elbencho and bare loops in C, on
+/// tmpfs and, as root, on ext4 over a loop device. Peers that are not installed are skipped, with a
+/// note.
 #[derive(Debug, Parser)]
 #[command(name = "fslab-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// Something else to measure.
+    /// Other measurement.
     #[command(subcommand)]
     pub(crate) other: Option<Other>,
 
@@ -33,32 +33,32 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', value_name = "PLACE,...")]
     pub(crate) places: Vec<PlaceKind>,
 
-    /// Rounds that count.
+    /// Number of rounds, after one that is not counted.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = counts())]
     pub(crate) runs: u32,
 
-    /// Small amounts and 3 rounds, to see that everything works: no figure means anything, and no
-    /// target is judged.
+    /// Run 3 rounds with small amounts, to check that everything works. The figures mean nothing,
+    /// and no target is judged.
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// The command fslab; by default that beside this program.
+    /// fslab program [default: the one in this program's directory].
     #[arg(long, value_name = "FILE")]
     pub(crate) fslab: Option<PathBuf>,
 
-    /// The program of a peer that is not in PATH, such as fs_mark=/opt/fs_mark/fs_mark.
+    /// Program of a peer that is not in PATH, for example fs_mark=/opt/fs_mark/fs_mark.
     #[arg(long = "peer", value_name = "NAME=FILE")]
     pub(crate) peers: Vec<PeerFile>,
 
-    /// Where tmpfs is mounted.
+    /// Mount point of a tmpfs.
     #[arg(long, default_value = "/dev/shm", value_name = "DIR")]
     pub(crate) tmpfs: PathBuf,
 
-    /// Folder for the results; with --quick they are written only where this is given.
+    /// Directory for the results; with --quick, nothing is written unless this is given.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Count no instructions and no system calls.
+    /// Do not count instructions and system calls.
     #[arg(long)]
     pub(crate) no_counts: bool,
 }
@@ -66,13 +66,13 @@ pub(crate) struct Args {
 /// What else can be measured.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Other {
-    /// Measures how fast virtual time passes, and what the simulated disk costs.
+    /// Measure how fast virtual time passes, and what the simulated disk costs.
     Sim(SimArgs),
-    /// Measures how the counted processor of the venue sim agrees with one of this machine's, on
-    /// file systems in memory: their order, their ratios, and what prices of system calls and bytes
-    /// would bring; needs root.
+    /// Measure how well the counted processor of the venue sim agrees with a processor of this
+    /// machine, on file systems in memory: their order, their ratios, and what prices for system
+    /// calls and bytes would improve. Needs root.
     Processor(ProcessorArgs),
-    /// Measures the commands on a store of a million trials, and what storing one more costs.
+    /// Measure the commands on a store of a million trials, and the cost of storing one more.
     Store(StoreArgs),
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum PlaceKind {
     Tmpfs,
     /// ext4 on a loop device; needs root.
     Ext4,
-    /// A directory where the bench is started.
+    /// A directory in the current directory.
     Here,
 }
 
@@ -149,12 +149,12 @@ mod tests {
 
     #[test]
     fn the_lab_of_the_counted_processor_is_that_of_fslab_unless_named() {
-        let kernel = |words: &[&str]| match Args::parse_from(words).other {
-            Some(Other::Processor(args)) => args.kernel,
+        let lab = |words: &[&str]| match Args::parse_from(words).other {
+            Some(Other::Processor(args)) => args.lab,
             other => panic!("{other:?}"),
         };
-        assert_eq!(kernel(&["bench", "processor"]), None);
-        let named = kernel(&["bench", "processor", "--kernel", "debian-6.12"]);
+        assert_eq!(lab(&["bench", "processor"]), None);
+        let named = lab(&["bench", "processor", "--lab", "debian-6.12"]);
         assert_eq!(named.as_deref(), Some("debian-6.12"));
     }
 

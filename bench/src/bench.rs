@@ -18,7 +18,7 @@ use crate::work::{Amounts, Work};
 /// Measures what `args` ask for.
 pub(crate) fn run(args: &Args, stop: &Arc<AtomicBool>) -> Result<Results, BenchError> {
     let scratch = tempfile::tempdir()
-        .map_err(|e| BenchError::io("make a folder in", &std::env::temp_dir(), e))?;
+        .map_err(|e| BenchError::io("make a directory in", &std::env::temp_dir(), e))?;
     let settings = Settings {
         rounds: args.rounds(),
         amounts: if args.quick {

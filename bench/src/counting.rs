@@ -15,7 +15,6 @@ use crate::work::{Amounts, Figure, Work};
 pub(crate) enum Counter {
     /// User-space instructions.
     Instructions,
-    /// System calls.
     SystemCalls,
 }
 
@@ -26,11 +25,9 @@ pub(crate) struct Count {
     pub(crate) contender: &'static str,
     /// The row.
     pub(crate) work: Work,
-    /// The figure.
     pub(crate) figure: Figure,
     /// What was counted.
     pub(crate) counter: Counter,
-    /// Per operation.
     pub(crate) per_operation: f64,
 }
 

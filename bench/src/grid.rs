@@ -17,17 +17,16 @@ pub(crate) struct Grid {
 
 impl Grid {
     /// For a terminal of any width.
-    pub(crate) fn terminal(self) -> String {
+    pub(crate) fn terminal(&self) -> String {
         let mut table = Table::new();
         table
             .load_style(LINES)
             .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(self.head);
-        table.add_rows(self.rows);
+            .set_header(self.head.iter().copied());
+        table.add_rows(&self.rows);
         table.to_string()
     }
 
-    /// In Markdown.
     pub(crate) fn markdown(&self) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let head: Vec<_> = self.head.iter().copied().map(str::to_owned).collect();

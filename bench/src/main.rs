@@ -7,7 +7,7 @@
 //!                    --- measure      rounds, mirrored             -> series
 //!                    --- counting     callgrind, strace            -> counts
 //!              results --- targets    what must be reached
-//!                      --- report     tables for the terminal, and the page that is kept
+//!                      --- report     the page: see `page`, which every benchmark fills
 //! ```
 //!
 //! `fslab-bench sim` measures what virtual time costs: see `sim`. `fslab-bench store` measures a
@@ -22,6 +22,7 @@ mod error;
 mod grid;
 mod machine;
 mod measure;
+mod page;
 mod place;
 mod privacy;
 mod processor;
@@ -43,6 +44,7 @@ use clap::Parser;
 
 use crate::args::{Args, Other, PlaceKind};
 use crate::error::BenchError;
+use crate::page::Page;
 
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
 
@@ -77,43 +79,31 @@ fn measure(args: &Args) -> Result<(), BenchError> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|e| BenchError::io("catch signals for", Path::new("the bench"), e))?;
     }
-    if let Some(Other::Sim(args)) = &args.other {
-        let fslab = bench::find_fslab(args.fslab.as_deref())?;
-        let findings = sim::measure(args, &fslab, &stop)?;
-        print!("{}", sim::terminal(&findings));
-        return keep(args.out.as_deref(), args.quick, "-sim", |name| Kept {
-            text: sim::page(&findings, &name.date, &name.command),
-            picture: None,
-        });
-    }
-    if let Some(Other::Processor(args)) = &args.other {
-        let fslab = bench::find_fslab(args.fslab.as_deref())?;
-        let findings = processor::measure(args, &fslab, &stop)?;
-        print!("{}", processor::terminal(&findings));
-        let picture = processor::picture(&findings);
-        return keep(args.out.as_deref(), false, "-processor", |name| {
-            let file = picture.as_ref().map(|_| name.picture());
-            Kept {
-                text: processor::page(&findings, &name.date, &name.command, file.as_deref()),
-                picture: picture.clone(),
-            }
-        });
-    }
-    if let Some(Other::Store(args)) = &args.other {
-        let fslab = bench::find_fslab(args.fslab.as_deref())?;
-        let findings = store::measure(args, &fslab, &stop)?;
-        print!("{}", store::terminal(&findings));
-        return keep(args.out.as_deref(), args.quick, "-store", |name| Kept {
-            text: store::page(&findings, &name.date, &name.command),
-            picture: None,
-        });
-    }
-    let results = bench::run(args, &stop)?;
-    print!("{}", report::terminal(&results));
-    keep(args.out.as_deref(), args.quick, "", |name| Kept {
-        text: report::page(&results, &name.date, &name.command),
-        picture: None,
-    })
+    let (page, out, is_quick, suffix) = match &args.other {
+        None => (
+            report::page(&bench::run(args, &stop)?),
+            &args.out,
+            args.quick,
+            "",
+        ),
+        Some(Other::Sim(args)) => {
+            let fslab = bench::find_fslab(args.fslab.as_deref())?;
+            let findings = sim::measure(args, &fslab, &stop)?;
+            (sim::page(&findings), &args.out, args.quick, "-sim")
+        }
+        Some(Other::Processor(args)) => {
+            let fslab = bench::find_fslab(args.fslab.as_deref())?;
+            let findings = processor::measure(args, &fslab, &stop)?;
+            (processor::page(&findings), &args.out, false, "-processor")
+        }
+        Some(Other::Store(args)) => {
+            let fslab = bench::find_fslab(args.fslab.as_deref())?;
+            let findings = store::measure(args, &fslab, &stop)?;
+            (store::page(&findings), &args.out, args.quick, "-store")
+        }
+    };
+    print!("{}", page.terminal());
+    keep(&page, out.as_deref(), is_quick, suffix)
 }
 
 /// What a page is kept as.
@@ -123,12 +113,6 @@ struct Name {
     stem: String,
     /// What was typed.
     command: String,
-}
-
-/// A page, and the SVG of its picture.
-struct Kept {
-    text: String,
-    picture: Option<String>,
 }
 
 impl Name {
@@ -144,34 +128,29 @@ impl Name {
         }
     }
 
-    /// The file of its picture, in the same folder.
+    /// The file of its picture, in the same directory.
     fn picture(&self) -> String {
         format!("{}.svg", self.stem)
     }
 }
 
-/// Writes the page that `page` makes, and its picture, into the folder of results; what was
-/// measured with small amounts is kept only where the user says in which folder.
-fn keep(
-    out: Option<&Path>,
-    is_quick: bool,
-    suffix: &str,
-    page: impl Fn(&Name) -> Kept,
-) -> Result<(), BenchError> {
+/// Writes the page and its picture into the directory of results; what was measured with small
+/// amounts is kept only where the user says in which directory.
+fn keep(page: &Page, out: Option<&Path>, is_quick: bool, suffix: &str) -> Result<(), BenchError> {
     let Some(folder) = out.or((!is_quick).then_some(Path::new(RESULTS))) else {
         return Ok(());
     };
     let name = Name::of(suffix);
-    let kept = page(&name);
+    let text = page.markdown(&name.date, &name.command, &name.picture());
     std::fs::create_dir_all(folder).map_err(|e| BenchError::io("make", folder, e))?;
     let write = |path: &Path, text: &str| {
         std::fs::write(path, text).map_err(|e| BenchError::io("write", path, e))
     };
-    if let Some(svg) = &kept.picture {
+    if let Some((svg, _)) = &page.picture {
         write(&folder.join(name.picture()), svg)?;
     }
     let path = folder.join(format!("{}.md", name.stem));
-    write(&path, &kept.text)?;
+    write(&path, &text)?;
     println!("results: {}", path.display());
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::contenders::Programs;
 use crate::error::BenchError;
 use crate::work::{Amounts, DATA_FILE, FILES_FOLDER, Work};
 
-/// Names of folders of ours, with the process's number behind.
+/// Names of directories of ours, with the process's number behind.
 const PREFIX: &str = "fslab-bench-";
 /// Room for the largest row twice, and for the file system's own.
 const IMAGE_SPARE_BYTES: u64 = 1 << 30;
@@ -38,7 +38,7 @@ pub(crate) struct Room<'a> {
 }
 
 impl Place {
-    /// A folder in `parent`, which is on tmpfs or wherever the user is.
+    /// A directory in `parent`, which is on tmpfs or wherever the user is.
     pub(crate) fn directory(
         name: &'static str,
         parent: &Path,
@@ -132,7 +132,7 @@ impl Place {
         &self.facts
     }
 
-    /// A folder for notes, outside of what is measured.
+    /// A directory for notes, outside of what is measured.
     pub(crate) fn scratch(&self) -> &Path {
         &self.scratch
     }
@@ -143,7 +143,7 @@ impl Place {
     }
 
     /// An empty directory for a run of `work`, with a link to the file that records are read from
-    /// or the folder that files are made in, if it needs that.
+    /// or the directory that files are made in, if it needs that.
     pub(crate) fn room(&self, work: Work) -> Result<Room<'_>, BenchError> {
         let path = self.root.join("run");
         fs::create_dir(&path).map_err(|e| BenchError::io("make", &path, e))?;
@@ -201,7 +201,7 @@ impl Drop for Room<'_> {
     }
 }
 
-/// A folder of ours in `parent`, after those of processes that are gone were removed.
+/// A directory of ours in `parent`, after those of processes that are gone were removed.
 fn make_folder(parent: &Path) -> Result<PathBuf, BenchError> {
     let entries = fs::read_dir(parent).map_err(|e| BenchError::io("list", parent, e))?;
     for entry in entries.flatten() {
@@ -218,7 +218,7 @@ fn make_folder(parent: &Path) -> Result<PathBuf, BenchError> {
     let folder = tempfile::Builder::new()
         .prefix(&own)
         .tempdir_in(parent)
-        .map_err(|e| BenchError::io("make a folder in", parent, e))?;
+        .map_err(|e| BenchError::io("make a directory in", parent, e))?;
     Ok(folder.keep())
 }
 
@@ -245,17 +245,17 @@ mod tests {
 
     #[test]
     fn a_folder_of_a_process_that_is_gone_is_removed_and_one_of_ours_is_not() {
-        let parent = tempfile::tempdir().expect("a folder");
+        let parent = tempfile::tempdir().expect("a directory");
         let gone = parent.path().join(format!("{PREFIX}{}-abc", u32::MAX));
-        fs::create_dir(&gone).expect("a folder");
-        let first = make_folder(parent.path()).expect("a folder");
-        let second = make_folder(parent.path()).expect("a folder");
+        fs::create_dir(&gone).expect("a directory");
+        let first = make_folder(parent.path()).expect("a directory");
+        let second = make_folder(parent.path()).expect("a directory");
         assert!(!gone.exists() && first.exists() && second.exists());
     }
 
     #[test]
     fn a_place_is_gone_when_it_is_dropped() {
-        let parent = tempfile::tempdir().expect("a folder");
+        let parent = tempfile::tempdir().expect("a directory");
         let place = Place::directory("here", parent.path(), parent.path()).expect("a place");
         let room = place.room(Work::Names).expect("a room");
         fs::write(room.path().join(FILES_FOLDER).join("f"), "x").expect("writes");

@@ -1,57 +1,51 @@
-//! The results as text: tables for the terminal, and the page that is kept.
+//! The results as a page.
 
 use std::fmt::Write;
 
 use crate::counting::Counter;
 use crate::grid::Grid;
+use crate::page::{Body, Page, Section};
 use crate::results::Results;
 use crate::series::{Series, Spread};
 use crate::targets::{JudgedRow, judge};
 use crate::verdict;
 use crate::work::{Figure, Work};
 
-/// What the terminal shows.
-pub(crate) fn terminal(results: &Results) -> String {
+/// The results as a page.
+pub(crate) fn page(results: &Results) -> Page {
     let judged = judge(results);
-    let mut text = String::new();
-    let verdicts = (!judged.is_empty()).then(|| verdicts(&judged));
-    for grid in [rates(results), costs(results)].into_iter().chain(verdicts) {
-        let _ = writeln!(text, "{}\n", grid.terminal());
+    let mut versions = results.machine.clone();
+    versions.extend(results.versions.iter().map(|(name, version)| {
+        let version = version.clone();
+        let version = version.unwrap_or_else(|why| format!("does not take part: {why}"));
+        ((*name).into(), version)
+    }));
+    let list = |title, lines: &[String]| Section {
+        title,
+        body: Body::List(lines.to_vec()),
+    };
+    Page {
+        title: "fslab and its peers",
+        summary: summary(results, &judged),
+        method: METHOD.to_owned(),
+        picture: None,
+        targets: (!judged.is_empty()).then(|| verdicts(&judged)),
+        sections: vec![
+            Section::grid("Rates", rates(results)),
+            Section::grid("What an operation costs", costs(results)),
+            list("Remarks", &results.remarks),
+            Section::facts("Machine and versions", &versions),
+            Section {
+                title: "Commands",
+                body: Body::Text(commands(results)),
+            },
+        ],
+        notes: Vec::new(),
     }
-    let _ = writeln!(text, "{}", summary(results, &judged));
-    text
 }
 
-/// The page that is kept, in Markdown. `date` is when it was measured, `command` how.
-pub(crate) fn page(results: &Results, date: &str, command: &str) -> String {
-    let judged = judge(results);
-    let mut text = format!("# fslab and its peers, {date}\n\n");
-    let _ = writeln!(text, "{}\n\n`{command}`\n", summary(results, &judged));
-    text.push_str(METHOD);
-    if !judged.is_empty() {
-        text.push_str("\n## Targets\n\n");
-        text.push_str(&verdicts(&judged).markdown());
-    }
-    text.push_str("\n## Rates\n\n");
-    text.push_str(&rates(results).markdown());
-    text.push_str("\n## What an operation costs\n\n");
-    text.push_str(&costs(results).markdown());
-    text.push_str("\n## Remarks\n\n");
-    for remark in &results.remarks {
-        let _ = writeln!(text, "- {}", remark.replace('\n', "\n  "));
-    }
-    text.push_str("\n## Machine and versions\n\n");
-    for (name, value) in &results.machine {
-        let _ = writeln!(text, "- {name}: {value}");
-    }
-    for (name, version) in &results.versions {
-        let version = version
-            .clone()
-            .unwrap_or_else(|why| format!("does not take part: {why}"));
-        let _ = writeln!(text, "- {name}: {version}");
-    }
-    text.push_str("\n## Commands\n\n");
-    text.push_str(COMMANDS);
+fn commands(results: &Results) -> String {
+    let mut text = COMMANDS.to_owned();
     for commands in &results.commands {
         let _ = writeln!(
             text,
@@ -70,7 +64,7 @@ files), then every peer; the next round runs the other way around. The first rou
 Rates are medians of all runs with the smallest and the largest; ratios are taken round by round.
 All work but that of the row seeks is done by one thread, nothing is preallocated, and data is
 incompressible. A peer gets the settings that make it fastest, which stand beside its rate; all
-contenders make their files in the same folder. After each run its files are removed and the file
+contenders make their files in the same directory. After each run its files are removed and the file
 system is synchronised. Before each run of much data, memory is touched, since a guest may have
 returned it to its host. fslab records a full latency histogram in every run. Instructions (callgrind) and system
 calls (strace) are slopes between two numbers of operations. User time is that of the process
@@ -248,7 +242,7 @@ mod tests {
 
     #[test]
     fn what_falls_short_is_shown_as_it_is() {
-        let text = page(&results(), "2000-01-01", "make bench");
+        let text = page(&results()).markdown("2000-01-01", "make bench", "");
         let short = "| pread | tmpfs | random read: at least 0.97 of the loop in C \
                      | 0.900 (0.900..0.900) | NOT reached |";
         assert!(text.contains(short), "{text}");
@@ -261,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_terminal_shows_the_same_verdicts() {
-        let text = terminal(&results());
+        let text = page(&results()).terminal();
         assert!(text.contains("NOT reached"), "{text}");
         assert!(text.contains("1 rounds"), "{text}");
     }
@@ -270,7 +264,8 @@ mod tests {
     fn small_amounts_are_shown_without_a_verdict() {
         let mut results = results();
         results.quick = true;
-        for text in [terminal(&results), page(&results, "2000-01-01", "bench")] {
+        let page = page(&results);
+        for text in [page.terminal(), page.markdown("2000-01-01", "bench", "")] {
             assert!(text.contains("no figure means anything"), "{text}");
             assert!(!text.contains("reached"), "{text}");
         }

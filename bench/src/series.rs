@@ -23,7 +23,6 @@ pub(crate) struct Series {
     pub(crate) place: &'static str,
     /// The row.
     pub(crate) work: Work,
-    /// The figure.
     pub(crate) figure: Figure,
     /// Who.
     pub(crate) contender: &'static str,
@@ -42,7 +41,6 @@ pub(crate) struct Series {
 pub(crate) struct Spread {
     /// The smallest.
     pub(crate) min: f64,
-    /// The median.
     pub(crate) median: f64,
     /// The largest.
     pub(crate) max: f64,

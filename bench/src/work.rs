@@ -22,12 +22,13 @@ pub(crate) const SEEKERS: u64 = 5;
 pub(crate) const SEEKS_PER_UPDATE: u64 = 10;
 /// The file that records are read from, below a run's directory.
 pub(crate) const DATA_FILE: &str = "data";
-/// The folder that many files are made in, below a run's directory: the same for every contender,
-/// since on ext4 a folder's place on the disk decides how fast files are made in it.
+/// The directory that many files are made in, below a run's directory: the same for every
+/// contender, since on ext4 a directory's place on the disk decides how fast files are made in it.
 pub(crate) const FILES_FOLDER: &str = "files";
 
 /// A row of the bench: work that every contender is asked to do, by one thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Work {
     /// Cached 4 KiB random reads, one pread(2) after the other.
     Pread,
@@ -96,32 +97,11 @@ pub(crate) struct Amounts {
 }
 
 impl Work {
-    /// Every row.
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Pread,
-        Self::Backward,
-        Self::Mmap,
-        Self::Ring,
-        Self::RingDirect,
-        Self::Names,
-        Self::Stream,
-        Self::Files,
-        Self::Seeks,
-    ];
+    pub(crate) const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Pread => "pread",
-            Self::Backward => "backward",
-            Self::Mmap => "mmap",
-            Self::Ring => "ring",
-            Self::RingDirect => "ring-direct",
-            Self::Names => "names",
-            Self::Stream => "stream",
-            Self::Files => "files",
-            Self::Seeks => "seeks",
-        }
+        self.into()
     }
 
     /// What is done, in words and amounts.
@@ -209,7 +189,7 @@ impl Work {
         !self.makes_files() && self != Self::Stream
     }
 
-    /// Whether many files are made in one folder, where every command is started.
+    /// Whether many files are made in one directory, where every command is started.
     pub(crate) fn makes_files(self) -> bool {
         matches!(self, Self::Names | Self::Files)
     }
@@ -219,11 +199,11 @@ impl FromStr for Work {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL
-            .into_iter()
-            .find(|work| work.name() == text)
-            .ok_or_else(|| format!("there is no row '{text}'; there are {}", known()))
+        let found = Self::ALL.iter().copied().find(|work| work.name() == text);
+        found.ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|work| work.name()).collect();
+            format!("there is no row '{text}'; there are {}", known.join(", "))
+        })
     }
 }
 
@@ -323,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_row_is_found_by_its_name_and_an_unknown_one_names_them_all() {
-        for work in Work::ALL {
+        for &work in Work::ALL {
             assert_eq!(work.name().parse(), Ok(work));
         }
         let error = "sleep".parse::<Work>().expect_err("is no row");
@@ -333,7 +313,7 @@ mod tests {
     #[test]
     fn a_part_of_the_work_is_never_nothing() {
         let part = Amounts::QUICK.divided(1_000_000);
-        for work in Work::ALL {
+        for &work in Work::ALL {
             assert_eq!(work.operations(&part), 1, "{work:?}");
             assert_eq!(work.operations(&part.with_operations(7)), 7);
         }

@@ -9,7 +9,7 @@ fn fslab() -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// The only page in the folder `out` of a bench that succeeded.
+/// The only page in the directory `out` of a bench that succeeded.
 fn only_page(output: &Output, out: &Path) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
@@ -29,7 +29,7 @@ fn a_quick_bench_measures_every_row_and_writes_its_page() {
         eprintln!("skipped: the command fslab was not built");
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let out = folder.path().join("results");
     let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
         .args(["--quick", "--runs", "1", "--no-counts", "--places", "here"])
@@ -63,7 +63,7 @@ fn the_model_of_every_disk_is_measured_and_gets_its_page() {
         eprintln!("skipped: the command fslab was not built");
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let out = folder.path().join("results");
     let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
         .args(["sim", "--quick", "--parts", "model", "--fslab"])

@@ -10,7 +10,6 @@ use crate::work::{Figure, SEEK_RECORD_BYTES, STREAM_RECORD_BYTES, Work};
 ///
 /// It reports no rate of what took less than half a second, so a fast file system gets more work.
 pub(crate) struct Bonnie {
-    /// The program.
     pub(crate) program: PathBuf,
     /// Whether all happens in memory.
     pub(crate) in_memory: bool,

@@ -17,7 +17,7 @@ pub(crate) struct Task<'a> {
     pub(crate) work: Work,
     /// How much of it.
     pub(crate) amounts: Amounts,
-    /// A directory with only the file that records are read from, the folder that files are made
+    /// A directory with only the file that records are read from, the directory that files are made
     /// in, or nothing.
     pub(crate) directory: &'a Path,
 }
@@ -28,7 +28,7 @@ impl Task<'_> {
         self.work.operations(&self.amounts)
     }
 
-    /// The folder that many files are made in.
+    /// The directory that many files are made in.
     pub(crate) fn files(&self) -> PathBuf {
         self.directory.join(FILES_FOLDER)
     }
@@ -45,9 +45,7 @@ impl Task<'_> {
 
 /// A command, and the reader of what it prints.
 pub(crate) struct Invocation {
-    /// The program.
     pub(crate) program: PathBuf,
-    /// Its arguments.
     pub(crate) arguments: Vec<String>,
     /// What it reads on standard input.
     pub(crate) input: Option<String>,

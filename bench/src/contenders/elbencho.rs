@@ -8,7 +8,6 @@ use crate::work::{Figure, SMALL_FILE_BYTES, Work};
 
 /// The contender `elbencho`.
 pub(crate) struct Elbencho {
-    /// The program.
     pub(crate) program: PathBuf,
 }
 
@@ -23,7 +22,7 @@ impl Elbencho {
             _ => 0,
         };
         let mut arguments = vec![
-            // Without folders: all files in the one that is named.
+            // Without directories: all files in the one that is named.
             "--dirs=0".to_owned(),
             "--threads=1".to_owned(),
             "--nolive".to_owned(),

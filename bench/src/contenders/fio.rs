@@ -13,7 +13,6 @@ use crate::work::{
 
 /// The contender `fio`.
 pub(crate) struct Fio {
-    /// The program.
     pub(crate) program: PathBuf,
 }
 
@@ -228,7 +227,7 @@ mod tests {
         let fio = Fio {
             program: "fio".into(),
         };
-        for work in Work::ALL {
+        for &work in Work::ALL {
             let task = Task {
                 work,
                 amounts: crate::work::Amounts::QUICK,

@@ -8,7 +8,6 @@ use crate::work::{Figure, SMALL_FILE_BYTES, Work};
 
 /// The contender `fs_mark`.
 pub(crate) struct FsMark {
-    /// The program.
     pub(crate) program: PathBuf,
 }
 
@@ -19,7 +18,7 @@ const RATE_COLUMN: usize = 3;
 impl FsMark {
     fn files(&self, task: &Task<'_>, figure: Figure, bytes: u64) -> Invocation {
         let arguments = [
-            // It is started in the folder of the files: it takes no path of 40 bytes or more.
+            // It is started in the directory of the files: it takes no path of 40 bytes or more.
             "-d".to_owned(),
             ".".to_owned(),
             "-n".to_owned(),

@@ -8,7 +8,6 @@ use crate::work::{Figure, SMALL_FILE_BYTES, Work};
 
 /// The contender `mdtest`.
 pub(crate) struct Mdtest {
-    /// The program.
     pub(crate) program: PathBuf,
 }
 
@@ -71,7 +70,7 @@ impl Contender for Mdtest {
     fn remark(&self, work: Work) -> Option<&'static str> {
         match work {
             Work::Names | Work::Files => {
-                Some("mdtest makes its files two folders deeper, by full paths")
+                Some("mdtest makes its files two directories deeper, by full paths")
             }
             _ => None,
         }

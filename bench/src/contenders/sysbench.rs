@@ -8,7 +8,6 @@ use crate::work::{DATA_FILE, Figure, RECORD_BYTES, SMALL_FILE_BYTES, STREAM_RECO
 
 /// The contender `sysbench`.
 pub(crate) struct Sysbench {
-    /// The program.
     pub(crate) program: PathBuf,
 }
 

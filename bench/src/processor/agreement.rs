@@ -17,7 +17,6 @@ pub(crate) struct Agreement {
     pub(crate) phases: Vec<PhaseAgreement>,
 }
 
-/// One phase.
 #[derive(Clone, Debug)]
 pub(crate) struct PhaseAgreement {
     pub(crate) name: String,

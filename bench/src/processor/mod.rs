@@ -22,8 +22,7 @@ use fslab_model::RunRecord;
 
 use agreement::Agreement;
 
-pub(crate) use page::{page, terminal};
-pub(crate) use picture::picture;
+pub(crate) use page::page;
 pub(crate) use session::measure;
 
 /// The study of both runs.
@@ -32,32 +31,32 @@ const STUDY: &str = "processor";
 /// What is measured.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessorArgs {
-    /// Repeats in real time, on one processor; with a counted processor there are three, which are
+    /// Number of repeats in real time, on one processor; the counted processor always runs three,
     /// perturbed.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(crate) repeats: u32,
 
-    /// The machine whose instructions are counted.
+    /// Machine with the counted processor.
     #[arg(long, default_value = "pc-2024", value_name = "MACHINE")]
     pub(crate) machine: String,
 
-    /// The lab of the counted run; by default that of `fslab compare`.
+    /// Lab of the counted run [default: the default of `fslab compare`].
     #[arg(long, value_name = "NAME")]
-    pub(crate) kernel: Option<String>,
+    pub(crate) lab: Option<String>,
 
-    /// File systems; by default those of the study.
+    /// File systems [default: the study's].
     #[arg(long, value_delimiter = ',', value_name = "SUBJECT,...")]
     pub(crate) subjects: Vec<String>,
 
-    /// Folder in memory for the images of both runs.
+    /// Directory in memory for the images of both runs.
     #[arg(long, default_value = "/dev/shm", value_name = "DIR")]
     pub(crate) tmpfs: PathBuf,
 
-    /// The command fslab; by default that beside this program.
+    /// fslab program [default: the one in this program's directory].
     #[arg(long, value_name = "FILE")]
     pub(crate) fslab: Option<PathBuf>,
 
-    /// Folder for the page and its picture.
+    /// Directory for the page and its picture.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }

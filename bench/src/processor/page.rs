@@ -1,11 +1,13 @@
-//! The tables of an agreement, and the page that is kept.
+//! An agreement as a page.
 
 use fslab_model::{Headline, RunRecord};
 
 use super::Findings;
 use super::agreement::{Agreement, CLEAR_DIFFERENCE, PhaseAgreement, REPEATED_LEAST};
+use super::picture::picture;
 use super::prices::{Priced, PricedPhase, Prices, Request, Trial, trials};
 use crate::grid::Grid;
+use crate::page::{Body, Page, Section};
 use crate::verdict::verdict;
 
 /// What is to be reached: the median rank correlation of a phase, and the median by which the ratio
@@ -13,38 +15,24 @@ use crate::verdict::verdict;
 const CORRELATION_GOAL: f64 = 0.9;
 const RATIO_GOAL: f64 = 0.25;
 
-/// The tables for the terminal.
-pub(crate) fn terminal(findings: &Findings) -> String {
-    let Pricing { trials, .. } = Pricing::of(findings);
-    format!(
-        "{}\n\n{}\n\n{}\n",
-        summary(&findings.agreement),
-        phases(&findings.agreement).terminal(),
-        prices(&trials).terminal(),
-    )
-}
-
-/// The page; its picture, if there is one, lies beside it as `picture`.
-pub(crate) fn page(
-    findings: &Findings,
-    date: &str,
-    command: &str,
-    picture: Option<&str>,
-) -> String {
-    let picture = picture.map_or_else(String::new, |picture| {
-        format!("![Counted rates against real ones]({picture})\n\n")
-    });
+/// What was found, as a page.
+pub(crate) fn page(findings: &Findings) -> Page {
     let pricing = Pricing::of(findings);
-    format!(
-        "# The counted processor and this machine's, {date}\n\n{}\n\n`{command}`\n\n{}\n\n\
-         {picture}## Phases\n\n{}\n## Prices\n\n{}\n\n{}\n## Rates\n\n{}",
-        summary(&findings.agreement),
-        conditions(findings),
-        phases(&findings.agreement).markdown(),
-        pricing.words(),
-        prices(&pricing.trials).markdown(),
-        rates(&findings.agreement).markdown(),
-    )
+    let of_prices = Body::Explained(pricing.words(), prices(&pricing.trials));
+    let section = |title, body| Section { title, body };
+    Page {
+        title: "The counted processor and this machine's",
+        summary: summary(&findings.agreement),
+        method: format!("{}\n", conditions(findings)),
+        picture: picture(findings).map(|svg| (svg, "Counted rates against real ones")),
+        targets: None,
+        sections: vec![
+            Section::grid("Phases", phases(&findings.agreement)),
+            section("Prices", of_prices),
+            section("Rates", Body::LongGrid(rates(&findings.agreement))),
+        ],
+        notes: Vec::new(),
+    }
 }
 
 fn summary(agreement: &Agreement) -> String {

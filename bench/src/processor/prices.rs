@@ -47,7 +47,6 @@ pub(crate) struct Request {
     pub(crate) bytes: f64,
 }
 
-/// A phase to be priced.
 #[derive(Clone, Debug)]
 pub(crate) struct PricedPhase {
     pub(crate) name: String,

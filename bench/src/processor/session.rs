@@ -45,7 +45,7 @@ fn run(
     stop: &AtomicBool,
 ) -> Result<(RunRecord, RunRecord), BenchError> {
     let failed = |task: &'static str, error: std::io::Error| {
-        BenchError::io(task, Path::new("the bench's folder"), error)
+        BenchError::io(task, Path::new("the bench's directory"), error)
     };
     let folder = tempfile::tempdir().map_err(|error| failed("make", error))?;
     let store = folder.path().join("store.db");
@@ -61,8 +61,8 @@ fn run(
         "--repeats",
         "3",
     ];
-    if let Some(kernel) = &args.kernel {
-        counted.extend(["--kernel", kernel]);
+    if let Some(lab) = &args.lab {
+        counted.extend(["--lab", lab]);
     }
     // The counted machine has one processor. With two a file system in user space and its caller
     // work at the same time.
@@ -76,7 +76,7 @@ fn run(
             .args(&args.subjects)
             .args(["--study", STUDY])
             .args(words)
-            .arg("--folder")
+            .arg("--images")
             .arg(&args.tmpfs)
             .arg("--store")
             .arg(&store)

@@ -7,7 +7,7 @@ use crate::args::counts;
 /// The command line.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SimArgs {
-    /// What to measure: model, phases, size, all; everything by default.
+    /// Parts to measure: model, phases, size, all [default: every part].
     #[arg(long, value_delimiter = ',', value_name = "PART,...")]
     pub(crate) parts: Vec<Part>,
 
@@ -20,7 +20,7 @@ pub(crate) struct SimArgs {
     )]
     pub(crate) subjects: Vec<String>,
 
-    /// Profiles of hard disks.
+    /// Hard disk profiles.
     #[arg(
         long,
         value_delimiter = ',',
@@ -29,24 +29,24 @@ pub(crate) struct SimArgs {
     )]
     pub(crate) disks: Vec<String>,
 
-    /// Rounds.
+    /// Number of rounds.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = counts())]
     pub(crate) runs: u32,
 
-    /// One round with the first file system and the first disk, without the part all, to see that
-    /// everything works.
+    /// Run one round with the first file system and the first disk, without the part `all`, to
+    /// check that everything works.
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// The command fslab; by default that beside this program.
+    /// fslab program [default: the one in this program's directory].
     #[arg(long, value_name = "FILE")]
     pub(crate) fslab: Option<PathBuf>,
 
-    /// Where the images of simulated disks are.
+    /// Directory for the images of simulated disks.
     #[arg(long, default_value = "/var/tmp", value_name = "DIR")]
     pub(crate) folder: PathBuf,
 
-    /// Folder for the results; with --quick they are written only where this is given.
+    /// Directory for the results; with --quick, nothing is written unless this is given.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -54,13 +54,13 @@ pub(crate) struct SimArgs {
 /// Something to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Part {
-    /// The model of a disk alone: time for a request.
+    /// Only the disk model: time per request.
     Model,
     /// Long phases, one guest at a time.
     Phases,
-    /// The same files on a small and on a large file system.
+    /// The same files on a small and a large file system.
     Size,
-    /// The quick study of every file system, as many guests at a time as there are processors.
+    /// The study `quick` on every file system, one guest per processor.
     All,
 }
 
@@ -74,7 +74,6 @@ impl SimArgs {
         }
     }
 
-    /// The rounds.
     pub(crate) fn rounds(&self) -> u32 {
         if self.quick { 1 } else { self.runs }
     }
@@ -84,7 +83,6 @@ impl SimArgs {
         first_or_all(&self.subjects, self.quick)
     }
 
-    /// The disks.
     pub(crate) fn disks(&self) -> &[String] {
         first_or_all(&self.disks, self.quick)
     }

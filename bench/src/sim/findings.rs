@@ -31,7 +31,6 @@ pub(crate) struct Phase {
     pub(crate) disk: String,
     /// The file system.
     pub(crate) subject: String,
-    /// The phase.
     pub(crate) name: String,
     /// Its figures in every round, or why there are none.
     pub(crate) figures: Result<PhaseFigures, String>,
@@ -44,7 +43,6 @@ pub(crate) struct PhaseFigures {
     pub(crate) virtual_ns: u64,
     /// Whether every round took exactly that.
     pub(crate) is_exact: bool,
-    /// Operations.
     pub(crate) operations: u64,
     /// Bytes of file data.
     pub(crate) bytes: u64,
@@ -108,11 +106,8 @@ pub(crate) struct Requests {
 pub(crate) struct Findings {
     /// Facts about the machine and the programs.
     pub(crate) facts: Vec<Fact>,
-    /// Rounds.
     pub(crate) rounds: u32,
-    /// Phases.
     pub(crate) phases: Vec<Phase>,
-    /// Sizes.
     pub(crate) sizes: Vec<Sized>,
     /// The quick study.
     pub(crate) everything: Option<Everything>,

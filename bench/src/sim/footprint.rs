@@ -17,7 +17,7 @@ const BLOCK_BYTES: u64 = 512;
 /// The most that files took, by their names: their allocated bytes.
 pub(crate) type Footprint = BTreeMap<String, u64>;
 
-/// Watches the folders in a folder.
+/// Watches the directories in a directory.
 pub(crate) struct Watch {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Footprint>,
@@ -49,7 +49,7 @@ impl Watch {
     }
 }
 
-/// Notes what the files of each folder in `folder` take. What vanishes meanwhile takes nothing.
+/// Notes what the files of each directory in `folder` take. What vanishes meanwhile takes nothing.
 fn look(folder: &Path, footprint: &mut Footprint) {
     for trial in entries(folder) {
         for file in entries(&trial) {
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn a_file_counts_with_the_most_that_was_allocated_to_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let trial = folder.path().join("trial");
-        std::fs::create_dir(&trial).expect("a folder");
+        std::fs::create_dir(&trial).expect("a directory");
         let image = std::fs::File::create(trial.join("image")).expect("a file");
         image.set_len(1 << 30).expect("a hole");
         std::fs::write(trial.join("trace"), vec![1; 100_000]).expect("data");

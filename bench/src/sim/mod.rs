@@ -18,5 +18,5 @@ mod sequence;
 mod session;
 
 pub(crate) use args::SimArgs;
-pub(crate) use page::{page, terminal};
+pub(crate) use page::page;
 pub(crate) use sequence::measure;

@@ -1,11 +1,10 @@
-//! The findings as text: tables for the terminal, and the page that is kept.
-
-use std::fmt::Write;
+//! The findings as a page.
 
 use super::findings::{Everything, Findings, Kind, Phase, PhaseFigures, SizeFigures};
 use super::goals::{self, judge};
 use super::session::Compared;
 use crate::grid::Grid;
+use crate::page::{Page, Section};
 use crate::series::Spread;
 use crate::verdict;
 
@@ -34,38 +33,21 @@ pub(crate) fn progress(what: &str, compared: &Compared) {
     eprintln!("bench: {what}: {done} of {all} trials done in {took_s:.1} s");
 }
 
-/// What the terminal shows.
-pub(crate) fn terminal(findings: &Findings) -> String {
+/// What was found, as a page.
+pub(crate) fn page(findings: &Findings) -> Page {
     let judged = judge(findings);
-    let mut text = String::new();
-    for (_, grid) in grids(findings) {
-        let _ = writeln!(text, "{}\n", grid.terminal());
+    let grids = grids(findings).into_iter();
+    let tables = grids.map(|(title, grid)| Section::grid(title, grid));
+    let facts = Section::facts("Machine and versions", &findings.facts);
+    Page {
+        title: "The speed of virtual time",
+        summary: verdict::summary(&judged, findings.rounds),
+        method: METHOD.to_owned(),
+        picture: None,
+        targets: Some(verdict::table(&judged)),
+        sections: tables.chain([facts]).collect(),
+        notes: Vec::new(),
     }
-    let _ = writeln!(text, "{}\n", verdict::table(&judged).terminal());
-    let _ = writeln!(text, "{}", verdict::summary(&judged, findings.rounds));
-    text
-}
-
-/// The page that is kept, in Markdown. `date` is when it was measured, `command` how.
-pub(crate) fn page(findings: &Findings, date: &str, command: &str) -> String {
-    let judged = judge(findings);
-    let mut text = format!("# The speed of virtual time, {date}\n\n");
-    let _ = writeln!(
-        text,
-        "{}\n\n`{command}`\n",
-        verdict::summary(&judged, findings.rounds)
-    );
-    text.push_str(METHOD);
-    text.push_str("\n## Targets\n\n");
-    text.push_str(&verdict::table(&judged).markdown());
-    for (title, grid) in grids(findings) {
-        let _ = write!(text, "\n## {title}\n\n{}", grid.markdown());
-    }
-    text.push_str("\n## Machine and versions\n\n");
-    for (name, value) in &findings.facts {
-        let _ = writeln!(text, "- {name}: {value}");
-    }
-    text
 }
 
 fn grids(findings: &Findings) -> Vec<(&'static str, Grid)> {
@@ -266,7 +248,7 @@ mod tests {
             rounds: 3,
             ..Findings::default()
         };
-        page(&findings, "2000-01-01", "fslab-bench sim")
+        page(&findings).markdown("2000-01-01", "fslab-bench sim", "")
     }
 
     #[test]

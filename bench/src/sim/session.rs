@@ -1,4 +1,4 @@
-//! Runs fslab in virtual time, with its own store and folder of images.
+//! Runs fslab in virtual time, with its own store and directory of images.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,6 @@ pub(crate) struct Comparison<'a> {
 
 /// What a comparison left.
 pub(crate) struct Compared {
-    /// The record.
     pub(crate) record: RunRecord,
     /// Real time of the command.
     pub(crate) real_ns: u64,
@@ -44,13 +43,13 @@ pub(crate) struct Compared {
 }
 
 impl Session {
-    /// With images in a new folder in `folder`.
+    /// With images in a new directory in `folder`.
     pub(crate) fn open(fslab: &Path, folder: &Path) -> Result<Self, BenchError> {
         let make = |parent: &Path| {
             tempfile::Builder::new()
                 .prefix("fslab-bench-")
                 .tempdir_in(parent)
-                .map_err(|e| BenchError::io("make a folder in", parent, e))
+                .map_err(|e| BenchError::io("make a directory in", parent, e))
         };
         Ok(Self {
             fslab: fslab.to_owned(),
@@ -59,7 +58,6 @@ impl Session {
         })
     }
 
-    /// Its version.
     pub(crate) fn version(&self) -> Result<String, BenchError> {
         let output = self.output(&["--version".to_owned()])?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -114,7 +112,7 @@ impl Session {
             ("--venue", Some("sim".to_owned())),
             ("--disk", Some(comparison.disk.to_owned())),
             ("--repeats", Some("1".to_owned())),
-            ("--folder", Some(path(self.images.path()))),
+            ("--images", Some(path(self.images.path()))),
             ("--store", Some(path(&self.scratch.path().join("store.db")))),
             ("--size", comparison.size.map(str::to_owned)),
             ("--jobs", jobs),
@@ -126,7 +124,7 @@ impl Session {
         words
     }
 
-    /// Reports land in the scratch folder, which is where fslab is started.
+    /// Reports land in the scratch directory, which is where fslab is started.
     fn output(&self, words: &[String]) -> Result<Output, BenchError> {
         Command::new(&self.fslab)
             .args(words)

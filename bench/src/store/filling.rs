@@ -30,7 +30,6 @@ const SUBJECTS: [&str; 10] = [
     "xfs:mount=noatime",
 ];
 const REPEATS: u32 = 10;
-/// Trials of a run.
 pub(crate) const TRIALS_A_RUN: u32 = SUBJECTS.len() as u32 * REPEATS;
 /// Phases of a trial: the first of the quick study.
 const PHASES: usize = 3;

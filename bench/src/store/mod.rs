@@ -17,5 +17,5 @@ mod page;
 mod sequence;
 
 pub(crate) use args::StoreArgs;
-pub(crate) use page::{page, terminal};
+pub(crate) use page::page;
 pub(crate) use sequence::measure;

@@ -1,9 +1,8 @@
-//! The findings as text: tables for the terminal, and the page that is kept.
-
-use std::fmt::Write;
+//! The findings as a page.
 
 use super::findings::{Findings, judge};
 use crate::grid::Grid;
+use crate::page::{Page, Section};
 use crate::series::Spread;
 use crate::verdict::{self, Judged};
 
@@ -17,44 +16,22 @@ medians with the smallest and the largest. Adding is `Store::add_trial`, durable
 returns, 100 trials one by one.
 ";
 
-/// What the terminal shows.
-pub(crate) fn terminal(findings: &Findings) -> String {
-    let mut text = String::new();
+/// What was found, as a page.
+pub(crate) fn page(findings: &Findings) -> Page {
     let judged = judge(findings);
-    let _ = writeln!(text, "{}\n", commands(findings).terminal());
-    let _ = writeln!(text, "{}\n", adding(findings).terminal());
-    if !judged.is_empty() {
-        let _ = writeln!(text, "{}\n", verdict::table(&judged).terminal());
+    Page {
+        title: "The store at scale",
+        summary: summary(findings, &judged),
+        method: METHOD.to_owned(),
+        picture: None,
+        targets: (!judged.is_empty()).then(|| verdict::table(&judged)),
+        sections: vec![
+            Section::grid("Commands", commands(findings)),
+            Section::grid("Storing a trial", adding(findings)),
+            Section::facts("Machine", &findings.machine),
+        ],
+        notes: findings.notes.clone(),
     }
-    let _ = writeln!(text, "{}", summary(findings, &judged));
-    for note in &findings.notes {
-        let _ = writeln!(text, "{note}");
-    }
-    text
-}
-
-/// The page that is kept, in Markdown. `date` is when it was measured, `command` how.
-pub(crate) fn page(findings: &Findings, date: &str, command: &str) -> String {
-    let judged = judge(findings);
-    let mut text = format!("# The store at scale, {date}\n\n");
-    let _ = writeln!(text, "{}\n\n`{command}`\n", summary(findings, &judged));
-    text.push_str(METHOD);
-    let targets = (!judged.is_empty()).then(|| ("Targets", verdict::table(&judged)));
-    let measured = [
-        ("Commands", commands(findings)),
-        ("Storing a trial", adding(findings)),
-    ];
-    for (title, grid) in targets.into_iter().chain(measured) {
-        let _ = write!(text, "\n## {title}\n\n{}", grid.markdown());
-    }
-    text.push_str("\n## Machine and notes\n\n");
-    for (name, value) in &findings.machine {
-        let _ = writeln!(text, "- {name}: {value}");
-    }
-    for note in &findings.notes {
-        let _ = writeln!(text, "- {note}");
-    }
-    text
 }
 
 fn summary(findings: &Findings, judged: &[Judged]) -> String {

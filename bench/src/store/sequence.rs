@@ -23,12 +23,12 @@ pub(crate) fn measure(
     stop: &Arc<AtomicBool>,
 ) -> Result<Findings, BenchError> {
     let scratch = tempfile::tempdir()
-        .map_err(|e| BenchError::io("make a folder in", &std::env::temp_dir(), e))?;
+        .map_err(|e| BenchError::io("make a directory in", &std::env::temp_dir(), e))?;
     let programs = Programs::compile(scratch.path())?;
     let mut folder = tempfile::Builder::new()
         .prefix("fslab-bench-")
         .tempdir_in(&args.folder)
-        .map_err(|e| BenchError::io("make a folder in", &args.folder, e))?;
+        .map_err(|e| BenchError::io("make a directory in", &args.folder, e))?;
     folder.disable_cleanup(args.keep);
     let mut findings = Findings {
         machine: machine::facts(),
