@@ -17,7 +17,7 @@ const STUDY: &str = "format = 1\nname = 'aged'\ntitle = 'aged'\nsize = '64MiB'\n
 fn compare(desk: &Desk, venue: &str, subjects: &[&str]) -> Ended {
     fs::write(desk.path("aged.toml"), STUDY).expect("the study");
     let options = ["--venue", venue, "--study", "./aged.toml", "--seed", "7"];
-    let folders = ["--folder", "images", "--out", "out", "--repeats", "1"];
+    let folders = ["--images", "images", "--out", "out", "--repeats", "1"];
     let ended = desk.run(&[&["compare"], subjects, &options, &folders].concat());
     desk.expect_nothing_left();
     ended
@@ -114,7 +114,7 @@ fn stages_that_make_no_sense_are_refused_before_anything_is_made() {
         ("ext4:age=chrun", "did you mean 'churn'?"),
         ("ext4:age=churn,full=120%", "1% to 98%"),
         ("ext4:fill=80%:fill=90%", "the stage 'fill' twice"),
-        ("ext4:age=mail,speed=2", "no 'speed'"),
+        ("ext4:age=mail,speed=2", "no setting 'speed'"),
     ] {
         let ended = compare(&desk, "loop", &[subject]);
         assert_eq!(ended.code, Some(2), "{subject}: {}", ended.err);

@@ -104,13 +104,13 @@ fn the_block_venue_without_a_named_device_is_refused() {
 fn a_place_of_another_venue_is_refused() {
     refused(&["ext4", "--venue", "loop", "--dir", "."], "--dir", "--dir");
     refused(
-        &["ext4", "--venue", "dir", "--folder", "."],
-        "--folder",
-        "--folder",
+        &["ext4", "--venue", "dir", "--images", "."],
+        "--images",
+        "--images",
     );
-    refused(&["ext4", "--dir", ".", "--folder", "."], "--dir", "--dir");
+    refused(&["ext4", "--dir", ".", "--images", "."], "--dir", "--dir");
     refused(
-        &["ext4", "--folder", ".", "--destroy", "/dev/null"],
+        &["ext4", "--images", ".", "--destroy", "/dev/null"],
         "--destroy",
         "--destroy",
     );
@@ -134,7 +134,7 @@ fn a_directory_is_planned_by_its_true_path_and_names_the_venue() {
 #[test]
 fn a_path_that_is_not_text_is_refused() {
     let odd = OsStr::from_bytes(b"./\xff");
-    for option in ["--folder", "--dir", "--destroy"] {
+    for option in ["--images", "--dir", "--destroy"] {
         let desk = Desk::new();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fslab"));
         command.args(["compare", "ext4", option]).arg(odd);

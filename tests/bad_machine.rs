@@ -37,7 +37,7 @@ fn a_missing_mkfs_names_the_package() {
 #[test]
 fn the_loop_venue_without_privileges_says_what_to_do() {
     let desk = Desk::new().unprivileged();
-    let ended = desk.run(&["compare", "ext4", "--venue", "loop", "--folder", "images"]);
+    let ended = desk.run(&["compare", "ext4", "--venue", "loop", "--images", "images"]);
     ended
         .expect_code(4)
         .expect_error("every subject in the venue 'loop'", "root");
@@ -63,7 +63,7 @@ fn a_folder_that_cannot_be_written_is_reported_before_anything_runs() {
         let ended = desk.run(&["compare", "--venue", "dir", "--dir", "/", "--out", "out"]);
         ended
             .expect_code(4)
-            .expect_error("cannot write to the folder /", "another folder");
+            .expect_error("cannot write to the directory /", "existing directory");
     } else {
         not_checked(
             "unwritable directory",
@@ -79,9 +79,9 @@ fn a_disk_that_is_too_full_for_the_image_is_reported_before_anything_runs() {
     };
     let desk = Desk::new();
     let ended = desk.run(&[
-        "compare", "ext4", "--venue", "loop", "--folder", "images", "--size", "900TiB",
+        "compare", "ext4", "--venue", "loop", "--images", "images", "--size", "900TiB",
     ]);
-    ended.expect_code(4).expect_error("has room for", "--size");
+    ended.expect_code(4).expect_error(" free, but ", "--size");
     desk.expect_nothing_left();
 }
 
@@ -94,7 +94,7 @@ fn a_report_without_room_takes_nothing_from_the_run() {
     let desk = Desk::new();
     desk.run(&COMPARE_FAKE).expect_code(0);
     let run = desk.last_run()["run"].as_str().expect("a name").to_owned();
-    // In a separate mount namespace, where the reports' folder has room for a part of one.
+    // In a separate mount namespace, where the reports' directory has room for a part of one.
     let script = "mount -t tmpfs -o size=16k none out && \"$0\" \"$@\"; \
                   ended=$?; ls -A out; exit $ended";
     let without_room = |arguments: &[&str]| {

@@ -38,7 +38,7 @@ fn report() -> &'static Report {
         let desk = Desk::new();
         let (mut runs, mut labels) = (Vec::new(), Vec::new());
         for name in ["ext4", "xfs", "btrfs"] {
-            fs::create_dir(desk.path(name)).expect("a folder");
+            fs::create_dir(desk.path(name)).expect("a directory");
             let venue = ["--venue", "dir", "--dir", name, "--size", "320MiB"];
             let study = [
                 "compare",

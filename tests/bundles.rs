@@ -47,7 +47,7 @@ record = '64KiB'
 fn maker(test: &str) -> Option<Desk> {
     let desk = Desk::new().with_lab(test)?;
     fs::write(desk.path("bundled.toml"), STUDY).expect("the study");
-    fs::create_dir(desk.path("workloads")).expect("a folder");
+    fs::create_dir(desk.path("workloads")).expect("a directory");
     fs::write(desk.path("workloads/mine.toml"), WORKLOAD).expect("the workload");
     Some(desk)
 }
@@ -125,7 +125,7 @@ fn programs_of_a_bundle_run_only_with_the_permissions_that_name_them() {
     let ended = there.run(&["run", "./it.bundle", "--allow-commands"]);
     ended
         .expect_code(2)
-        .expect_error("brings programs", "--allow-guest");
+        .expect_error("contains programs", "--allow-guest");
     assert!(
         !there.path("home/.cache/fslab").exists(),
         "nothing is unpacked"
@@ -134,17 +134,11 @@ fn programs_of_a_bundle_run_only_with_the_permissions_that_name_them() {
     ended
         .expect_code(2)
         .expect_error("would start a program", "--allow-commands");
-    let other = [
-        "run",
-        "./it.bundle",
-        "--allow-commands",
-        "--kernel",
-        "default",
-    ];
+    let other = ["run", "./it.bundle", "--allow-commands", "--lab", "default"];
     there
         .run(&other)
         .expect_code(2)
-        .expect_error("its own lab", "--kernel");
+        .expect_error("its own lab", "--lab");
     let other = [
         "run",
         "./it.bundle",
@@ -155,7 +149,7 @@ fn programs_of_a_bundle_run_only_with_the_permissions_that_name_them() {
     there
         .run(&other)
         .expect_code(2)
-        .expect_error("other layers", "--set");
+        .expect_error("needs the layers", "--set");
 }
 
 #[test]
@@ -169,5 +163,5 @@ fn a_file_that_is_no_bundle_is_refused() {
     let ended = desk.run(&["bundle", "quick", "--out", "x.tar", "--venue", "loop"]);
     ended
         .expect_code(2)
-        .expect_error("venues sim and guest", "sim");
+        .expect_error("venue sim or guest", "sim");
 }

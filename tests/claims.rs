@@ -152,11 +152,11 @@ fn a_claim_about_two_platforms_is_decided_by_two_stored_runs() {
     assert!(both.out.contains("holds 1"), "{}", both.out);
     let unknown = desk.run(&[&words[..], &["elsewhere=window"]].concat());
     unknown.expect_code(2);
-    let expected = "they name linux, windows; did you mean 'windows'?";
+    let expected = "the claims name linux, windows; did you mean 'windows'?";
     assert!(unknown.err.contains(expected), "{}", unknown.err);
     let nowhere = desk.run(&[&words[..], &["elsewhere"]].concat());
     nowhere.expect_code(2);
-    let expected = "name its platform: --against elsewhere=windows";
+    let expected = "name it, for example --against elsewhere=windows";
     assert!(nowhere.err.contains(expected), "{}", nowhere.err);
 }
 
@@ -172,7 +172,7 @@ fn an_originals_own_figures_decide_its_claims_without_a_run() {
     assert_eq!(card["counts"]["not-applicable"], 0);
     let none = desk.run(&[&words[..], &["--study", "quick"]].concat());
     none.expect_code(2);
-    let expected = "the study 'quick' repeats no original";
+    let expected = "the study 'quick' has no published original";
     assert!(none.err.contains(expected), "{}", none.err);
     desk.run(&words).expect_code(2);
 }
@@ -246,7 +246,7 @@ fn a_mistake_in_the_claims_is_named_by_its_file_claim_and_key() {
     assert!(
         without
             .err
-            .contains("the study 'small' repeats no original"),
+            .contains("the study 'small' has no published original"),
         "{}",
         without.err
     );

@@ -8,7 +8,7 @@ use crate::harness::{Desk, skip};
 fn desk_with(text: &str) -> Desk {
     let desk = Desk::new();
     let folder = desk.path("home/.config/fslab");
-    fs::create_dir_all(&folder).expect("a folder");
+    fs::create_dir_all(&folder).expect("a directory");
     fs::write(folder.join("config.toml"), text).expect("the configuration");
     desk
 }
@@ -77,7 +77,7 @@ fn a_permission_in_the_file_or_in_a_variable_is_refused() {
         let desk = desk_with(text);
         desk.run(&PLAN)
             .expect_code(2)
-            .expect_error("permission", "type it");
+            .expect_error("permission", "give it");
     }
     let desk = Desk::new();
     let ended = desk.run_in(&PLAN, &[("FSLAB_ALLOW_COMMANDS", "1")]);
@@ -146,7 +146,7 @@ fn config_show_has_each_default_and_where_it_comes_from() {
     assert_eq!(of("store"), pair("mine.db", "line 1"));
     assert_eq!(of("study"), pair("nas", "line 4"));
     assert_eq!(of("trial-limit"), pair("10min", "FSLAB_TRIAL_LIMIT"));
-    assert_eq!(of("folder"), pair("/var/tmp", "built-in"));
+    assert_eq!(of("images"), pair("/var/tmp", "built-in"));
     let all = desk.run(&["config", "show"]);
     all.expect_code(0);
     assert!(

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Desk, can_mount, is_root, skip, turn};
 
-/// So many levels lead above any folder of a test.
+/// So many levels lead above any directory of a test.
 const UP: &str = "../../../../../../../../../../../../../../../../..";
 
-/// A folder of the host's that a trace would like to change.
+/// A directory of the host's that a trace would like to change.
 struct Canary {
     folder: PathBuf,
     before: BTreeMap<PathBuf, String>,
@@ -256,7 +256,7 @@ fn links_of_a_trace_do_not_lead_root_out_of_a_mounted_file_system() {
     let canary = Canary::new(&desk, None);
     let images = desk.path("images");
     let folder = images.to_str().expect("text");
-    expect_confined(&desk, &canary, &["--venue", "loop", "--folder", folder]);
+    expect_confined(&desk, &canary, &["--venue", "loop", "--images", folder]);
     desk.expect_nothing_left();
 }
 
@@ -335,7 +335,7 @@ fn where_a_trial_may_not_have_its_own_root_a_trace_is_refused_and_the_rest_runs(
     assert_eq!(phases[1]["outcome"], "done", "{}", phases[1]);
 }
 
-/// What a trace's links point to within its folder is found as it was.
+/// What a trace's links point to within its directory is found as it was.
 #[test]
 fn an_honest_trace_whose_links_stay_inside_is_issued_without_deviations() {
     let desk = Desk::new();

@@ -11,7 +11,7 @@ use crate::harness::{Desk, Ended, SMALL_STUDY};
 use crate::sim_venue::Load;
 
 fn compare(desk: &Desk, words: &[&str]) -> Ended {
-    let sim = ["--venue", "sim", "--folder", "images", "--out", "out"];
+    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
     let ended = desk.run(&[&["compare"], words, &sim].concat());
     desk.expect_nothing_left();
     ended
@@ -30,7 +30,8 @@ fn phase<'a>(trials: &'a [Value], name: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("there is no phase {name}"))
 }
 
-/// What counts is instructions: a load beside the second run, and another folder, change nothing.
+/// What counts is instructions: a load beside the second run, and another directory, change
+/// nothing.
 #[test]
 fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
     let Some(desk) = Desk::new().with_pc_lab("a counted machine, twice the same") else {

@@ -27,7 +27,7 @@ trial_limit_s = 120
 [[phase]]
 name = "append"
 workload = "script"
-folder = "append"
+directory = "append"
 steps = [
     "create log", "append log 4096", "start",
     "append log 4096", "fsync log", "append log 4096", "fdatasync log",
@@ -36,7 +36,7 @@ steps = [
 [[phase]]
 name = "replace"
 workload = "script"
-folder = "replace"
+directory = "replace"
 steps = [
     "create conf", "append conf 4096", "start",
     "create new", "append new 8192", "fsync new", "rename new conf", "fsync .",
@@ -55,7 +55,7 @@ fn record_study(desk: &Desk, study: &str, subjects: &[&str]) -> Vec<PathBuf> {
         "crash.toml",
         "--venue",
         "sim",
-        "--folder",
+        "--images",
         "images",
     ];
     let out = [
@@ -68,7 +68,7 @@ fn record_study(desk: &Desk, study: &str, subjects: &[&str]) -> Vec<PathBuf> {
     ];
     let ended = desk.run(&[&["compare"], subjects, &sim, &out].concat());
     ended.expect_code(0);
-    let logs = std::fs::read_dir(desk.path("out/logs")).expect("the folder of logs");
+    let logs = std::fs::read_dir(desk.path("out/logs")).expect("the directory of logs");
     let mut logs: Vec<PathBuf> = logs.map(|it| it.expect("an entry").path()).collect();
     logs.sort();
     assert_eq!(logs.len(), subjects.len(), "{logs:?}");
@@ -78,7 +78,7 @@ fn record_study(desk: &Desk, study: &str, subjects: &[&str]) -> Vec<PathBuf> {
 /// The sums of `fslab crash judge` with these words, and the states in which something is wrong.
 fn judge(desk: &Desk, log: &std::path::Path, words: &[&str]) -> Value {
     let log = log.to_str().expect("a path");
-    let all = ["crash", "judge", log, "--json", "--folder", "images"];
+    let all = ["crash", "judge", log, "--json", "--images", "images"];
     let ended = desk.run(&[&all[..], words].concat());
     ended.expect_code(0);
     desk.expect_nothing_left();
@@ -152,13 +152,13 @@ fn a_file_system_that_never_flushes_loses_synced_data_and_others_do_so_only_with
         .to_owned();
     let log = logs[0].to_str().expect("a path");
     let replay = [
-        "crash", "replay", log, &state, "--judge", "--folder", "images",
+        "crash", "replay", log, &state, "--judge", "--images", "images",
     ];
     let replayed = desk.run(&replay);
     replayed.expect_code(0);
     assert!(replayed.out.contains("wrong: "), "{}", replayed.out);
     assert!(replayed.out.contains("append log 4096"), "{}", replayed.out);
-    let minimise = ["crash", "minimise", log, &state, "--folder", "images"];
+    let minimise = ["crash", "minimise", log, &state, "--images", "images"];
     let smaller = desk.run(&minimise);
     smaller.expect_code(0);
     assert!(
@@ -206,7 +206,7 @@ fn survival_is_judged_beside_figures_that_stay_the_same() {
             "both.toml",
             "--venue",
             "sim",
-            "--folder",
+            "--images",
             "images",
             "--repeats",
             "1",
@@ -250,7 +250,7 @@ fn survival_is_judged_beside_figures_that_stay_the_same() {
         "both.toml",
         "--venue",
         "sim",
-        "--folder",
+        "--images",
         "images",
     ];
     let out = ["--repeats", "1", "--out", "out"];
@@ -260,7 +260,7 @@ fn survival_is_judged_beside_figures_that_stay_the_same() {
     resumed.expect_error("was begun without --survival", "leave out --resume");
     let elsewhere = ["compare", "--dir", ".", "--survival", "--out", "out"];
     desk.run(&elsewhere)
-        .expect_error("of a simulated disk alone", "--venue sim");
+        .expect_error("only with simulated disks", "--venue sim");
 }
 
 #[test]
@@ -322,9 +322,9 @@ fn judged_states_are_kept_for_the_next_time() {
     std::fs::write(&kept, &before[..before.len() - 20]).expect("written");
     let again = judge(&desk, log, &["--max-states", "40", "--resume"]);
     assert_eq!(without_times(again), without_times(at_once));
-    let all = ["crash", "judge", name, "--resume", "--folder", "images"];
+    let all = ["crash", "judge", name, "--resume", "--images", "images"];
     let other = desk.run(&[&all[..], &["--drop-flush", "all"]].concat());
-    other.expect_error("has states of another planted fault", "remove it");
+    other.expect_error("has states of a different planted fault", "remove it");
 }
 
 /// Each moment had a list of the writes that were pending then: 20,000 flushes, 83 KB, took 14 s,
@@ -359,7 +359,7 @@ fn more_states_than_can_be_chosen_are_refused() {
     let ended = desk.run(&["crash", "states", "a.log", "--max-states", "4194305"]);
     ended.expect_code(2);
     assert!(
-        ended.err.contains("at most 4194304 states"),
+        ended.err.contains("the maximum is 4194304"),
         "{}",
         ended.err
     );

@@ -21,7 +21,7 @@ trial_limit_s = 120
 [[phase]]
 name = "writes"
 workload = "script"
-folder = "writes"
+directory = "writes"
 steps = [
     "create log", "append log 8192", "start",
     "write log 4096 4096", "fsync log", "append log 4096", "fsync log",
@@ -30,7 +30,7 @@ steps = [
 
 /// The cases of `fslab faults` with these words.
 fn cases(desk: &Desk, log: &str, words: &[&str]) -> Vec<Value> {
-    let all = ["faults", log, "--json", "--folder", "images"];
+    let all = ["faults", log, "--json", "--images", "images"];
     let ended = desk.run(&[&all[..], words].concat());
     ended.expect_code(0);
     desk.expect_nothing_left();
@@ -52,7 +52,7 @@ fn a_failed_write_of_the_journal_makes_ext4_read_only_and_a_lost_one_of_data_is_
         "faults.toml",
         "--venue",
         "sim",
-        "--folder",
+        "--images",
         "images",
         "--out",
         "out",
@@ -60,7 +60,7 @@ fn a_failed_write_of_the_journal_makes_ext4_read_only_and_a_lost_one_of_data_is_
         "out/logs",
     ]);
     ended.expect_code(0);
-    let mut logs = std::fs::read_dir(desk.path("out/logs")).expect("the folder of logs");
+    let mut logs = std::fs::read_dir(desk.path("out/logs")).expect("the directory of logs");
     let log = logs.next().expect("a log").expect("an entry").path();
     let log = log.to_str().expect("a path");
 

@@ -59,7 +59,7 @@ fn is_being_written(folder: &Path, name: &str) -> bool {
 fn a_trial_that_is_stopped_within_a_phase_says_so() {
     let desk = Desk::new();
     std::fs::write(desk.path("long.toml"), STUDY).expect("the study");
-    std::fs::create_dir(desk.path("here")).expect("a folder");
+    std::fs::create_dir(desk.path("here")).expect("a directory");
     let folder = desk.path("here");
     let mut child = desk.start(&[
         "compare",

@@ -38,7 +38,7 @@ struct FailingDevice {
 impl FailingDevice {
     fn new(desk: &Desk, room: &str) -> Self {
         let folder = desk.path("tmpfs");
-        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::create_dir(&folder).expect("a directory");
         let options = format!("size={room}");
         let status = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
@@ -171,7 +171,7 @@ fn writes_that_nothing_syncs_keep_their_figures_where_the_device_is_well() {
         "unsynced.toml",
         "--venue",
         "loop",
-        "--folder",
+        "--images",
         images.to_str().expect("text"),
         "--fs",
         "ext4,xfs,btrfs",

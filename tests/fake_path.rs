@@ -76,7 +76,9 @@ fn the_same_database_gives_the_same_report() {
             .expect_code(0);
     }
     let read = |folder: &str| {
-        let mut entries = fs::read_dir(desk.path(folder)).expect("a folder").flatten();
+        let mut entries = fs::read_dir(desk.path(folder))
+            .expect("a directory")
+            .flatten();
         fs::read(entries.next().expect("a report").path()).expect("the report")
     };
     assert_eq!(read("a"), read("b"));

@@ -136,7 +136,7 @@ fn a_picture_is_the_same_whatever_fonts_the_user_has() {
     };
     let without = pictures("without");
     for folder in ["home/.fonts", "home/.local/share/fonts"] {
-        fs::create_dir_all(desk.path(folder)).expect("a folder for fonts");
+        fs::create_dir_all(desk.path(folder)).expect("a directory for fonts");
         fs::write(desk.path(folder).join("same.ttf"), &font).expect("a font");
         fs::write(desk.path(folder).join("other.ttf"), &renamed).expect("a font");
     }
@@ -189,7 +189,7 @@ fn a_report_writes_every_chart_and_every_table_with_an_index_that_links_all() {
     assert!(
         refused
             .err
-            .contains("cannot write a report to the folder swept.toml"),
+            .contains("cannot write a report to the directory swept.toml"),
         "{}",
         refused.err
     );
@@ -232,7 +232,7 @@ fn a_sweep_is_exported_as_iozone_prints_it_and_bonnie_s_layout_is_refused() {
     let bonnie = desk.run(&["export", "last", "--format", "bonnie"]);
     assert_ne!(bonnie.code, Some(0));
     assert!(
-        bonnie.err.contains("the layout of bonnie++ needs phases"),
+        bonnie.err.contains("bonnie++'s layout needs phases"),
         "{}",
         bonnie.err
     );
@@ -244,7 +244,7 @@ fn a_study_without_figures_says_so() {
     desk.compare_fake(&[]).expect_code(0);
     let ended = desk.run(&["report", "last", "--out", "out", "--figures", "figures"]);
     assert_ne!(ended.code, Some(0));
-    assert!(ended.err.contains("asks for no figures"), "{}", ended.err);
+    assert!(ended.err.contains("defines no figures"), "{}", ended.err);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn runs_of_two_directories_become_one_comparison_under_their_labels() {
     let desk = Desk::new();
     let mut names = Vec::new();
     for folder in ["left", "right"] {
-        fs::create_dir(desk.path(folder)).expect("a folder");
+        fs::create_dir(desk.path(folder)).expect("a directory");
         let venue = [
             "--venue", "dir", "--dir", folder, "--size", "320MiB", "--json",
         ];

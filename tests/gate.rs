@@ -207,12 +207,18 @@ fn a_history_is_what_the_plan_gave_before_as_far_back_as_it_was_the_same_measure
     };
     let (runs, said) = bases(&["history", "new"]);
     assert_eq!(runs, "second,third");
-    assert!(said.contains("2 runs of 5: before, kernel"), "{said}");
+    assert!(
+        said.contains("2 runs of 5; earlier runs differ in kernel"),
+        "{said}"
+    );
     let (runs, said) = bases(&["history~1", "new"]);
     assert_eq!((runs.as_str(), said.as_str()), ("third", ""));
     let (runs, said) = bases(&["history~9", "new", "--across", "kernel"]);
     assert!(runs.ends_with(",first,second,third"), "{runs}");
-    assert!(said.contains("4 runs of 9: there are no more"), "{said}");
+    assert!(
+        said.contains("4 runs of 9; this plan has no more runs"),
+        "{said}"
+    );
     let refused = gate(&desk, &["history~0", "last"]);
     refused.expect_code(2);
     refused.expect_error("'history~0' is not a history", "history~8");

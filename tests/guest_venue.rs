@@ -11,7 +11,7 @@ use crate::harness::{Desk, SMALL_STUDY, can_mount};
 const GUEST: [&str; 8] = [
     "--venue",
     "guest",
-    "--folder",
+    "--images",
     "images",
     "--out",
     "out",
@@ -224,7 +224,7 @@ pub(crate) struct ImagesInMemory(pub(crate) PathBuf);
 
 impl ImagesInMemory {
     pub(crate) fn mount(folder: PathBuf, room: &str) -> Self {
-        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::create_dir_all(&folder).expect("a directory");
         let mut mount = std::process::Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={room}"), "tmpfs"]);
         assert!(mount.arg(&folder).status().expect("starts").success());
@@ -287,7 +287,7 @@ fn a_trial_that_the_host_ends_is_not_stored_and_is_resumed() {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(3), "{said}");
     let full = format!("the disk of {} is full", images.0.display());
-    assert!(said.contains(&full) && said.contains("--folder"), "{said}");
+    assert!(said.contains(&full) && said.contains("--images"), "{said}");
     assert!(said.contains("ended with 1 trial missing"), "{said}");
     assert_eq!(desk.last_run()["trials"].as_array().map(Vec::len), Some(0));
     std::fs::remove_file(images.0.join("fill")).expect("ours");
@@ -382,7 +382,7 @@ fn a_guest_without_a_kernel_or_with_too_little_memory_is_refused_with_a_hint() {
     let ended = desk.run(&words(&["--memory", "16MiB"]));
     ended.expect_code(2);
     ended.expect_error("16 MiB", "--memory");
-    let ended = desk.run(&words(&["--kernel", "defualt"]));
+    let ended = desk.run(&words(&["--lab", "defualt"]));
     ended.expect_code(4);
     ended.expect_error("defualt", "default");
 }
@@ -415,7 +415,7 @@ fn root_in_a_guest_neither_reads_nor_writes_a_file_of_the_host() {
     };
     let kept = desk.path("kept");
     std::fs::write(&kept, "a secret").expect("written");
-    let folder = kept.parent().expect("a folder").display();
+    let folder = kept.parent().expect("a directory").display();
     let script = format!(
         "mkdir -p /run/a /run/b /run/c
 mount -t hostfs -o {folder} none /run/a && echo mount-worked || echo mount-refused
@@ -457,14 +457,20 @@ fn what_root_in_a_guest_writes_as_events_or_status_is_no_figure() {
     let Some(desk) = Desk::new().with_lab("guest, planted") else {
         return;
     };
-    let script = "echo 'no event' > /dev/fslab-events; echo '{\"code\":7}' > /dev/fslab-status
-ls -a /dev; exit 0";
-    let began = Instant::now();
-    let run = attack(&desk, script);
-    assert!(began.elapsed() < Duration::from_secs(90));
-    let trial = &run["trials"][0];
-    assert_ne!(trial["outcome"], "done", "{run}");
-    assert!(trial.to_string().contains("no event"), "{run}");
+    for (script, reason) in [
+        ("echo 'text' > /dev/fslab-events; exit 0", "not an event"),
+        (
+            "echo '{\"code\":7}' > /dev/fslab-status; exit 0",
+            "died before its trial ended",
+        ),
+    ] {
+        let began = Instant::now();
+        let run = attack(&desk, script);
+        assert!(began.elapsed() < Duration::from_secs(90));
+        let trial = &run["trials"][0];
+        assert_eq!(trial["outcome"], "failed", "{run}");
+        assert!(trial["failure"].to_string().contains(reason), "{trial}");
+    }
     desk.expect_nothing_left();
 }
 
@@ -487,12 +493,12 @@ fn a_folder_without_room_for_the_program_and_the_guests_memory_is_refused_before
         "--allow-commands",
         "--venue",
         "guest",
-        "--folder",
+        "--images",
         "small",
         "--out",
         "out",
     ]);
     drop(small);
     assert_ne!(ended.code, Some(0), "{}", ended.err);
-    ended.expect_error("has room for", "--folder");
+    ended.expect_error(" free, but ", "--images");
 }

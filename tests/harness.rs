@@ -1,4 +1,4 @@
-//! A desk for one test: its own home, store and folders, and the command to run there.
+//! A desk for one test: its own home, store and directories, and the command to run there.
 
 use std::fs;
 use std::io::Write;
@@ -51,9 +51,9 @@ impl Desk {
         let folder = tempfile::Builder::new()
             .prefix("fslab-test-")
             .tempdir_in("/var/tmp")
-            .expect("a folder for the test");
+            .expect("a directory for the test");
         for name in ["home", "images", "out"] {
-            fs::create_dir(folder.path().join(name)).expect("a folder");
+            fs::create_dir(folder.path().join(name)).expect("a directory");
         }
         fs::copy(SMALL_STUDY, folder.path().join("small.toml")).expect("the study");
         Self {
@@ -124,7 +124,7 @@ impl Desk {
         let _ = fs::remove_file(ours.join(&root).join("root.img.padded"));
         copy_folder(&cache.join(&kernel), &ours.join(&kernel));
         copy_folder(&lab, &ours.join("labs").join(digest));
-        fs::create_dir_all(ours.join("names")).expect("a folder");
+        fs::create_dir_all(ours.join("names")).expect("a directory");
         let target = Path::new("../labs").join(digest);
         std::os::unix::fs::symlink(target, ours.join("names").join(name)).expect("a name");
         Some(self)
@@ -135,9 +135,9 @@ impl Desk {
         if !is_root() {
             return self;
         }
-        // The build folder may be closed to other users.
+        // The build directory may be closed to other users.
         let programs = self.folder.path().join("bin");
-        fs::create_dir(&programs).expect("a folder");
+        fs::create_dir(&programs).expect("a directory");
         for name in ["fslab", "fslab-guest"] {
             copy_program(&self.program.with_file_name(name), &programs.join(name));
         }
@@ -164,7 +164,7 @@ impl Desk {
         self.at_the_desk(command)
     }
 
-    /// `command` with the desk's environment, folder and user.
+    /// `command` with the desk's environment, directory and user.
     fn at_the_desk(&self, mut command: Command) -> Command {
         command
             .env_clear()
@@ -253,10 +253,10 @@ impl Desk {
         self.run(&[&COMPARE_FAKE, options].concat())
     }
 
-    /// Records a shell at work in a new folder `work` as `the.trace`; `None`, with the reason said,
-    /// where this machine has no strace, or lets no one use it.
+    /// Records a shell at work in a new directory `work` as `the.trace`; `None`, with the reason
+    /// said, where this machine has no strace, or lets no one use it.
     pub(crate) fn record_trace(&self, test: &str, script: &str) -> Option<Ended> {
-        fs::create_dir(self.path("work")).expect("a folder");
+        fs::create_dir(self.path("work")).expect("a directory");
         let ended = self.run(&[
             "trace",
             "record",
@@ -277,7 +277,7 @@ impl Desk {
         Some(ended)
     }
 
-    /// The run of a replay of `the.trace` in a folder, as JSON.
+    /// The run of a replay of `the.trace` in a directory, as JSON.
     pub(crate) fn replay_trace(&self) -> serde_json::Value {
         let words = "trace replay the.trace --venue dir --repeats 1 --out out";
         let words: Vec<_> = words.split(' ').collect();
@@ -376,9 +376,9 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Copies the files of a folder, not the folders in it.
+/// Copies the files of a directory, not the directories in it.
 fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
+    fs::create_dir_all(to).expect("a directory");
     for entry in fs::read_dir(from).expect("listed").flatten() {
         if entry.path().is_file() {
             copy_program(&entry.path(), &to.join(entry.file_name()));

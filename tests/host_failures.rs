@@ -26,13 +26,13 @@ const GUEST: [&str; 10] = [
     "./host.toml",
     "--venue",
     "guest",
-    "--folder",
+    "--images",
     "images",
     "--out",
     "out",
 ];
 
-/// The events of the trials whose folders are in `images`.
+/// The events of the trials whose directories are in `images`.
 fn events(images: &Path) -> String {
     let folders = fs::read_dir(images).into_iter().flatten().flatten();
     let events = folders.map(|folder| folder.path().join("share/events"));
@@ -111,7 +111,7 @@ fn a_guest_whose_processes_are_all_stopped_and_continued_lives_on() {
         return;
     };
     fs::write(desk.path("host.toml"), STUDY).expect("a study");
-    fs::create_dir_all(desk.path("images")).expect("a folder");
+    fs::create_dir_all(desk.path("images")).expect("a directory");
     let run = desk.start(&GUEST);
     wait_for("guest", || {
         events(&desk.path("images")).contains("\"wait\"")
@@ -159,7 +159,7 @@ fn a_device_that_another_program_holds_at_the_check_is_waited_for() {
     };
     let desk = Desk::new();
     let images = desk.path("images");
-    fs::create_dir_all(&images).expect("a folder");
+    fs::create_dir_all(&images).expect("a directory");
     let (is_over, held) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -185,7 +185,7 @@ fn a_device_that_another_program_holds_at_the_check_is_waited_for() {
             "--venue",
             "loop",
         ];
-        let options = ["--folder", "images", "--out", "out"];
+        let options = ["--images", "images", "--out", "out"];
         let ended = desk.run(&[&words[..], &options].concat());
         is_over.store(true, Ordering::Relaxed);
         ended.expect_code(0);
@@ -201,7 +201,7 @@ fn limits_on_this_process_that_are_too_low_are_said_before_any_trial() {
         return;
     };
     fs::write(desk.path("host.toml"), STUDY).expect("a study");
-    fs::create_dir_all(desk.path("images")).expect("a folder");
+    fs::create_dir_all(desk.path("images")).expect("a directory");
     for (limit, remedy) in [
         ("ulimit -v 600000", "ulimit -v unlimited"),
         ("ulimit -f 100000", "ulimit -f unlimited"),

@@ -51,7 +51,7 @@ struct Served {
 impl Served {
     fn new(desk: &Desk) -> Option<Self> {
         let mount_point = desk.path("served");
-        fs::create_dir(&mount_point).expect("a folder");
+        fs::create_dir(&mount_point).expect("a directory");
         let backing = File::create_new(desk.path("backing.img")).expect("a file");
         backing.set_len(IMAGE_BYTES).expect("room");
         let backing = File::options()

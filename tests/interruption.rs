@@ -14,7 +14,7 @@ const COMPARE: [&str; 12] = [
     "ext2",
     "--study",
     "./small.toml",
-    "--folder",
+    "--images",
     "images",
     "--out",
     "out",
@@ -96,7 +96,7 @@ fn kill_9_of_the_run_loses_one_trial_and_clean_removes_what_it_left() {
     );
     let cleaned = desk.run(&["clean"]);
     cleaned.expect_code(0);
-    assert!(cleaned.out.contains("undone: "), "{}", cleaned.out);
+    assert!(cleaned.out.contains("removed: "), "{}", cleaned.out);
     desk.expect_nothing_left();
     assert!(desk.run(&["clean"]).out.contains("nothing to clean"));
     assert!((1..4).contains(&stored_trials(&desk)));
@@ -169,7 +169,7 @@ fn trial_of(run: &Child) -> Pid {
     }
 }
 
-/// A run has other children, too: what touches its folders and devices.
+/// A run has other children, too: what touches its directories and devices.
 fn is_trial(pid: i32) -> bool {
     let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
@@ -262,7 +262,7 @@ fn a_hang_up_that_the_parent_ignores_does_not_stop_the_run() {
 }
 
 /// An unmount by another program went unnoticed until the end, and what the trial then wrote into
-/// the folder below could not be removed.
+/// the directory below could not be removed.
 #[test]
 fn a_foreign_lazy_unmount_fails_the_trial_and_leaves_nothing() {
     let Some(_turn) = can_mount("foreign unmount", &["mkfs.ext4"]) else {
@@ -279,7 +279,7 @@ fn a_foreign_lazy_unmount_fails_the_trial_and_leaves_nothing() {
         "ext4",
         "--study",
         "./long.toml",
-        "--folder",
+        "--images",
         "images",
         "--out",
         "out",

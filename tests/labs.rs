@@ -92,7 +92,7 @@ fn a_lab_that_is_damaged_in_the_cache_is_not_used() {
         "--study",
         "./small.toml",
     ];
-    let words = [&words[..], &["--repeats", "1", "--folder", "images"]].concat();
+    let words = [&words[..], &["--repeats", "1", "--images", "images"]].concat();
     let cache = desk.path("home/.cache/fslab");
     let parts = [("labs", "linux"), ("roots", "root.img")];
     for (folder, name) in parts {

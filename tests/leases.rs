@@ -10,7 +10,7 @@ const NAME: &str = "20261121-143205-k3f9-c0r0-1";
 /// Writes a lease of a run that is dead, of `belongings`.
 fn forge(desk: &Desk, name: &str, belongings: &serde_json::Value) {
     let leases = desk.path("home/.local/state/fslab/leases");
-    fs::create_dir_all(&leases).expect("a folder");
+    fs::create_dir_all(&leases).expect("a directory");
     let line = |path: &str| {
         fs::read_to_string(path)
             .map(|text| text.trim().to_owned())
@@ -32,7 +32,7 @@ fn forge(desk: &Desk, name: &str, belongings: &serde_json::Value) {
     }
 }
 
-/// Any folder that stood in a lease was removed, and any mount point unmounted.
+/// Any directory that stood in a lease was removed, and any mount point unmounted.
 #[test]
 fn clean_touches_nothing_that_a_forged_lease_names() {
     let Some(_turn) = can_mount("a forged lease", &[]) else {
@@ -40,7 +40,7 @@ fn clean_touches_nothing_that_a_forged_lease_names() {
     };
     let desk = Desk::new();
     let precious = desk.path("precious");
-    fs::create_dir(&precious).expect("a folder");
+    fs::create_dir(&precious).expect("a directory");
     fs::write(precious.join("file"), "x").expect("a file");
     let text = precious.to_str().expect("text");
     let mounted = std::process::Command::new("mount")
@@ -69,14 +69,14 @@ fn clean_touches_nothing_that_a_forged_lease_names() {
     let _ = std::process::Command::new("umount").arg(&out).status();
     cleaned.expect_code(4);
     assert!(
-        cleaned.err.contains("cannot act on the lease"),
+        cleaned.err.contains("cannot use the lease"),
         "{}",
         cleaned.err
     );
     assert!(precious.join("file").exists() && is_mounted);
 }
 
-/// Root believed what stood in the folder of another user.
+/// Root believed what stood in the directory of another user.
 #[test]
 fn root_does_not_act_on_leases_of_others_and_does_not_begin_a_run_there() {
     if !is_root() {
@@ -114,7 +114,7 @@ fn root_does_not_act_on_leases_of_others_and_does_not_begin_a_run_there() {
 fn clean_removes_the_locks_of_killed_runs() {
     let desk = Desk::new();
     let runs = desk.path("home/.local/state/fslab/runs");
-    fs::create_dir_all(&runs).expect("a folder");
+    fs::create_dir_all(&runs).expect("a directory");
     fs::write(runs.join("20261121-143205-k3f9.lock"), "").expect("a lock");
     let cleaned = desk.run(&["clean"]);
     cleaned.expect_code(0);

@@ -8,7 +8,7 @@ fn compare(desk: &Desk, subjects: &[&str], options: &[&str]) -> crate::harness::
     arguments.extend([
         "--study",
         "./small.toml",
-        "--folder",
+        "--images",
         "images",
         "--out",
         "out",
@@ -25,7 +25,7 @@ fn a_budget_that_is_used_up_ends_the_repeats_and_says_what_is_open() {
     let desk = Desk::new();
     let ended = compare(&desk, &["ext2", "ext4"], &["--budget", "1s"]);
     ended.expect_code(0);
-    let said = "no further repeat: it would exceed the time of --budget";
+    let said = "no further repeat: it would exceed --budget";
     assert!(ended.err.contains(said), "{}", ended.err);
     let run = desk.last_run();
     // The least repeats of the study, whatever the budget.
@@ -163,7 +163,7 @@ fn a_file_system_that_runs_full_fails_with_its_errno_and_is_cleaned_up() {
         "ext4",
         "--study",
         "./full.toml",
-        "--folder",
+        "--images",
         "images",
         "--out",
         "out",
@@ -188,7 +188,8 @@ fn a_file_system_that_runs_full_fails_with_its_errno_and_is_cleaned_up() {
     desk.expect_nothing_left();
 }
 
-/// The folders above a mount were closed to other users, so that no server that refuses root ran.
+/// The directories above a mount were closed to other users, so that no server that refuses root
+/// ran.
 #[test]
 fn a_program_of_another_user_works_in_a_folder_that_is_handed_to_it() {
     let Some(_turn) = can_mount("another user's program", &["mkfs.ext4", "setpriv"]) else {
@@ -205,7 +206,7 @@ fn a_program_of_another_user_works_in_a_folder_that_is_handed_to_it() {
             "./handover.toml",
             "--venue",
             "loop",
-            "--folder",
+            "--images",
             "images",
             "--out",
             "out",

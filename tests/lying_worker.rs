@@ -127,7 +127,7 @@ fn a_record_that_does_not_match_its_trial_is_refused_and_says_why() {
         ),
         (
             |it, to| with_record(it, to, |record| record["elapsed_ns"] = u64::MAX.into()),
-            "s for the trial, and",
+            "s for the trial, but",
         ),
         (
             |it, to| {
@@ -169,12 +169,12 @@ fn lines_without_an_end_and_lines_that_are_no_messages_are_refused() {
     let steps: Lie = |it, to| instead_of_a_record(&it, to, format!("{STEP}\n").as_bytes());
     expect_refused(steps, "sent more than 1");
     let negative: Lie = |it, to| replaced(&it, to, "elapsed_ns", "\"elapsed_ns\":-5,\"x\":");
-    expect_refused(negative, "which is no message");
+    expect_refused(negative, "which is not a valid message");
     let infinite: Lie = |it, to| replaced(&it, to, "operations", "\"operations\":1e999,\"x\":");
-    expect_refused(infinite, "which is no message");
+    expect_refused(infinite, "which is not a valid message");
     let not_a_number: Lie =
         |it, to| replaced(&it, to, "harness_share", "\"harness_share\":NaN,\"x\":");
-    expect_refused(not_a_number, "which is no message");
+    expect_refused(not_a_number, "which is not a valid message");
     let giant: Lie = |it, to| {
         with_record(it, to, |record| {
             record["phases"][0]["latencies"][0]["histogram"] = "A".repeat(64 << 20).into();
@@ -251,7 +251,7 @@ fn beside_an_honest_worker_a_lying_one_costs_its_trial_alone() {
 #[test]
 fn a_time_that_has_not_passed_for_the_conductor_is_refused() {
     let desk = Desk::new();
-    std::fs::create_dir(desk.path("data")).expect("a folder");
+    std::fs::create_dir(desk.path("data")).expect("a directory");
     let socket = transport(&desk, |it, to| {
         with_record(it, to, |record| {
             record["phases"][0]["elapsed_ns"] = 3_600_000_000_000_u64.into();
@@ -277,6 +277,6 @@ fn a_time_that_has_not_passed_for_the_conductor_is_refused() {
     ];
     let ended = desk.run(&[&begin[..], &options].concat());
     assert_eq!(ended.code, Some(4), "{}", ended.err);
-    assert!(ended.err.contains("s for its phases, and"), "{}", ended.err);
+    assert!(ended.err.contains("s for its phases, but"), "{}", ended.err);
     assert_eq!(trials(&desk), 0);
 }

@@ -54,7 +54,7 @@ record = "8KiB"
 fn desk() -> Desk {
     let desk = Desk::new();
     fs::write(desk.path("own.toml"), STUDY).expect("a study");
-    fs::create_dir(desk.path("work")).expect("a folder");
+    fs::create_dir(desk.path("work")).expect("a directory");
     let ended = desk.run(&[
         "run",
         "./own.toml",

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Desk, can_mount, is_root, skip};
 
-/// A folder on tmpfs that is removed at the end.
+/// A directory on tmpfs that is removed at the end.
 struct InMemory(PathBuf);
 
 impl InMemory {
@@ -89,7 +89,7 @@ fn expect_label(desk: &Desk, memory: &InMemory, venue: &str) {
         "--repeats",
         "1",
     ];
-    let ended = desk.run(&[&words[..], &["--folder", memory.text()]].concat());
+    let ended = desk.run(&[&words[..], &["--images", memory.text()]].concat());
     ended.expect_code(0);
     let run = desk.last_run();
     let read = phase(&run, "read");
@@ -121,7 +121,7 @@ fn images_in_memory_are_named_in_loop_and_guest_and_count_for_nothing_in_virtual
             "--repeats",
             "1",
         ];
-        let ended = desk.run(&[&words[..], &["--folder", memory.text()]].concat());
+        let ended = desk.run(&[&words[..], &["--images", memory.text()]].concat());
         ended.expect_code(0);
         assert!(!ended.out.contains("The medium is memory"), "{}", ended.out);
         let facts = &desk.last_run()["trials"][0]["facts"];
@@ -140,7 +140,7 @@ fn images_in_memory_are_named_in_loop_and_guest_and_count_for_nothing_in_virtual
             "--repeats",
             "1",
         ];
-        desk.run(&[&words[..], &["--folder", "images"]].concat())
+        desk.run(&[&words[..], &["--images", "images"]].concat())
             .expect_code(0);
         let run = desk.last_run();
         let on_disk = run["trials"][0]["facts"].get("medium.memory").is_none();

@@ -15,7 +15,7 @@ const WORDS: [&str; 13] = [
     SMALL_STUDY,
     "--venue",
     "sim",
-    "--folder",
+    "--images",
     "images",
     "--out",
     "out",
@@ -88,7 +88,7 @@ fn a_lab_without_a_server_is_refused_before_the_first_trial() {
     let Some(desk) = Desk::new().with_lab("network, a lab without a server") else {
         return;
     };
-    let ended = desk.run(&[&WORDS[..], &["--kernel", "default"]].concat());
+    let ended = desk.run(&[&WORDS[..], &["--lab", "default"]].concat());
     ended.expect_code(4);
     ended.expect_error("cannot run every subject", "fslab lab build --network");
     assert!(ended.err.contains("nfs:ext4"), "{}", ended.err);
@@ -105,13 +105,13 @@ fn this_machine_serves_nothing() {
     let desk = Desk::new();
     let ended = desk.run(&["compare", "nfs:ext4", "--venue", "loop", "--dry-run"]);
     ended.expect_code(2);
-    ended.expect_error("in the venue 'loop'", "--venue sim");
+    ended.expect_error("the venue 'loop'", "--venue sim");
     let ended = desk.run(&["compare", "nfs:ext4:export=insecure", "--dry-run"]);
     ended.expect_code(2);
     ended.expect_error("the export option 'insecure'", "sync, async");
     let ended = desk.run(&["compare", "9p:ext4:export=sync", "--dry-run"]);
     ended.expect_code(2);
-    ended.expect_error("the export option 'sync'", "takes none");
+    ended.expect_error("the export option 'sync'", "takes no options");
     let ended = desk.run(&["fs", "show", "smb"]);
     ended.expect_code(0);
     assert!(ended.out.contains("(package ksmbd-tools)"), "{}", ended.out);

@@ -12,7 +12,7 @@ fn installed(test: &str) -> Option<(Desk, PathBuf)> {
     let from = Desk::new().with_lab(test)?;
     let desk = Desk::new();
     for folder in ["package/bin", "package/share/fslab"] {
-        fs::create_dir_all(desk.path(folder)).expect("a folder");
+        fs::create_dir_all(desk.path(folder)).expect("a directory");
     }
     let program = desk.path("package/bin/fslab");
     let guest = desk.path("package/lib/fslab/fslab-guest");
@@ -47,10 +47,10 @@ fn a_user_without_a_lab_gets_that_of_the_package_once() {
     };
     let first = plan(&desk, &program);
     first.expect_code(0);
-    assert!(first.err.contains("of the package"), "{}", first.err);
+    assert!(first.err.contains("the package's lab"), "{}", first.err);
     let second = plan(&desk, &program);
     second.expect_code(0);
-    assert!(!second.err.contains("of the package"), "{}", second.err);
+    assert!(!second.err.contains("the package's lab"), "{}", second.err);
     assert_eq!(first.out, second.out);
 }
 
@@ -78,7 +78,7 @@ fn a_command_without_the_program_that_guests_run_is_refused_and_runs_elsewhere()
     assert!(install.arg(&program).status().expect("it starts").success());
     plan(&desk, &program).expect_code(4).expect_error(
         "there is no fslab-guest",
-        "copy fslab-guest to the same folder",
+        "copy fslab-guest to the same directory",
     );
     let mut here = Command::new(&program);
     here.args(["compare", "fake", "--study", "./small.toml", "--dry-run"]);

@@ -82,7 +82,7 @@ fn a_study_of_somebody_elses_starts_nothing_without_leave() {
     )
     .expect_code(0);
     assert!(ran.exists());
-    // A folder's name was a part of DESTDIR, which is read by the shell of make.
+    // A directory's name was a part of DESTDIR, which is read by the shell of make.
     fs::remove_file(&ran).expect("was made");
     let ended = run(&desk, &build(&format!("directory = \"x;{mark};\"")), &[]);
     assert!(
@@ -251,9 +251,9 @@ fn layers(desk: &Desk, phases: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A folder that a guest would see at its place: not below /tmp.
+/// A directory that a guest would see at its place: not below /tmp.
 fn visible_folder() -> tempfile::TempDir {
-    tempfile::tempdir_in("/srv").expect("a folder")
+    tempfile::tempdir_in("/srv").expect("a directory")
 }
 
 /// A guest saw all files of the machine, and what it found there was in its figures.
@@ -297,11 +297,11 @@ fn what_a_guest_cannot_be_given_is_an_error_before_anything_runs() {
     for (phases, words) in [
         (
             command("true", "programs = [\"no-such-program\"]"),
-            ["no-such-program", "programs are looked for"],
+            ["no-such-program", "programs are searched for"],
         ),
         (
             command("true", &hidden),
-            ["its own folder", "another folder"],
+            ["its own directory", "another directory"],
         ),
         (
             command("true", "inputs = [\"/srv/no/such/file\"]"),

@@ -24,9 +24,9 @@ struct Checkout(TempDir);
 
 impl Checkout {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let at = |name: &str| folder.path().join(name);
-        fs::create_dir(at("scripts")).expect("a folder");
+        fs::create_dir(at("scripts")).expect("a directory");
         fs::copy(SCRIPT, at("scripts/results")).expect("the script");
         fs::write(at("fslab"), FSLAB).expect("written");
         fs::set_permissions(at("fslab"), fs::Permissions::from_mode(0o755)).expect("opened");

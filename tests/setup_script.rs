@@ -9,7 +9,7 @@ use crate::harness::{Desk, Ended};
 /// Runs the script where only `manager` is installed; returns what it asked for, by line.
 fn set_up(desk: &Desk, manager: &str) -> (Ended, Vec<String>) {
     let programs = desk.path("programs");
-    fs::create_dir(&programs).expect("a folder");
+    fs::create_dir(&programs).expect("a directory");
     let asked = desk.path("asked");
     let stand_in = format!("#!/bin/sh\necho \"$@\" >> {}\n", asked.display());
     for name in [manager, "sudo", "cargo"] {

@@ -12,7 +12,7 @@ use crate::harness::{Desk, Ended, SMALL_STUDY};
 
 /// `fslab compare SUBJECTS ... --venue sim`.
 fn compare(desk: &Desk, words: &[&str]) -> Ended {
-    let sim = ["--venue", "sim", "--folder", "images", "--out", "out"];
+    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
     let ended = desk.run(&[&["compare"], words, &sim].concat());
     desk.expect_nothing_left();
     ended
@@ -60,7 +60,7 @@ impl Drop for Load {
 }
 
 /// The heart of the venue. The second run has a load beside it, other neighbours in time, and a
-/// folder of another name. Each file system has a repeat that is perturbed.
+/// directory of another name. Each file system has a repeat that is perturbed.
 #[test]
 fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_does() {
     let Some(desk) = Desk::new().with_lab("sim, twice the same") else {
@@ -103,7 +103,7 @@ fn figures_are_the_same_with_system_calls_one_by_one() {
     let Some(desk) = Desk::new().with_lab("sim, arrays of system calls") else {
         return;
     };
-    let sim = ["--venue", "sim", "--folder", "images", "--out", "out"];
+    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
     let words = ["compare", "ext4", "xfs", "jfs", "hfs+", "--repeats", "1"];
     let words = [&words[..], &sim, &["--scale", "1/8"]].concat();
     desk.run(&words).expect_code(0);
@@ -210,7 +210,7 @@ fn a_kernel_that_cannot_run_its_subject_is_refused_before_anything_runs() {
         &unknown,
         4,
         "there is no lab 'mien'",
-        "did you mean 'mine'? there are default, mine",
+        "did you mean 'mine'? the labs are default, mine",
     );
     refused(
         &unknown,
@@ -218,7 +218,7 @@ fn a_kernel_that_cannot_run_its_subject_is_refused_before_anything_runs() {
         "there is no lab 'mien'",
         "fslab lab build --name NAME",
     );
-    let own = "the kernel is the machine's own";
+    let own = "uses this machine's kernel";
     refused(
         &["ext4@mine", "--venue", "loop"],
         2,
@@ -226,8 +226,8 @@ fn a_kernel_that_cannot_run_its_subject_is_refused_before_anything_runs() {
         "venue guest or sim",
     );
     refused(&["ext4@mine", "--dir", "."], 2, own, "venue guest or sim");
-    let twice = ["ext4@mine", "--kernel", "default"];
-    refused(&twice, 2, "every subject names a kernel", "--kernel");
+    let twice = ["ext4@mine", "--lab", "default"];
+    refused(&twice, 2, "every subject names its lab", "--lab");
     let names = desk.path("home/.cache/fslab/names");
     let lab = names.join("mine").canonicalize().expect("a lab");
     let kernels = std::fs::read_dir(&lab).expect("listed").flatten();
@@ -398,7 +398,7 @@ fn a_conductor_that_is_killed_takes_all_its_guests_with_it() {
     let Some(desk) = Desk::new().with_lab("sim, killed") else {
         return;
     };
-    let words = "compare ext4 xfs btrfs jfs --venue sim --folder images --jobs 2 --out out";
+    let words = "compare ext4 xfs btrfs jfs --venue sim --images images --jobs 2 --out out";
     let words: Vec<_> = words.split(' ').collect();
     let mut run = desk.start(&words);
     let images = desk.path("images");

@@ -40,7 +40,7 @@ fn a_deleted_run_is_in_no_list_until_it_is_brought_back_or_removed() {
     let whole = desk.run(&["export", "--format", "json"]).out;
     desk.run(&["delete", "last"])
         .expect_code(2)
-        .expect_error("cannot ask whether to delete", "--yes");
+        .expect_error("cannot ask for confirmation", "--yes");
     let deleted = desk.run(&["delete", "last", "--yes"]);
     deleted.expect_code(0);
     let undo = format!("fslab delete --undo {NAME}");
@@ -70,12 +70,12 @@ fn a_deleted_run_is_in_no_list_until_it_is_brought_back_or_removed() {
 fn a_run_that_is_under_way_is_not_deleted() {
     let desk = desk();
     let folder = desk.path("home/.local/state/fslab/runs");
-    fs::create_dir_all(&folder).expect("a folder");
+    fs::create_dir_all(&folder).expect("a directory");
     let lock = fs::File::create(folder.join(format!("{NAME}.lock"))).expect("a lock");
     lock.lock().expect("locked");
     desk.run(&["delete", NAME, "--yes"])
         .expect_code(2)
-        .expect_error("is under way", "wait for its end");
+        .expect_error("is under way", "wait until it ends");
     drop(lock);
     desk.run(&["delete", NAME, "--yes"]).expect_code(0);
 }
@@ -147,11 +147,7 @@ fn the_check_of_a_store_names_the_damage_by_run_and_trial() {
     let desk = desk();
     let sound = desk.run(&["store", "check"]);
     sound.expect_code(0);
-    assert!(
-        sound
-            .out
-            .contains("1 run and 4 trials: as they were written")
-    );
+    assert!(sound.out.contains("1 run and 4 trials: no damage"));
     let store = desk.store();
     let mut bytes = fs::read(&store).expect("the store");
     // The text of a fact, which stands in one row alone.
@@ -424,7 +420,7 @@ fn rename(phase: &mut serde_json::Value, name: &str) {
 }
 
 fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let entries = fs::read_dir(folder).expect("a directory").flatten();
     let paths = entries.map(|entry| entry.path());
     paths
         .flat_map(|path| match path.is_dir() {

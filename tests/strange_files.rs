@@ -16,7 +16,7 @@ fn make_fifo(path: &Path) {
 }
 
 /// Pages of reports, figures, charts, tables and the manual were written to where links in the
-/// folder pointed, as root over any file.
+/// directory pointed, as root over any file.
 #[test]
 fn a_link_under_a_name_that_the_user_did_not_type_is_refused() {
     let desk = Desk::new();
@@ -47,7 +47,7 @@ fn a_link_under_a_name_that_the_user_did_not_type_is_refused() {
         assert!(matches!(ended.code, Some(2 | 4)), "{words:?}: {ended:?}");
         ended.expect_error("it is a symbolic link", name);
         assert_eq!(fs::read(&precious).expect("read"), b"precious", "{words:?}");
-        // A folder below, too, leads nowhere else.
+        // A directory below, too, leads nowhere else.
         fs::remove_file(&file).expect("removed");
         desk.run(words).expect_code(0);
         assert!(
@@ -150,7 +150,7 @@ fn a_dry_run_refuses_a_device_that_is_mounted() {
     assert!(!ended.out.contains("DESTROYING"), "{}", ended.out);
 }
 
-/// The folder of a web server whose trial was killed stayed in /tmp.
+/// The directory of a web server whose trial was killed stayed in /tmp.
 #[test]
 fn clean_removes_the_folder_of_a_killed_server_and_no_other() {
     let desk = Desk::new();
@@ -165,7 +165,7 @@ fn clean_removes_the_folder_of_a_killed_server_and_no_other() {
     let variables = [("TMPDIR", temporary.to_str().expect("text"))];
     let ended = desk.run_in(&["clean"], &variables);
     ended.expect_code(0);
-    assert!(ended.out.contains("undone:"), "{}", ended.out);
+    assert!(ended.out.contains("removed:"), "{}", ended.out);
     assert!(!ours.exists() && running.exists());
 }
 
@@ -179,7 +179,7 @@ fn judged_states_beside_a_log_are_the_users_own() {
     let sim = [
         "--venue",
         "sim",
-        "--folder",
+        "--images",
         "images",
         "--out",
         "out",
@@ -212,7 +212,7 @@ fn judged_states_beside_a_log_are_the_users_own() {
         "--phase",
         "append",
     ];
-    let words = [&words[..], &["--folder", "images"]].concat();
+    let words = [&words[..], &["--images", "images"]].concat();
     let refused = |what: &str| {
         let ended = desk.run(&words);
         assert!(matches!(ended.code, Some(2 | 4)), "{what}: {ended:?}");
@@ -225,7 +225,7 @@ fn judged_states_beside_a_log_are_the_users_own() {
     assert_eq!(fs::read(&precious).expect("read"), b"precious");
     fs::remove_file(&judged).expect("removed");
     make_fifo(Path::new(&judged));
-    refused("it is no regular file");
+    refused("it is not a regular file");
     fs::remove_file(&judged).expect("removed");
     fs::hard_link(&precious, &judged).expect("a link");
     refused("hard links");

@@ -35,7 +35,7 @@ fn every_published_study_runs_to_its_end_and_is_checked() {
             let report = ["report", "last", "--out", "out", "--figures", "figures"];
             let drawn = desk.run(&report);
             drawn.expect_code(0);
-            let expected = "no picture of then and now";
+            let expected = "no chart of the original against this run";
             assert!(drawn.err.contains(expected), "{}", drawn.err);
         }
     }
@@ -95,10 +95,9 @@ fn the_ready_studies_run_to_their_end_and_are_found_by_what_a_user_would_type() 
 fn an_ambiguous_or_unknown_study_lists_the_candidates() {
     let desk = Desk::new();
     let run = |name: &str| desk.run(&["run", name, "--fs", "fake", "--dry-run"]);
-    run("b").expect_code(2).expect_error(
-        "'b' may be any of 2 studies",
-        "type one of bonnie-2010, build",
-    );
+    run("b")
+        .expect_code(2)
+        .expect_error("'b' matches 2 studies", "name one of bonnie-2010, build");
     run("usbb").expect_code(2).expect_error(
         "there is no study 'usbb'",
         "did you mean 'usb'? the studies are ",

@@ -54,7 +54,7 @@ fn a_program_in_virtual_time_is_the_same_twice_on_every_file_system() {
             "sample",
             "--venue",
             "sim",
-            "--folder",
+            "--images",
             "images",
             "--perturb",
             "off",
@@ -107,6 +107,10 @@ fn what_is_no_trace_and_what_cannot_be_recorded_is_said() {
     let idle = desk.run(&["trace", "record", "--root", "out", "--", "true"]);
     if idle.code != Some(4) {
         idle.expect_code(2);
-        assert!(idle.err.contains("did nothing below"), "{}", idle.err);
+        assert!(
+            idle.err.contains("did no file operations below"),
+            "{}",
+            idle.err
+        );
     }
 }

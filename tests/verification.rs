@@ -121,7 +121,7 @@ fn files_of_every_size_verify_in_every_venue_and_a_changed_byte_does_not() {
     };
     let desk = Desk::new();
     compare(&desk, &["--dir", "images"]);
-    let folder = ["ext4", "--folder", "images"];
+    let folder = ["ext4", "--images", "images"];
     if let Some(_turn) = can_mount("verified files", &["mkfs.ext4"]) {
         compare(&Desk::new(), &[&folder[..], &["--venue", "loop"]].concat());
     }

@@ -42,12 +42,12 @@ impl Windows {
             skip(test, "there is no Wine: `scripts/setup cross` installs it");
             return None;
         }
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let at = |name: &str| folder.path().join(name);
         fs::hard_link(&program, at("fslab.exe"))
             .or_else(|_| fs::copy(&program, at("fslab.exe")).map(drop))
             .expect("the program");
-        fs::create_dir(at("data")).expect("a folder");
+        fs::create_dir(at("data")).expect("a directory");
         for study in ["study.toml", "long.toml"] {
             let from = root.join("tests/windows").join(study);
             fs::copy(from, at(study)).expect("the study");
@@ -82,7 +82,7 @@ impl Windows {
         self.command(arguments).output().expect("Wine starts")
     }
 
-    /// Demands that no trial has left anything in the measured folder.
+    /// Demands that no trial has left anything in the measured directory.
     fn expect_nothing_left(&self) {
         let left = fs::read_dir(self.path("data")).expect("listed").flatten();
         let left: Vec<_> = left.map(|entry| entry.path()).collect();
@@ -109,7 +109,7 @@ impl Windows {
 
 impl Drop for Windows {
     fn drop(&mut self) {
-        // Wine's server stays for a while after the last program, and writes to the folder.
+        // Wine's server stays for a while after the last program, and writes to the directory.
         let _ = Command::new("/usr/lib/wine/wineserver64")
             .arg("--kill")
             .env("WINEPREFIX", self.path("prefix"))
@@ -168,7 +168,7 @@ fn a_directory_is_measured_on_windows_by_every_engine_and_its_run_is_read_here()
     assert_phases_of_windows(&run);
     windows.expect(0, &[&["report", "--out", "web"][..], &store].concat());
     let pages = fs::read_dir(windows.path("web"))
-        .expect("a folder")
+        .expect("a directory")
         .flatten();
     assert!(
         pages
@@ -272,7 +272,7 @@ fn what_windows_lacks_is_refused_by_name() {
         assert!(err.contains("needs Linux") && err.contains(what), "{err}");
     }
     let (out, _) = windows.expect(0, &["platform"]);
-    assert!(out.contains("here is Windows"), "{out}");
+    assert!(out.contains("this platform is Windows"), "{out}");
 }
 
 const LONG: [&str; 11] = [

@@ -68,7 +68,7 @@ const COMPARE: [&str; 12] = [
     "./small.toml",
     "--venue",
     "sim",
-    "--folder",
+    "--images",
     "images",
     "--out",
     "out",

@@ -7,8 +7,8 @@ fn main() {
     println!("cargo::rerun-if-changed={}", model.display());
     let mut sources: Vec<PathBuf> = model
         .read_dir()
-        .expect("the model's folder is a part of the source tree")
-        .map(|entry| entry.expect("the folder stays readable").path())
+        .expect("the model's directory is a part of the source tree")
+        .map(|entry| entry.expect("the directory stays readable").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
         .collect();
     // Directory order depends on the file system.

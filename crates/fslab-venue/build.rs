@@ -23,7 +23,7 @@ fn main() {
 fn write_nothing(name: &str) {
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
     let path = Path::new(&out).join(name).with_extension("so");
-    std::fs::write(path, []).expect("the output folder takes files");
+    std::fs::write(path, []).expect("the output directory takes files");
 }
 
 fn compile(name: &str, sources: &[&str]) {

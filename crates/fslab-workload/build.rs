@@ -8,7 +8,7 @@ fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
-        .expect("the folder of workloads")
+        .expect("the directory of workloads")
         .map(|entry| entry.expect("an entry of workloads").path())
         .filter(|path| {
             path.extension()

@@ -38,9 +38,6 @@ pub struct Finding {
 
 impl Campaign {
     /// Searches `target` in a separate process; how many inputs ran, or the one that failed.
-    ///
-    /// # Errors
-    /// Where processes cannot be started, or files not written.
     pub fn search(&self, target: &Target) -> io::Result<Result<u64, Finding>> {
         let folder = scratch()?;
         let (seed, time_ms) = (self.seed.to_string(), self.time.as_millis().to_string());
@@ -71,9 +68,6 @@ impl Campaign {
     }
 
     /// The work of the process that [`Campaign::search`] starts; `false` where an input failed.
-    ///
-    /// # Errors
-    /// Where files cannot be written.
     pub fn work(&self, target: &'static Target, folder: &Path) -> io::Result<Option<u64>> {
         let seeds = seeds_of(&self.root, target);
         let mut inputs: Vec<Vec<u8>> = seeds.into_iter().map(|(_, bytes)| bytes).collect();
@@ -99,7 +93,7 @@ impl Campaign {
     }
 }
 
-/// A folder in memory where there is one: the input that runs is written each time, and ext4
+/// A directory in memory where there is one: the input that runs is written each time, and ext4
 /// writes a file that was emptied and filled to the disk when it is closed.
 fn scratch() -> io::Result<tempfile::TempDir> {
     tempfile::tempdir_in(MEMORY_FOLDER).or_else(|_| tempfile::tempdir())
@@ -120,14 +114,14 @@ fn shortened(target: &Target, input: &[u8]) -> io::Result<Vec<u8>> {
     Ok(minimise(input, MINIMISE_BUDGET, fails))
 }
 
-/// This program, with those words and the folder, and with no more memory than the limit.
+/// This program, with those words and the directory, and with no more memory than the limit.
 fn limited(words: &[&str], folder: &Path) -> io::Result<Output> {
     let script = format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\"");
     Command::new("/bin/sh")
         .args(["-c", &script])
         .arg(std::env::current_exe()?)
         .args(words)
-        .arg("--folder")
+        .arg("--images")
         .arg(folder)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::Target;
 
 /// Where the inputs of `target` are kept, in the workspace at `root`.
-#[must_use]
 pub fn corpus_of(root: &Path, target: &Target) -> PathBuf {
     root.join("fuzz/corpus").join(target.name)
 }
@@ -14,8 +13,7 @@ pub fn corpus_of(root: &Path, target: &Target) -> PathBuf {
 /// All inputs of `target`, with their paths, which decide their order.
 ///
 /// # Panics
-/// Where a folder of the workspace cannot be read.
-#[must_use]
+/// Where a directory of the workspace cannot be read.
 pub fn seeds_of(root: &Path, target: &Target) -> Vec<(PathBuf, Vec<u8>)> {
     let mut paths: Vec<PathBuf> = target
         .seeds
@@ -56,6 +54,6 @@ fn matching(root: &Path, pattern: &str) -> Vec<PathBuf> {
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let listed = fs::read_dir(folder).expect("a committed folder is readable");
+    let listed = fs::read_dir(folder).expect("a committed directory is readable");
     listed.flatten().map(|entry| entry.path()).collect()
 }

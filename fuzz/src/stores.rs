@@ -57,7 +57,7 @@ static SAMPLE: LazyLock<RunRecord> = LazyLock::new(|| {
 pub(crate) fn store(input: &[u8]) {
     let script = String::from_utf8_lossy(input);
     let changes: Vec<&str> = script.lines().take(CHANGES_MAX).collect();
-    let place = tempfile::tempdir().expect("a temporary folder");
+    let place = tempfile::tempdir().expect("a temporary directory");
     let path = place.path().join("s.db");
     let victim = place.path().join(VICTIM);
     fs::write(&victim, VICTIM).expect("is written");

@@ -20,7 +20,7 @@ pub enum Syntax {
 /// A reader of untrusted texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, which is that of its folder in `corpus/`.
+    /// Its name, which is that of its directory in `corpus/`.
     pub name: &'static str,
     /// The form of its inputs.
     pub syntax: Syntax,
@@ -155,13 +155,11 @@ const ALL: &[Target] = &[
 ];
 
 /// Every target.
-#[must_use]
 pub fn targets() -> &'static [Target] {
     ALL
 }
 
 /// The target of that name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Target> {
     ALL.iter().find(|target| target.name == name)
 }

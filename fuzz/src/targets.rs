@@ -119,7 +119,7 @@ pub(crate) fn profile(input: &[u8]) {
 /// A lab is taken into an empty cache: what is refused leaves nothing there, and what is taken is
 /// complete.
 pub(crate) fn import_lab(input: &[u8]) {
-    let place = tempfile::tempdir().expect("a temporary folder");
+    let place = tempfile::tempdir().expect("a temporary directory");
     let file = place.path().join("lab.tar");
     std::fs::write(&file, input).expect("is written");
     let cache = Cache::below(&place.path().join("cache"));
@@ -135,7 +135,7 @@ pub(crate) fn import_lab(input: &[u8]) {
 
 /// A bundle joins a cache completely or not at all; nothing appears beside the cache.
 pub(crate) fn bundle(input: &[u8]) {
-    let place = tempfile::tempdir().expect("a temporary folder");
+    let place = tempfile::tempdir().expect("a temporary directory");
     let file = place.path().join("mine.bundle");
     std::fs::write(&file, input).expect("is written");
     let cache = Cache::below(&place.path().join("cache"));

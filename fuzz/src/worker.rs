@@ -41,9 +41,6 @@ pub enum Fault {
 
 /// Runs `target` with `input` in a thread with the stack that the command has.
 ///
-/// # Errors
-/// [`Fault`].
-///
 /// # Panics
 /// Where no thread can be started.
 pub fn work(target: &'static Target, input: &[u8]) -> Result<(), Fault> {

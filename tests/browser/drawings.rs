@@ -14,7 +14,7 @@ const DRAWINGS: &str = include_str!("drawings.js");
 /// Every file below `folder` that is a drawing.
 fn drawings(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+    for entry in fs::read_dir(folder).expect("a directory").flatten() {
         let path = entry.path();
         if path.is_dir() {
             found.extend(drawings(&path));

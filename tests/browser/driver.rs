@@ -54,7 +54,7 @@ impl Browser {
 
     fn with(program: PathBuf, fonts: &'static FontSet) -> Self {
         let folder = tempfile::Builder::new().prefix("fslab-browser-").tempdir();
-        let folder = folder.expect("a folder for the browser");
+        let folder = folder.expect("a directory for the browser");
         Self {
             program,
             font_configuration: fonts.configuration(folder.path()),

@@ -14,7 +14,7 @@ use crate::harness::not_checked;
 pub(super) struct FontSet {
     /// What a skip says.
     name: &'static str,
-    /// The Debian package, and the folder in which it has the files.
+    /// The Debian package, and the directory in which it has the files.
     package: &'static str,
     folder: &'static str,
     files: &'static [&'static str],
@@ -161,8 +161,8 @@ impl FontSet {
     /// its path, which FONTCONFIG_FILE names.
     pub(super) fn configuration(&self, folder: &Path) -> PathBuf {
         let fonts = folder.join("fonts");
-        fs::create_dir(&fonts).expect("a folder for fonts");
-        // Links: a package's folder may have other families of other packages.
+        fs::create_dir(&fonts).expect("a directory for fonts");
+        // Links: a package's directory may have other families of other packages.
         for path in self.paths() {
             let name = path.file_name().expect("a file");
             symlink(&path, fonts.join(name)).expect("a link to a font");

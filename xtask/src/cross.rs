@@ -172,7 +172,7 @@ pub(crate) fn build(root: &Path, name: &str, variant: Variant) -> Result<PathBuf
     let target = target.ok_or_else(|| {
         let known: Vec<_> = TARGETS.iter().map(|it| it.name).collect();
         format!(
-            "there is no target '{name}'; known are {}",
+            "there is no target '{name}'; the targets are {}",
             known.join(", ")
         )
     })?;
@@ -269,7 +269,7 @@ fn release_flags(root: &Path) -> Vec<String> {
     ]
 }
 
-/// Builds tests and links each as `folder/CRATE.exe`; returns the folder.
+/// Builds tests and links each as `folder/CRATE.exe`; returns the directory.
 fn keep_tests(command: &mut Command, folder: &Path) -> Result<PathBuf, String> {
     let built = command
         .stderr(Stdio::inherit())

@@ -1,6 +1,6 @@
 //! `cargo xtask lines`: how many lines of Rust there are outside tests, by crate.
 //!
-//! Counted are lines that are not blank: code, and comments by themselves. Left out are folders
+//! Counted are lines that are not blank: code, and comments by themselves. Left out are directories
 //! `tests/`, modules behind `#[cfg(test)]` in the same file, and files that are such modules.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ fn count(tree: &Tree) -> BTreeMap<String, Lines> {
     counted
 }
 
-/// `crates/NAME`, or the first folder.
+/// `crates/NAME`, or the first directory.
 fn part(path: &str) -> String {
     let depth = if path.starts_with("crates/") { 2 } else { 1 };
     let parts: Vec<&str> = path.split('/').take(depth).collect();
@@ -83,7 +83,7 @@ fn test_files(tree: &Tree) -> BTreeSet<String> {
     found
 }
 
-/// The folder of a file's submodules.
+/// The directory of a file's submodules.
 fn module_folder(file: &File) -> String {
     match file.stem() {
         "mod" | "lib" | "main" => file.folder().to_owned(),

@@ -21,15 +21,15 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
 
-  gate    fmt, tidy, clippy, doc, deny, build, fuzz, exact and test, up to the first that fails
-  exact   whether exact figures stay the same on other hosts; `exact --help` says more
-  mutants whether faults planted in the kernel are found after a power loss; `mutants --help`
-  hostile kills, stops, damaged files and mutated inputs, an hour; `hostile --help` says more
-  cross   fslab for another platform, in target/cross/: TARGET [--release]
-  dist    what is published, in dist/: [--target NAME] [--no-guest]
-  tidy    the layer table, sizes, headers, ownership, banned words, dead files
-  lines   lines of Rust outside tests, by crate; of another checkout: [FOLDER]
-  fuzz    mutated inputs for all targets, or for TARGET: [TARGET] [--seconds N] [--seed N]
+  gate     Run fmt, tidy, clippy, doc, deny, build, fuzz, exact and test; stop at the first failure
+  exact    Check that exact figures stay the same on other hosts; see `exact --help`
+  mutants  Check that faults planted in the kernel show after a power loss; see `mutants --help`
+  hostile  Kill and stop runs, damage files, mutate inputs, for an hour; see `hostile --help`
+  cross    Build fslab for another platform, in target/cross/: TARGET [--release]
+  dist     Build the release, in dist/: [--target NAME] [--no-guest]
+  tidy     Check the layer table, sizes, headers, ownership, banned words and dead files
+  lines    Count lines of Rust outside tests, by crate; in another checkout: [DIR]
+  fuzz     Feed mutated inputs to all targets, or to TARGET: [TARGET] [--seconds N] [--seed N]
 ";
 
 fn main() -> ExitCode {
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace, wherever the command was typed.
+/// The directory of the workspace, wherever the command was typed.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()

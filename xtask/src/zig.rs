@@ -17,12 +17,12 @@ const FREEBSD_LIBRARIES: [(&str, &str); 7] = [
     ("util", "libutil.so.9"),
 ];
 
-/// The folder of macOS' frameworks.
+/// The directory of macOS' frameworks.
 const MACOS_FRAMEWORKS: &str = "Frameworks";
 
 /// A library of macOS that a crate names, and what is used of it.
 struct MacLibrary {
-    /// Its stub, in the folder of libraries.
+    /// Its stub, in the directory of libraries.
     stub: &'static str,
     install_name: &'static str,
     current_version: u32,
@@ -112,9 +112,6 @@ pub(crate) struct Runtime {
 }
 
 /// Version and licences of the libraries that zig links into a program.
-///
-/// # Errors
-/// Zig that cannot be started; licences that are not beside it.
 pub(crate) fn runtime(root: &Path) -> Result<Runtime, String> {
     let mut ask = Command::new("sh");
     ask.arg("-c").arg(format!("{} env", command(root)));
@@ -126,7 +123,7 @@ pub(crate) fn runtime(root: &Path) -> Result<Runtime, String> {
             .lines()
             .find_map(|line| line.trim().strip_prefix(&begin));
         line.and_then(|line| line.split('"').next().map(str::to_owned))
-            .ok_or_else(|| format!("`zig env` does not tell its {key}"))
+            .ok_or_else(|| format!("`zig env` does not report its {key}"))
     };
     let program = PathBuf::from(value("zig_exe")?);
     let folder = program.parent().unwrap_or(root);
@@ -145,9 +142,6 @@ pub(crate) fn runtime(root: &Path) -> Result<Runtime, String> {
 }
 
 /// Writes the programs for `platform`, by zig's name of it, to `folder`.
-///
-/// # Errors
-/// A file that cannot be written; a stub that cannot be linked.
 pub(crate) fn tools(root: &Path, folder: &Path, platform: &str) -> Result<Tools, String> {
     let zig = command(root);
     let tools = Tools {
@@ -162,7 +156,7 @@ pub(crate) fn tools(root: &Path, folder: &Path, platform: &str) -> Result<Tools,
         true => format!(" -F'{}'", tools.libraries.join(MACOS_FRAMEWORKS).display()),
         false => String::new(),
     };
-    // Others name the platform by Rust's words, which zig does not know, and a folder of the
+    // Others name the platform by Rust's words, which zig does not know, and a directory of the
     // system's files, of which zig has its own.
     let script = format!(
         "#!/bin/sh\n\

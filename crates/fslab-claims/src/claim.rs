@@ -56,7 +56,6 @@ pub struct MemoryRule {
     pub from: u64,
 }
 
-/// One claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Its short name, unique in its study.
@@ -146,7 +145,6 @@ pub struct PhasePair {
 pub enum ClaimKind {
     /// Each of `subjects` against each of `than`.
     Faster {
-        /// The phases.
         phases: Vec<String>,
         /// Numerators of the ratios.
         subjects: Vec<String>,
@@ -161,7 +159,6 @@ pub enum ClaimKind {
     Worst(Among),
     /// Scores fall along `subjects`.
     Order {
-        /// The phases.
         phases: Vec<String>,
         /// From the best to the worst.
         subjects: Vec<String>,
@@ -188,13 +185,11 @@ pub enum ClaimKind {
     },
     /// The shape of the scores over one dimension of a sweep.
     Trend {
-        /// The phases.
         phases: Vec<String>,
         /// The subjects, each of which must match.
         subjects: Vec<String>,
         /// The dimension.
         over: String,
-        /// The shape.
         shape: Shape,
         /// The value of the dimension at which the shape ends, begins, or drops.
         at: Option<PointValue>,
@@ -212,7 +207,6 @@ pub enum ClaimKind {
     },
     /// The values of a list that the workload records, one per event.
     Sequence {
-        /// The phase.
         phase: String,
         /// The subjects, each of which must match.
         subjects: Vec<String>,
@@ -221,7 +215,6 @@ pub enum ClaimKind {
     },
     /// First, or last, in at least a number of phases.
     Wins {
-        /// The subject.
         subject: String,
         /// The phases that are counted.
         phases: Vec<String>,
@@ -234,9 +227,7 @@ pub enum ClaimKind {
     },
     /// The largest ratio between groups of subjects, against the largest ratio within a group.
     Spread {
-        /// The phases.
         phases: Vec<String>,
-        /// The groups.
         groups: Vec<Vec<String>>,
         /// With one group: the simulated disks of the two runs to compare.
         disks: Option<[String; 2]>,
@@ -245,7 +236,6 @@ pub enum ClaimKind {
     },
     /// The phase fails for each of `subjects`.
     Fails {
-        /// The phase.
         phase: String,
         /// The subjects, each of which must match.
         subjects: Vec<String>,
@@ -255,9 +245,7 @@ pub enum ClaimKind {
 /// The condition of `best` and `worst`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Among {
-    /// The phases.
     pub phases: Vec<String>,
-    /// The subjects.
     pub subjects: Vec<String>,
     /// The subjects compared with; `None`: all that were measured.
     pub among: Option<Vec<String>>,
@@ -267,7 +255,6 @@ pub struct Among {
 
 impl ClaimKind {
     /// The word of the claims file.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Faster { .. } => "faster",
@@ -291,7 +278,6 @@ const ROUNDING: f64 = 1e-12;
 
 impl Limits {
     /// Whether `value` is within the limits.
-    #[must_use]
     pub fn admit(&self, value: f64) -> bool {
         !self.is_below(value) && !self.is_above(value)
     }

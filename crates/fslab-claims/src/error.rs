@@ -8,7 +8,6 @@ pub enum OriginalError {
     /// The claims are not TOML, have an unknown key, or a claim is invalid.
     #[error("cannot use {file}")]
     Claims {
-        /// The file.
         file: String,
         /// The key and the error.
         source: TomlError,
@@ -16,7 +15,6 @@ pub enum OriginalError {
     /// The file is not CSV, or a row has another number of fields than the header.
     #[error("{file} is not readable as CSV")]
     Csv {
-        /// The file.
         file: String,
         /// The error, with its line.
         #[source]
@@ -25,7 +23,6 @@ pub enum OriginalError {
     /// The header differs.
     #[error("{file}, line 1: the columns are {found}; they must be {wanted}")]
     Columns {
-        /// The file.
         file: String,
         /// The columns that it has.
         found: String,
@@ -35,11 +32,9 @@ pub enum OriginalError {
     /// A row is invalid.
     #[error("{file}, line {line}: the column '{column}' {problem}")]
     Row {
-        /// The file.
         file: String,
         /// The line at which the row begins.
         line: u64,
-        /// The column.
         column: &'static str,
         /// The error, as a fragment that follows the column's name.
         problem: String,

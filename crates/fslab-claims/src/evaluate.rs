@@ -56,7 +56,6 @@ pub(crate) struct Case<'a, 'r> {
 
 /// Evaluates each of `claims` for `run`. `further` are runs of the same study on other platforms or
 /// disks, for claims about several.
-#[must_use]
 pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) -> Scorecard {
     let platforms = Platforms::join(claims, run, further);
     let checked = Evidence::of(claims, run, Basis::Run);
@@ -101,7 +100,6 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) ->
 
 /// Evaluates each claim of `original` on the figures that it printed itself, on whatever platforms
 /// it measured them.
-#[must_use]
 pub fn evaluate_original(original: &Original) -> Scorecard {
     let printed = PrintedRun::of(original);
     let evidence = Evidence::printed(&original.claims, &printed);
@@ -274,7 +272,6 @@ fn stand_ins(claim: &Claim, evidence: &Evidence<'_>) -> Vec<StandIn> {
 
 impl ClaimKind {
     /// The subjects of the claim, by the original's names.
-    #[must_use]
     pub fn subjects(&self) -> Vec<&str> {
         let lists: Vec<&[String]> = match self {
             Self::Faster { subjects, than, .. } => vec![subjects, than],
@@ -298,7 +295,6 @@ impl ClaimKind {
     }
 
     /// Whether it compares with all subjects that were measured, without naming them.
-    #[must_use]
     pub fn compares_all(&self) -> bool {
         match self {
             Self::Best(among) | Self::Worst(among) => among.among.is_none(),
@@ -308,7 +304,6 @@ impl ClaimKind {
     }
 
     /// The dimension of a trend.
-    #[must_use]
     pub fn over(&self) -> Option<&String> {
         match self {
             Self::Trend { over, .. } => Some(over),
@@ -316,8 +311,6 @@ impl ClaimKind {
         }
     }
 
-    /// The phases of the claim.
-    #[must_use]
     pub fn phases(&self) -> Vec<&str> {
         fn of(phases: &[String]) -> Vec<&str> {
             phases.iter().map(String::as_str).collect()

@@ -38,7 +38,6 @@ pub(crate) struct Figure {
 /// The phase's name in its study, and the point of its sweep.
 pub(crate) type Place<'a> = (&'a str, Option<&'a Point>);
 
-/// The figures of one repeat.
 pub(crate) struct RepeatFigures<'a> {
     pub(crate) repeat: u32,
     pub(crate) figures: BTreeMap<Place<'a>, Figure>,

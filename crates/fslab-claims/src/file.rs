@@ -83,9 +83,6 @@ struct ClaimTable {
 
 impl Claims {
     /// Reads a `claims.toml`.
-    ///
-    /// # Errors
-    /// [`TomlError`], with the position and the key.
     pub fn from_toml(text: &str) -> Result<Self, TomlError> {
         let parsed: ClaimsFile = fslab_model::from_toml(text)?;
         Self::from_file(parsed).map_err(|error| error.located(text))
@@ -121,7 +118,6 @@ impl Claims {
     }
 
     /// The number of required claims.
-    #[must_use]
     pub fn required(&self) -> usize {
         self.claims.iter().filter(|claim| claim.required).count()
     }

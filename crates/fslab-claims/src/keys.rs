@@ -51,7 +51,7 @@ impl Keys {
         match self.take(key) {
             None => Ok(None),
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text)),
-            Some(_) => problem(key, "is not a text or is empty"),
+            Some(_) => problem(key, "is not a string or is empty"),
         }
     }
 

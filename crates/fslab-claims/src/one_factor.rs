@@ -70,7 +70,6 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutReason {
-    /// All reasons.
     pub const ALL: [Self; 4] = [
         Self::NotMeasured,
         Self::NoTime,
@@ -79,7 +78,6 @@ impl LeftOutReason {
     ];
 
     /// The reason in words.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotMeasured => "not measured",

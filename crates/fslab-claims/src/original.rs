@@ -5,7 +5,6 @@ use crate::{Claims, OriginalError, Published};
 /// A published study that a study repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Original {
-    /// Its claims.
     pub claims: Claims,
     /// Its printed figures.
     pub published: Published,
@@ -14,17 +13,12 @@ pub struct Original {
 /// A file's text, with its name for errors.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedText<'a> {
-    /// Its name.
     pub file: &'a str,
-    /// Its text.
     pub text: &'a str,
 }
 
 impl Original {
     /// Reads the two files.
-    ///
-    /// # Errors
-    /// [`OriginalError`], with the file and the position in it.
     pub fn read(claims: NamedText<'_>, published: NamedText<'_>) -> Result<Self, OriginalError> {
         Ok(Self {
             claims: Claims::from_toml(claims.text).map_err(|source| OriginalError::Claims {

@@ -29,7 +29,6 @@ fn platform_of(run: &RunRecord) -> Option<String> {
 /// A further run beside the one that is checked, for claims about other platforms or disks.
 #[derive(Clone, Copy, Debug)]
 pub struct FurtherRun<'a> {
-    /// The run.
     pub run: &'a RunRecord,
     /// Its platform, by the name in the claims; `None`: that of its record.
     pub platform: Option<&'a str>,

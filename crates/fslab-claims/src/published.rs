@@ -72,7 +72,6 @@ pub struct PublishedRow {
     pub parameters: Vec<(String, String)>,
     /// The part of the phase: `run`, `unmount`, `total`.
     pub part: Option<String>,
-    /// The value.
     pub value: PublishedValue,
     /// The value as printed.
     pub printed: String,
@@ -93,9 +92,6 @@ pub struct Published {
 
 impl Published {
     /// Reads a `published.csv`; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// [`OriginalError`], with the line and the column.
     pub fn from_csv(text: &str, file: &str) -> Result<Self, OriginalError> {
         let unreadable = |source| OriginalError::Csv {
             file: file.to_owned(),
@@ -126,7 +122,6 @@ impl Published {
     }
 
     /// The number of rows that have a value.
-    #[must_use]
     pub fn values(&self) -> usize {
         let is_value = |row: &&PublishedRow| row.value != PublishedValue::Missing;
         self.rows.iter().filter(is_value).count()
@@ -151,7 +146,6 @@ impl PublishedRow {
     /// The value in fslab's base units: bytes or operations per second, nanoseconds, percent.
     ///
     /// `None` if there is no number, or its unit has no factor.
-    #[must_use]
     pub fn in_base_unit(&self) -> Option<f64> {
         let PublishedValue::Number(number) = self.value else {
             return None;

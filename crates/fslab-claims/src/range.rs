@@ -21,7 +21,6 @@ pub struct ParseRangeError(String);
 
 impl PointRange {
     /// Whether `value` has the unit of the ends and lies between them.
-    #[must_use]
     pub fn contains(&self, value: PointValue) -> bool {
         let unit = |end: PointValue| {
             matches!(end, PointValue::Bytes(_)) == matches!(value, PointValue::Bytes(_))
@@ -34,7 +33,6 @@ impl PointRange {
     }
 
     /// The range with `change` applied to both ends.
-    #[must_use]
     pub fn map(self, change: impl Fn(PointValue) -> PointValue) -> Self {
         Self {
             from: self.from.map(&change),
@@ -44,7 +42,6 @@ impl PointRange {
 }
 
 /// Whether `point` has a value in every range of `ranges`.
-#[must_use]
 pub fn is_within<'a>(
     point: &Point,
     ranges: impl IntoIterator<Item = (&'a String, &'a PointRange)>,

@@ -45,7 +45,6 @@ pub enum Measure {
     Time,
     /// Bytes.
     Size,
-    /// Percent.
     Percent,
     /// A count or a ratio.
     Number,
@@ -88,9 +87,6 @@ impl Score {
     }
 
     /// The score of that name in a claims file.
-    ///
-    /// # Errors
-    /// A fragment that follows the key, with the nearest name.
     pub fn named(name: &str) -> Result<Self, String> {
         if let Some((_, score)) = NAMES.iter().find(|(known, _)| *known == name) {
             return Ok(*score);
@@ -106,8 +102,6 @@ impl Score {
         Err(format!("has the unknown metric '{name}'{nearest}"))
     }
 
-    /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         if let Some((name, _)) = NAMES.iter().find(|(_, score)| *score == self) {
             return name;
@@ -120,7 +114,6 @@ impl Score {
     }
 
     /// Which direction is good.
-    #[must_use]
     pub fn better(self) -> Better {
         match self {
             Self::Headline => Better::Higher,
@@ -136,7 +129,6 @@ impl Score {
     }
 
     /// Its dimension.
-    #[must_use]
     pub fn measure(self) -> Measure {
         match self {
             Self::Headline => Measure::Rate,
@@ -156,9 +148,6 @@ impl Score {
 impl Measure {
     /// `text` as a number of this measure's base unit: nanoseconds, bytes, percent, bytes per
     /// second.
-    ///
-    /// # Errors
-    /// A fragment that follows the key.
     pub fn read(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let split = text

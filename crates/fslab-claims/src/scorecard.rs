@@ -7,14 +7,19 @@ use serde::{Serialize, Serializer};
 use crate::{Limits, Measure};
 
 /// The outcome of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ClaimOutcome {
     /// The run contradicts the claim.
     Fails,
     /// The claim is about a subject or a platform that the run does not have.
+    #[strum(serialize = "not applicable")]
     NotApplicable,
     /// The run lacks a phase, a point or a figure.
+    #[strum(serialize = "not measured")]
     NotMeasured,
     /// An interval contains the limit, or there is no interval.
     Undecided,
@@ -45,19 +50,11 @@ impl ClaimOutcome {
     ];
 
     /// The outcome in words.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::Undecided => "undecided",
-            Self::NotMeasured => "not measured",
-            Self::NotApplicable => "not applicable",
-        }
+        self.into()
     }
 
     /// Whether there is a number.
-    #[must_use]
     pub fn is_measured(self) -> bool {
         !matches!(self, Self::NotMeasured | Self::NotApplicable)
     }
@@ -158,7 +155,6 @@ pub struct ClaimVerdict {
 pub struct Scorecard {
     /// The study of the claims.
     pub study: String,
-    /// The run.
     pub run: String,
     /// One verdict per claim, in the order of the file.
     pub verdicts: Vec<ClaimVerdict>,
@@ -166,7 +162,6 @@ pub struct Scorecard {
 
 impl Scorecard {
     /// The number of claims with that outcome.
-    #[must_use]
     pub fn count(&self, outcome: ClaimOutcome) -> usize {
         let verdicts = self.verdicts.iter();
         verdicts

@@ -107,7 +107,6 @@ pub struct ThenAndNow {
 
 impl ThenAndNow {
     /// The number of figures that were measured.
-    #[must_use]
     pub fn compared(&self) -> usize {
         let rows = self.groups.iter().flat_map(|group| &group.rows);
         rows.filter(|row| row.now.is_some()).count()
@@ -116,7 +115,6 @@ impl ThenAndNow {
 
 /// The original's figures with the run's. Phases that the run lacks are left out, and so are
 /// percentages of the largest, which repeat other figures.
-#[must_use]
 pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
     let evidence = Evidence::of(&original.claims, run, Basis::Run);
     let mut groups: Vec<ThenAndNowGroup> = Vec::new();

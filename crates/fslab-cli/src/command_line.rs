@@ -9,10 +9,11 @@ use fslab_model::Failure;
 use crate::commands::Command;
 use crate::exit::{CommandError, Exit};
 use crate::settings::{self, Options, Settings};
-use crate::{color, screen};
+use crate::terminal::color;
+use crate::terminal::screen;
 
-/// Benchmarks file systems: formats, mounts, measures, unmounts and checks each one repeatedly, and
-/// reports which is faster, by how much, with confidence intervals.
+/// Benchmark file systems: format, mount, measure, unmount and check each one repeatedly, and
+/// report which is faster, by how much, with confidence intervals.
 #[derive(Debug, Parser)]
 #[command(
     name = "fslab",
@@ -32,10 +33,10 @@ pub(crate) struct Cli {
         help_heading = "Output"
     )]
     pub(crate) color: color::ColorChoice,
-    /// Print no progress and no notes: results, warnings and errors alone.
+    /// Print only results, warnings and errors.
     #[arg(long, short, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
-    /// Ignore the configuration file and the variables FSLAB_*.
+    /// Ignore the configuration file and the environment variables FSLAB_*.
     #[arg(long, global = true, help_heading = "Output")]
     no_config: bool,
     #[command(subcommand)]
@@ -44,9 +45,6 @@ pub(crate) struct Cli {
 
 impl Cli {
     /// The command line of this process; colours and quietness are set.
-    ///
-    /// # Errors
-    /// The exit code, after the message was printed.
     pub(crate) fn of_process() -> Result<Self, Exit> {
         let typed = Self::command().try_get_matches();
         let typed = typed.map_err(|error| report(&error))?;

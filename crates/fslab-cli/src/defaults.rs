@@ -6,7 +6,7 @@ use fslab_lab::Cache;
 use fslab_model::{Failure, FailureKind};
 use fslab_venue::Leases;
 
-/// Folder for images: for large temporary files, and preserved across reboots on most systems.
+/// Directory for images: for large temporary files, and preserved across reboots on most systems.
 pub(crate) const IMAGE_FOLDER: &str = "/var/tmp";
 
 /// The user's store.
@@ -19,7 +19,7 @@ pub(crate) fn leases() -> Result<Leases, Failure> {
     Ok(Leases::below(&state()?))
 }
 
-/// The folder of leases and run locks.
+/// The directory of leases and run locks.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
     Ok(base("XDG_STATE_HOME", ".local/state")?.join("fslab"))
 }

@@ -1,20 +1,14 @@
 //! The command `fslab`: arguments, progress, tables, exit codes. Owns all output.
 
-mod color;
 mod command_line;
 mod commands;
 mod defaults;
 mod exit;
-mod heartbeat;
-mod paragraph;
-mod progress;
 #[cfg(test)]
 mod reference;
-mod screen;
 mod settings;
 mod signals;
-mod terminal_bars;
-mod terminal_table;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -31,9 +25,9 @@ fn main() -> ExitCode {
     match cli.command.exec() {
         Ok(exit) => exit.into(),
         Err(error) => {
-            screen::print_error(&error);
+            terminal::screen::print_error(&error);
             if error.exit == Exit::BadInput {
-                screen::name_settings();
+                terminal::screen::name_settings();
             }
             error.exit.into()
         }

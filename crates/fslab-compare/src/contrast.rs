@@ -24,7 +24,6 @@ pub struct Side {
 
 impl Side {
     /// `runs` has one list each; empty lists are dropped.
-    #[must_use]
     pub fn of(mut runs: Vec<Vec<f64>>) -> Self {
         runs.retain(|values| !values.is_empty());
         Self {
@@ -42,7 +41,6 @@ impl Side {
 
     /// The geometric mean that the speed is a ratio of: over the values of one run, or over the
     /// means of several. `None` without values, and if one of them is not positive.
-    #[must_use]
     pub fn geometric_mean(&self) -> Option<f64> {
         let of_run = |values: &Vec<f64>| Some(location(values)?.value);
         let means: Option<Vec<f64>> = self.runs.iter().map(of_run).collect();
@@ -68,7 +66,6 @@ pub enum Absence {
     Base,
     /// The new run: the figure is lost.
     New,
-    /// Both.
     Both,
 }
 
@@ -81,9 +78,7 @@ pub struct Contrast {
     pub phase: String,
     /// For a sweep: the points in the geometric mean, and all points.
     pub points: Option<(usize, usize)>,
-    /// The metric.
     pub metric: &'static MetricDefinition,
-    /// The base.
     pub base: Side,
     /// The new run.
     pub new: Side,
@@ -93,7 +88,6 @@ pub struct Contrast {
     pub test: Option<Test>,
     /// The test's p-value, corrected over all contrasts of the diff.
     pub p_corrected: Option<f64>,
-    /// The verdict.
     pub verdict: Verdict,
     /// True if each side is exact: virtual time.
     pub exact: bool,
@@ -101,13 +95,11 @@ pub struct Contrast {
 
 impl Contrast {
     /// The number of values of both sides disturbed while measured.
-    #[must_use]
     pub fn disturbed(&self) -> usize {
         self.base.disturbed + self.new.disturbed
     }
 
     /// Which side has no figure; `None` if both have one.
-    #[must_use]
     pub fn absence(&self) -> Option<Absence> {
         match (self.base.runs.is_empty(), self.new.runs.is_empty()) {
             (false, false) => None,
@@ -118,7 +110,6 @@ impl Contrast {
     }
 
     /// True if more is better and all new values are 0. A time of 0 is no loss.
-    #[must_use]
     pub fn is_total_loss(&self) -> bool {
         let has_both = self.absence().is_none();
         let of_speed = has_both && self.metric.better == Better::Higher;
@@ -127,7 +118,6 @@ impl Contrast {
 
     /// True if no value varies on either side, and a coarse clock may have made both from one
     /// figure.
-    #[must_use]
     pub fn is_between_steps(&self) -> bool {
         let values = |side: &Side| side.values().collect::<Vec<f64>>();
         let (base, new) = (values(&self.base), values(&self.new));
@@ -137,7 +127,6 @@ impl Contrast {
 
     /// The figures that stand for base and new, `None` without values: geometric means, whose ratio
     /// is the speed; medians if a value of either side is not positive, so that there is no ratio.
-    #[must_use]
     pub fn figures(&self) -> [Option<f64>; 2] {
         let sides = [&self.base, &self.new];
         let has_mean = |side: &&Side| side.runs.is_empty() || side.geometric_mean().is_some();
@@ -149,7 +138,6 @@ impl Contrast {
     }
 
     /// Why two figures have no ratio.
-    #[must_use]
     pub fn why_no_ratio(&self) -> &'static str {
         match self.metric.better {
             Better::Neither => "neither more nor less is better",
@@ -163,7 +151,6 @@ impl Contrast {
     }
 
     /// The figure's name in a message: `Random read of ext4`.
-    #[must_use]
     pub fn title(&self) -> String {
         let phase = crate::wording::heading(&self.phase);
         format!("{phase} of {}", self.subject)

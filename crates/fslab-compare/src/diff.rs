@@ -80,7 +80,6 @@ pub struct Diff {
 /// A subject over all phases that both sides have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
-    /// The subject.
     pub subject: String,
     /// The number of phases.
     pub phases: usize,
@@ -114,7 +113,7 @@ impl Diff {
         let pairs = pairs(first, last, &question.pairs)?;
         let differences = differences(first, last, &pairs);
         let waived = match question.across_tools {
-            true => &Dimension::ALL,
+            true => Dimension::ALL,
             false => &*question.waived,
         };
         ensure_comparable(first, last, &differences, waived)?;
@@ -214,7 +213,6 @@ impl Diff {
     }
 
     /// The diff as a line: `2 faster, 1 slower, 5 the same`.
-    #[must_use]
     pub fn summary(&self) -> String {
         let count = |wanted: fn(Verdict) -> bool| self.with(wanted).count();
         let missing = self
@@ -301,7 +299,6 @@ fn listed(metrics: &[&MetricDefinition]) -> String {
 }
 
 /// The runs of a side as text.
-#[must_use]
 pub fn named(runs: &[String]) -> String {
     match runs {
         [first, second, third, more @ ..] if !more.is_empty() => {

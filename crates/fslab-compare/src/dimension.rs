@@ -18,8 +18,22 @@ const TOOL_FACT: &str = "tool.";
 const LAYER_FACT: &str = "layer.";
 
 /// A property in which two runs may differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+    strum::Display,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Dimension {
     /// What was measured.
     Subject,
@@ -35,7 +49,7 @@ pub enum Dimension {
     Fslab,
     /// Where the trials ran.
     Venue,
-    /// The disk, or the folder in its place.
+    /// The disk, or the directory in its place.
     Device,
     /// Server, address and export of a network mount.
     Server,
@@ -62,59 +76,11 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// All dimensions.
-    pub const ALL: [Self; 19] = [
-        Self::Subject,
-        Self::Machine,
-        Self::System,
-        Self::Kernel,
-        Self::Lab,
-        Self::Fslab,
-        Self::Venue,
-        Self::Device,
-        Self::Server,
-        Self::Protocol,
-        Self::Memory,
-        Self::Processor,
-        Self::Size,
-        Self::Ranks,
-        Self::Cold,
-        Self::Engine,
-        Self::Options,
-        Self::Tools,
-        Self::Seed,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name on the command line.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Subject => "subject",
-            Self::Machine => "machine",
-            Self::System => "system",
-            Self::Kernel => "kernel",
-            Self::Lab => "lab",
-            Self::Fslab => "fslab",
-            Self::Venue => "venue",
-            Self::Device => "device",
-            Self::Server => "server",
-            Self::Protocol => "protocol",
-            Self::Memory => "memory",
-            Self::Processor => "processor",
-            Self::Size => "size",
-            Self::Ranks => "ranks",
-            Self::Cold => "cold",
-            Self::Engine => "engine",
-            Self::Options => "options",
-            Self::Tools => "tools",
-            Self::Seed => "seed",
-        }
-    }
-}
-
-impl fmt::Display for Dimension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.into()
     }
 }
 
@@ -122,7 +88,10 @@ impl FromStr for Dimension {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|known| known.as_str() == text);
+        let found = Self::ALL
+            .iter()
+            .copied()
+            .find(|known| known.as_str() == text);
         found.ok_or_else(|| {
             let known: Vec<_> = Self::ALL.iter().map(|d| d.as_str()).collect();
             format!(
@@ -162,7 +131,6 @@ impl fmt::Display for Difference {
 }
 
 /// The dimensions in which the runs differ, for the compared subjects.
-#[must_use]
 pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Difference> {
     let mut found = match pairs {
         [] => header_differences(&base.header, &new.header),
@@ -188,7 +156,6 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
 }
 
 /// The differences apart from subjects: those of plan and machine, known before a trial.
-#[must_use]
 pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> {
     value_differences(&[Values::of_run(base), Values::of_run(new)])
 }
@@ -213,7 +180,7 @@ fn value_differences([of_base, of_new]: &[Values; 2]) -> Vec<Difference> {
         Dimension::Lab => elsewhere || another_kernel,
         _ => false,
     };
-    let compared = Dimension::ALL.into_iter().filter(|it| !is_implied(it));
+    let compared = Dimension::ALL.iter().copied().filter(|it| !is_implied(it));
     let shown = |of: &Values, it: Dimension| match (it, of.value(it)) {
         // Plans of older versions do not say it.
         (Dimension::Server | Dimension::Protocol, value) if value.is_empty() => {
@@ -245,7 +212,6 @@ pub(crate) fn question_difference(first: &Plan, other: &Plan) -> Option<&'static
 }
 
 /// The difference of two phases of one name; `None` if they are defined alike.
-#[must_use]
 pub fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<String> {
     if base.workload != new.workload {
         return Some(format!(
@@ -282,9 +248,6 @@ pub(crate) fn is_imported(plan: &Plan) -> bool {
 
 /// Checks that `found` has at most one dimension that is not waived, and that both runs are in real
 /// time or both in virtual time.
-///
-/// # Errors
-/// [`DiffError::Question`], [`DiffError::Dimensions`].
 pub fn ensure_comparable(
     base: &RunRecord,
     new: &RunRecord,
@@ -318,9 +281,6 @@ pub fn ensure_comparable(
 
 /// Checks that the runs of one side agree in all that is not waived: they must be repetitions of
 /// one measurement.
-///
-/// # Errors
-/// [`DiffError::Unlike`].
 pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(), DiffError> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(());
@@ -339,7 +299,6 @@ pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(
 
 /// The first dimension not waived in which two runs differ, for the subjects that both have: they
 /// are not repetitions of one measurement.
-#[must_use]
 pub fn unlike(first: &RunRecord, other: &RunRecord, waived: &[Dimension]) -> Option<Difference> {
     let common = subjects(first).enumerate().filter_map(|(base, subject)| {
         let new = subjects(other).position(|it| it == subject)?;

@@ -10,7 +10,6 @@ pub enum DiffError {
     /// More dimensions differ than the one studied.
     #[error("{base} and {new} differ in {} dimensions: {}", .dimensions.len(), listed(.dimensions))]
     Dimensions {
-        /// The base.
         base: String,
         /// The new run.
         new: String,
@@ -24,13 +23,11 @@ pub enum DiffError {
         first: String,
         /// Another one.
         other: String,
-        /// The difference.
         difference: Difference,
     },
     /// A difference that cannot be waived.
     #[error("{base} and {new} do not compare: {why}")]
     Question {
-        /// The base.
         base: String,
         /// The new run.
         new: String,
@@ -40,7 +37,6 @@ pub enum DiffError {
     /// No subject is in both.
     #[error("{base} and {new} have no subject in common: {base} has {of_base}, {new} has {of_new}")]
     NoSubject {
-        /// The base.
         base: String,
         /// The new run.
         new: String,
@@ -52,7 +48,6 @@ pub enum DiffError {
     /// A requested subject is missing.
     #[error("{run} has no subject '{subject}'; it has {known}")]
     UnknownSubject {
-        /// The run.
         run: String,
         /// The subject requested.
         subject: String,
@@ -62,7 +57,6 @@ pub enum DiffError {
     /// No phase is in both with the same definition.
     #[error("{base} and {new} have no phase in common{why}")]
     NoPhase {
-        /// The base.
         base: String,
         /// The new run.
         new: String,
@@ -72,7 +66,6 @@ pub enum DiffError {
     /// The requested metrics were not measured.
     #[error("neither {base} nor {new} has a figure of {wanted}")]
     NoMetric {
-        /// The base.
         base: String,
         /// The new run.
         new: String,
@@ -85,7 +78,6 @@ pub enum DiffError {
 
 impl DiffError {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Dimensions { dimensions, .. } => {

@@ -6,8 +6,6 @@
 //! multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So if nothing is slower
 //! than the limit, at most half of one minus that share of all gates fail.
 
-use std::fmt;
-
 use fslab_model::{MetricDefinition, Percent};
 use fslab_stats::{Estimate, Interval};
 
@@ -18,7 +16,6 @@ use crate::wording::percent;
 /// A loss above this is a total loss.
 pub const NEARLY_ALL: f64 = 0.995;
 
-/// The rule of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateRule {
     /// The allowed loss of speed: 5 % allows 0.95 of the base's.
@@ -33,7 +30,6 @@ pub struct GateRule {
 
 impl GateRule {
     /// The rule for a slowdown, otherwise with defaults.
-    #[must_use]
     pub fn of(max_slowdown: Percent) -> Self {
         Self {
             max_slowdown,
@@ -44,13 +40,11 @@ impl GateRule {
     }
 
     /// The smallest allowed speed, relative to the base.
-    #[must_use]
     pub fn limit(&self) -> f64 {
         (1.0 - self.max_slowdown.share()).max(0.0)
     }
 
     /// The largest share of gates that fail although nothing is slower than the limit.
-    #[must_use]
     pub fn false_alarms(&self) -> f64 {
         (1.0 - self.confidence) / 2.0
     }
@@ -77,7 +71,8 @@ pub enum Ruling {
 }
 
 /// The result of a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::Display)]
+#[strum(serialize_all = "kebab-case")]
 pub enum GateOutcome {
     /// No check fails, and at least one figure is certainly within the limit.
     Passed,
@@ -86,25 +81,14 @@ pub enum GateOutcome {
     /// No check fails, and no figure is certainly within the limit.
     Undecided,
     /// No check could have failed.
+    #[strum(serialize = "cannot judge")]
     CannotJudge,
 }
 
 impl GateOutcome {
     /// The word in every output format.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Undecided => "undecided",
-            Self::CannotJudge => "cannot judge",
-        }
-    }
-}
-
-impl fmt::Display for GateOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.into()
     }
 }
 
@@ -113,7 +97,6 @@ impl fmt::Display for GateOutcome {
 pub struct Check {
     /// The figure in both runs.
     pub contrast: Contrast,
-    /// Its ruling.
     pub ruling: Ruling,
     /// The simultaneous interval compared with the limit, wider than the figure's own; `None` for
     /// an exact figure, and without an interval.
@@ -123,7 +106,6 @@ pub struct Check {
 /// The result of applying a rule to a diff.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// Its rule.
     pub rule: GateRule,
     /// Names of the base runs.
     pub base: Vec<String>,
@@ -139,7 +121,6 @@ pub struct Gate {
 
 impl Gate {
     /// Judges the contrasts of `diff`.
-    #[must_use]
     pub fn judge(diff: &Diff, rule: GateRule) -> Self {
         let limit = rule.limit();
         let p_value = |contrast: &Contrast| {
@@ -170,7 +151,6 @@ impl Gate {
     }
 
     /// Whether the check fails the gate.
-    #[must_use]
     pub fn fails(&self, check: &Check) -> bool {
         match check.ruling {
             Ruling::Slower => true,
@@ -181,7 +161,6 @@ impl Gate {
     }
 
     /// Whether the gate passes.
-    #[must_use]
     pub fn passes(&self) -> bool {
         !self.checks.iter().any(|check| self.fails(check))
     }
@@ -194,7 +173,6 @@ impl Gate {
     }
 
     /// The gate as a sentence.
-    #[must_use]
     pub fn summary(&self) -> String {
         let count = |ruling| self.with(ruling).count();
         let judged = self.checks.len() - count(Ruling::NotJudged);
@@ -229,7 +207,6 @@ impl Gate {
     }
 
     /// The number of disturbed measurements of both sides, over all checks.
-    #[must_use]
     pub fn disturbed(&self) -> usize {
         let contrasts = self.checks.iter().map(|check| &check.contrast);
         contrasts.map(Contrast::disturbed).sum()
@@ -253,7 +230,6 @@ impl Gate {
     }
 
     /// The result of all checks.
-    #[must_use]
     pub fn outcome(&self) -> GateOutcome {
         match self.passes() {
             false => GateOutcome::Failed,
@@ -264,7 +240,6 @@ impl Gate {
     }
 
     /// Whether any check could have failed; otherwise the gate cannot judge.
-    #[must_use]
     pub fn judges(&self) -> bool {
         let judged = |check: &Check| match check.ruling {
             Ruling::Slower | Ruling::Passed | Ruling::Undecided | Ruling::Lost => true,
@@ -275,7 +250,6 @@ impl Gate {
 
     /// The loss of speed that `check` would more likely detect than miss; `None` without an
     /// interval, unless exact: such a check cannot fail for slowness.
-    #[must_use]
     pub fn sees_from(&self, check: &Check) -> Option<f64> {
         let speed = check.contrast.speed?;
         let reach = match check.contrast.exact {
@@ -287,7 +261,6 @@ impl Gate {
 
     /// The checks with the smallest and the largest detectable loss, each with [`Gate::sees_from`].
     /// `None` if none has an interval.
-    #[must_use]
     pub fn detectable_losses(&self) -> Option<[(f64, &Check); 2]> {
         let real = self.checks.iter().filter(|check| !check.contrast.exact);
         let each = || {
@@ -299,7 +272,6 @@ impl Gate {
     }
 
     /// Why no check can be judged, and what to do; `None` if one can.
-    #[must_use]
     pub fn why_not(&self) -> Option<(&'static str, &'static str)> {
         if self.judges() {
             return None;

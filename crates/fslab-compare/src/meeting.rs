@@ -13,7 +13,6 @@ use crate::dimension::phase_difference;
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparedSide {
-    /// The base.
     Base,
     /// The new run.
     New,
@@ -47,7 +46,6 @@ pub struct PhaseName {
 
 impl PhaseName {
     /// The name of the phase `spec`.
-    #[must_use]
     pub fn of(spec: &PhaseSpec) -> Self {
         Self {
             name: spec.name.clone(),
@@ -59,7 +57,6 @@ impl PhaseName {
 /// A condition of a phase, such as the size of its records, that differs or is not known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConditionDifference {
-    /// The condition.
     pub condition: &'static str,
     /// Its value in the base; `None` if not known.
     pub base: Option<String>,
@@ -72,11 +69,9 @@ pub struct ConditionDifference {
 pub struct LeftOver {
     /// The run that has it.
     pub place: ComparedSide,
-    /// The phase.
     pub phase: PhaseName,
     /// What it does, if that is known.
     pub does: Option<String>,
-    /// Why.
     pub why: String,
 }
 
@@ -104,7 +99,6 @@ pub enum Unmet {
 impl Meetings {
     /// The phases of one name that are defined alike, as a diff of two runs of one tool compares
     /// them.
-    #[must_use]
     pub fn by_name(base: &Plan, new: &Plan) -> Self {
         let named =
             |plan: &'_ Plan, name: &str| plan.phases.iter().find(|it| it.name == name).cloned();
@@ -140,7 +134,6 @@ impl Meetings {
     }
 
     /// The run at `place` with its phases renamed to those that it shares with the other one.
-    #[must_use]
     pub fn prepare(&self, run: &RunRecord, place: ComparedSide, unmet: &Unmet) -> RunRecord {
         let mut renamed: BTreeMap<&str, Target> = self
             .pairs
@@ -214,7 +207,6 @@ fn add_owner(name: &mut String, swept: &mut Option<Swept>, owner: &str) {
 
 impl LeftOver {
     /// The left-over phase `spec` of the run at `place`.
-    #[must_use]
     pub fn of(place: ComparedSide, spec: &PhaseSpec, why: impl Into<String>) -> Self {
         Self {
             place,

@@ -30,7 +30,6 @@ impl Names<'_> {
 
 impl Meetings {
     /// What a reader of the comparison must know, for runs of these names.
-    #[must_use]
     pub fn sentences(&self, base: &str, new: &str) -> Vec<String> {
         let names = Names { base, new };
         let mut sentences = Vec::new();

@@ -54,13 +54,11 @@ pub enum MergeError {
         first: String,
         /// The other run that has it.
         other: String,
-        /// The subject.
         subject: String,
     },
     /// A run with several subjects cannot have one label.
     #[error("{run} has {count} subjects, and a label is for a run that has one")]
     Several {
-        /// The run.
         run: String,
         /// The number of its subjects.
         count: usize,
@@ -81,9 +79,6 @@ impl From<MergeError> for Failure {
 
 /// Renames the one subject of `run`: what is mounted in a run of the venue `dir` is known to its
 /// user only.
-///
-/// # Errors
-/// [`MergeError::Several`].
 pub fn relabel(run: &mut RunRecord, label: &Subject) -> Result<(), MergeError> {
     let [planned] = run.header.plan.subjects.as_mut_slice() else {
         return Err(MergeError::Several {
@@ -99,9 +94,6 @@ pub fn relabel(run: &mut RunRecord, label: &Subject) -> Result<(), MergeError> {
 }
 
 /// Joins `runs` in their order.
-///
-/// # Errors
-/// [`MergeError`], with the names of the runs.
 pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
     let [first, others @ ..] = runs else {
         return Err(MergeError::TooFew);
@@ -148,7 +140,6 @@ fn sources(run: &RunRecord) -> impl Iterator<Item = Source<'_>> {
 /// Joins runs with the names of phases that they share, in their order. Each subject of runs that
 /// have one in common, or are of several tools, gets the name of its run added, or its number of
 /// ranks if that differs; see [`Merged::is_renamed`].
-#[must_use]
 pub fn merge_gathered(runs: &[RunRecord]) -> Merged {
     let mut runs = runs.to_vec();
     let mut known: BTreeSet<String> = BTreeSet::new();
@@ -362,7 +353,7 @@ fn differences(runs: &[RunRecord], first: String) -> Vec<String> {
     let has_import = runs.iter().any(|run| is_imported(&run.header.plan));
     // The fslab that imported has not measured.
     let compared = |it: &Dimension| *it != Dimension::Fslab || !has_import;
-    for dimension in Dimension::ALL.into_iter().filter(compared) {
+    for dimension in Dimension::ALL.iter().copied().filter(compared) {
         let value =
             |run: &RunRecord, place| Values::of_subject(&run.header, place).value(dimension);
         sentences.extend(difference(runs, dimension.as_str(), value));

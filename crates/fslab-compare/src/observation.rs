@@ -46,7 +46,6 @@ pub const PLACES: [&str; 7] = [
 /// One metric of one phase, or round, of one trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// The trial.
     pub trial: &'a TrialRecord,
     /// The round of the trial; `None` if the phases run once.
     pub round: Option<Round>,
@@ -57,11 +56,9 @@ pub struct Observation<'a> {
     pub outcome: &'static str,
     /// The phase; empty for figures of a trial.
     pub phase: &'a str,
-    /// Its workload.
     pub workload: &'a str,
     /// The cache policy.
     pub cache: &'static str,
-    /// The metric.
     pub metric: &'static MetricDefinition,
     /// Its value; `None` if not measured.
     pub value: Option<f64>,
@@ -73,7 +70,6 @@ pub struct Observation<'a> {
 impl Observation<'_> {
     /// The values of [`DIMENSIONS`] of a trial of `run`. Unknown values of an imported run are
     /// empty.
-    #[must_use]
     pub fn dimensions(&self, run: &RunRecord) -> [String; 18] {
         let (header, plan) = (&run.header, &run.header.plan);
         let is_known = plan.venue.kind() != VenueKind::Imported;
@@ -102,7 +98,6 @@ impl Observation<'_> {
 
     /// The values of [`PLACES`]: the round, from 0; the sweep and its point; the phase's kind and
     /// headline, and its sensitivity. Values that do not apply are empty.
-    #[must_use]
     pub fn places(&self) -> [String; 7] {
         let number = |of: fn(Round) -> u32| {
             let number = self.round.map(of);
@@ -134,7 +129,6 @@ fn point_text(point: &Point) -> String {
 
 /// Every metric of every phase of every trial, by trial and round; metrics of a trial (mkfs, mount,
 /// unmount, check) before those of its phases. Trials without a record are left out.
-#[must_use]
 pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
     let analysis = Analysis::of(run);
     let mut records: BTreeMap<&str, &PhaseRecord> = BTreeMap::new();

@@ -7,7 +7,6 @@ use crate::DiffError;
 /// A subject of each run, by index in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// In the base.
     pub base: usize,
     /// In the new run.
     pub new: usize,
@@ -15,9 +14,6 @@ pub struct Pair {
 
 /// The pairs of `wanted`; if empty, the subjects that both runs have, in the order of the base. Two
 /// runs with one subject each are compared whatever the names.
-///
-/// # Errors
-/// [`DiffError::UnknownSubject`], [`DiffError::NoSubject`].
 pub fn pairs(
     base: &RunRecord,
     new: &RunRecord,

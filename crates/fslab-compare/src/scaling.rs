@@ -16,9 +16,7 @@ pub struct Scaling {
 /// One phase of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalingRow {
-    /// The subject.
     pub subject: Subject,
-    /// The phase.
     pub phase: String,
     /// Its headline metric, a rate.
     pub metric: &'static MetricDefinition,
@@ -41,14 +39,12 @@ const SHARING: [&str; 4] = ["own-", "file-each-", "shared-", "interleaved-"];
 
 impl ScalingRow {
     /// What the phase does, without how its ranks share.
-    #[must_use]
     pub fn activity(&self) -> &str {
         let mut rests = SHARING.iter().filter_map(|it| self.phase.strip_prefix(it));
         rests.next().unwrap_or(&self.phase)
     }
 
     /// The rate with so many `ranks` if each rank were as fast as with the fewest.
-    #[must_use]
     pub fn ideal(&self, ranks: u32) -> Option<f64> {
         let fewest = self.points.first()?;
         Some(fewest.rate.value / f64::from(fewest.ranks) * f64::from(ranks))
@@ -76,7 +72,6 @@ pub struct ScalingPoint {
 
 impl Scaling {
     /// The pictures of all rows, in the order of their phases.
-    #[must_use]
     pub fn pictures(&self) -> Vec<ScalingPicture<'_>> {
         let mut pictures: Vec<ScalingPicture> = Vec::new();
         for row in &self.rows {
@@ -95,7 +90,6 @@ impl Scaling {
     }
 
     /// `None` unless `runs` are of one study and each has another number of ranks.
-    #[must_use]
     pub fn of(runs: &[RunRecord]) -> Option<Self> {
         if runs.len() < 2 || !differ_in_ranks(runs) {
             return None;

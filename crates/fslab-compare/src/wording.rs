@@ -3,13 +3,11 @@
 use fslab_model::RunRecord;
 
 /// A phase's name in a sentence: `random-read-4k` becomes "random read 4k".
-#[must_use]
 pub fn phase(name: &str) -> String {
     name.replace(['-', '_'], " ")
 }
 
 /// A phase's name as a heading: `random-read-4k` becomes "Random read 4k".
-#[must_use]
 pub fn heading(name: &str) -> String {
     let words = phase(name);
     let mut letters = words.chars();
@@ -19,7 +17,6 @@ pub fn heading(name: &str) -> String {
 }
 
 /// "a, b and c".
-#[must_use]
 pub fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
@@ -28,14 +25,11 @@ pub fn list(words: &[String]) -> String {
     }
 }
 
-/// The names of runs.
-#[must_use]
 pub fn run_names(runs: &[RunRecord]) -> Vec<String> {
     runs.iter().map(|run| run.header.run.to_string()).collect()
 }
 
 /// A share as "12.3 %", or "< 0.1 %" where rounding would hide it.
-#[must_use]
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 0.0 && percent < 0.1 {

@@ -36,9 +36,6 @@ pub(crate) struct Abilities {
 pub(crate) type Answer = Result<(), String>;
 
 /// Compares the capability `what` as found with the entry's.
-///
-/// # Errors
-/// If the entry promises more or less than was found.
 pub(crate) fn compare(
     what: &str,
     promised: Option<bool>,

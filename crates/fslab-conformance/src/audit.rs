@@ -61,9 +61,6 @@ impl SpecialBits {
 
 impl Audit<'_> {
     /// Compares the complete tree.
-    ///
-    /// # Errors
-    /// The first difference.
     pub(crate) fn run(&mut self) -> Result<(), ConformanceFailure> {
         self.names()?;
         let mut inodes: BTreeMap<FileId, u64> = BTreeMap::new();

@@ -25,9 +25,6 @@ impl CheckContext {
     }
 
     /// Counts a check or operation.
-    ///
-    /// # Errors
-    /// If a stop was requested.
     pub(crate) fn check(&mut self) -> Result<(), ConformanceFailure> {
         self.checks += 1;
         if self.stop.is_raised() {

@@ -45,7 +45,6 @@ impl ConformanceFailure {
     }
 
     /// Adds the part of the suite.
-    #[must_use]
     pub(crate) fn during(mut self, part: &str) -> Self {
         self.0.message = format!("{part}: {}", self.0.message);
         self

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fslab_engine::{EngineKind, RunContext};
-use fslab_job::{Finished, RunError, Size, generate_content};
-use fslab_model::Bytes;
+use fslab_job::{Finished, RunError, generate_content};
+use fslab_model::{Bytes, Size};
 use fslab_sys::{
     DataFile, DataFileOptions, FileAdvice, FileSystemRoom, MachineMemory, is_in_memory,
     sync_file_system,
@@ -134,7 +134,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Removes all files and the folder; `base` becomes its parent.
+    /// Removes all files and the directory; `base` becomes its parent.
     fn clear(&mut self) -> Result<(), ConformanceFailure> {
         while let Some(file) = self.files.pop() {
             self.remove(&file.path)?;

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, RunError, Size, ensure_inside};
-use fslab_model::{Bytes, Need};
+use fslab_job::{Finished, Job, RunError, ensure_inside};
+use fslab_model::{Bytes, Need, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -21,7 +21,6 @@ use super::failure::ConformanceFailure;
 use super::step_player::StepPlayer;
 use super::suite::timed;
 
-/// Bytes of a sector.
 const SECTOR_BYTES: u64 = 512;
 /// The longest wait after a script.
 const WAIT_MS_MAX: u64 = 600_000;
@@ -31,8 +30,9 @@ const WAIT_MS_MAX: u64 = 600_000;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScriptParameters {
-    /// The folder of the script's names, below the root.
-    folder: PathBuf,
+    /// The directory of the script's names, below the root.
+    #[serde(alias = "folder")]
+    directory: PathBuf,
     /// The steps: create NAME, write NAME OFFSET BYTES, write-sync NAME OFFSET BYTES, append NAME
     /// BYTES, truncate NAME BYTES, fsync NAME, fdatasync NAME, sync, rename FROM TO, link FROM TO,
     /// unlink NAME, mkdir NAME, rmdir NAME, start (ends the set-up).
@@ -65,7 +65,7 @@ impl Default for ScriptParameters {
             "fsync .",
         ];
         Self {
-            folder: "script".into(),
+            directory: "script".into(),
             steps: steps.map(|it| it.parse().expect("a step")).to_vec(),
             length: 0,
             wait_ms: 100,
@@ -77,7 +77,7 @@ impl Default for ScriptParameters {
 
 impl ScriptParameters {
     fn scripts(&self) -> Result<Vec<Script>, String> {
-        let folder = self.folder.to_str().ok_or("folder is not text")?;
+        let folder = self.directory.to_str().ok_or("directory is not text")?;
         let set = ScriptSet {
             folder: folder.to_owned(),
             steps: match self.length {
@@ -96,7 +96,7 @@ impl Job for ScriptParameters {
     const NAME: &'static str = "script";
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
-        ensure_inside(&self.folder)?;
+        ensure_inside(&self.directory)?;
         if self.length > 0 {
             self.steps.clear();
         }
@@ -221,7 +221,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Makes the folder durably, then does the steps. A sync that the file system does not have
+    /// Makes the directory durably, then does the steps. A sync that the file system does not have
     /// for this kind of file, such as that of a directory, promises nothing. False for an
     /// enumerated script of which the file system refuses a step, as HPFS does a truncation beyond
     /// the end.
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     fn run(steps: &[&str]) -> (tempfile::TempDir, Result<Finished, RunError>) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut parameters = ScriptParameters {
             steps: steps.iter().map(|it| it.parse().expect("a step")).collect(),
             wait_ms: 1,
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn sequences_with_links_are_left_out_where_there_are_none() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let parameters = sequences_of_one();
         assert!(parameters.needs().is_empty());
         let scripts = parameters.scripts().expect("sequences");
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn enumerated_scripts_can_all_be_done() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let parameters = sequences_of_one();
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let finished = parameters.run(&context).expect("done");
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_step_that_fails_is_named() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         fs::create_dir_all(folder.path().join("script/a")).expect("in the way");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let parameters = ScriptParameters {

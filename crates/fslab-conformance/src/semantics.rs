@@ -1,7 +1,7 @@
 //! Tests of POSIX semantics that programs rely on: unlinked open files, listings of shrinking
 //! directories, refused operations without side effects.
 //!
-//! All tests work in a folder that is removed afterwards.
+//! All tests work in a directory that is removed afterwards.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -39,7 +39,7 @@ pub(crate) struct Semantics<'a> {
 }
 
 impl Semantics<'_> {
-    /// Runs all tests. The folder must not exist, and is removed afterwards.
+    /// Runs all tests. The directory must not exist, and is removed afterwards.
     pub(crate) fn run(&mut self) -> Result<(), ConformanceFailure> {
         let folder = self.folder;
         self.checker
@@ -181,7 +181,7 @@ impl Semantics<'_> {
         self.expect_empty_soon()
     }
 
-    /// Waits until the folder is empty: FUSE removes hidden files shortly after close.
+    /// Waits until the directory is empty: FUSE removes hidden files shortly after close.
     fn expect_empty_soon(&mut self) -> Result<(), ConformanceFailure> {
         let began = Instant::now();
         while !self.names()?.is_empty() && began.elapsed() < HIDDEN_FOR {

@@ -25,9 +25,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Runs `work` in `folder`, which is created empty. If it fails with ENOSPC and space becomes free,
 /// it is run again from the start.
-///
-/// # Errors
-/// That of `work`, or of creating the folder.
 pub(crate) fn retry_when_full<T>(
     folder: &Path,
     checker: &mut CheckContext,
@@ -36,7 +33,7 @@ pub(crate) fn retry_when_full<T>(
     retry_with_room(folder, checker, work, room)
 }
 
-/// The same; `room` gives the available bytes on the file system of the folder.
+/// The same; `room` gives the available bytes on the file system of the directory.
 fn retry_with_room<T>(
     folder: &Path,
     checker: &mut CheckContext,
@@ -62,7 +59,7 @@ fn retry_with_room<T>(
     }
 }
 
-/// Creates the folder, after removing one of an earlier round.
+/// Creates the directory, after removing one of an earlier round.
 fn make(
     folder: &Path,
     checker: &mut CheckContext,
@@ -85,7 +82,7 @@ fn make(
 }
 
 fn may_clear_later(error: &io::Error) -> bool {
-    // A folder that could not be removed for lack of space still exists.
+    // A directory that could not be removed for lack of space still exists.
     matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::AlreadyExists
@@ -148,7 +145,7 @@ mod tests {
 
     #[test]
     fn work_that_fails_for_another_reason_is_not_retried() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut rounds = 0;
         let work = |_: &mut CheckContext| -> Result<(), ConformanceFailure> {
             rounds += 1;
@@ -161,12 +158,12 @@ mod tests {
 
     #[test]
     fn with_more_space_the_work_is_retried_in_an_empty_folder() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let place = folder.path().join("a");
         let (mut rounds, mut looks) = (0, 0);
         let work = |_: &mut CheckContext| {
             rounds += 1;
-            assert_eq!(fs::read_dir(&place).expect("a folder").count(), 0);
+            assert_eq!(fs::read_dir(&place).expect("a directory").count(), 0);
             fs::write(place.join("left"), "x").expect("written");
             if rounds == 1 { Err(full()) } else { Ok(7) }
         };

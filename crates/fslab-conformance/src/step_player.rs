@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use fslab_crash::{DataChange, ScriptStep, SectorOrigin};
 use fslab_sys::{DataFile, DataFileOptions, OpenedSync, sync_file_system};
 
-/// Bytes of a sector.
 const SECTOR_BYTES: usize = 512;
 
-/// Does the steps of a script in its folder.
+/// Does the steps of a script in its directory.
 pub struct StepPlayer {
     base: PathBuf,
     number: u32,
 }
 
 impl StepPlayer {
-    /// Of the script with this number, in the folder `base`.
-    #[must_use]
+    /// Of the script with this number, in the directory `base`.
     pub fn new(base: PathBuf, number: u32) -> Self {
         Self { base, number }
     }
@@ -28,7 +26,6 @@ impl StepPlayer {
     }
 
     /// The data that a step writes; it is made before the step begins.
-    #[must_use]
     pub fn data_of(&self, change: Option<DataChange>, step: usize) -> Vec<u8> {
         let Some(DataChange {
             file,
@@ -50,9 +47,6 @@ impl StepPlayer {
     }
 
     /// Does a step.
-    ///
-    /// # Errors
-    /// Those of its system calls.
     pub fn take(
         &self,
         step: &ScriptStep,

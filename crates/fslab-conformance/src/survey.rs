@@ -1,4 +1,4 @@
-//! Determines the capabilities of a file system, in a folder that is removed afterwards.
+//! Determines the capabilities of a file system, in a directory that is removed afterwards.
 //!
 //! Each capability is tried: a refusal means no, success that can be read back means yes, and a
 //! wrong result is a failure. Each answer is compared with the catalogue entry.

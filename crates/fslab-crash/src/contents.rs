@@ -78,7 +78,6 @@ impl Contents {
     }
 
     /// The blocks of a write.
-    #[must_use]
     pub fn list(&self, list: BlockList) -> &[BlockId] {
         self.lists.get(list)
     }
@@ -100,19 +99,16 @@ impl Contents {
     }
 
     /// A block's bytes; `None` if there is no such block.
-    #[must_use]
     pub fn get(&self, id: BlockId) -> Option<&[u8]> {
         self.blocks.get(id.0 as usize).map(|block| &**block)
     }
 
     /// The number of blocks.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
     /// True if there is no block.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }

@@ -16,7 +16,6 @@ const COMMITS_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogDatabase {
-    /// The phase.
     pub phase: String,
     /// The database's file, below the root.
     pub file: String,
@@ -43,9 +42,6 @@ pub struct DatabaseReport {
 
 impl LogDatabase {
     /// Checks what its users rely on.
-    ///
-    /// # Errors
-    /// What cannot be, in words.
     pub fn ensure_sound(&self) -> Result<(), String> {
         let is_in_order = self.commits.windows(2).all(|pair| pair[0].1 <= pair[1].0);
         let ends_after = self.commits.iter().all(|(begin, end)| begin <= end);
@@ -68,7 +64,6 @@ impl LogDatabase {
     }
 
     /// The time in which power fails: from the first commit to the last.
-    #[must_use]
     pub fn window(&self) -> (u64, u64) {
         let first = self.commits.first().map_or(0, |it| it.0);
         (first, self.commits.last().map_or(first, |it| it.1))
@@ -76,7 +71,6 @@ impl LogDatabase {
 
     /// What is wrong with the database when power fails at `at_ns`; `found` is `None` if its file
     /// is gone.
-    #[must_use]
     pub fn findings(&self, at_ns: u64, found: Option<&DatabaseReport>) -> Vec<StateFault> {
         if at_ns < self.window().0 {
             return Vec::new();

@@ -33,7 +33,6 @@ impl DroppedFlushes {
 impl DiskLog {
     /// Drops flushes. Requests are renumbered, so that states of the log are not those of the
     /// mutant; [`original_state`] translates them.
-    #[must_use]
     pub fn without_flushes(mut self, dropped: DroppedFlushes) -> Self {
         self.requests.retain(dropped.leaves());
         if let DroppedFlushes::Since(begin_ns) = dropped {
@@ -48,7 +47,6 @@ impl DiskLog {
 }
 
 /// The numbers that the requests of the mutant without the flushes `dropped` have in their log.
-#[must_use]
 pub fn remaining_requests(requests: &[LogRequest], dropped: DroppedFlushes) -> Vec<u32> {
     let mut leaves = dropped.leaves();
     let left = (0_u32..).zip(requests).filter(|(_, it)| leaves(it));
@@ -57,7 +55,6 @@ pub fn remaining_requests(requests: &[LogRequest], dropped: DroppedFlushes) -> V
 
 /// The state of a log that has the losses of `state`, which is one of its mutant with the requests
 /// `remaining`.
-#[must_use]
 pub fn original_state(remaining: &[u32], state: &CrashState) -> CrashState {
     let losses = state.lost.iter().filter_map(|loss| {
         Some(Loss {

@@ -6,35 +6,33 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// An error of the operating system, or of decompression.
-    #[error("cannot {doing} the log of a disk")]
+    #[error("cannot {doing} the disk log")]
     Io {
         /// `read` or `write`.
         doing: &'static str,
-        /// The error.
         source: io::Error,
     },
     /// The file is not a log.
-    #[error("the file is not the log of a disk")]
+    #[error("the file is not a disk log")]
     Foreign,
     /// Written in another format.
-    #[error("the log of the disk has the unsupported format {version}")]
+    #[error("the disk log has the unsupported format {version}")]
     Version {
         /// The version in its head.
         version: u32,
     },
     /// Its head is no JSON of the expected form.
-    #[error("the head of the disk's log cannot be read")]
+    #[error("cannot read the head of the disk log")]
     Head(#[from] serde_json::Error),
     /// More than a reader takes.
-    #[error("the log of the disk has {what} than the limit of {limit}")]
+    #[error("the disk log has {what} than the limit of {limit}")]
     TooLarge {
         /// `more requests`, `more blocks`, `a longer head`.
         what: &'static str,
-        /// The limit.
         limit: u64,
     },
     /// A request that cannot be.
-    #[error("request {number} of the disk's log {problem}")]
+    #[error("request {number} of the disk log {problem}")]
     Request {
         /// Its number, from 0.
         number: u64,
@@ -42,7 +40,7 @@ pub enum LogError {
         problem: &'static str,
     },
     /// It has a block twice, one of an impossible length, or more than it says.
-    #[error("the log of the disk is damaged")]
+    #[error("the disk log is damaged")]
     Damaged,
     /// An invalid entry of a recording.
     #[error("entry {number} of the recording of the disk {problem}")]
@@ -53,7 +51,7 @@ pub enum LogError {
         problem: &'static str,
     },
     /// The trace has requests that the recording does not have, or the other way round.
-    #[error("the recording of the disk is not that of its trace: {0}")]
+    #[error("the recording of the disk does not match its trace: {0}")]
     Unlike(String),
     /// The trace of the disk cannot be read.
     #[error("cannot read the trace of the recorded disk")]

@@ -99,19 +99,16 @@ impl<'a> Examination<'a> {
     }
 
     /// The log, without the flushes that are dropped.
-    #[must_use]
     pub fn log(&self) -> &DiskLog {
         &self.log
     }
 
     /// The states with their kinds, by time, each made when it is asked for.
-    #[must_use]
     pub fn states(&self) -> &States {
         &self.states
     }
 
     /// The name of a state, which is that of the log as it was recorded.
-    #[must_use]
     pub fn name(&self, state: &CrashState) -> String {
         match &self.remaining {
             Some(remaining) => original_state(remaining, state).to_string(),
@@ -120,15 +117,11 @@ impl<'a> Examination<'a> {
     }
 
     /// The judge of its scripts.
-    ///
-    /// # Errors
-    /// Scripts that cannot have been done, in words.
     pub fn judge(&self) -> Result<Judge<'_>, String> {
         Judge::new(&self.scripts, &self.databases)
     }
 
     /// What is left, over the states that were judged.
-    #[must_use]
     pub fn survival(&self, judged: &[JudgedState], by: PromisedBy) -> Survival {
         survival(judged, self.states.counts.clone(), &self.scripts, by)
     }

@@ -39,9 +39,6 @@ pub struct FaultyReport {
 
 impl FaultyReport {
     /// Checks that a report is of a size that a guest may send.
-    ///
-    /// # Errors
-    /// What it has too much of.
     pub fn ensure_sound(&self) -> Result<(), &'static str> {
         let trees = [&self.before, &self.after];
         trees.into_iter().flatten().try_for_each(ensure_sound_tree)
@@ -49,7 +46,6 @@ impl FaultyReport {
 
     /// The script as it was done: steps after its set-up that returned an error make nothing
     /// durable. Without a mount, none of them was done.
-    #[must_use]
     pub fn script_of(&self, script: &LogScript) -> LogScript {
         let mut done = script.clone();
         let start = script.plan().map_or(0, |plan| plan.start);

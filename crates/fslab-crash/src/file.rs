@@ -42,9 +42,7 @@ const DATA_BYTES: &str = "more bytes of different data";
 /// that it may fill memory with has a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLimits {
-    /// Bytes of the head.
     pub head_bytes: u32,
-    /// Requests.
     pub requests: u64,
     /// Blocks of all writes, a block as often as it is written.
     pub written_blocks: u64,
@@ -70,7 +68,6 @@ impl Default for LogLimits {
 impl LogLimits {
     /// The limits for a file of so many bytes, on a machine with so much memory left: its data
     /// takes half of that at most, and no more than what such a file has if it is no bomb.
-    #[must_use]
     pub fn of_file(file_bytes: u64, memory_left_bytes: u64) -> Self {
         let all = Self::default();
         let honest = file_bytes.saturating_mul(DATA_RATIO).max(SMALL_DATA_BYTES);
@@ -157,9 +154,6 @@ pub fn read_log(from: impl Read, limits: LogLimits) -> Result<DiskLog, LogError>
 
 /// Reads a log and checks it as [`read_log`] does, but for equal blocks, and keeps no data: of a
 /// log with 4 GiB of it, this takes what its requests take.
-///
-/// # Errors
-/// Those of [`read_log`].
 pub fn read_outline(from: impl Read, limits: LogLimits) -> Result<LogOutline, LogError> {
     let mut opened = Opened::read(from, limits)?;
     let mut lengths: Vec<u16> = Vec::new();

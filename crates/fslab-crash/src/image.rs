@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::log::SECTOR_BYTES;
 use crate::{BLOCK_BYTES, CrashState, DiskLog, LogRequest, RequestKind};
 
-/// Sectors of a block.
 pub(crate) const BLOCK_SECTORS: u64 = BLOCK_BYTES as u64 / SECTOR_BYTES;
 
 /// Data at a place of the disk.

@@ -95,7 +95,6 @@ impl<'a> Judge<'a> {
     }
 
     /// Compares what a guest found in a state with the scripts that had begun.
-    #[must_use]
     pub fn judge(
         &self,
         kind: StateKind,
@@ -208,7 +207,6 @@ impl<'a> Judge<'a> {
 
 impl JudgedState {
     /// True if no power loss should leave it so, whether a document says that or not.
-    #[must_use]
     pub fn is_failing(&self) -> bool {
         !self.findings.is_empty()
             || self.unmountable.is_some()
@@ -218,7 +216,6 @@ impl JudgedState {
     }
 
     /// What is wrong with it, in a line.
-    #[must_use]
     pub fn what_is_wrong(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         if let Some(error) = &self.unmountable {

@@ -24,6 +24,7 @@ mod database;
 mod drop_flushes;
 mod error;
 mod examination;
+pub mod faults;
 mod faulty_run;
 mod file;
 mod image;

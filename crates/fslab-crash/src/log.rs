@@ -37,11 +37,9 @@ pub struct LogHead {
     pub databases: Vec<LogDatabase>,
 }
 
-/// The window of a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseWindow {
-    /// Its name.
     pub name: String,
     /// From its first operation.
     pub begin_ns: u64,
@@ -92,13 +90,11 @@ pub struct DiskLog {
 
 impl LogRequest {
     /// The sector after the last.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.sector + u64::from(self.sectors)
     }
 
     /// True if it changes what sectors hold.
-    #[must_use]
     pub fn changes(&self) -> bool {
         self.kind != RequestKind::Flush
     }
@@ -115,9 +111,6 @@ pub struct LogOutline {
 
 impl LogHead {
     /// From the begin to the end of the phase, or of all `requests`.
-    ///
-    /// # Errors
-    /// A phase that is not there, in words.
     pub fn window(
         &self,
         phase: Option<&str>,
@@ -131,13 +124,14 @@ impl LogHead {
         let found = found.ok_or_else(|| {
             let names = self.phases.iter().map(|it| it.name.as_str());
             let names: Vec<&str> = names.collect();
-            format!("the log has no phase '{name}', but {}", names.join(", "))
+            format!(
+                "the log has no phase '{name}'; its phases are {}",
+                names.join(", ")
+            )
         })?;
         Ok((found.begin_ns, found.end_ns))
     }
 
-    /// The cache of the disk.
-    #[must_use]
     pub fn disk_cache(&self) -> DiskCache {
         match self.volatile_cache {
             true => DiskCache::Volatile,
@@ -179,7 +173,7 @@ pub(crate) fn ensure_sound(
     for (number, request) in (0..).zip(requests) {
         let fault = |problem| Err(LogError::Request { number, problem });
         if request.submit_ns < last_ns {
-            return fault("was submitted before the one before it");
+            return fault("was submitted before the previous one");
         }
         if request.done_ns < request.submit_ns {
             return fault("ends before it began");
@@ -190,7 +184,7 @@ pub(crate) fn ensure_sound(
             return fault("lies beyond the end of the disk");
         }
         match request.kind {
-            RequestKind::Flush if request.sectors > 0 => return fault("is a flush of sectors"),
+            RequestKind::Flush if request.sectors > 0 => return fault("is a flush with sectors"),
             RequestKind::Write | RequestKind::Discard if request.sectors == 0 => {
                 return fault("has no sectors");
             }
@@ -198,7 +192,7 @@ pub(crate) fn ensure_sound(
                 return fault("is too long");
             }
             RequestKind::Write if !has_data(request) => {
-                return fault("has data of another length than its own");
+                return fault("has data of the wrong length");
             }
             _ => {}
         }

@@ -15,7 +15,6 @@ pub type Observed = BTreeMap<String, ObservedEntry>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservedEntry {
-    /// A directory.
     Directory,
     /// Neither a directory nor a file: a link or a device.
     Other,
@@ -45,9 +44,6 @@ pub struct SectorRun {
 
 impl ObservedFile {
     /// Reads a file to its end, but no more than `limit` bytes: a damaged file may be endless.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn read(from: impl Read, limit: u64) -> io::Result<Self> {
         let mut from = from.take(limit);
         let mut file = Self::default();
@@ -96,7 +92,6 @@ impl ObservedFile {
     }
 
     /// True if a sector of it is at its place of the file `file` of a script.
-    #[must_use]
     pub fn holds(&self, script: u32, file: u16) -> bool {
         (0..).zip(self.sectors()).any(|(place, content)| {
             matches!(content, SectorContent::Written(it)

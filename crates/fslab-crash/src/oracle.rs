@@ -4,7 +4,7 @@
 //! durable may be the old or the new one, and data that is not may be old, new, or zeros.
 //!
 //! ```text
-//!     names   each has values in order: nothing, a file, a folder. The last durable one or any
+//!     names   each has values in order: nothing, a file, a directory. The last durable one or any
 //!             later one may be there
 //!     data    each sector has changes in order. The last durable one or any later one may be there
 //! ```
@@ -69,16 +69,12 @@ struct Naming<'a> {
 
 impl<'a> Oracle<'a> {
     /// The oracle of a script.
-    ///
-    /// # Errors
-    /// Those of [`LogScript::plan`].
     pub fn new(script: &'a LogScript) -> Result<Self, String> {
         let plan = script.plan()?;
         Ok(Self { script, plan })
     }
 
     /// What its steps are about.
-    #[must_use]
     pub fn plan(&self) -> &ScriptPlan {
         &self.plan
     }
@@ -99,7 +95,6 @@ impl<'a> Oracle<'a> {
 
     /// Everything that is wrong with `observed` after a power loss at `at_ns`. Of a file with two
     /// names, its data counts once.
-    #[must_use]
     pub fn judge(&self, at_ns: u64, observed: &Observed) -> Vec<StateFault> {
         let namings = self.namings(at_ns);
         let names: BTreeSet<&str> = namings.iter().map(|it| it.name).collect();

@@ -26,7 +26,6 @@ pub struct Promise {
     except: Vec<String>,
 }
 
-/// Promises.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promises {
@@ -35,9 +34,6 @@ pub struct Promises {
 
 impl Promises {
     /// Reads promises.
-    ///
-    /// # Errors
-    /// That of the text.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
@@ -46,13 +42,11 @@ impl Promises {
     ///
     /// # Panics
     /// Never: a test reads the text.
-    #[must_use]
     pub fn built_in() -> Self {
         Self::parse(BUILT_IN).expect("a test reads it")
     }
 
     /// The promise with this id that the file system `fs` gives with these mount options.
-    #[must_use]
     pub fn of(&self, id: PromiseId, fs: &str, options: &[String]) -> Option<&Promise> {
         let is_of = |promise: &&Promise| {
             let names = promise.fs.as_ref();
@@ -64,7 +58,6 @@ impl Promises {
     }
 
     /// True if a finding breaks a promise of the file system `fs` with these mount options.
-    #[must_use]
     pub fn is_broken(&self, finding: &StateFault, fs: &str, options: &[String]) -> bool {
         self.of(finding.promise, fs, options).is_some()
     }

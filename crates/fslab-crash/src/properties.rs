@@ -16,7 +16,6 @@ enum Presence {
 
 impl Oracle<'_> {
     /// The properties of the script that `observed` does not have, by their place in its list.
-    #[must_use]
     pub fn broken_properties(&self, observed: &Observed) -> Vec<usize> {
         let is_broken = |property: &Property| match *property {
             Property::Atomic(step) => {

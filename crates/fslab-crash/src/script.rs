@@ -24,7 +24,7 @@ const MAGIC: [u8; 4] = *b"fslc";
 /// Bytes of a sector before its pattern.
 const HEAD: usize = 20;
 
-/// A name below the folder of the script: components of letters, digits, `.`, `_` and `-`.
+/// A name below the directory of the script: components of letters, digits, `.`, `_` and `-`.
 pub type StepName = String;
 
 /// An operation.
@@ -69,7 +69,6 @@ pub struct ParseStepError {
     problem: &'static str,
 }
 
-/// The forms of steps, for errors.
 const FORMS: &str = "create NAME, write NAME OFFSET BYTES, write-sync NAME OFFSET BYTES, \
                      append NAME BYTES, truncate NAME BYTES, fsync NAME, fdatasync NAME, sync, \
                      rename FROM TO, link FROM TO, unlink NAME, mkdir NAME, rmdir NAME, start";
@@ -86,20 +85,20 @@ impl FromStr for ScriptStep {
         let name = |word: &str| match is_name(word) {
             true => Ok(word.to_owned()),
             false => Err(fault(
-                "a name has letters, digits, '.', '_', '-' and '/', below the root",
+                "a name consists of letters, digits, '.', '_', '-' and '/', and is below the root",
             )),
         };
         let number = |word: &str| {
             let found: Option<u64> = word.parse().ok().filter(|it| *it <= BYTES_MAX);
             let whole = found.filter(|it| it % SECTOR_BYTES == 0);
-            whole.ok_or_else(|| fault("offsets and lengths are multiples of 512, up to 16 MiB"))
+            whole.ok_or_else(|| fault("offsets and lengths must be multiples of 512, up to 16 MiB"))
         };
         let range = |offset: &str, bytes: &str| {
             let (offset, bytes) = (number(offset)?, number(bytes)?);
             match bytes > 0 && offset + bytes <= BYTES_MAX {
                 true => Ok((offset, bytes)),
                 false => Err(fault(
-                    "a file has up to 16 MiB, and a write at least 512 bytes",
+                    "a file has at most 16 MiB, and a write at least 512 bytes",
                 )),
             }
         };
@@ -193,15 +192,13 @@ pub struct SectorOrigin {
 pub enum SectorContent {
     /// What a step wrote.
     Written(SectorOrigin),
-    /// Zeros.
     Zeros,
     /// Anything else.
     Garbage,
 }
 
-/// The number of a script, of its folder and the seed of its trial: other scripts of a trial, and
-/// of other trials, have others.
-#[must_use]
+/// The number of a script, of its directory and the seed of its trial: other scripts of a trial,
+/// and of other trials, have others.
 pub fn script_number(folder: &str, seed: u64) -> u32 {
     // FNV-1a.
     let bytes = folder.bytes().chain(seed.to_le_bytes());
@@ -212,8 +209,6 @@ pub fn script_number(folder: &str, seed: u64) -> u32 {
 }
 
 impl SectorOrigin {
-    /// The bytes of the sector.
-    #[must_use]
     pub fn bytes(self) -> [u8; SECTOR_BYTES as usize] {
         let mut bytes = [0; SECTOR_BYTES as usize];
         bytes[..4].copy_from_slice(&MAGIC);
@@ -229,7 +224,6 @@ impl SectorOrigin {
 
 impl SectorContent {
     /// What the bytes of a sector are; fewer bytes than a sector has are garbage.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         if bytes.len() as u64 == SECTOR_BYTES && bytes.iter().all(|byte| *byte == 0) {
             return Self::Zeros;
@@ -279,9 +273,6 @@ pub struct ScriptPlan {
 }
 
 /// Follows steps that are done in order.
-///
-/// # Errors
-/// The first step that cannot be done after those before it, with the reason.
 #[expect(clippy::too_many_lines, reason = "one arm for each step")]
 pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
     if steps.len() > STEPS_MAX {
@@ -303,7 +294,7 @@ pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
             _ => &[],
         };
         if new_names.iter().any(|name| exists(name)) {
-            return fault("the name exists");
+            return fault("the name already exists");
         }
         let placed = match step {
             ScriptStep::Rename(_, name) => Some(name),
@@ -311,7 +302,7 @@ pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
         };
         let mut placed = new_names.iter().copied().chain(placed.map(|it| &**it));
         if !placed.all(parent_is_there) {
-            return fault("its directory is made by no step before it");
+            return fault("no earlier step creates its directory");
         }
         let file = match step {
             ScriptStep::Create(name) => {
@@ -336,7 +327,7 @@ pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
                 None
             }
             ScriptStep::Sync => None,
-            ScriptStep::Start if plan.start > 0 => return fault("it is there twice"),
+            ScriptStep::Start if plan.start > 0 => return fault("it occurs twice"),
             ScriptStep::Start => {
                 plan.start = usize::from(number) + 1;
                 None
@@ -345,7 +336,9 @@ pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
             ScriptStep::Rename(from, to) | ScriptStep::Link(from, to)
                 if folders.contains(&**to) || from == to =>
             {
-                return fault("a file gets another name, which is no directory's");
+                return fault(
+                    "the new name must differ from the old one, and must not be a directory's",
+                );
             }
             ScriptStep::Rename(from, to)
                 if names.contains_key(&**from) && names.get(&**from) == names.get(&**to) =>
@@ -378,7 +371,7 @@ pub fn plan_of(steps: &[ScriptStep]) -> Result<ScriptPlan, String> {
         }
         let change = file.and_then(|file| change_of(step, file, &mut sizes));
         if change.is_some_and(|it| u64::from(it.end.unwrap_or(0)) * SECTOR_BYTES > BYTES_MAX) {
-            return fault("a file has up to 16 MiB");
+            return fault("a file has at most 16 MiB");
         }
         plan.changes.push(change);
         plan.files.push(file);

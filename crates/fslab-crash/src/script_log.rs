@@ -12,7 +12,6 @@ const PROPERTIES_MAX: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogOperation {
-    /// The operation.
     pub step: ScriptStep,
     /// When it was called.
     pub begin_ns: u64,
@@ -47,9 +46,8 @@ pub enum Property {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogScript {
-    /// The phase.
     pub phase: String,
-    /// The folder of its names, below the root.
+    /// The directory of its names, below the root.
     pub folder: String,
     /// See [`crate::script_number`].
     pub number: u32,
@@ -96,7 +94,6 @@ impl LogScript {
     }
 
     /// The time in which power fails: from the end of the set-up to the end of the phase.
-    #[must_use]
     pub fn window(&self, plan: &ScriptPlan) -> (u64, u64) {
         let set_up = plan
             .start
@@ -113,7 +110,6 @@ impl LogScript {
     }
 
     /// A property of it, in words.
-    #[must_use]
     pub fn property_text(&self, property: Property) -> String {
         let step = |number: usize| {
             let operation = self.operations.get(number);
@@ -121,7 +117,7 @@ impl LogScript {
         };
         match property {
             Property::Atomic(at) => format!("'{}' is atomic", step(at)),
-            Property::Prefix(at) => format!("of '{}' a prefix is there", step(at)),
+            Property::Prefix(at) => format!("a prefix of '{}' is there", step(at)),
             Property::Ordered(first, second) => {
                 format!("'{}' is before '{}'", step(first), step(second))
             }
@@ -129,7 +125,6 @@ impl LogScript {
     }
 
     /// Begins and ends of the operations after the set-up, in order.
-    #[must_use]
     pub fn borders(&self, plan: &ScriptPlan) -> Vec<u64> {
         let after = self.operations.iter().skip(plan.start);
         after.flat_map(|it| [it.begin_ns, it.end_ns]).collect()

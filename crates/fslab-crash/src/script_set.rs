@@ -24,9 +24,9 @@ const SCRIPTS_MAX: usize = 4096;
 /// scripts of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptSet {
-    /// The folder of the script, below the root; of enumerated ones, the folder of their folders.
+    /// The directory of the script, below the root; of enumerated ones, the directory of their
+    /// directories.
     pub folder: String,
-    /// The steps.
     #[serde(default)]
     pub steps: Vec<ScriptStep>,
     /// Length of the sequences that are enumerated instead; 0 for none.
@@ -40,12 +40,11 @@ pub struct ScriptSet {
     pub published: Option<PublishedProperty>,
 }
 
-/// A script with the folder of its names.
+/// A script with the directory of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// The folder, below the root.
+    /// The directory, below the root.
     pub folder: String,
-    /// The steps.
     pub steps: Vec<ScriptStep>,
     /// What is asked of it.
     pub properties: Vec<Property>,
@@ -68,12 +67,12 @@ impl ScriptSet {
                     properties: self.properties.clone(),
                 }])
             }
-            (false, _) => Err("steps and length exclude each other".to_owned()),
+            (false, _) => Err("steps and length cannot be used together".to_owned()),
             (true, length) if length > LENGTH_MAX => {
-                Err(format!("length = {length}; at most {LENGTH_MAX}"))
+                Err(format!("length = {length}; the maximum is {LENGTH_MAX}"))
             }
             (true, _) if !self.properties.is_empty() => {
-                Err("properties are those of steps, and length enumerates others".to_owned())
+                Err("properties need steps; with length, the steps are enumerated".to_owned())
             }
             (true, length) => {
                 let found = sequences(length);

@@ -20,7 +20,6 @@ const SET_UP: &[&str] = &[
     "start",
 ];
 
-/// The operations.
 const OPERATIONS: &[&str] = &[
     "create c",
     "create d/c",

@@ -19,7 +19,7 @@ pub struct StateTask {
     pub mount_point: PathBuf,
     /// Size of the device.
     pub bytes: u64,
-    /// The folders whose content is reported; of others only what cannot be read.
+    /// The directories whose content is reported; of others only what cannot be read.
     pub folders: Vec<String>,
     /// The databases that are read, below the root.
     #[serde(default)]
@@ -56,7 +56,6 @@ pub enum StatePart {
     Write,
     /// Unmounting.
     Unmount,
-    /// The check.
     Check,
     /// The repair, and what is there after it.
     Repair,
@@ -64,7 +63,6 @@ pub enum StatePart {
 
 impl StatePart {
     /// The part in a word.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prepare => "first mount",
@@ -161,9 +159,6 @@ const NAMES_MAX: usize = 1 << 20;
 
 impl StateReport {
     /// Checks that a report is of a size that a guest may send.
-    ///
-    /// # Errors
-    /// What it has too much of.
     pub fn ensure_sound(&self) -> Result<(), &'static str> {
         let trees = [
             self.tree.as_ref(),

@@ -14,7 +14,6 @@ const EXAMPLES_MAX: usize = 5;
 /// The subject whose promises are asked.
 #[derive(Clone, Copy, Debug)]
 pub struct PromisedBy<'a> {
-    /// The promises.
     pub promises: &'a Promises,
     /// The file system's name.
     pub fs: &'a str,
@@ -24,7 +23,6 @@ pub struct PromisedBy<'a> {
 
 impl<'a> PromisedBy<'a> {
     /// What `promises` has for a subject.
-    #[must_use]
     pub fn of(promises: &'a Promises, subject: &'a Subject) -> Self {
         Self {
             promises,
@@ -34,7 +32,6 @@ impl<'a> PromisedBy<'a> {
     }
 
     /// True if a document promises otherwise.
-    #[must_use]
     pub fn is_broken_by(&self, finding: &StateFault) -> bool {
         self.promises.is_broken(finding, self.fs, self.options)
     }
@@ -44,7 +41,6 @@ impl<'a> PromisedBy<'a> {
     }
 
     /// The promises that a state breaks.
-    #[must_use]
     pub fn broken_in(&self, state: &JudgedState) -> BTreeSet<PromiseId> {
         let findings = state.findings.iter().filter(|it| self.is_broken_by(it));
         let mut broken: BTreeSet<PromiseId> = findings.map(|it| it.promise).collect();
@@ -57,7 +53,6 @@ impl<'a> PromisedBy<'a> {
 }
 
 /// The states of a log together; `scripts` are those of its judge.
-#[must_use]
 pub fn survival(
     states: &[JudgedState],
     kinds: BTreeMap<StateKind, KindCount>,

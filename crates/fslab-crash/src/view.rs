@@ -177,7 +177,6 @@ impl<'a> StateView<'a> {
     }
 }
 
-/// A state that is to be shown.
 struct Shown<'a, 'b> {
     view: &'b StateView<'a>,
     submitted: usize,

@@ -19,7 +19,7 @@ pub(crate) struct Definitions<T: 'static> {
     pub(crate) parse: fn(&str) -> Result<T, TomlError>,
 }
 
-/// The names and texts of files in a folder of the repository.
+/// The names and texts of files in a directory of the repository.
 macro_rules! built_in {
     ($folder:literal: $($name:literal),* $(,)?) => {
         &[$((
@@ -87,12 +87,12 @@ impl<T> Definitions<T> {
 pub(crate) mod tests {
     use super::*;
 
-    /// The names of the files in a folder of the repository, in order.
+    /// The names of the files in a directory of the repository, in order.
     pub(crate) fn files_of(folder: &str) -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../..")
             .join(folder);
-        let files = std::fs::read_dir(folder).expect("the folder");
+        let files = std::fs::read_dir(folder).expect("the directory");
         let mut files: Vec<_> = files
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))

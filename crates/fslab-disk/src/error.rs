@@ -52,7 +52,6 @@ pub enum DiskError {
 
 impl DiskError {
     /// Advice for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown {

@@ -33,7 +33,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// All built-in profiles.
-#[must_use]
 pub fn all() -> Vec<Profile> {
     PROFILES.all()
 }
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_users_file_is_read_and_named_in_its_errors() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("mine.toml");
         let text = PROFILES.built_in[0]
             .1

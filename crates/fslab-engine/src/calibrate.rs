@@ -32,7 +32,6 @@ impl Calibration {
     ///
     /// An estimate: the loop's cost is taken as that of the null operation. For an engine that
     /// shares clock readings among operations it is an upper bound.
-    #[must_use]
     pub fn harness_share(&self, measured: &Measured) -> Option<f64> {
         let busy_ns: u64 = measured
             .threads
@@ -45,7 +44,6 @@ impl Calibration {
 }
 
 /// Measures the harness, in some tens of milliseconds.
-#[must_use]
 pub fn calibrate() -> Calibration {
     let operations = affordable(clock_ns(OPERATIONS_MIN));
     let fastest = |measure: fn(u32) -> f64| {

@@ -1,4 +1,4 @@
-//! What all jobs of a trial share: engine, seed, folder and stop flag.
+//! What all jobs of a trial share: engine, seed, directory and stop flag.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,6 @@ pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
     /// A flag that is not raised.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -31,13 +30,11 @@ impl StopFlag {
 
     /// True once the flag was raised.
     #[inline]
-    #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// The flag itself, for a signal handler.
-    #[must_use]
     pub fn arc(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
@@ -58,7 +55,7 @@ pub struct RunContext {
     pub seed: u64,
     /// Stops the jobs.
     pub stop: StopFlag,
-    /// The folder of all jobs' paths; inside the confinement, if there is one.
+    /// The directory of all jobs' paths; inside the confinement, if there is one.
     pub root: PathBuf,
     /// The confinement of paths to the tree; `None` if there is none.
     pub confinement: Option<Confinement>,

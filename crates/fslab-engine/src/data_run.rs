@@ -19,15 +19,6 @@ use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
 use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
 
-/// A data job with its engine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EngineJob {
-    /// The engine.
-    pub engine: EngineKind,
-    /// The job.
-    pub job: DataJob,
-}
-
 /// Result of jobs that ran together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
@@ -55,28 +46,25 @@ struct Running<'a> {
 /// system does not support, `Interrupted` after the stop flag was raised, `Corrupt` for data that
 /// differs from what was written, `NoSpace`, `Permission` or `Io` for a failed system call.
 pub fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
-    Ok(run_all(context, &[(context.engine, job)])?.all)
+    Ok(run_all(context, std::slice::from_ref(job))?.all)
 }
 
-/// Runs `jobs` simultaneously, each by its engine; the engine of `context` is not used.
+/// Runs `jobs` simultaneously.
 ///
 /// # Errors
 /// As [`run_data`]; `BadInput` also for an empty list, for threads together with processes, and for
 /// the null engine, which has a separate clock, together with another.
-pub fn run_data_together(
-    context: &RunContext,
-    jobs: &[EngineJob],
-) -> Result<Together, EngineError> {
-    let jobs: Vec<_> = jobs.iter().map(|it| (it.engine, &it.job)).collect();
-    run_all(context, &jobs)
+pub fn run_data_together(context: &RunContext, jobs: &[DataJob]) -> Result<Together, EngineError> {
+    run_all(context, jobs)
 }
 
-fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Together, EngineError> {
-    let workers = common_workers(jobs)?;
+fn run_all(context: &RunContext, jobs: &[DataJob]) -> Result<Together, EngineError> {
+    let kind = |job: &DataJob| job.engine.unwrap_or(context.engine);
+    let workers = common_workers(jobs, kind)?;
     let mut running = Vec::with_capacity(jobs.len());
-    for (kind, job) in jobs {
+    for job in jobs {
         job.validate()?;
-        let engine = &engine(*kind).data;
+        let engine = &engine(kind(job)).data;
         refuse_lacking_syncs(job)?;
         (engine.check)(job)?;
         let (spread, threads) = spread(context, job)?;
@@ -122,7 +110,7 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
     let mut all = combine(outcomes, used, true);
     if let Some(most) = stonewall.as_ref().and_then(Stonewall::most) {
         let job = &running[0].job;
-        let made = most.saturating_mul(job.record_bytes);
+        let made = most.saturating_mul(job.record.0);
         context.made.note(&job.file, job.threads, made);
         all.notes.push(stonewall_note(most, "records"));
     }
@@ -176,26 +164,29 @@ fn stonewall<'a>(
 }
 
 /// The kind of workers of the jobs.
-fn common_workers(jobs: &[(EngineKind, &DataJob)]) -> Result<Workers, EngineError> {
+fn common_workers(
+    jobs: &[DataJob],
+    kind: impl Fn(&DataJob) -> EngineKind,
+) -> Result<Workers, EngineError> {
     let Some((first, rest)) = jobs.split_first() else {
         return Err(EngineError::bad_input("there is no job to run"));
     };
-    let is_null = |kind| kind == EngineKind::Null;
-    if rest.iter().any(|it| is_null(it.0) != is_null(first.0)) {
+    let is_null = |job| kind(job) == EngineKind::Null;
+    if rest.iter().any(|it| is_null(it) != is_null(first)) {
         return Err(EngineError::bad_input(
             "the null engine has its own clock, and cannot run together with others",
         ));
     }
-    if is_null(first.0) {
+    if is_null(first) {
         // Processes would not differ from threads on a synthetic clock.
         return Ok(Workers::Threads);
     }
-    if rest.iter().any(|it| it.1.workers != first.1.workers) {
+    if rest.iter().any(|it| it.workers != first.workers) {
         return Err(EngineError::bad_input(
             "jobs that run together must all have threads or all have processes",
         ));
     }
-    Ok(first.1.workers)
+    Ok(first.workers)
 }
 
 /// The tickets that the workers of `job` share, if they share an amount and a clock.
@@ -253,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_file_made_until_a_stonewall_is_refused_where_its_parts_do_not_fit() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, place.path(), 1);
         let writing = DataJob {
             threads: 2,
@@ -281,18 +272,14 @@ mod tests {
         });
         assert!(text.contains("has gaps"), "{text}");
         let anew = DataJob {
-            file_bytes: 8192,
+            file_size: 8192.into(),
             threads: 1,
             stonewall_ns: None,
             ..writing.clone()
         };
         let two_records = run_data(&context, &anew).expect("writes it anew");
         assert_eq!(two_records.operations, 2);
-        let both = [writing, reading].map(|job| EngineJob {
-            engine: EngineKind::Psync,
-            job,
-        });
-        let text = run_data_together(&context, &both).expect_err("refused");
+        let text = run_data_together(&context, &[writing, reading]).expect_err("refused");
         assert!(text.to_string().contains("cannot run together"), "{text}");
     }
 }

@@ -36,7 +36,6 @@ impl EngineError {
     }
 
     /// An invalid job.
-    #[must_use]
     pub fn bad_input(message: impl Into<String>) -> Self {
         Self::plain(FailureKind::BadInput, "check the job", None, message.into())
     }
@@ -52,14 +51,12 @@ impl EngineError {
     }
 
     /// The stop flag was raised while the job worked on `path`.
-    #[must_use]
     pub fn interrupted(path: &Path) -> Self {
         let message = format!("interrupted while working on {}", path.display());
         Self::plain(FailureKind::Interrupted, "go on", Some(path), message)
     }
 
     /// `path` has other contents than were written; `message` says where and what.
-    #[must_use]
     pub fn corrupt(path: &Path, message: impl fmt::Display) -> Self {
         let message = format!("{} has {message}", path.display());
         Self::plain(FailureKind::Corrupt, "verify", Some(path), message)
@@ -83,7 +80,6 @@ impl EngineError {
     }
 
     /// Adds when it happened.
-    #[must_use]
     pub(crate) fn during(mut self, when: &str) -> Self {
         self.0.message.push(' ');
         self.0.message.push_str(when);
@@ -91,14 +87,12 @@ impl EngineError {
     }
 
     /// Adds a hint.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
     /// Adds a hint if what is missing is the file or directory itself.
-    #[must_use]
     pub(crate) fn hint_if_missing(self, hint: &'static str) -> Self {
         let kind = self.0.source.as_ref().map(io::Error::kind);
         match kind {
@@ -108,7 +102,6 @@ impl EngineError {
     }
 
     /// Replaces the kind derived from the errno.
-    #[must_use]
     pub fn of_kind(mut self, kind: FailureKind) -> Self {
         self.0.kind = kind;
         self
@@ -130,26 +123,21 @@ impl EngineError {
         }))
     }
 
-    /// The kind of error.
-    #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.0.kind
     }
 
     /// The file or directory.
-    #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
     /// The operation that failed, such as `read`, `create` or `fsync`.
-    #[must_use]
     pub fn operation(&self) -> &str {
         &self.0.operation
     }
 
     /// The errno of a failed system call.
-    #[must_use]
     pub fn errno(&self) -> Option<i32> {
         self.0.source.as_ref().and_then(io::Error::raw_os_error)
     }

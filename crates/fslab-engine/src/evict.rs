@@ -61,7 +61,7 @@ mod tests {
     fn a_file_that_does_not_exist_is_an_error_with_its_path() {
         let error = evict(&["/nonexistent/file"]).expect_err("is not there");
         assert_eq!(error.path(), Some(Path::new("/nonexistent/file")));
-        // Windows says that the folder is not there.
+        // Windows says that the directory is not there.
         let errno = if cfg!(windows) { 3 } else { 2 };
         assert_eq!(error.errno(), Some(errno));
     }
@@ -70,7 +70,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn written_data_is_cold_afterwards_or_there_is_an_error() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("f");
         std::fs::write(&path, vec![1_u8; 100_000]).expect("writes");
         let evicted = evict(&[&path]);

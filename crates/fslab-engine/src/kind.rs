@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::{nearest_name, suggestion};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// An engine, which issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +49,6 @@ impl EngineKind {
     ];
 
     /// The engine's name in plans and on the command line.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Psync => "psync",
@@ -74,6 +75,34 @@ impl FromStr for EngineKind {
             name: name.to_owned(),
             nearest: nearest_name(name, Self::ALL.iter().map(|kind| kind.as_str())),
         })
+    }
+}
+
+impl Serialize for EngineKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for EngineKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(de::Error::custom)
+    }
+}
+
+/// A text, since names differ between platforms.
+impl JsonSchema for EngineKind {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "EngineKind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
     }
 }
 

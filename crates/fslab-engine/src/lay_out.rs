@@ -11,16 +11,12 @@ use crate::jobs::{
 use crate::{Access, EngineError, EngineKind, RunContext, run_data};
 
 /// Whether [`lay_out`] writes the files of `job` where they are missing: it reads, and may create.
-#[must_use]
 pub fn lays_out(job: &DataJob) -> bool {
     job.reads() && job.open == OpenMode::Create
 }
 
 /// Writes and syncs the files of `job` where one is missing or too short; gives the bytes that were
 /// missing. Their content is what the job expects when it verifies.
-///
-/// # Errors
-/// As those of [`run_data`].
 pub fn lay_out(context: &RunContext, job: &DataJob) -> Result<u64, EngineError> {
     let missing_bytes = match &context.ranks {
         None => missing_bytes(context, job)?,
@@ -94,7 +90,7 @@ mod tests {
 
     #[test]
     fn files_that_are_missing_or_short_are_written_and_verify() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, place.path(), 1);
         let job = reading();
         assert!(lays_out(&job));

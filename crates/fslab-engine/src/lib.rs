@@ -32,7 +32,7 @@ pub use access::Access;
 pub use calibrate::{Calibration, calibrate};
 pub use content::Content;
 pub use context::{RunContext, StopFlag};
-pub use data_run::{EngineJob, Together, run_data, run_data_together};
+pub use data_run::{Together, run_data, run_data_together};
 pub use error::EngineError;
 pub use evict::evict;
 pub use jobs::limits;

@@ -68,7 +68,6 @@ impl Measured {
     };
 
     /// The latencies of `operation`; `None` if it did not occur.
-    #[must_use]
     pub fn latency(&self, operation: &str) -> Option<&LatencyHistogram> {
         let of_it = |latency: &&OperationLatency| latency.operation == operation;
         self.latencies

@@ -29,15 +29,9 @@ const START_AFTER_NS: u64 = 30_000_000;
 pub trait RankLink: Send + Sync + std::fmt::Debug {
     /// Waits until all ranks have called it; gives what each gave, in their order. With
     /// `has_failed` the flag of [`Self::failed`] is raised at all other ranks at once.
-    ///
-    /// # Errors
-    /// If a rank is gone.
     fn exchange(&self, own: &[u8], has_failed: bool) -> io::Result<Vec<Vec<u8>>>;
 
     /// Waits until all ranks have called it; gives rank 0 what each gave, and the others nothing.
-    ///
-    /// # Errors
-    /// If a rank is gone.
     fn gather(&self, own: &[u8]) -> io::Result<Vec<Vec<u8>>>;
 
     /// Raised while another rank has failed.
@@ -76,7 +70,6 @@ struct Word {
 
 impl Ranks {
     /// True for the rank that does what is done once.
-    #[must_use]
     pub fn is_first(&self) -> bool {
         self.rank == 0
     }
@@ -116,9 +109,6 @@ impl Ranks {
     }
 
     /// As [`Self::agree`]; the texts of all ranks with the names of their machines, in order.
-    ///
-    /// # Errors
-    /// As [`Self::agree`].
     pub fn share(
         &self,
         step: &str,
@@ -133,9 +123,6 @@ impl Ranks {
     }
 
     /// As [`Self::agree`]; the first text that a rank has, with its number if rank 0 has none.
-    ///
-    /// # Errors
-    /// As [`Self::agree`].
     pub fn first_text(
         &self,
         step: &str,
@@ -427,7 +414,7 @@ mod tests {
 
     #[test]
     fn workers_are_numbered_through_all_ranks_and_rank_0_has_the_figures_of_all() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let job = DataJob {
             threads: 2,
             ..DataJob::write("f", 64 << 10, 4096)
@@ -445,7 +432,7 @@ mod tests {
     #[test]
     fn a_clock_that_has_moved_away_since_the_job_began_is_named() {
         for (shift_ns, by) in [(-5_000_000_000, "node0"), (5_000_000_000, "node1")] {
-            let place = tempfile::tempdir().expect("a folder");
+            let place = tempfile::tempdir().expect("a directory");
             let job = DataJob::write("f", 64 << 10, 4096);
             let figures = on_ranks(2, place.path(), |mut context| {
                 let ranks = context.ranks.as_mut().expect("ranks");
@@ -459,7 +446,7 @@ mod tests {
             let note = notes.iter().find(said).expect("a note");
             assert!(note.starts_with(&format!("the clock of {by} ")), "{note}");
         }
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let job = DataJob::write("f", 64 << 10, 4096);
         let figures = on_ranks(2, place.path(), |context| run_data(&context, &job));
         let notes = &figures[0].as_ref().expect("runs").notes;
@@ -468,7 +455,7 @@ mod tests {
 
     #[test]
     fn ranks_cover_a_shared_file_that_has_room_for_each() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let job = DataJob {
             sharing: Sharing::Shared,
             ..DataJob::write("f", 64 << 10, 4096)
@@ -490,7 +477,7 @@ mod tests {
 
     #[test]
     fn a_shifted_rank_works_on_the_part_of_another() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let own = DataJob::write("f", 8192, 4096);
         let next = DataJob {
             rank_shift: 1,
@@ -519,7 +506,7 @@ mod tests {
 
     #[test]
     fn interleaved_records_of_all_ranks_cover_the_file() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let job = DataJob {
             sharing: Sharing::Interleaved,
             threads: 2,
@@ -534,7 +521,7 @@ mod tests {
 
     #[test]
     fn missing_files_of_all_ranks_are_laid_out_once() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let job = DataJob {
             open: OpenMode::Create,
             verify: true,
@@ -548,7 +535,7 @@ mod tests {
 
     #[test]
     fn each_rank_has_its_tree_or_its_part_of_a_shared_one() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         for base_per_worker in [true, false] {
             let base = if base_per_worker { "own" } else { "shared" };
             let job = |operation| MetadataJob {
@@ -571,7 +558,7 @@ mod tests {
 
     #[test]
     fn ranks_work_as_far_as_the_fastest_and_later_jobs_use_what_is_there() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         for sharing in [Sharing::Own, Sharing::Shared, Sharing::Interleaved] {
             let writing = DataJob {
                 sharing,
@@ -605,7 +592,7 @@ mod tests {
 
     #[test]
     fn as_many_files_as_the_fastest_made_are_found_and_removed() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         for base_per_worker in [true, false] {
             let job = |operation, stonewall_ns| MetadataJob {
                 base_per_worker,
@@ -655,7 +642,7 @@ mod tests {
 
     #[test]
     fn a_rank_that_fails_before_the_stonewall_ends_the_job_at_all() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         fs::write(place.path().join("f"), vec![0; 1 << 20]).expect("written");
         fs::write(place.path().join("f.1"), "").expect("written");
         let job = DataJob {
@@ -678,7 +665,7 @@ mod tests {
 
     #[test]
     fn the_error_of_one_rank_ends_the_job_at_all_and_names_it() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         fs::write(place.path().join("f"), vec![0; 4096]).expect("written");
         // Rank 1 has no file, and then an empty one; rank 0 would read for an hour.
         let job = DataJob {

@@ -10,9 +10,7 @@ use crate::{
     DataJob, EngineError, EngineKind, Measured, MetadataJob, MetadataOperation, Order, RunContext,
 };
 
-/// An engine.
 pub(crate) struct Engine {
-    /// Its name.
     pub(crate) kind: EngineKind,
     /// Its data jobs.
     pub(crate) data: DataEngine,
@@ -47,9 +45,6 @@ pub(crate) fn engine(kind: EngineKind) -> &'static Engine {
 }
 
 /// Runs a metadata job.
-///
-/// # Errors
-/// As [`run_data`](crate::run_data).
 pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
     job.validate()?;
     let engine = engine(context.engine);
@@ -67,7 +62,7 @@ pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured,
             (Cow::Owned(all), ranks.workers(job.threads))
         }
     };
-    let (made, base) = (&context.made, &job.tree.base);
+    let (made, base) = (&context.made, &job.directory);
     if job.operation == MetadataOperation::Create {
         made.forget(base);
     }

@@ -26,7 +26,6 @@ pub struct ThreadRecorder {
 
 impl ThreadRecorder {
     /// An empty recorder.
-    #[must_use]
     pub fn new(context: &RunContext) -> Self {
         Self {
             recorder: Recorder::new(context.series_interval_ns.max(1)),
@@ -42,7 +41,6 @@ impl ThreadRecorder {
 
     /// Now, in nanoseconds on the clock that times operations.
     #[inline]
-    #[must_use]
     pub fn now_ns() -> u64 {
         MonotonicClock.now_ns()
     }
@@ -77,7 +75,6 @@ impl ThreadRecorder {
     }
 
     /// Operations recorded so far.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.recorder.operations()
     }
@@ -88,7 +85,6 @@ impl ThreadRecorder {
 
     /// The figures of all `recorders`, of which there is at least one, with the process's resource
     /// use. `moves_data` says whether the figures include bytes.
-    #[must_use]
     pub fn measured(recorders: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
         let outcomes = recorders
             .into_iter()
@@ -101,9 +97,6 @@ impl ThreadRecorder {
 /// Runs `threads` threads that are prepared, then start together, with a recorder each; the first
 /// error stops all. `run` gets the prepared value, its recorder, and a function to be called once
 /// per operation that returns true if the thread must stop.
-///
-/// # Errors
-/// The first error of any thread.
 pub fn run_recorded_threads<P, Prepare, Run>(
     context: &RunContext,
     threads: u32,
@@ -153,7 +146,6 @@ const BLOCK_BYTES: usize = 4096;
 
 impl Filler {
     /// Data for writes of up to `longest` bytes.
-    #[must_use]
     pub fn new(seed: u64, longest: usize) -> Self {
         let mut bytes = vec![0; longest.next_multiple_of(8)];
         Random::new(seed, 0x6669_6c6c).fill(&mut bytes);

@@ -12,6 +12,7 @@ use fslab_engine::{
     MetadataOperation, Names, OpenMode, Order, RunContext, SyncCall, SyncEvery, SyncPolicy,
     TreeShape, run_data, run_metadata,
 };
+use fslab_model::Bytes;
 
 /// A job.
 enum Load {
@@ -37,7 +38,7 @@ fn data_loads() -> Vec<(&'static str, Load)> {
             }),
             ..SyncPolicy::CLOSING_FSYNC
         },
-        record_bytes: 5000,
+        record: Bytes(5000),
         generation: 2,
         ..random.clone()
     };
@@ -73,9 +74,9 @@ fn data_loads() -> Vec<(&'static str, Load)> {
 fn loads() -> Vec<(&'static str, Load)> {
     let tree = TreeShape::flat("tree", 700, 100);
     let names = |operation| MetadataJob {
-        file_bytes: FileSizes::from(9000),
-        record_bytes: 4096,
-        ..MetadataJob::new(operation, tree.clone())
+        file_size: FileSizes::from(9000),
+        record: Bytes(4096),
+        ..MetadataJob::new(operation, tree)
     };
     use MetadataOperation as Operation;
     let mut loads = data_loads();
@@ -148,7 +149,7 @@ fn files(folder: &Path, into: &mut BTreeMap<String, (u32, u64, Vec<u8>)>) {
 #[test]
 fn figures_and_files_do_not_depend_on_arrays_of_calls() {
     let (single, together) = (tempfile::tempdir(), tempfile::tempdir());
-    let (single, together) = (single.expect("a folder"), together.expect("a folder"));
+    let (single, together) = (single.expect("a directory"), together.expect("a directory"));
     let one_by_one: Vec<_> = loads()
         .iter()
         .map(|(name, load)| counts(&run(load, single.path()).expect(name)))
@@ -192,8 +193,8 @@ fn assert_same(single: &Path, together: &Path) {
 fn an_error_is_that_of_the_call(root: &Path) {
     let tree = TreeShape::flat("other", 50, 0);
     let job = |operation| MetadataJob {
-        file_bytes: FileSizes::from(100),
-        ..MetadataJob::new(operation, tree.clone())
+        file_size: FileSizes::from(100),
+        ..MetadataJob::new(operation, tree)
     };
     let failed = |operation| {
         let error = run(&Load::Names(job(operation)), root).expect_err("fails");
@@ -212,7 +213,8 @@ fn an_error_is_that_of_the_call(root: &Path) {
     std::fs::write(root.join("other/f00000004"), [0; 9]).expect("written");
     let tree = TreeShape::flat("other", 31, 0);
     let reading = MetadataJob {
-        tree,
+        directory: tree.base.to_owned(),
+        files: tree.files,
         ..job(MetadataOperation::Read)
     };
     let measured = run(&Load::Names(reading), root).expect("reads");
@@ -223,7 +225,7 @@ fn an_error_is_that_of_the_call(root: &Path) {
     let text = failed(MetadataOperation::Unlink);
     assert!(text.contains("f00000032"), "{text}");
     let beyond = DataJob {
-        file_bytes: 1 << 20,
+        file_size: (1 << 20).into(),
         ..DataJob::read("other/short", 1 << 20, 4096)
     };
     std::fs::write(root.join("other/short"), [0; 10_000]).expect("written");

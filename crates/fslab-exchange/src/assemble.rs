@@ -64,7 +64,7 @@ impl Gathered {
             *after = (*after).max(repeat + 1);
             if !self.known.insert((subject.clone(), repeat)) {
                 let found = format!("repeat {repeat} of {subject}");
-                let fault = Fault::value("", found, "a repeat that stands there once");
+                let fault = Fault::value("", found, "a repeat that occurs once");
                 return Err(fault.of(&part.file, Some(format)));
             }
             self.trials.push(Placed {
@@ -108,11 +108,7 @@ pub(crate) fn assemble(
             true => format.name().to_owned(),
             false => engines.join(", "),
         },
-        subjects: subjects
-            .iter()
-            .cloned()
-            .map(SubjectPlan::existing)
-            .collect(),
+        subjects: subjects.iter().cloned().map(planned).collect(),
         figures: figures(format, &phases),
         phases,
         // The repeats that every subject has.
@@ -137,6 +133,14 @@ pub(crate) fn assemble(
 fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
     if !list.contains(&value) {
         list.push(value);
+    }
+}
+
+fn planned(subject: Subject) -> SubjectPlan {
+    let entry = fslab_fs::find(subject.fs()).ok();
+    SubjectPlan {
+        title: entry.map(|entry| entry.title.to_owned()),
+        ..SubjectPlan::existing(subject)
     }
 }
 
@@ -242,7 +246,7 @@ fn ensure_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
             let (here, there) = (value(&phase.parameters), value(&known.parameters));
             let kind = ImportErrorKind::Layout {
                 phase: phase.name.clone(),
-                difference: format!("{name} is {here}, and {there} in an earlier one ({file})"),
+                difference: format!("{name} is {here}, but {there} in an earlier one ({file})"),
             };
             return Err(Fault::new("", kind).of(&trial.file, Some(format)));
         }

@@ -28,16 +28,13 @@ fn format_suffix(format: Option<Format>) -> String {
 pub struct Fault {
     /// The place: `line 3, field 12 (block-write)`; empty for the entire output.
     pub place: String,
-    /// The kind.
     pub kind: ImportErrorKind,
     /// What the user can do, if not the usual.
     pub hint: Option<String>,
 }
 
-/// The kinds of faults.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportErrorKind {
-    /// It is empty.
     Empty,
     /// It is not text; the offset of the first byte that is not.
     Binary {
@@ -67,19 +64,16 @@ pub enum ImportErrorKind {
     },
     /// A missing field.
     Missing {
-        /// Its name.
         field: String,
     },
     /// Outputs of several tools.
     Mixed {
         /// The other file.
         other: String,
-        /// Its format.
         format: Format,
     },
     /// Repeats that did not measure the same.
     Layout {
-        /// The phase.
         phase: String,
         /// The difference: `block_size is 4k here and 8k in b.json`.
         difference: String,
@@ -114,11 +108,11 @@ impl fmt::Display for ImportErrorKind {
         match self {
             Self::Empty => f.write_str("it is empty"),
             Self::Binary { offset } => {
-                write!(f, "it is not text: the byte at offset {offset} is in none")
+                write!(f, "it is not text: the byte at offset {offset} is invalid")
             }
             Self::Unrecognised => f.write_str("it is not the output of a known tool"),
             Self::Truncated { missing } => write!(f, "it is cut off: {missing}"),
-            Self::Fields { found, wanted } => write!(f, "{found} fields, and not {wanted}"),
+            Self::Fields { found, wanted } => write!(f, "{found} fields instead of {wanted}"),
             Self::Value { found, wanted } => write!(f, "{found:?} is not {wanted}"),
             Self::Missing { field } => write!(f, "'{field}' is missing"),
             Self::Mixed { other, format } => {
@@ -129,12 +123,12 @@ impl fmt::Display for ImportErrorKind {
                 )
             }
             Self::Layout { phase, difference } => {
-                write!(f, "no repeat of the phase '{phase}': {difference}")
+                write!(f, "not a repeat of the phase '{phase}': {difference}")
             }
             Self::Version { found, known } => {
                 write!(
                     f,
-                    "it has the version {found}, and this fslab reads {known}"
+                    "it has the version {found}, but this fslab reads {known}"
                 )
             }
             Self::NoFigure { reason } => write!(f, "it has no figure: {reason}"),
@@ -144,26 +138,25 @@ impl fmt::Display for ImportErrorKind {
 
 impl ImportError {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         if self.fault.hint.is_some() {
             return self.fault.hint.clone();
         }
         let hint = match &self.fault.kind {
             ImportErrorKind::Empty => {
-                "give what the tool wrote to standard output; an empty file is often that of a \
-                 command that failed"
+                "import what the tool wrote to standard output; an empty file often means that the \
+                 command failed"
             }
             ImportErrorKind::Binary { .. } | ImportErrorKind::Unrecognised => {
-                "known are bonnie++ CSV, iozone, fio --output-format=json or json+, IOR, mdtest, \
-                 IO500, the JSON of `fslab export`, and CSV with the columns subject, phase, \
-                 repeat, metric, value"
+                "known formats are bonnie++ CSV, iozone, fio --output-format=json or json+, IOR, \
+                 mdtest, IO500, the JSON of `fslab export`, and CSV with the columns subject, \
+                 phase, repeat, metric, value"
             }
-            ImportErrorKind::Truncated { .. } => "give the complete output of the tool",
-            ImportErrorKind::Mixed { .. } => "import the outputs of each tool by themselves",
+            ImportErrorKind::Truncated { .. } => "import the complete output of the tool",
+            ImportErrorKind::Mixed { .. } => "import the outputs of each tool separately",
             ImportErrorKind::Layout { .. } => {
-                "import what was measured otherwise as a separate run, or as another subject: \
-                 --subject NAME=FILE"
+                "import different measurements as a separate run, or as another subject: --subject \
+                 NAME=FILE"
             }
             ImportErrorKind::Version { .. } => "import it with a later fslab",
             ImportErrorKind::Fields { .. }

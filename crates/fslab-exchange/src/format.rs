@@ -5,9 +5,11 @@ use crate::read;
 use crate::reading::Reading;
 
 /// A format that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Format {
     /// bonnie++: its CSV, with or without its tables; 1.03, 1.9x and 1.98.
+    #[strum(serialize = "bonnie++")]
     Bonnie,
     /// Iozone: its tables, its reports (`-R`), its throughput mode.
     Iozone,
@@ -26,40 +28,19 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format that can be read.
-    pub const ALL: [Self; 8] = [
-        Self::Bonnie,
-        Self::Iozone,
-        Self::Fio,
-        Self::Ior,
-        Self::Mdtest,
-        Self::Io500,
-        Self::Json,
-        Self::Csv,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name on the command line, in subjects and in studies.
-    #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Bonnie => "bonnie++",
-            Self::Iozone => "iozone",
-            Self::Fio => "fio",
-            Self::Ior => "ior",
-            Self::Mdtest => "mdtest",
-            Self::Io500 => "io500",
-            Self::Json => "json",
-            Self::Csv => "csv",
-        }
+        self.into()
     }
 
     /// The format that gave its name to a phase's workload; `None` for a workload of fslab.
     pub(crate) fn of_workload(workload: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == workload)
+        Self::ALL.iter().copied().find(|it| it.name() == workload)
     }
 
     /// Its name in errors.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::Bonnie => "CSV of bonnie++",
@@ -151,20 +132,20 @@ fn unsupported_form_hint(line: &str) -> Option<&'static str> {
         );
     }
     if line.starts_with("fio-") || line.contains(": (groupid=") {
-        return Some("this is what fio prints for people: run it with --output-format=json+");
+        return Some("this is fio's human-readable output: run fio with --output-format=json+");
     }
     if line.starts_with("access,bw(MiB/s),") {
         return Some(
             "this is the CSV of IOR, which lacks what was measured: run IOR with -O \
-             summaryFormat=JSON, or with its own text",
+             summaryFormat=JSON, or with its default text output",
         );
     }
     let log: Vec<&str> = line.split(',').map(str::trim).collect();
     let is_number = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     if (4..=6).contains(&log.len()) && log[..4].iter().all(is_number) {
         return Some(
-            "this may be a log of fio (write_bw_log): what it is of stands in the JSON of the \
-             same execution (--output-format=json+), which is read",
+            "this may be a log of fio (write_bw_log), which does not say what was measured: import \
+             the JSON of the same execution (--output-format=json+)",
         );
     }
     line.starts_with(read::bonnie_format::CSV_190)

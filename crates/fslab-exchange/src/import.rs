@@ -65,7 +65,7 @@ pub fn import(
             let (mut run, lost) = run_json::read(&text).map_err(of)?;
             let note = |path| {
                 format!(
-                    "{}: {path} is unknown to this fslab, and was left out",
+                    "{}: this fslab does not know {path}, and ignored it",
                     source.name
                 )
             };

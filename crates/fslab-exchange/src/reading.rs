@@ -26,7 +26,6 @@ pub(crate) struct Measured {
     pub(crate) repeat: Option<u32>,
     /// mkfs, mount, unmount, check.
     pub(crate) steps: Vec<StepRecord>,
-    /// The phases.
     pub(crate) phases: Vec<PhaseRecord>,
     /// Other facts in the output.
     pub(crate) facts: Facts,

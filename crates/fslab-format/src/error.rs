@@ -11,7 +11,6 @@ pub enum FormatError {
     /// No formatter has this name.
     #[error("fslab has no formatter '{name}'")]
     Unknown {
-        /// The name.
         name: String,
         /// The most similar name.
         nearest: Option<&'static str>,
@@ -62,7 +61,6 @@ pub enum FormatError {
 
 impl FormatError {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown {

@@ -36,9 +36,6 @@ pub trait Formatter: Sync {
     fn limits(&self, block_bytes: Option<u32>) -> (Bytes, Bytes);
     /// Writes the empty file system. Size and options are valid, and everything within 1 MiB of
     /// both ends reads as zeros.
-    ///
-    /// # Errors
-    /// [`FormatError::Io`].
     fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError>;
 }
 
@@ -112,9 +109,6 @@ fn validate(
 }
 
 /// Parses an identity: 32 hexadecimal digits, with or without dashes.
-///
-/// # Errors
-/// A sentence for any other text.
 pub fn parse_identity(text: &str) -> Result<[u8; 16], String> {
     let digits: String = text.chars().filter(|c| *c != '-').collect();
     if digits.len() != 32 {

@@ -19,15 +19,11 @@ static ALL: &[&dyn Formatter] = &[
 ];
 
 /// Every formatter, sorted by name.
-#[must_use]
 pub fn all() -> &'static [&'static dyn Formatter] {
     ALL
 }
 
 /// The formatter of that name.
-///
-/// # Errors
-/// [`FormatError::Unknown`], with the nearest name.
 pub fn find(name: &str) -> Result<&'static dyn Formatter, FormatError> {
     let names = || ALL.iter().map(|formatter| formatter.name());
     ALL.iter()

@@ -22,9 +22,6 @@ pub struct Volume {
 
 impl Volume {
     /// Opens an existing image or device with its size.
-    ///
-    /// # Errors
-    /// [`FormatError::Io`].
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let opened = File::options().read(true).write(true).open(path);
         let (file, end) = opened
@@ -52,15 +49,11 @@ impl Volume {
     }
 
     /// Its size, a multiple of 512 bytes.
-    #[must_use]
     pub fn size(&self) -> Bytes {
         self.size
     }
 
     /// Writes `data` at `offset` bytes.
-    ///
-    /// # Errors
-    /// [`FormatError::Io`].
     ///
     /// # Panics
     /// If `data` exceeds the end: a bug of the formatter.
@@ -79,9 +72,6 @@ impl Volume {
 
     /// Makes `length` bytes at `offset` read as zeros; an image stays sparse there.
     ///
-    /// # Errors
-    /// [`FormatError::Io`].
-    ///
     /// # Panics
     /// If the range exceeds the end: a bug of the formatter.
     pub fn zero(&self, offset: u64, length: u64) -> Result<(), FormatError> {
@@ -95,9 +85,6 @@ impl Volume {
     }
 
     /// Waits until all data is on the disk.
-    ///
-    /// # Errors
-    /// [`FormatError::Io`].
     pub fn sync(&self) -> Result<(), FormatError> {
         self.file.sync_all().map_err(failed("sync", &self.path))
     }

@@ -62,7 +62,6 @@ pub struct Details {
 
 impl FileSystem {
     /// The entry in full.
-    #[must_use]
     pub fn details(&self) -> Details {
         let kernel = match &self.driver {
             Driver::Kernel(driver) => Some(driver),

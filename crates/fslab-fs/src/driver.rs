@@ -15,7 +15,7 @@ use std::{fmt, fs};
 use crate::Tool;
 use crate::option_rule::KeyRule;
 
-/// The loaded modules, a folder each.
+/// The loaded modules, a directory each.
 const MODULES: &str = "/sys/module";
 /// In a module's file `taint`: it was not built with the kernel.
 const OUT_OF_TREE: char = 'O';
@@ -26,7 +26,6 @@ pub struct KernelConfig(pub &'static [&'static [&'static str]]);
 
 impl KernelConfig {
     /// True if `names`, the options that are set, include one of the lists.
-    #[must_use]
     pub fn is_met_by(self, names: &BTreeSet<String>) -> bool {
         let has_all = |list: &[&str]| list.iter().all(|&name| names.contains(name));
         self.0.iter().any(|list| has_all(list))
@@ -64,7 +63,6 @@ pub struct Companion {
     pub pid_prefix: &'static str,
 }
 
-/// A kernel driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelDriver {
     /// The type to mount by, as in /proc/filesystems.
@@ -133,7 +131,6 @@ pub struct PoolDriver {
 /// The driver of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
-    /// The kernel.
     Kernel(KernelDriver),
     /// A program, through FUSE.
     Fuse(FuseDriver),
@@ -147,7 +144,6 @@ pub enum Driver {
 
 impl Driver {
     /// True if a driver exists.
-    #[must_use]
     pub fn is_mountable(&self) -> bool {
         match self {
             Self::Kernel(_) | Self::Fuse(_) | Self::Pool(_) => true,
@@ -156,7 +152,6 @@ impl Driver {
     }
 
     /// The types of its mounts in /proc/self/mountinfo, the usual one first.
-    #[must_use]
     pub fn mounted_types(&self) -> Vec<&'static str> {
         match self {
             Self::Kernel(driver) => vec![driver.fs_type],
@@ -168,7 +163,6 @@ impl Driver {
 
     /// The name of its driver in the kernel; of a pool, that of the driver which replaces its
     /// daemon. `None` if only a program mounts it.
-    #[must_use]
     pub fn kernel_name(&self) -> Option<&'static str> {
         match self {
             Self::Kernel(driver) => Some(driver.fs_type),
@@ -179,14 +173,12 @@ impl Driver {
 
     /// File name and version of its loaded module, if that is not part of the kernel: OpenZFS, or
     /// one of the user's.
-    #[must_use]
     pub fn outside_module(&self) -> Option<(String, String)> {
         let name = self.kernel_name()?;
         outside_module(Path::new(MODULES), name).map(|version| (format!("{name}.ko"), version))
     }
 
     /// The kernel configuration required.
-    #[must_use]
     pub fn config(&self) -> Option<KernelConfig> {
         match self {
             Self::Kernel(driver) => Some(driver.config),
@@ -197,7 +189,6 @@ impl Driver {
     }
 
     /// The programs that mount it and run while it is mounted.
-    #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         match self {
             Self::Kernel(driver) => driver.companion.map(|it| it.tool).into_iter().collect(),
@@ -225,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_module_that_is_not_the_kernels_has_a_version() {
-        let modules = tempfile::tempdir().expect("a folder");
+        let modules = tempfile::tempdir().expect("a directory");
         for (name, file, text) in [
             ("zfs", "taint", "PO\n"),
             ("zfs", "version", "2.3.2-2\n"),

@@ -15,7 +15,6 @@ pub enum CatalogueError {
     /// No entry has this name.
     #[error("the catalogue has no file system '{name}'")]
     UnknownFileSystem {
-        /// The name.
         name: String,
         /// The most similar entry.
         nearest: Option<&'static str>,
@@ -54,7 +53,7 @@ pub enum CatalogueError {
         minimum: Bytes,
     },
     /// The size is too large for the file system.
-    #[error("{size} is too large for {file_system}, which ends at {maximum}")]
+    #[error("{size} is too large for {file_system}, whose maximum is {maximum}")]
     TooLarge {
         /// The entry.
         file_system: &'static str,
@@ -75,9 +74,8 @@ pub enum CatalogueError {
     #[error("cannot find the program {}", .0.program)]
     MissingTool(Tool),
     /// The version of a program is unknown.
-    #[error("cannot ask {program} for its version")]
+    #[error("cannot get the version of {program}")]
     Version {
-        /// The program.
         program: PathBuf,
         /// Why it could not be run; `None` if it printed nothing.
         source: Option<io::Error>,
@@ -97,31 +95,30 @@ pub enum CatalogueError {
 
 impl CatalogueError {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownFileSystem { name, .. } if name.starts_with(['/', '.', '~']) => {
                 Some(format!(
-                    "a mounted directory is measured by `fslab compare --dir {name}`, several by \
-                     a --dir for each"
+                    "measure a mounted directory with `fslab compare --dir {name}`, several with \
+                     one --dir for each"
                 ))
             }
             Self::UnknownFileSystem { name, .. } if Protocol::of(name).is_some() => Some(format!(
-                "behind a colon stands what it serves: {name}:ext4; a directory of a mounted one \
-                 is measured with --dir"
+                "name what it serves after a colon, for example {name}:ext4; measure a directory \
+                 of a mounted one with --dir"
             )),
             Self::Directory(subject) => subject
                 .directory()
-                .map(|directory| format!("`fslab compare --dir {directory}` measures it")),
+                .map(|directory| format!("measure it with `fslab compare --dir {directory}`")),
             Self::UnknownFileSystem {
                 nearest: Some(nearest),
                 ..
             } => Some(did_you_mean(nearest)),
             Self::UnknownFileSystem { nearest: None, .. } => {
-                Some("fslab fs list names them all".to_owned())
+                Some("list them with fslab fs list".to_owned())
             }
             Self::DuplicateSubject(_) => {
-                Some("name it once; --repeats measures it more often".to_owned())
+                Some("name it once; use --repeats to measure it more often".to_owned())
             }
             Self::TooSmall { minimum, .. } => {
                 Some(format!("use --size {} or more", minimum.to_argument()))

@@ -44,7 +44,6 @@ impl fmt::Display for Class {
 /// The smallest device on which the file system is consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimumSize {
-    /// Its size.
     pub size: Bytes,
     /// The version of mkfs used for the measurement; other versions may accept less.
     pub mkfs_version: &'static str,
@@ -89,7 +88,6 @@ pub struct FileSystem {
     pub history: &'static str,
     /// Its origin, in one word.
     pub class: Class,
-    /// Its driver.
     pub driver: Driver,
     /// Its mkfs; `None` if nothing is formatted.
     pub mkfs: Option<Mkfs>,
@@ -113,9 +111,6 @@ pub struct FileSystem {
 
 impl FileSystem {
     /// Checks whether a trial of `subject` is possible on any machine.
-    ///
-    /// # Errors
-    /// [`CatalogueError::BadOption`] and [`CatalogueError::Unavailable`].
     pub fn validate(&self, subject: &Subject) -> Result<(), CatalogueError> {
         self.plan(subject).map(drop)
     }
@@ -123,7 +118,6 @@ impl FileSystem {
     /// Its capabilities with the mount options and over the protocol of `subject`.
     ///
     /// Only features that options enable are known, not those that they disable.
-    #[must_use]
     pub fn capabilities_of(&self, subject: &Subject) -> Capabilities {
         let mut capabilities = self.capabilities;
         let is_asked = |option: &str| subject.mount_options().iter().any(|it| it == option);
@@ -141,9 +135,6 @@ impl FileSystem {
     }
 
     /// Checks whether it fits on `size` bytes when made without options.
-    ///
-    /// # Errors
-    /// [`CatalogueError::TooSmall`] and [`CatalogueError::TooLarge`].
     pub fn validate_size(&self, size: Bytes) -> Result<(), CatalogueError> {
         if size < self.minimum.size {
             return Err(CatalogueError::TooSmall {
@@ -238,7 +229,6 @@ impl FileSystem {
     /// The read-only command that checks `device`; `None` without a checker.
     ///
     /// A pool is checked while it is imported, see [`crate::PoolCommands`].
-    #[must_use]
     pub fn check_command(&self, device: &str) -> Option<CommandLine> {
         let check = self.check.as_ref()?;
         let pool = pool_name(device);
@@ -255,7 +245,6 @@ impl FileSystem {
 
     /// The meaning of the checker's exit status and output; [`CheckVerdict::CouldNotRun`] without a
     /// checker.
-    #[must_use]
     pub fn judge_check(&self, exit_code: i32, output: &str) -> CheckVerdict {
         self.check
             .as_ref()
@@ -265,9 +254,6 @@ impl FileSystem {
     }
 
     /// The commands of a trial, with the placeholders `DEVICE` and `MOUNTPOINT`.
-    ///
-    /// # Errors
-    /// Those of [`FileSystem::mkfs_command`] and [`FileSystem::mounting`].
     pub fn plan(&self, subject: &Subject) -> Result<SubjectPlan, CatalogueError> {
         let place = MountPlace {
             device: DEVICE_WORD,
@@ -277,6 +263,7 @@ impl FileSystem {
         let words = |command: CommandLine| command.words();
         Ok(SubjectPlan {
             subject: subject.clone(),
+            title: Some(self.title.to_owned()),
             mkfs: self.mkfs_command(&place, subject)?.map(words),
             mount: self.mounting(&place, subject)?.map(|it| it.words()),
             check: self.check_command(DEVICE_WORD).map(words),
@@ -286,7 +273,6 @@ impl FileSystem {
     }
 
     /// The programs that a trial runs, each once.
-    #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         let mkfs = self.mkfs.map(|mkfs| mkfs.tool);
         let check = self.check.map(|check| check.tool);

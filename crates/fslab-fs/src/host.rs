@@ -34,7 +34,6 @@ pub enum Privilege {
 /// A guest kernel that this machine can boot, with the programs of its root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestKernel {
-    /// Its name.
     pub name: String,
     /// Its release, such as `6.12.95-fslab`.
     pub release: String,
@@ -48,7 +47,6 @@ pub struct GuestKernel {
 
 impl GuestKernel {
     /// A kernel with the `.config` text `config` and a root with `programs`.
-    #[must_use]
     pub fn new(name: String, release: String, config: &str, programs: BTreeSet<String>) -> Self {
         let config = options_set(config, &["y"]);
         Self {
@@ -61,7 +59,6 @@ impl GuestKernel {
     }
 
     /// The same with modules: of what its configuration sets to `m`, those of `lists`.
-    #[must_use]
     pub fn with_modules(self, config: &str, lists: BTreeSet<String>) -> Self {
         Self {
             config: options_set(config, &["y", "m"]),
@@ -78,7 +75,7 @@ pub struct Host {
     pub kernel_release: String,
     /// The names in /proc/filesystems: drivers already available.
     pub registered: BTreeSet<String>,
-    /// Whether /lib/modules has a folder of this kernel release.
+    /// Whether /lib/modules has a directory of this kernel release.
     pub has_modules: bool,
     /// Drivers that load on first use: the module by the type to mount by.
     ///
@@ -97,7 +94,6 @@ pub struct Host {
     pub tools: BTreeMap<String, PathBuf>,
     /// The names of running programs, as the kernel has them.
     pub running: BTreeSet<String>,
-    /// The mounts.
     pub mounts: Vec<Mount>,
     /// The guest kernel, set by the caller, because only the venue knows it.
     pub guest: Option<GuestKernel>,
@@ -277,7 +273,7 @@ mod tests {
             ("proc/42/comm", "zfs-fuse\n"),
         ] {
             let path = root.path().join(name);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("mkdir");
+            fs::create_dir_all(path.parent().expect("a directory")).expect("mkdir");
             fs::write(path, text).expect("writes");
         }
         let host = Host::gather_below(root.path(), &SearchPath::new([])).expect("gathers");

@@ -26,7 +26,6 @@ pub struct Mkfs {
     pub formats_nothing: &'static [&'static str],
 }
 
-/// A word that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedWord {
     pub(crate) word: String,
@@ -81,7 +80,10 @@ impl Mkfs {
                 .strip_prefix('-')
                 .filter(|letters| !letters.is_empty() && !letters.starts_with('-'))
                 .ok_or_else(|| {
-                    self.refused(word, "it is no option, and the device is not named here")
+                    self.refused(
+                        word,
+                        "it is not an option, and the device must not be named here",
+                    )
                 })?;
             for (at, letter) in letters.char_indices() {
                 let found = self.letter_rule(letter, &letters[at + letter.len_utf8()..])?;
@@ -184,8 +186,12 @@ impl Mkfs {
             word: word.to_owned(),
             reason: reason.into(),
             allowed: Some(match self.options {
-                [] => format!("{} takes no option from a subject", self.tool.program),
-                options => format!("{} may get {}", self.tool.program, usage(options)),
+                [] => format!("{} takes no options from a subject", self.tool.program),
+                options => format!(
+                    "allowed options of {} are {}",
+                    self.tool.program,
+                    usage(options)
+                ),
             }),
         }
     }

@@ -95,9 +95,9 @@ pub(crate) fn check_option(keys: &[KeyRule], option: &str) -> Result<(), Refused
             word: option.to_owned(),
             reason,
             allowed: Some(match keys {
-                [] => "a subject may mount it with options that have no value".to_owned(),
+                [] => "allowed are options without a value".to_owned(),
                 _ => format!(
-                    "a subject may set {}, and options that have no value",
+                    "allowed are {}, and options without a value",
                     key_names(keys).join(", ")
                 ),
             }),
@@ -109,7 +109,7 @@ fn refusal(option: &str) -> Option<String> {
     let name = option.split('=').next().unwrap_or(option);
     let reason =
         if name.starts_with("x-") || name.starts_with("X-") || NOT_FOR_A_TRIAL.contains(&name) {
-            "it is one of mount(8) or fstab(5), not of a file system"
+            "it is an option of mount(8) or fstab(5), not of a file system"
         } else if !is_word(name) {
             "it is not one option"
         } else {

@@ -15,7 +15,7 @@ use crate::{
 /// Placeholder of the size in commands that are shown before there is a device.
 const SIZE_WORD: &str = "SIZE";
 
-/// The parent of each pool's search folder, which has only a link to its device.
+/// The parent of each pool's search directory, which has only a link to its device.
 ///
 /// A scan of /dev would read every disk of the machine, and take time for each.
 const POOL_FOLDERS: &str = "/run/fslab-pools";
@@ -23,7 +23,6 @@ const POOL_FOLDERS: &str = "/run/fslab-pools";
 /// The device and mount point of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountPlace<'a> {
-    /// The device.
     pub device: &'a str,
     /// The directory.
     pub mount_point: &'a str,
@@ -56,7 +55,6 @@ pub enum Mounting {
 /// A program that runs beside a mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanionCommand {
-    /// The command.
     pub line: CommandLine,
     /// The text before its process id in its output, before it goes to the background.
     pub pid_prefix: &'static str,
@@ -71,7 +69,7 @@ pub struct PoolCommands {
     pub daemon: CommandLine,
     /// Lists pools: succeeds once the daemon answers.
     pub list: CommandLine,
-    /// A folder that must contain a link to the device, and nothing else.
+    /// A directory that must contain a link to the device, and nothing else.
     pub folder: String,
     /// Mounts.
     pub import: CommandLine,
@@ -85,7 +83,6 @@ pub struct PoolCommands {
 
 impl Mounting {
     /// The mount command, for plans and records.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         match self {
             Self::Call { command, .. } => command.clone(),
@@ -96,7 +93,6 @@ impl Mounting {
     }
 
     /// The way to mount the local file system.
-    #[must_use]
     pub fn local(&self) -> &Self {
         match self {
             Self::Network(network) => network.local.local(),

@@ -26,17 +26,16 @@ use crate::{
 /// What is appended to a mount point for that of the local file system.
 const SERVED: &str = "-served";
 
-/// In a client's options the word for the folder that is served.
+/// In a client's options the word for the directory that is served.
 const SERVED_WORD: &str = "SERVED";
 
 /// What makes a lab that can serve and mount.
-const LAB_HINT: &str = "fslab lab build --network makes the lab 'network', which has it; for a \
-                        PC's kernel, fslab lab build --kernel debian:6.1 --network";
+const LAB_HINT: &str = "build the lab 'network', which has it, with fslab lab build --network; for \
+                        a PC's kernel, fslab lab build --kernel debian:6.1 --network";
 
 /// What the catalogue knows about a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkFileSystem {
-    /// The protocol.
     pub protocol: Protocol,
     /// Its name in prose.
     pub title: &'static str,
@@ -75,7 +74,7 @@ pub struct NetworkFileSystem {
 /// The configuration of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Served<'a> {
-    /// The folder that it serves.
+    /// The directory that it serves.
     pub folder: &'a str,
     /// The options of the export.
     pub export: &'a [&'static str],
@@ -95,7 +94,6 @@ pub enum NetworkServer {
     Nfs {
         /// Whether it answers before its file system has written what it changed.
         is_async: bool,
-        /// Its threads.
         threads: u32,
         /// The largest request that it takes.
         request_bytes: u32,
@@ -146,7 +144,6 @@ pub struct NetworkDetails {
 
 impl NetworkFileSystem {
     /// The entry in full.
-    #[must_use]
     pub fn details(&self) -> NetworkDetails {
         NetworkDetails {
             name: self.protocol.as_str(),
@@ -187,10 +184,10 @@ impl NetworkFileSystem {
         let found = self.export_words.iter().copied().find(|it| *it == word);
         found.ok_or_else(|| RefusedWord {
             word: word.to_owned(),
-            reason: "it is none that a subject may give to an export".to_owned(),
+            reason: "it is not an option that a subject may give to an export".to_owned(),
             allowed: Some(match self.export_words {
-                [] => format!("an export over {} takes none", self.protocol),
-                words => format!("one of {}", words.join(", ")),
+                [] => format!("an export over {} takes no options", self.protocol),
+                words => format!("use one of {}", words.join(", ")),
             }),
         })
     }
@@ -219,7 +216,6 @@ pub struct NetworkMounting {
     pub local: Mounting,
     /// Its mount point.
     pub served_at: String,
-    /// The protocol.
     pub protocol: Protocol,
     /// Serves it.
     pub server: NetworkServer,
@@ -234,7 +230,6 @@ pub struct NetworkMounting {
 }
 
 /// What the catalogue knows about `protocol`.
-#[must_use]
 pub fn network_file_system(protocol: Protocol) -> &'static NetworkFileSystem {
     match protocol {
         Protocol::Nfs => &NFS,
@@ -244,7 +239,6 @@ pub fn network_file_system(protocol: Protocol) -> &'static NetworkFileSystem {
 }
 
 /// The programs of the server of `subject`; none without a protocol.
-#[must_use]
 pub fn network_tools(subject: &Subject) -> &'static [Tool] {
     let entry = subject.network().map(|it| network_file_system(it.protocol));
     entry.map_or(&[], |entry| entry.tools)
@@ -319,7 +313,6 @@ impl NetworkServer {
 
 /// Why `guest` cannot serve and mount `subject` over its protocol; none if it can, or if the
 /// subject has no protocol.
-#[must_use]
 pub fn network_obstacles(subject: &Subject, guest: &GuestKernel) -> Vec<Obstacle> {
     let Some(network) = subject.network() else {
         return Vec::new();

@@ -142,7 +142,6 @@ const KINDS: [Kind; 26] = [
 ///
 /// Of unknown processes that mount by FUSE, those whose source is an address with `://`, or a
 /// server with an absolute path, are network file systems.
-#[must_use]
 pub fn network_mount(mount: &Recognised) -> Option<NetworkMount> {
     let fs_type = mount.fs_type.as_str();
     let Some(kind) = KINDS.iter().find(|kind| kind.fs_type == fs_type) else {

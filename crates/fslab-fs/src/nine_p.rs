@@ -59,7 +59,7 @@ pub(crate) static NINE_P: NetworkFileSystem = NetworkFileSystem {
     title: "9P",
     history: "Bell Labs made it for Plan 9 in the 1980s, where every resource is a file. Linux has \
               a client since 2005; its variant 9P2000.L of 2010 has the calls of Linux, and shares \
-              folders of a host with virtual machines.",
+              directories of a host with virtual machines.",
     config: KernelConfig(&[&["CONFIG_NET_9P", "CONFIG_NET_9P_FD", "CONFIG_9P_FS"]]),
     tools: &[DIOD],
     server: "the program diod with 16 threads",

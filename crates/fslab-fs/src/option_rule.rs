@@ -1,7 +1,7 @@
 //! The options that a subject may pass to a program or a driver, as lists.
 //!
 //! A subject may come from another user's study, and mkfs programs run as root: some of their
-//! options read or write a file or a folder, or name a second device. A list of refused options
+//! options read or write a file or a directory, or name a second device. A list of refused options
 //! would never be complete, so each permitted option is listed, with the form of its value. No form
 //! allows a path, and options whose value names a file are not listed, because a name without a
 //! slash is a file, too.
@@ -11,16 +11,13 @@
 pub struct OptionRule {
     /// Its spellings, with their dashes: `-b`, `--blocksize`.
     pub names: &'static [&'static str],
-    /// Its value.
     pub value: OptionValue,
 }
 
 /// A `key=value` that a subject may pass, alone or in the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyRule {
-    /// The key.
     pub key: &'static str,
-    /// Its value.
     pub value: OptionValue,
 }
 
@@ -126,12 +123,10 @@ pub(crate) fn key_refusal(keys: &[KeyRule], part: &str) -> Option<String> {
         None => (part, None),
     };
     let Some(rule) = keys.iter().find(|it| it.key == name) else {
-        return Some(format!(
-            "'{name}' is none of the keys that a subject may set"
-        ));
+        return Some(format!("'{name}' is not a key that a subject may set"));
     };
     let refusal = rule.value.refusal(value?)?;
-    Some(format!("of '{name}' {refusal}"))
+    Some(format!("'{name}': {refusal}"))
 }
 
 fn keys_refusal(keys: &[KeyRule], list: &str) -> Option<String> {

@@ -105,7 +105,6 @@ pub struct Probe {
 }
 
 /// Probes `file_system` on `host`.
-#[must_use]
 pub fn probe(file_system: &FileSystem, host: &Host) -> Probe {
     let venues = match &file_system.driver {
         Driver::Kernel(_) | Driver::Fuse(_) | Driver::Pool(_) => vec![
@@ -169,7 +168,7 @@ fn probe_device(file_system: &FileSystem, host: &Host, venue: VenueKind) -> Venu
     }
     if venue == VenueKind::Loop && !host.has_loop_control {
         obstacles.push(Obstacle::NoLoopDevices {
-            hint: "modprobe loop, or a kernel with CONFIG_BLK_DEV_LOOP".to_owned(),
+            hint: "run modprobe loop, or use a kernel with CONFIG_BLK_DEV_LOOP".to_owned(),
         });
     }
     obstacles.extend(missing_privilege(host.privilege));
@@ -240,7 +239,7 @@ fn missing_driver(driver: &Driver, host: &Host) -> Option<Obstacle> {
              guest"
         ),
         (false, _) if host.has_modules => {
-            format!("use a kernel with {config}, or the venue guest; {release} is without")
+            format!("use a kernel with {config}, which {release} lacks, or the venue guest")
         }
         // After an update of the kernel the old one may still run without its modules.
         (false, _) => format!(
@@ -305,14 +304,14 @@ fn lacking_guest(guest: &GuestKernel, config: KernelConfig) -> Obstacle {
     Obstacle::MissingDriver {
         kernel: format!("the guest kernel {}", guest.name),
         config: config.to_string(),
-        hint: format!("fslab lab build makes a guest kernel with {config}"),
+        hint: format!("build a guest kernel with {config}: fslab lab build"),
     }
 }
 
 fn missing_privilege(privilege: Privilege) -> Option<Obstacle> {
     let hint = match privilege {
         Privilege::Full => return None,
-        Privilege::None => "run fslab as root, with CAP_SYS_ADMIN where it is in a container",
+        Privilege::None => "run fslab as root, in a container with CAP_SYS_ADMIN",
         Privilege::UserNamespace => "run fslab as root outside of the user namespace",
     };
     Some(Obstacle::MissingPrivilege {
@@ -333,7 +332,6 @@ impl VenueProbe {
 
 impl Obstacle {
     /// What to do; `None` if nothing helps.
-    #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::MissingTool { hint, .. }
@@ -358,7 +356,7 @@ impl fmt::Display for Obstacle {
             Self::MissingDriver { kernel, config, .. } => write!(f, "{kernel} has no {config}"),
             Self::MissingPrivilege { .. } => f.write_str("mounting is not permitted"),
             Self::NoLoopDevices { .. } => f.write_str("there are no loop devices"),
-            Self::DaemonRuns { program, .. } => write!(f, "{program} runs already"),
+            Self::DaemonRuns { program, .. } => write!(f, "{program} is already running"),
             Self::NoGuestKernel { .. } => f.write_str("there is no lab"),
             Self::NotMounted { .. } => f.write_str("none is mounted"),
             Self::NoDriverAnywhere { reason } => f.write_str(reason),
@@ -584,7 +582,7 @@ mod tests {
         assert!(!of("ntfs-3g", &host, VenueKind::Loop).works);
         host.running.insert("zfs-fuse".into());
         let zfs = of("zfs", &host, VenueKind::Loop);
-        assert_eq!(obstacles(&zfs), ["zfs-fuse runs already"]);
+        assert_eq!(obstacles(&zfs), ["zfs-fuse is already running"]);
         host.registered.insert("zfs".into());
         host.tools.remove("zfs-fuse");
         assert!(of("zfs", &host, VenueKind::Loop).works);

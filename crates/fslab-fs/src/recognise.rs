@@ -17,7 +17,7 @@ pub struct Recognised {
     pub source: String,
     /// The mount point of the directory.
     pub mount_point: PathBuf,
-    /// The part of the file system that is mounted: a folder or a subvolume.
+    /// The part of the file system that is mounted: a directory or a subvolume.
     pub root: PathBuf,
     /// `major:minor` of the device of its files.
     pub device_number: String,
@@ -26,9 +26,6 @@ pub struct Recognised {
 }
 
 /// The mount at the existing `path`; symbolic links are resolved first.
-///
-/// # Errors
-/// [`CatalogueError::Read`] and [`CatalogueError::NotMounted`].
 pub fn recognise(path: &Path) -> Result<Recognised, CatalogueError> {
     let real = fs::canonicalize(path).map_err(|source| CatalogueError::Read {
         path: path.to_owned(),
@@ -45,7 +42,6 @@ pub fn recognise(path: &Path) -> Result<Recognised, CatalogueError> {
 ///
 /// Walks down from the root as the kernel does, and at each step takes the mount that hides the
 /// others; the longest mount point alone may be of a mount hidden by a later one.
-#[must_use]
 pub fn recognise_in(mounts: &[Mount], path: &Path) -> Option<Recognised> {
     let is_listed = |id| mounts.iter().any(|mount| mount.id == id);
     let mut current = mounts.iter().find(|mount| {

@@ -58,7 +58,6 @@ const OTHER_NAMES: [(&str, &str); 8] = [
 const ALL_WORD: &str = "all";
 
 /// Every entry, sorted by name.
-#[must_use]
 pub fn all() -> &'static [&'static FileSystem] {
     ENTRIES
 }
@@ -96,7 +95,6 @@ pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
 }
 
 /// True if a word stands for every entry: `all`, or `all@mine` in the guest kernel `mine`.
-#[must_use]
 pub fn selects_all(word: &str) -> bool {
     after_all(word).is_some()
 }
@@ -109,9 +107,6 @@ fn after_all(word: &str) -> Option<&str> {
 
 /// Parses subjects in order; `all` selects every entry that has a driver. Commas separate subjects,
 /// too.
-///
-/// # Errors
-/// Those of [`parse_subject`], and [`CatalogueError::DuplicateSubject`].
 pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, CatalogueError> {
     let mut subjects: Vec<Subject> = Vec::new();
     let separated = texts.iter().flat_map(|text| separated(text.as_ref()));
@@ -171,7 +166,7 @@ mod tests {
         let error = find("qqqqqqq").expect_err("noise");
         assert_eq!(
             error.hint().as_deref(),
-            Some("fslab fs list names them all")
+            Some("list them with fslab fs list")
         );
     }
 

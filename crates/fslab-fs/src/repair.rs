@@ -34,14 +34,12 @@ fn replaying(program: &str) -> Option<&'static [&'static str]> {
 
 impl FileSystem {
     /// The command that repairs `device`; `None` if the catalogue has none.
-    #[must_use]
     pub fn repair_command(&self, device: &str) -> Option<CommandLine> {
         self.sibling_of_check(repairing, device)
     }
 
     /// The command that must run on `device` after a power loss before it mounts; `None` if the
     /// kernel recovers at mount, or nothing does.
-    #[must_use]
     pub fn recovery_command(&self, device: &str) -> Option<CommandLine> {
         self.sibling_of_check(replaying, device)
     }

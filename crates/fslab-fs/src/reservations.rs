@@ -21,7 +21,6 @@ pub(crate) const LINUX_ONLY: Reservation = Reservation::stated(
 
 impl FileSystem {
     /// The reservations of `subject`, which is one of this entry, by kind.
-    #[must_use]
     pub fn reservations_of(&self, subject: &Subject) -> Vec<Reservation> {
         let mut reservations = self.reservations.to_vec();
         let capabilities = self.capabilities_of(subject);

@@ -167,9 +167,6 @@ const GPT_MAGIC: &[u8] = b"EFI PART";
 const ZFS_MAGIC: &[u8] = b"\x0c\xb1\xba\x00";
 
 /// The signature of the device, partition or image at `path`; `None` if it has none that is known.
-///
-/// # Errors
-/// [`CatalogueError::Read`].
 pub fn signature(path: &Path) -> Result<Option<Signature>, CatalogueError> {
     File::open(path)
         .and_then(|mut file| read_signature(&mut file))

@@ -17,7 +17,7 @@ const MOUNTD: Tool = Tool {
     },
 };
 
-/// Where ksmbd.mountd looks for them: a lab's /etc/ksmbd is a link to this folder.
+/// Where ksmbd.mountd looks for them: a lab's /etc/ksmbd is a link to this directory.
 const CONFIGURATION: &str = "/run/ksmbd/ksmbd.conf";
 const USERS: &str = "/run/ksmbd/ksmbdpwd.db";
 /// The kernel lowers it to its limit for all files (fs.file-max). By default it is 10,000, and the

@@ -8,8 +8,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::CatalogueError;
 
-/// Debian's folders of mkfs and fsck programs; an ordinary user's PATH lacks some of them, and that
-/// of a guest's first process all.
+/// Debian's directories of mkfs and fsck programs; an ordinary user's PATH lacks some of them, and
+/// that of a guest's first process all.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Prints the versions of installed packages on Debian.
@@ -36,9 +36,7 @@ pub enum OutputStream {
 pub enum VersionSource {
     /// It prints its version, and does nothing else, with this argument.
     Asked {
-        /// The argument.
         argument: &'static str,
-        /// The stream of the version.
         stream: OutputStream,
     },
     /// By the version of its Debian package, because it does not print one.
@@ -71,9 +69,6 @@ impl Tool {
 
     /// The program's absolute path. For fslab it is that of the running program: another fslab in
     /// the search path might format differently.
-    ///
-    /// # Errors
-    /// [`CatalogueError::MissingTool`].
     pub fn locate(self, search: &SearchPath) -> Result<PathBuf, CatalogueError> {
         match self.version {
             VersionSource::Fslab => Some(fslab_sys::own_program()),
@@ -85,16 +80,12 @@ impl Tool {
     }
 
     /// How to install the program.
-    #[must_use]
     pub fn install_hint(self) -> String {
         format!("apt-get install {}", self.package)
     }
 
     /// The version line of `program`, such as `mke2fs 1.47.0 (5-Feb-2023)`, or its package's name
     /// and version.
-    ///
-    /// # Errors
-    /// [`CatalogueError::Version`].
     pub fn ask_version(self, program: &Path) -> Result<String, CatalogueError> {
         let failed = |source| CatalogueError::Version {
             program: program.to_owned(),
@@ -187,14 +178,12 @@ impl SearchPath {
     }
 
     /// PATH, followed by the directories of system programs.
-    #[must_use]
     pub fn from_environment() -> Self {
         let path = env::var_os("PATH").unwrap_or_default();
         Self::new(env::split_paths(&path).chain(SYSTEM_DIRECTORIES.map(PathBuf::from)))
     }
 
     /// The absolute path of the first executable file of that name.
-    #[must_use]
     pub fn find(&self, program: &str) -> Option<PathBuf> {
         let executable = |path: &PathBuf| {
             path.metadata()
@@ -221,7 +210,6 @@ pub struct CommandLine {
 
 impl CommandLine {
     /// The program's name and its arguments, for plans and records.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         [self.tool.program.to_owned()]
             .into_iter()

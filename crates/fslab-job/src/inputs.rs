@@ -7,11 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use fslab_model::{Bytes, hexadecimal};
-use sha2::{Digest, Sha256};
+use fslab_model::Bytes;
 
-/// Bytes per read(2).
-const PART_BYTES: usize = 1 << 20;
 /// Size limit of an input file.
 const INPUT_BYTES_MAX: Bytes = Bytes::gib(4);
 /// Digests by path, length and modification time.
@@ -43,16 +40,7 @@ pub fn sha256_of(path: &Path) -> io::Result<String> {
 }
 
 fn read_digest(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?.take(INPUT_BYTES_MAX.0);
-    let (mut digest, mut part) = (Sha256::new(), vec![0; PART_BYTES]);
-    loop {
-        let count = file.read(&mut part)?;
-        if count == 0 {
-            break;
-        }
-        digest.update(&part[..count]);
-    }
-    Ok(hexadecimal(&digest.finalize()))
+    fslab_model::sha256_of(File::open(path)?.take(INPUT_BYTES_MAX.0))
 }
 
 #[cfg(test)]
@@ -61,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_digest_is_that_of_the_content_and_outside_of_a_guest_the_path_is_the_plans() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("x");
         std::fs::write(&path, "abc").expect("written");
         let digest = sha256_of(&path).expect("read");

@@ -79,7 +79,6 @@ pub enum JobError {
 
 impl JobError {
     /// The error with its hint in parentheses.
-    #[must_use]
     pub fn with_hint(&self) -> String {
         match self {
             Self::Shape(error) => match &error.hint {
@@ -93,7 +92,6 @@ impl JobError {
 
 /// Parameters of a job for a file system of known size.
 pub struct ResolvedJob {
-    /// All parameters.
     pub parameters: Parameters,
     /// Names of those that were computed from the size or from other parameters.
     pub derived: Vec<String>,
@@ -141,7 +139,6 @@ pub struct JobKind {
 
 impl JobKind {
     /// The kind of job with the parameters `J`.
-    #[must_use]
     pub const fn of<J: Job>() -> Self {
         Self {
             name: J::NAME,
@@ -188,9 +185,6 @@ fn in_range<J: Job>(map: &Parameters) -> Result<(J, Parameters), JobError> {
 }
 
 /// The job with the parameters in `map`, complete and checked, for a file system of `size` bytes.
-///
-/// # Errors
-/// [`JobError`], with the parameter.
 pub fn resolved<J: Job>(map: &Parameters, size: Bytes) -> Result<J, JobError> {
     let (mut job, _) = in_range::<J>(map)?;
     job.resolve(size).map_err(JobError::Value)?;

@@ -28,8 +28,7 @@ pub use job::{DataFiles, Job, JobError, JobFunction, JobKind, ResolvedJob, resol
 pub use kinds::ENGINE_JOBS;
 pub use outcome::{Finished, RunError};
 pub use parameters::{
-    PhasePart, Size, ensure_inside, from_map, is_true, parse_engine, sized_footprint,
-    tree_footprint,
+    PhasePart, ensure_inside, from_map, is_true, parse_engine, sized_footprint, tree_footprint,
 };
 pub use schema_text::SchemaText;
 pub use synthetic::{SyntheticCost, measured, synthetic_application, synthetic_result};

@@ -3,16 +3,13 @@
 use std::path::{Component, Path};
 
 use fslab_engine::{EngineKind, FileSizes, ParseEngineError};
-use fslab_model::{Bytes, Parameters, Share, TomlError};
+use fslab_model::{Bytes, Parameters, TomlError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_path_to_error::Segment;
 
 /// The parameters of a job from a map.
-///
-/// # Errors
-/// If one is unknown or of the wrong type, with its name.
 pub fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, TomlError> {
     let value = serde_json::Value::Object(map.clone());
     serde_path_to_error::deserialize(value).map_err(|error| {
@@ -43,48 +40,8 @@ pub(crate) fn to_map<T: Serialize>(typed: &T) -> Parameters {
 }
 
 /// For `skip_serializing_if`, which passes a reference.
-#[must_use]
 pub fn is_true(value: &bool) -> bool {
     *value
-}
-
-/// A size in a study (`"1/4"`, `"64MiB"`) or in a plan (a number of bytes).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "it must be a size, or a share of the file system"
-)]
-pub enum Size {
-    /// Bytes.
-    Bytes(u64),
-    /// A number with a unit, or a share of the file system.
-    Written(String),
-}
-
-impl Size {
-    /// The size in bytes; shares are of `total`.
-    pub fn resolve(&self, total: Bytes) -> Result<u64, String> {
-        match self {
-            Self::Bytes(bytes) => Ok(*bytes),
-            Self::Written(text) => {
-                let share: Share = text.parse().map_err(|error| format!("{error}"))?;
-                Ok(share.of(total).0)
-            }
-        }
-    }
-
-    /// True for a share of the file system.
-    pub fn is_share(&self) -> bool {
-        matches!(self, Self::Written(text) if text.parse::<Bytes>().is_err())
-    }
-
-    /// The size in bytes once resolved; 0 before.
-    pub fn bytes(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => *bytes,
-            Self::Written(_) => 0,
-        }
-    }
 }
 
 /// The part of a phase that is run: with two phases, files can be created in one and be cold in the

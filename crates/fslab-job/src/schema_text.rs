@@ -13,7 +13,6 @@ pub struct SchemaText<'a> {
 
 impl<'a> SchemaText<'a> {
     /// For the schemas in `root`, which has the definitions.
-    #[must_use]
     pub fn of(root: &'a Value) -> Self {
         Self {
             root,
@@ -22,7 +21,6 @@ impl<'a> SchemaText<'a> {
     }
 
     /// With other words for a table that is a definition.
-    #[must_use]
     pub fn with_named_table(self, named_table: fn(&str) -> String) -> Self {
         Self {
             named_table: Some(named_table),
@@ -31,19 +29,16 @@ impl<'a> SchemaText<'a> {
     }
 
     /// True if a value is a size: bytes, or a share of the file system.
-    #[must_use]
     pub fn is_size(schema: &Value) -> bool {
         matches!(Self::name(schema), Some("Bytes" | "Size"))
     }
 
     /// The name of the definition that `schema` refers to.
-    #[must_use]
     pub fn name(schema: &Value) -> Option<&str> {
         definition_name(of_some(schema))
     }
 
     /// The schema that `schema` refers to, or itself.
-    #[must_use]
     pub fn resolved(&self, schema: &'a Value) -> &'a Value {
         let schema = of_some(schema);
         match definition_name(schema) {
@@ -53,7 +48,6 @@ impl<'a> SchemaText<'a> {
     }
 
     /// The type of a value with its range, its words, or an example.
-    #[must_use]
     pub fn value(&self, schema: &'a Value) -> String {
         let range = ValueRange::of(schema).map_or(String::new(), |range| format!(", {range}"));
         if Self::is_size(schema) {

@@ -56,9 +56,6 @@ impl fmt::Display for ValueRange {
 
 /// Checks each number and size of `parameters` against the range that `root`, their schema, states
 /// for it.
-///
-/// # Errors
-/// The first one that is outside: `units = 0; it must be 1 to 9999`.
 pub(crate) fn check_ranges(root: &Value, parameters: &Parameters) -> Result<(), String> {
     let mut values = parameters.iter();
     values.try_for_each(|(name, value)| check(root, property(root, root, name), value, name))

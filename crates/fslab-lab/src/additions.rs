@@ -17,7 +17,7 @@ use crate::LabError;
 /// The time of the files of the drivers, since 1970: that of 2000-01-01.
 const DRIVERS_TIME: Duration = Duration::from_secs(946_684_800);
 
-/// Folder of the simulated disk's driver in a kernel tree.
+/// Directory of the simulated disk's driver in a kernel tree.
 const FOLDER: &str = "arch/um/drivers/simdisk";
 
 macro_rules! simdisk {
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_source_leads_to_the_driver_and_what_links_point_to_stays() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let original = place.path().join("Makefile");
         let tree = place.path().join("tree");
         fs::write(&original, "a\nobj-y := stdio_console.o fd.o\n").expect("written");
@@ -319,7 +319,7 @@ mod tests {
     /// Objects that are kept are compiled again where they are older than their source.
     #[test]
     fn what_is_added_and_what_is_edited_is_as_old_in_every_build() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let original = place.path().join("Makefile");
         fs::write(&original, "obj-y := stdio_console.o\n").expect("written");
         let times = |name: &str| {
@@ -342,9 +342,9 @@ mod tests {
 
     #[test]
     fn random_numbers_of_the_host_get_another_name() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let file = place.path().join("arch/um/os-Linux/util.c");
-        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::create_dir_all(file.parent().expect("a directory")).expect("made");
         fs::write(&file, "}\n\nssize_t os_getrandom(void *buf)\n{\n").expect("written");
         let missing = install(place.path(), &[], EDITS).expect("installed");
         assert!(!missing.contains(&"random numbers from the seed".to_owned()));

@@ -1,8 +1,8 @@
 //! Export and import of a lab: one tar file with its parts, byte-identical for the same lab.
 //!
 //! An imported archive is not trusted: only the files of a lab are read, six or, of a PC, eight, in
-//! their order and within their size limits, into a temporary folder that joins the cache after all
-//! digests have been verified. Nothing in it is executed.
+//! their order and within their size limits, into a temporary directory that joins the cache after
+//! all digests have been verified. Nothing in it is executed.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -30,7 +30,7 @@ const MEMBERS: [Member<'static>; 8] = [
     Member::new("root/root.img", 0o644, 4 << 30),
 ];
 
-/// The name of a member in the folder of the unpacked files.
+/// The name of a member in the directory of the unpacked files.
 pub(crate) fn file_name<'a>(member: &Member<'a>) -> &'a str {
     member.name.rsplit('/').next().unwrap_or(member.name)
 }
@@ -99,7 +99,7 @@ pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, 
     )
 }
 
-/// Moves the unpacked files into folders laid out as in the cache, and verifies them.
+/// Moves the unpacked files into directories laid out as in the cache, and verifies them.
 pub(crate) fn verify_parts(
     work: &AssemblyDir,
     unpacked: &Path,
@@ -129,7 +129,7 @@ pub(crate) fn verify_parts(
     };
     let lab = work.make(facts.digest.as_str())?;
     move_to(&lab, &[LAB])?;
-    // The folder names must match the descriptions, as in the cache.
+    // The directory names must match the descriptions, as in the cache.
     let facts = LabFacts::read(&lab)?;
     let key = facts.kernel_key.as_str();
     let kernel = work.make(&format!("{}/{key}", facts.digest))?;
@@ -214,7 +214,7 @@ mod tests {
     impl TestEnv {
         /// A cache with one small lab, and an archive of that lab.
         fn new() -> Self {
-            let place_of = tempfile::tempdir().expect("a folder");
+            let place_of = tempfile::tempdir().expect("a directory");
             let cache = Cache::below(&place_of.path().join("here"));
             cache.prepare().expect("prepared");
             let bench = AssemblyDir::open(cache.building()).expect("opened");
@@ -344,7 +344,7 @@ mod tests {
     // Archives are kept for years: version 1 of the format stays readable.
     #[test]
     fn an_archive_of_version_1_is_imported_and_exported_unchanged() {
-        let place_of = tempfile::tempdir().expect("a folder");
+        let place_of = tempfile::tempdir().expect("a directory");
         let fixture =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/labs/v1.tar");
         let cache = Cache::below(place_of.path());

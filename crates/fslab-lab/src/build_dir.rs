@@ -1,4 +1,4 @@
-//! A running build: its temporary folder, its log, the programs it runs, and its stop flag.
+//! A running build: its temporary directory, its log, the programs it runs, and its stop flag.
 
 use fslab_sys::os::ExitStatusExt;
 use std::collections::VecDeque;
@@ -45,7 +45,7 @@ const VARIABLES: [&str; 12] = [
     "SSL_CERT_FILE",
 ];
 
-/// A running build. Dropping it removes its folder.
+/// A running build. Dropping it removes its directory.
 pub(crate) struct BuildDir<'a> {
     folder: AssemblyDir,
     log: File,
@@ -72,7 +72,7 @@ impl<'a> BuildDir<'a> {
         })
     }
 
-    /// Path of `name` in the temporary folder.
+    /// Path of `name` in the temporary directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.folder().join(name)
     }
@@ -82,14 +82,14 @@ impl<'a> BuildDir<'a> {
         &self.log_path
     }
 
-    /// A new folder in the temporary one.
+    /// A new directory in the temporary one.
     pub(crate) fn make_folder(&self, name: &str) -> Result<PathBuf, LabError> {
         let path = self.path(name);
         fs::create_dir_all(&path).map_err(LabError::io("make", &path))?;
         Ok(path)
     }
 
-    /// A command for `program` with a clean environment, in the temporary folder.
+    /// A command for `program` with a clean environment, in the temporary directory.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -202,7 +202,7 @@ impl<'a> BuildDir<'a> {
     }
 
     /// Takes the last lines, until every process of the group has closed the pipe: a killed one
-    /// may still write into the folder, which is removed next.
+    /// may still write into the directory, which is removed next.
     fn drain(&mut self, lines: &Receiver<String>, said: &mut OutputTail) {
         while let Ok(line) = lines.recv_timeout(DRAIN_TIMEOUT) {
             self.take(&line, said);
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     fn in_build_dir<T>(stop: &AtomicBool, act: impl FnOnce(&mut BuildDir<'_>) -> T) -> (T, String) {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
         let mut listener = |_| {};
         let mut build_dir = BuildDir::open(&folder, &log, stop, &mut listener).expect("opened");
@@ -389,7 +389,7 @@ mod tests {
     // The log had been written through a link of that name.
     #[test]
     fn a_log_is_not_written_through_a_link() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
         let outside = place.path().join("outside");
         fs::write(&outside, "kept").expect("written");
@@ -403,13 +403,13 @@ mod tests {
 
     #[test]
     fn what_a_killed_build_left_is_removed() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
         fs::create_dir_all(folder.join("left/over")).expect("made");
         let stop = AtomicBool::new(false);
         let mut listener = |_| {};
         let build_dir = BuildDir::open(&folder, &log, &stop, &mut listener).expect("opened");
-        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+        assert_eq!(fs::read_dir(&folder).expect("the directory").count(), 0);
         drop(build_dir);
     }
 }

@@ -28,11 +28,10 @@ pub struct BuildRequest {
     pub name: KernelName,
     /// What it runs on.
     pub architecture: Architecture,
-    /// Its source.
     pub source: SourceRequest,
     /// Parallel make jobs.
     pub jobs: NonZeroUsize,
-    /// Folder in which make's objects are kept for the next build of the same tree.
+    /// Directory in which make's objects are kept for the next build of the same tree.
     pub objects: Option<PathBuf>,
     /// Build even if kernel and root image exist.
     pub force: bool,
@@ -51,7 +50,6 @@ pub struct BuildRequest {
 /// Result of a build.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The kernel.
     pub kernel: Kernel,
     /// True if nothing was built.
     pub was_there: bool,
@@ -132,7 +130,7 @@ fn build_by(
     })
 }
 
-/// The folder of a source's objects, below the one that is kept: objects of another source or
+/// The directory of a source's objects, below the one that is kept: objects of another source or
 /// recipe may be newer than what they would have to be built from again.
 fn objects_of(recipe: Recipe, request: &BuildRequest) -> String {
     let source = match &request.source {
@@ -166,7 +164,7 @@ fn objects_expected(recipe: Recipe, cache: &Cache) -> u32 {
     newest.map_or(OBJECTS_EXPECTED, |kernel| kernel.facts.objects)
 }
 
-/// Compiles, and returns the folder of the finished kernel.
+/// Compiles, and returns the directory of the finished kernel.
 fn compile(
     compilation: &Compilation,
     recipe: Recipe,
@@ -276,7 +274,7 @@ linux:
     impl TestEnv {
         fn new() -> Self {
             let env = Self {
-                place: tempfile::tempdir().expect("a folder"),
+                place: tempfile::tempdir().expect("a directory"),
                 stages: Vec::new(),
                 stop: AtomicBool::new(false),
             };
@@ -337,7 +335,7 @@ linux:
             self.cache().kernels().expect("listed")
         }
 
-        /// Asserts that a build has left neither its folder nor its lock.
+        /// Asserts that a build has left neither its directory nor its lock.
         fn assert_tidy(&self) {
             assert!(!self.cache().building().exists());
             drop(BuildLock::take(self.cache().folder()).expect("the lock is free"));
@@ -365,7 +363,7 @@ linux:
         assert_eq!(facts.config_ignored, ["CONFIG_UNKNOWN=y"]);
         assert_eq!(facts.objects, 2);
         assert_eq!(env.cache().find("mine").expect("found"), built.kernel);
-        let folder = built.kernel.binary.parent().expect("a folder");
+        let folder = built.kernel.binary.parent().expect("a directory");
         assert_eq!(
             files(folder),
             ["build.log", "config", "kernel.json", "linux"]

@@ -13,8 +13,8 @@
 //!            build.lock      locked by the running build
 //! ```
 //!
-//! Folders in `kernels`, `roots` and `labs` appear complete, by a rename. A lab without a name is
-//! kept: results refer to it by its digest.
+//! Directories in `kernels`, `roots` and `labs` appear complete, by a rename. A lab without a name
+//! is kept: results refer to it by its digest.
 
 use fslab_sys::os::symlink;
 use std::fs;
@@ -24,13 +24,12 @@ use std::path::{Path, PathBuf};
 use crate::lab::{IMAGE, LabFacts};
 use crate::{Kernel, KernelKey, KernelName, Lab, LabError, RootFacts};
 
-/// The cache in a folder.
+/// The cache in a directory.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
 }
 
-/// The kernels in a cache.
 #[derive(Debug, Default)]
 pub struct KernelList {
     /// Sorted by name, then kernels without a name, newest first.
@@ -58,15 +57,13 @@ enum Target {
 
 impl Cache {
     /// The cache in `folder`, which need not exist.
-    #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
         }
     }
 
-    /// The cache's folder.
-    #[must_use]
+    /// The cache's directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -74,7 +71,7 @@ impl Cache {
     /// All kernels: once for each name, or once by key if a kernel has no name.
     ///
     /// # Errors
-    /// [`LabError::Io`] if a folder cannot be read.
+    /// [`LabError::Io`] if a directory cannot be read.
     pub fn kernels(&self) -> Result<KernelList, LabError> {
         let mut list = KernelList::default();
         let mut named: Vec<KernelKey> = Vec::new();
@@ -127,7 +124,7 @@ impl Cache {
     /// All labs: once for each name, or once by digest if a lab has no name.
     ///
     /// # Errors
-    /// [`LabError::Io`] if a folder cannot be read.
+    /// [`LabError::Io`] if a directory cannot be read.
     pub fn labs(&self) -> Result<LabList, LabError> {
         let mut list = LabList::default();
         let mut named = Vec::new();
@@ -172,7 +169,7 @@ impl Cache {
         }
     }
 
-    /// Creates the folders.
+    /// Creates the directories.
     pub(crate) fn prepare(&self) -> Result<(), LabError> {
         for folder in ["kernels", "roots", "labs", "names", "logs"] {
             let folder = self.folder.join(folder);
@@ -181,7 +178,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The build folder: inside the cache, so that the result can be renamed into place.
+    /// The build directory: inside the cache, so that the result can be renamed into place.
     pub(crate) fn building(&self) -> PathBuf {
         self.folder.join("building")
     }
@@ -191,7 +188,7 @@ impl Cache {
         self.folder.join("logs").join(format!("{name}.log"))
     }
 
-    /// Moves the finished folder of a kernel into place and points `name` to it.
+    /// Moves the finished directory of a kernel into place and points `name` to it.
     ///
     /// A kernel of the same key is replaced; a process that runs it keeps its open file.
     pub(crate) fn publish(
@@ -240,7 +237,7 @@ impl Cache {
             .map_err(LabError::io("make", &link))
     }
 
-    /// Moves the finished folder of a root image into place, unless an intact one of the same
+    /// Moves the finished directory of a root image into place, unless an intact one of the same
     /// digest exists.
     pub(crate) fn keep_root(
         &self,
@@ -252,8 +249,8 @@ impl Cache {
         RootFacts::read(&folder)
     }
 
-    /// Moves the finished folder of a lab, whose parts are stored, into place and points `name` to
-    /// it.
+    /// Moves the finished directory of a lab, whose parts are stored, into place and points `name`
+    /// to it.
     pub(crate) fn keep_lab(
         &self,
         finished: &Path,
@@ -347,7 +344,7 @@ impl Cache {
         }
     }
 
-    /// Folder of the kernel that a name points to, directly or through a lab.
+    /// Directory of the kernel that a name points to, directly or through a lab.
     fn kernel_of(&self, name: &str) -> Option<PathBuf> {
         match self.target_of(name)? {
             Target::Kernel(key) => Some(self.kernel_folder(&key)),
@@ -406,7 +403,7 @@ mod tests {
 
     fn publish(cache: &Cache, key: &str, name: &str) -> Kernel {
         cache.prepare().expect("prepared");
-        // As in a build: the folder has another name until it is moved into place.
+        // As in a build: the directory has another name until it is moved into place.
         let finished = cache.building().join("finished");
         place(&finished, &facts(key));
         let (key, name) = (key.parse().expect("a key"), name.parse().expect("a name"));
@@ -424,7 +421,7 @@ mod tests {
 
     #[test]
     fn a_name_points_to_the_newest_kernel_and_older_ones_are_found_by_key() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let cache = Cache::below(folder.path());
         assert!(cache.kernels().expect("listed").kernels.is_empty());
         publish(&cache, OLD, "default");
@@ -439,7 +436,7 @@ mod tests {
 
     #[test]
     fn one_kernel_may_have_two_names() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let cache = Cache::below(folder.path());
         publish(&cache, OLD, "one");
         let key = OLD.parse().expect("a key");
@@ -451,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_is_built_again_replaces_the_one_of_the_same_key() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let cache = Cache::below(folder.path());
         let first = publish(&cache, OLD, "default");
         fs::write(first.binary.with_file_name("mark"), "").expect("written");
@@ -462,7 +459,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_reported_with_the_nearest_one() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let cache = Cache::below(folder.path());
         publish(&cache, OLD, "patched");
         let missing = cache.find("pathced").expect_err("not there");
@@ -481,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_damaged_kernel_does_not_hide_the_others() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let cache = Cache::below(folder.path());
         let damaged = publish(&cache, OLD, "one");
         publish(&cache, NEW, "two");
@@ -489,7 +486,7 @@ mod tests {
             binary_bytes: 6,
             ..damaged.facts
         };
-        let home = damaged.binary.parent().expect("a folder");
+        let home = damaged.binary.parent().expect("a directory");
         foreign.write(home).expect("written");
         let list = cache.kernels().expect("listed");
         assert_eq!(names(&list), ["two"]);

@@ -20,7 +20,7 @@ pub(crate) struct Compilation {
     recipe: Recipe,
     kind: SourceKind,
     tree: PathBuf,
-    /// Output folder of make; the tree stays unchanged.
+    /// Output directory of make; the tree stays unchanged.
     pub(crate) output: PathBuf,
     jobs: NonZeroUsize,
 }

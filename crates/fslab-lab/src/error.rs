@@ -31,7 +31,6 @@ pub enum LabError {
     /// A path without a kernel source.
     #[error("cannot build a kernel from {path}: {reason}", path = .path.display())]
     BadSource {
-        /// The path.
         path: PathBuf,
         /// A fragment.
         reason: String,
@@ -39,23 +38,19 @@ pub enum LabError {
     /// make refuses a tree that has build output in it.
     #[error("cannot build a kernel from {tree}: it holds the files of another build",
             tree = .tree.display())]
-    TreeNotClean {
-        /// The tree.
-        tree: PathBuf,
-    },
+    TreeNotClean { tree: PathBuf },
     /// Programs that the build needs are missing.
     #[error("cannot build a kernel without {}", programs(.0))]
     MissingTools(Vec<BuildTool>),
     /// No apt, or none of its sources has the package.
     #[error("cannot get Debian's {package}")]
     NoPackage {
-        /// The package.
         package: String,
         /// apt's errors, or what is missing.
         reasons: Vec<String>,
     },
     /// dpkg-query fails.
-    #[error("cannot ask which packages are installed: dpkg-query {reason}")]
+    #[error("cannot list the installed packages: dpkg-query {reason}")]
     Packages {
         /// A fragment.
         reason: String,
@@ -90,10 +85,10 @@ pub enum LabError {
         found: String,
     },
     /// Too little space for source and build.
-    #[error("a build takes {needed} in {folder}, and {available} are free",
+    #[error("a build takes {needed} in {folder}, but only {available} are free",
             folder = .folder.display())]
     NoRoom {
-        /// The folder.
+        /// The directory.
         folder: PathBuf,
         /// Bytes needed, with a margin.
         needed: Bytes,
@@ -172,11 +167,10 @@ pub enum LabError {
 
 impl LabError {
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotBuilt { name, .. } if name == "default" => {
-                Some("fslab lab build makes it, in about 5 minutes".to_owned())
+                Some("build it with fslab lab build, in about 5 minutes".to_owned())
             }
             Self::NotBuilt { nearest, known, .. } => {
                 Some(not_built_hint(nearest.as_deref(), known))
@@ -184,31 +178,34 @@ impl LabError {
             Self::TreeNotClean { tree } => {
                 let tree = tree.display();
                 Some(format!(
-                    "make -C {tree} mrproper; make -C {tree} ARCH=um mrproper"
+                    "clean it: make -C {tree} mrproper; make -C {tree} ARCH=um mrproper"
                 ))
             }
             Self::MissingTools(tools) => Some(tools::install_hint(tools)),
             Self::NoPackage { .. } => {
-                Some("--source takes a kernel's source tree or tarball instead".to_owned())
+                Some("use a kernel source tree or tarball with --source instead".to_owned())
             }
             Self::Failed { log, .. } => Some(format!("the full log is in {}", log.display())),
-            Self::NoRoom { .. } => {
-                Some("the kernels are kept below XDG_CACHE_HOME; make room or set another".into())
-            }
+            Self::NoRoom { .. } => Some(
+                "kernels are kept below XDG_CACHE_HOME; free space, or set it to another directory"
+                    .into(),
+            ),
             Self::Busy => Some("wait until it ends".to_owned()),
-            Self::NoRoot { .. } => Some("fslab lab build adds it in a few seconds".to_owned()),
+            Self::NoRoot { .. } => Some("add it with fslab lab build, in a few seconds".to_owned()),
             Self::CannotRun { .. } => Some(
                 "use a build of fslab for the lab's glibc or an older one, or build a lab on this \
                  machine: fslab lab build --new-root"
                     .to_owned(),
             ),
             Self::NoGuestProgram(_) => Some(
-                "a build from source has it beside fslab, a release in lib/fslab; where you copy \
-                 fslab, copy fslab-guest to the same folder"
+                "if you copied fslab, copy fslab-guest to the same directory; a build from source \
+                 has it beside fslab, a release in lib/fslab"
                     .to_owned(),
             ),
-            Self::BadArchive { .. } => Some("fslab lab export writes such a file".to_owned()),
-            Self::Unreadable { .. } => Some("fslab lab build --force builds it again".to_owned()),
+            Self::BadArchive { .. } => Some("use a file that fslab lab export wrote".to_owned()),
+            Self::Unreadable { .. } => {
+                Some("build it again with fslab lab build --force".to_owned())
+            }
             Self::BadName { .. }
             | Self::BadSource { .. }
             | Self::BadTree { .. }
@@ -272,11 +269,12 @@ fn not_built_hint(nearest: Option<&str>, known: &[String]) -> String {
     let nearest = nearest.map_or_else(String::new, |name| did_you_mean(name) + " ");
     let known = match known {
         [] => "there is no lab yet".to_owned(),
-        [one] => format!("there is only '{one}'"),
-        several => format!("there are {}", several.join(", ")),
+        [one] => format!("the only lab is '{one}'"),
+        several => format!("the labs are {}", several.join(", ")),
     };
     format!(
-        "{nearest}{known}; fslab lab build --name NAME --source TREE makes one of a kernel tree"
+        "{nearest}{known}; build one from a kernel tree with fslab lab build --name NAME --source \
+         TREE"
     )
 }
 
@@ -330,7 +328,7 @@ mod tests {
         let hint = missing("patchd", Some("patched")).hint().expect("a hint");
         for part in [
             "did you mean 'patched'?",
-            "there are default, patched",
+            "the labs are default, patched",
             "fslab lab build --name",
         ] {
             assert!(hint.contains(part), "{hint}");

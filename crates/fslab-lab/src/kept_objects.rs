@@ -10,7 +10,7 @@ use crate::LabError;
 use crate::build_dir::BuildDir;
 use crate::source::TREE_COPY;
 
-/// The folder of a source's objects.
+/// The directory of a source's objects.
 pub(crate) struct KeptObjects(PathBuf);
 
 impl KeptObjects {
@@ -19,7 +19,7 @@ impl KeptObjects {
         Self(folder)
     }
 
-    /// The folder of make's output.
+    /// The directory of make's output.
     pub(crate) fn output(&self) -> Result<PathBuf, LabError> {
         fs::create_dir_all(&self.0).map_err(LabError::io("make", &self.0))?;
         Ok(self.0.clone())
@@ -40,7 +40,7 @@ impl KeptObjects {
     }
 }
 
-/// Moves a folder. Without one, or to another file system, the next build makes the copy again.
+/// Moves a directory. Without one, or to another file system, the next build makes the copy again.
 fn moved(from: &Path, to: &Path) -> Result<(), LabError> {
     match fs::rename(from, to) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(()),

@@ -90,13 +90,11 @@ pub struct KernelFacts {
 
 impl Kernel {
     /// Path of its `.config`.
-    #[must_use]
     pub fn config(&self) -> PathBuf {
         self.binary.with_file_name(CONFIG)
     }
 
     /// True if this fslab has another configuration or other drivers.
-    #[must_use]
     pub fn is_stale(&self) -> bool {
         let current = match self.facts.pc {
             None => Recipe::um(self.facts.flush_errors)
@@ -108,13 +106,11 @@ impl Kernel {
     }
 
     /// Path of a PC's initramfs.
-    #[must_use]
     pub fn initramfs(&self) -> PathBuf {
         self.binary.with_file_name(INITRAMFS)
     }
 
     /// Path of the program of a PC's trials, padded to a power of two.
-    #[must_use]
     pub fn program(&self) -> PathBuf {
         self.binary.with_file_name(PROGRAM_FILE)
     }
@@ -125,7 +121,7 @@ impl Kernel {
         contents_sha256_of(folder, self.facts.pc.is_some())
     }
 
-    /// The names of its files in its folder.
+    /// The names of its files in its directory.
     pub(crate) fn file_names(&self) -> &'static [&'static str] {
         match self.facts.pc {
             None => &[BINARY, DESCRIPTION, CONFIG],
@@ -154,12 +150,12 @@ impl Kernel {
         };
         let facts: KernelFacts = stored::read(&path, VERSION)?;
         if !folder.ends_with(facts.key.as_str()) {
-            return Err(unreadable("its key does not match its folder"));
+            return Err(unreadable("its key does not match its directory"));
         }
         let binary = folder.join(BINARY);
         let found = binary.metadata().map_err(LabError::io("find", &binary))?;
         if found.len() != facts.binary_bytes {
-            return Err(unreadable("the program beside it has another size"));
+            return Err(unreadable("the program beside it has the wrong size"));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -223,14 +219,14 @@ pub(crate) mod tests {
 
     /// Stores it in `folder`.
     pub(crate) fn place(folder: &Path, facts: &KernelFacts) {
-        fs::create_dir_all(folder).expect("a folder");
+        fs::create_dir_all(folder).expect("a directory");
         fs::write(folder.join(BINARY), "linux").expect("written");
         facts.write(folder).expect("written");
     }
 
     #[test]
     fn a_description_is_read_as_it_was_written() {
-        let place_of = tempfile::tempdir().expect("a folder");
+        let place_of = tempfile::tempdir().expect("a directory");
         let folder = place_of.path().join("0123456789ab");
         let facts = facts("0123456789ab");
         place(&folder, &facts);
@@ -241,7 +237,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_kernel_of_another_recipe_is_stale() {
-        let place_of = tempfile::tempdir().expect("a folder");
+        let place_of = tempfile::tempdir().expect("a directory");
         let folder = place_of.path().join("0123456789ab");
         let recipe = Recipe::of("CONFIG_A=y").digest();
         let facts = KernelFacts {
@@ -254,7 +250,7 @@ pub(crate) mod tests {
 
     #[test]
     fn damaged_or_foreign_descriptions_are_errors() {
-        let place_of = tempfile::tempdir().expect("a folder");
+        let place_of = tempfile::tempdir().expect("a directory");
         let folder = place_of.path().join("0123456789ab");
         let description = folder.join(DESCRIPTION);
         let spoil = |spoil: &dyn Fn()| {
@@ -269,7 +265,7 @@ pub(crate) mod tests {
         let cut = || fs::write(&description, r#"{"version": 1"#).expect("written");
         assert!(spoil(&cut).contains("EOF"));
         let grown = || fs::write(folder.join(BINARY), "linux, longer").expect("written");
-        assert!(spoil(&grown).contains("another size"));
+        assert!(spoil(&grown).contains("wrong size"));
         let foreign = || facts("ba9876543210").write(&folder).expect("written");
         assert!(spoil(&foreign).contains("key"));
     }

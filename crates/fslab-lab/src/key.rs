@@ -1,7 +1,7 @@
 //! A kernel's key: a digest of everything that it is built from.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -19,7 +19,6 @@ pub struct KernelKey(String);
 
 impl KernelKey {
     /// The digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -77,52 +76,24 @@ impl Fingerprint {
     }
 
     /// The key of all parts.
-    #[must_use]
     pub fn finish(self) -> KernelKey {
-        KernelKey(shortened(self.0))
+        key_of(&fslab_model::hexadecimal(&self.0.finalize()))
     }
 }
 
 /// The key of a file's contents.
 pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
-    Ok(KernelKey(shortened(digest_of_file(path)?)))
+    Ok(key_of(&sha256_of(path)?))
 }
 
 /// SHA-256 of a file's contents, 64 hexadecimal digits.
-///
-/// # Errors
-/// Those of reading it.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
-    Ok(hexadecimal(digest_of_file(path)?))
+    fslab_model::sha256_of(fslab_sys::open_named(path)?)
 }
 
 /// The key of a complete digest: its first digits.
 pub(crate) fn key_of(sha256: &str) -> KernelKey {
     KernelKey(sha256.chars().take(DIGITS).collect())
-}
-
-fn digest_of_file(path: &Path) -> io::Result<Sha256> {
-    let mut file = fslab_sys::open_named(path)?;
-    let mut digest = Sha256::new();
-    let mut part = vec![0; 1 << 20];
-    loop {
-        let length = file.read(&mut part)?;
-        if length == 0 {
-            return Ok(digest);
-        }
-        digest.update(&part[..length]);
-    }
-}
-
-fn shortened(digest: Sha256) -> String {
-    let mut digits = hexadecimal(digest);
-    digits.truncate(DIGITS);
-    digits
-}
-
-/// The 64 hexadecimal digits of a digest.
-pub(crate) fn hexadecimal(digest: Sha256) -> String {
-    fslab_model::hexadecimal(&digest.finalize())
 }
 
 #[cfg(test)]

@@ -61,11 +61,11 @@ impl LabFacts {
     pub(crate) fn read(folder: &Path) -> Result<Self, LabError> {
         let facts = Self::read_unnamed(folder)?;
         let is_named = folder.ends_with(facts.digest.as_str());
-        let reason = "its digest does not match its folder";
+        let reason = "its digest does not match its directory";
         demand(is_named, &folder.join(LAB), reason).map(|()| facts)
     }
 
-    /// Reads the description in `folder`, regardless of the folder's name.
+    /// Reads the description in `folder`, regardless of the directory's name.
     pub(crate) fn read_unnamed(folder: &Path) -> Result<Self, LabError> {
         let path = folder.join(LAB);
         let facts: Self = stored::read(&path, VERSION)?;
@@ -87,12 +87,12 @@ impl RootFacts {
         demand(
             is_named,
             &path,
-            "its key does not match its image or folder",
+            "its key does not match its image or directory",
         )?;
         let image = folder.join(IMAGE);
         let found = image.metadata().map_err(LabError::io("find", &image))?;
         let is_sized = found.is_file() && found.len() == facts.bytes;
-        demand(is_sized, &path, "the image beside it has another size").map(|()| facts)
+        demand(is_sized, &path, "the image beside it has the wrong size").map(|()| facts)
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
@@ -100,7 +100,6 @@ impl RootFacts {
     }
 
     /// True if this fslab's list of contents is another version.
-    #[must_use]
     pub fn is_stale(&self) -> bool {
         self.list_version != list_version(self.network)
     }
@@ -108,13 +107,11 @@ impl RootFacts {
 
 impl Lab {
     /// True if this fslab would build another kernel or another root image.
-    #[must_use]
     pub fn is_stale(&self) -> bool {
         self.kernel.is_stale() || self.root.is_stale()
     }
 
-    /// Folder of snapshots of its machines, which is made when it is needed.
-    #[must_use]
+    /// Directory of snapshots of its machines, which is made when it is needed.
     pub fn snapshots(&self) -> PathBuf {
         self.part("snapshots")
     }
@@ -143,20 +140,17 @@ impl Lab {
     }
 
     /// Checks that the lab's C library can run `program`, which is appended to the root image.
-    ///
-    /// # Errors
-    /// [`LabError::CannotRun`]; [`LabError::Io`].
     pub fn ensure_runs(&self, program: &Path) -> Result<(), LabError> {
         let cannot = |reason: String| LabError::CannotRun {
             lab: self.name.clone(),
             reason,
         };
         let Some(elf) = Elf::read(program)? else {
-            return Err(cannot("it is no program for x86-64".to_owned()));
+            return Err(cannot("it is not a program for x86-64".to_owned()));
         };
         if elf.loaded_bytes > self.root.program_bytes.into() {
             let text = format!(
-                "{} bytes of it are loaded, and the guest's file for it has {}",
+                "{} bytes of it are loaded, but the guest's file for it has {}",
                 elf.loaded_bytes, self.root.program_bytes
             );
             return Err(cannot(text));
@@ -167,7 +161,7 @@ impl Lab {
         }
         match elf.glibc {
             Some(wanted) if wanted > self.root.glibc => Err(cannot(format!(
-                "it demands version {}.{} of glibc, and the lab has {}.{}",
+                "it needs version {}.{} of glibc, but the lab has {}.{}",
                 wanted.0, wanted.1, self.root.glibc.0, self.root.glibc.1
             ))),
             _ => Ok(()),

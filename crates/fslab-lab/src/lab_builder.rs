@@ -15,7 +15,6 @@ use crate::{
 /// Result of building a lab.
 #[derive(Clone, Debug)]
 pub struct BuiltLab {
-    /// The lab.
     pub lab: Lab,
     /// True if no kernel was built.
     pub kernel_was_there: bool,
@@ -69,7 +68,7 @@ pub fn build_lab(
     })
 }
 
-/// The folder of a build. Dropping it removes the folder.
+/// The directory of a build. Dropping it removes the directory.
 pub(crate) struct AssemblyDir(PathBuf);
 
 impl AssemblyDir {
@@ -85,7 +84,7 @@ impl AssemblyDir {
         Ok(Self(folder))
     }
 
-    /// Creates a folder in it.
+    /// Creates a directory in it.
     pub(crate) fn make(&self, name: &str) -> Result<PathBuf, LabError> {
         let path = self.0.join(name);
         fs::create_dir(&path).map_err(LabError::io("make", &path))?;
@@ -144,7 +143,7 @@ mod tests {
     impl Place {
         /// A cache with a current kernel of Debian's source, which is not built again.
         fn new() -> Self {
-            let place_of = Self(tempfile::tempdir().expect("a folder"));
+            let place_of = Self(tempfile::tempdir().expect("a directory"));
             let cache = place_of.cache();
             cache.prepare().expect("prepared");
             place_of.publish("aaaaaaaaaaaa", "default");
@@ -280,7 +279,7 @@ mod tests {
         lab.ensure_runs(&copy).expect("what is loaded counts");
         lab.root.program_bytes = 4096;
         let refused = lab.ensure_runs(&running).expect_err("too large");
-        let ending = "are loaded, and the guest's file for it has 4096";
+        let ending = "are loaded, but the guest's file for it has 4096";
         assert!(refused.to_string().ends_with(ending), "{refused}");
         lab.root.program_bytes = u32::try_from(whole).expect("as before");
         lab.root.glibc = (2, 2);

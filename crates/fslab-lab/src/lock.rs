@@ -71,7 +71,7 @@ mod tests {
     // The lock had been opened through a link, and the link's target made or locked.
     #[test]
     fn a_lock_that_is_a_link_is_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let outside = folder.path().join("outside");
         fslab_sys::os::symlink(&outside, folder.path().join("build.lock")).expect("linked");
         let refused = BuildLock::take(folder.path());
@@ -81,12 +81,15 @@ mod tests {
 
     #[test]
     fn a_cache_has_one_lock_until_it_is_released() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let held = BuildLock::take(folder.path()).expect("free");
         let refused = BuildLock::take(folder.path());
         assert!(matches!(refused, Err(LabError::Busy)));
         drop(held);
         drop(BuildLock::take(folder.path()).expect("free again"));
-        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+        assert_eq!(
+            fs::read_dir(folder.path()).expect("the directory").count(),
+            0
+        );
     }
 }

@@ -58,9 +58,6 @@ impl<'a> Member<'a> {
     }
 
     /// Appends the next `bytes` of `content` as this member.
-    ///
-    /// # Errors
-    /// [`LabError::Io`].
     pub(crate) fn write_content(
         &self,
         content: &mut impl Read,
@@ -80,9 +77,6 @@ impl<'a> Member<'a> {
     }
 
     /// Unpacks the next member of the archive `path`, which must be this one, to the new file `to`.
-    ///
-    /// # Errors
-    /// [`LabError::BadArchive`]; [`LabError::Io`].
     pub(crate) fn unpack(&self, file: &mut File, path: &Path, to: &Path) -> Result<(), LabError> {
         let failed = |error| failed(path, error);
         let bytes = self.read_header(file, path)?;
@@ -99,9 +93,6 @@ impl<'a> Member<'a> {
     }
 
     /// The content of the next member, which must be this one: for a small one.
-    ///
-    /// # Errors
-    /// As [`Self::unpack`].
     pub(crate) fn read(&self, file: &mut File, path: &Path) -> Result<Vec<u8>, LabError> {
         let bytes = self.read_header(file, path)?;
         let mut content = Vec::new();
@@ -153,9 +144,6 @@ impl<'a> Member<'a> {
 }
 
 /// Ends the archive `path`; returns the bytes written.
-///
-/// # Errors
-/// [`LabError::Io`].
 pub(crate) fn write_end(out: &mut impl Write, path: &Path) -> Result<u64, LabError> {
     out.write_all(&[0; 2 * RECORD])
         .and_then(|()| out.flush())
@@ -164,9 +152,6 @@ pub(crate) fn write_end(out: &mut impl Write, path: &Path) -> Result<u64, LabErr
 }
 
 /// Demands that the archive `path` ends here.
-///
-/// # Errors
-/// [`LabError::BadArchive`]; [`LabError::Io`].
 pub(crate) fn demand_end(file: &mut File, path: &Path) -> Result<(), LabError> {
     let mut end = Vec::new();
     let limit = 2 * RECORD as u64 + 1;

@@ -15,7 +15,6 @@ pub struct KernelName(String);
 
 impl KernelName {
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -41,7 +40,8 @@ impl FromStr for KernelName {
         }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
         if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) || !text.chars().all(is_plain) {
-            let rule = "it must be of letters, digits and . _ - +, the first a letter or a digit";
+            let rule = "it must consist of letters, digits and . _ - +, and start with a letter or \
+                        a digit";
             return Err(bad(rule));
         }
         if text.parse::<KernelKey>().is_ok() {

@@ -158,7 +158,7 @@ impl Packages {
         is_compiler.then(|| self.key(OF_COMPILERS)).flatten()
     }
 
-    /// The paths of the packages `names`, folders included, as registered.
+    /// The paths of the packages `names`, directories included, as registered.
     pub(crate) fn files<'a>(
         &self,
         names: impl Iterator<Item = &'a String>,

@@ -14,7 +14,6 @@ const PART: usize = 1 << 20;
 const BYTES_MIN: u64 = 4096;
 
 /// The size of a file of `bytes` after padding.
-#[must_use]
 pub fn padded_bytes(bytes: u64) -> u64 {
     bytes.max(BYTES_MIN).next_power_of_two()
 }
@@ -70,10 +69,7 @@ fn is_copy(file: &Path, copy: &Path, bytes: u64) -> io::Result<bool> {
 }
 
 /// Writes `copy`, the bytes of `file` padded in the same way: where [`padded`] cannot, since the
-/// folder of the file belongs to another user or is read-only.
-///
-/// # Errors
-/// Those of reading and writing.
+/// directory of the file belongs to another user or is read-only.
 pub fn write_padded(file: &Path, copy: &Path) -> io::Result<()> {
     write(file, copy, padded_bytes(file.metadata()?.len()))
 }
@@ -94,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_copy_has_the_bytes_of_the_file_and_zeros_up_to_a_power_of_two() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let file = folder.path().join("a.img");
         fs::write(&file, [7; 5000]).expect("written");
         let copy = padded(&file).expect("written");
@@ -110,7 +106,7 @@ mod tests {
     /// A copy was believed by its length alone.
     #[test]
     fn a_damaged_copy_is_made_again() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let file = folder.path().join("a.img");
         fs::write(&file, vec![7; (1 << 20) + 5000]).expect("written");
         let copy = padded(&file).expect("written");
@@ -132,7 +128,7 @@ mod tests {
 
     #[test]
     fn trials_that_begin_together_all_get_the_copy() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let file = folder.path().join("a.img");
         fs::write(&file, vec![7; 3 << 20]).expect("written");
         for _ in 0..20 {

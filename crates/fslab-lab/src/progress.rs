@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 /// Interval of progress reports.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Stage of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildStage {
     /// Identifying the source.
@@ -45,10 +44,8 @@ impl fmt::Display for BuildStage {
     }
 }
 
-/// Progress of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Its stage.
     pub stage: BuildStage,
     /// Time since its start.
     pub elapsed: Duration,

@@ -78,7 +78,6 @@ impl Recipe {
         self.config == NETWORK_CONFIG
     }
 
-    /// All edits.
     pub(crate) fn edits(self) -> Vec<Edit> {
         self.edits.iter().copied().chain(self.option).collect()
     }

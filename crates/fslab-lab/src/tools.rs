@@ -41,7 +41,6 @@ pub(crate) const fn tool(program: &'static str, package: &'static str) -> BuildT
 }
 
 /// The programs that a build needs and this machine lacks.
-#[must_use]
 pub fn missing_tools() -> Vec<BuildTool> {
     let mut missing = missing_of(BUILD_TOOLS);
     if !Path::new(HEADER).exists() {
@@ -58,7 +57,6 @@ pub(crate) fn missing_of(tools: &[BuildTool]) -> Vec<BuildTool> {
 }
 
 /// `apt-get install` with the packages of `tools`, without duplicates.
-#[must_use]
 pub fn install_hint(tools: &[BuildTool]) -> String {
     let mut packages: Vec<_> = tools.iter().map(|tool| tool.package).collect();
     packages.dedup();
@@ -66,9 +64,6 @@ pub fn install_hint(tools: &[BuildTool]) -> String {
 }
 
 /// Checks that a guest kernel can run on this machine.
-///
-/// # Errors
-/// The reason, as a fragment.
 pub fn runs_here() -> Result<(), String> {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     can_run(env::consts::ARCH, &scope.unwrap_or_default())
@@ -78,15 +73,15 @@ pub fn runs_here() -> Result<(), String> {
 fn can_run(architecture: &str, ptrace_scope: &str) -> Result<(), String> {
     if architecture != "x86_64" {
         return Err(format!(
-            "User-Mode Linux is for x86-64 processors, and this is {architecture}"
+            "User-Mode Linux needs an x86-64 processor, but this one is {architecture}"
         ));
     }
     // Yama: 1 lets a process trace its children, as the guest does; 2 lets only root; 3 no process
     // until the next boot.
     match ptrace_scope.trim() {
-        "3" => {
-            Err("the host's kernel lets no process trace another (yama/ptrace_scope is 3)".into())
-        }
+        "3" => Err(
+            "the host's kernel does not let processes trace others (yama/ptrace_scope is 3)".into(),
+        ),
         "2" if !fslab_sys::is_superuser() => {
             Err("the host's kernel lets only root trace processes (yama/ptrace_scope is 2)".into())
         }
@@ -94,14 +89,14 @@ fn can_run(architecture: &str, ptrace_scope: &str) -> Result<(), String> {
     }
 }
 
-/// The user's PATH, which may have their own compiler, then the standard folders. Relative folders
-/// are left out: a build has other working directories.
+/// The user's PATH, which may have their own compiler, then the standard directories. Relative
+/// directories are left out: a build has other working directories.
 pub(crate) fn search_path() -> OsString {
     let own = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&own)
         .filter(|folder| folder.is_absolute())
         .chain(env::split_paths(fslab_sys::PLAIN_PATH));
-    // No folder contains the separator: they come from a split at it.
+    // No directory contains the separator: they come from a split at it.
     env::join_paths(folders).unwrap_or_else(|_| fslab_sys::PLAIN_PATH.into())
 }
 
@@ -136,7 +131,7 @@ mod tests {
         assert_eq!(can_run("x86_64", ""), Ok(()));
         assert_eq!(can_run("x86_64", "1\n"), Ok(()));
         assert!(can_run("aarch64", "").is_err_and(|why| why.contains("aarch64")));
-        assert!(can_run("x86_64", "3\n").is_err_and(|why| why.contains("no process")));
+        assert!(can_run("x86_64", "3\n").is_err_and(|why| why.contains("let processes trace")));
         assert_eq!(can_run("x86_64", "2\n").is_ok(), fslab_sys::is_superuser());
     }
 }

@@ -20,7 +20,7 @@ use crate::{Architecture, Cache, KernelName, LabError, SourceRequest};
 /// A lab that is built of this tree differs from the default one in nothing but its name and key.
 ///
 /// # Errors
-/// [`LabError`]; then there is no folder.
+/// [`LabError`]; then there is no directory.
 pub fn unpack_source(
     cache: &Cache,
     folder: &Path,
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_there_is_left_as_it_is() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let (cache, stop) = (Cache::below(place.path()), AtomicBool::new(false));
         let refused = unpack_source(&cache, place.path(), &stop, &mut |_| {});
         assert!(matches!(refused, Err(LabError::Io { .. })), "{refused:?}");

@@ -96,7 +96,7 @@ fn has_loop() -> bool {
     Path::new("/dev/loop-control").exists()
 }
 
-/// The contents of a folder of this machine, in the form of a tree.
+/// The contents of a directory of this machine, in the form of a tree.
 fn seen(top: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![top.to_owned()];
@@ -144,7 +144,7 @@ fn meant(tree: &Tree) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     entries.collect()
 }
 
-/// Folders of lengths around a block, names that sort around a dot, links, and files around a
+/// Directories of lengths around a block, names that sort around a dot, links, and files around a
 /// block.
 fn odd_cases() -> Tree {
     let mut nodes = vec![
@@ -181,7 +181,7 @@ fn odd_cases() -> Tree {
 
 #[test]
 fn the_kernel_reads_what_was_written() {
-    let place = tempfile::tempdir().expect("a folder");
+    let place = tempfile::tempdir().expect("a directory");
     let path = place.path().join("odd.img");
     let tree = odd_cases();
     let image = write(&tree, &path);
@@ -205,7 +205,7 @@ fn the_kernel_reads_what_was_written() {
 
 #[test]
 fn more_files_than_16_bits_count_are_found() {
-    let place = tempfile::tempdir().expect("a folder");
+    let place = tempfile::tempdir().expect("a directory");
     let path = place.path().join("many.img");
     let files = (0..70_000).map(|at| (format!("/{}/{at}", at % 3), file(at.to_string())));
     let tree = tree(files.chain((0..66_000).map(|at| (format!("/f/{at}"), Node::folder(0o755)))));
@@ -225,7 +225,7 @@ fn more_files_than_16_bits_count_are_found() {
 
 #[test]
 fn a_tree_gives_the_same_bytes_for_any_order_and_file_times() {
-    let place = tempfile::tempdir().expect("a folder");
+    let place = tempfile::tempdir().expect("a directory");
     let host = |name: &str| {
         let path = place.path().join(name);
         fs::write(&path, "content").expect("written");
@@ -260,7 +260,7 @@ fn a_tree_gives_the_same_bytes_for_any_order_and_file_times() {
 
 #[test]
 fn an_appended_file_is_read_from_behind_the_image() {
-    let place = tempfile::tempdir().expect("a folder");
+    let place = tempfile::tempdir().expect("a directory");
     let path = place.path().join("root.img");
     let mut nodes = vec![("/z".to_owned(), file("the last"))];
     let appended = |bytes| Node::File {
@@ -296,7 +296,7 @@ fn an_appended_file_is_read_from_behind_the_image() {
 
 #[test]
 fn what_is_no_regular_file_or_is_missing_is_refused() {
-    let place = tempfile::tempdir().expect("a folder");
+    let place = tempfile::tempdir().expect("a directory");
     let path = place.path().join("root.img");
     for host in [place.path().to_owned(), place.path().join("missing")] {
         let source = FileSource::Host(host);

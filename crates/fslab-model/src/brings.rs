@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The guest's folder of files that a study names by content: each is named by its SHA-256. A guest
-/// sees no folders of the host.
+/// The guest's directory of files that a study names by content: each is named by its SHA-256. A
+/// guest sees no directories of the host.
 pub const INPUTS_FOLDER: &str = "/fslab/inputs";
 
 /// What phases need from the machine.
@@ -41,13 +41,11 @@ pub enum InputPlace {
 
 impl Brings {
     /// True if nothing has to be brought.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty() && self.files.is_empty()
     }
 
     /// Adds required programs: name and Debian package, which may be empty.
-    #[must_use]
     pub fn with_required(mut self, programs: &[(&str, &str)]) -> Self {
         for (name, package) in programs {
             let need = self.programs.entry((*name).to_owned()).or_default();
@@ -60,7 +58,6 @@ impl Brings {
     }
 
     /// Adds programs that are brought if installed.
-    #[must_use]
     pub fn with_helpful<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         for name in names {
             self.programs.entry(name.into()).or_default();
@@ -69,7 +66,6 @@ impl Brings {
     }
 
     /// Adds a file.
-    #[must_use]
     pub fn with_file(mut self, path: PathBuf, place: InputPlace) -> Self {
         self.files.insert(path, place);
         self
@@ -87,7 +83,6 @@ impl Brings {
 }
 
 /// The path in a guest of the file with this SHA-256; `None` if the text is not one.
-#[must_use]
 pub fn input_path(sha256: &str) -> Option<PathBuf> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let is_digest = sha256.len() == 64 && sha256.bytes().all(is_digit);

@@ -123,7 +123,6 @@ impl Capabilities {
     };
 
     /// Why `need` is not met, as a fragment: `it has no symbolic links`; `None` if it is met.
-    #[must_use]
     pub fn lack(&self, need: Need) -> Option<String> {
         let without = |has: bool, what: &str| (!has).then(|| what.to_owned());
         match need {

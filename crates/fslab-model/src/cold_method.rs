@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The method of dropping caches for a cold phase. Results of different methods are not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ColdMethod {
     /// sync, unmount, mount again, drop_caches: data and metadata are cold.
     Remount,
@@ -18,12 +21,7 @@ pub enum ColdMethod {
 
 impl ColdMethod {
     /// The method's name in plans and reports.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Remount => "remount",
-            Self::Drop => "drop",
-            Self::Evict => "evict",
-        }
+        self.into()
     }
 }

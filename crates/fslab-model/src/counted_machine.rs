@@ -17,7 +17,6 @@ pub struct CountedMachine {
 
 impl CountedMachine {
     /// The number of times that the rate was halved: an instruction takes 2 to that power ns.
-    #[must_use]
     pub fn shift(&self) -> u32 {
         let ns = NS_PER_S / self.instructions_per_s.clamp(1, NS_PER_S);
         ns.ilog2()

@@ -33,19 +33,16 @@ impl DeviceIdentity {
     }
 
     /// True if there is nothing to compare.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The differences of the device present `now`, with both values; `None` if it is the same.
-    #[must_use]
     pub fn difference(&self, now: &Self) -> Option<String> {
         difference(&self.0, &now.0)
     }
 
     /// The lasting properties as facts of a trial, such as `device.serial`.
-    #[must_use]
     pub fn facts(&self) -> Facts {
         let lasting = |(name, value): (&String, &String)| {
             let lasts = LASTING.contains(&name.as_str());
@@ -56,7 +53,6 @@ impl DeviceIdentity {
 
     /// The differences from the device in an earlier trial's facts; `None` if those have no device,
     /// as in older records.
-    #[must_use]
     pub fn difference_from_facts(&self, before: &Facts) -> Option<String> {
         let names = LASTING.map(|name| format!("device.{name}"));
         let before = before.iter().filter(|(name, _)| names.contains(name));
@@ -83,14 +79,14 @@ fn difference(before: &Facts, now: &Facts) -> Option<String> {
                 .unwrap_or(name)
                 .replace('_', " ");
             format!(
-                "its {plain} was {} and is {}",
+                "its {plain} was {}, and is now {}",
                 shown(before, name),
                 shown(now, name)
             )
         })
         .take(NAMED_MAX)
         .collect();
-    (!differences.is_empty()).then(|| differences.join(", "))
+    (!differences.is_empty()).then(|| differences.join("; "))
 }
 
 #[cfg(test)]
@@ -112,14 +108,14 @@ mod tests {
         let found = disk("1", "A").difference(&disk("2", "B")).expect("another");
         assert_eq!(
             found,
-            "its sequence was 1 and is 2, its serial was A and is B"
+            "its sequence was 1, and is now 2; its serial was A, and is now B"
         );
         let none = DeviceIdentity::default();
         assert!(
             disk("1", "A")
                 .difference(&none)
                 .expect("gone")
-                .contains("and is none")
+                .contains("and is now none")
         );
     }
 
@@ -129,7 +125,7 @@ mod tests {
         assert_eq!(facts.len(), 2, "{facts:?}");
         assert_eq!(disk("9", "A").difference_from_facts(&facts), None);
         let found = disk("1", "B").difference_from_facts(&facts);
-        assert_eq!(found.as_deref(), Some("its serial was A and is B"));
+        assert_eq!(found.as_deref(), Some("its serial was A, and is now B"));
         let older = [("kernel".to_owned(), "6.1".to_owned())].into();
         assert_eq!(disk("1", "B").difference_from_facts(&older), None);
     }

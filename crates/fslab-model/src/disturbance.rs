@@ -5,9 +5,21 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of disturbance.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum DisturbanceKind {
     /// The trial's process, or one that works for it, was stopped, frozen, or not scheduled.
     Stopped,
@@ -25,16 +37,8 @@ pub enum DisturbanceKind {
 
 impl DisturbanceKind {
     /// The kind in the store and in output.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stopped => "stopped",
-            Self::Steal => "steal",
-            Self::Processor => "processor",
-            Self::Waiting => "waiting",
-            Self::Writers => "writers",
-            Self::Readers => "readers",
-        }
+        self.into()
     }
 }
 

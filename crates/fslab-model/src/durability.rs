@@ -35,7 +35,6 @@ impl PhaseRecord {
     /// write for it: from the trace alone. On a disk with a volatile cache its durability is not
     /// real. False if there is no trace, if nothing asked for durable data, or if there was nothing
     /// to make durable.
-    #[must_use]
     pub fn is_unflushed(&self) -> bool {
         let Some(asked) = self.asked() else {
             return false;
@@ -58,7 +57,6 @@ impl PhaseRecord {
     }
 
     /// True if operations of the phase made data durable.
-    #[must_use]
     pub fn has_synced(&self) -> bool {
         let is_durable = |name: &str| DURABLE_OPERATIONS.contains(&name);
         let mut kinds = self.latencies.iter();

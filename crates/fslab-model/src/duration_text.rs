@@ -10,13 +10,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseDurationError {
     /// It has no number, or no unit.
-    #[error("'{0}' is not a time; write it like 10s, 500ms or 2min")]
+    #[error("'{0}' is not a time; use for example 10s, 500ms or 2min")]
     Malformed(String),
     /// A negative one.
     #[error("'{0}' is a negative time")]
     Negative(String),
     /// It is no integral number of the unit that is needed, or is too large for it.
-    #[error("'{text}' has no integral number of {unit}, or is too large")]
+    #[error("'{text}' is not an integer number of {unit}, or is too large")]
     NotIntegral {
         /// The text.
         text: String,
@@ -26,9 +26,6 @@ pub enum ParseDurationError {
 }
 
 /// Reads a time with its unit.
-///
-/// # Errors
-/// [`ParseDurationError`].
 pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     let trimmed = text.trim();
     let parsed: SignedDuration = trimmed
@@ -38,9 +35,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
 }
 
 /// Reads a time as a number of units of `unit_ns` nanoseconds each.
-///
-/// # Errors
-/// [`ParseDurationError`].
 pub fn parse_duration_in(
     text: &str,
     unit_ns: u64,
@@ -58,9 +52,6 @@ pub fn parse_duration_in(
 }
 
 /// Reads seconds: a bare number, or a time with its unit.
-///
-/// # Errors
-/// [`ParseDurationError`].
 pub fn parse_seconds(text: &str) -> Result<u32, ParseDurationError> {
     if let Ok(seconds) = text.trim().parse() {
         return Ok(seconds);

@@ -27,7 +27,6 @@ impl TrialRecord {
     /// console, the method by which phases and guest were confined, which changes no figure, and
     /// the kernel's warnings, which depend on its build. What is left after a power loss is judged
     /// apart from the trial and left out, too.
-    #[must_use]
     pub fn exact(&self) -> Self {
         let mut exact = self.clone();
         exact.started_unix_s = 0;
@@ -46,7 +45,6 @@ impl TrialRecord {
 impl RunRecord {
     /// The digests of the labs of all guests, each once, in the order of the subjects; for runs
     /// older than labs, what the trials name, or the guest kernel.
-    #[must_use]
     pub fn labs(&self) -> Vec<String> {
         let named = self.trials.iter().find_map(|it| it.facts.get(LAB_FACT));
         let labs = self.header.plan.labs().into_iter();
@@ -58,7 +56,6 @@ impl RunRecord {
     }
 
     /// The exact records as indented JSON; `None` for a run in real time, which has none.
-    #[must_use]
     pub fn exact_json(&self) -> Option<String> {
         if !self.header.plan.venue.kind().is_virtual() {
             return None;
@@ -69,7 +66,6 @@ impl RunRecord {
     }
 
     /// The first digits of the SHA-256 of [`Self::exact_json`]: equal for equal records.
-    #[must_use]
     pub fn fingerprint(&self) -> Option<String> {
         let mut text = crate::sha256(self.exact_json()?);
         text.truncate(DIGITS);

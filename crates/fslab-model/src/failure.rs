@@ -9,8 +9,20 @@ use serde::{Deserialize, Serialize};
 use crate::TomlError;
 
 /// The kinds of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FailureKind {
     /// An invalid specification or option.
     BadInput,
@@ -50,33 +62,13 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// The kind in the store and in output.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BadInput => "bad-input",
-            Self::MissingTool => "missing-tool",
-            Self::Unsupported => "unsupported",
-            Self::Permission => "permission",
-            Self::NoSpace => "no-space",
-            Self::Format => "format",
-            Self::Mount => "mount",
-            Self::Unmount => "unmount",
-            Self::Io => "io",
-            Self::Corrupt => "corrupt",
-            Self::Check => "check",
-            Self::Crash => "crash",
-            Self::Timeout => "timeout",
-            Self::Interrupted => "interrupted",
-            Self::Host => "host",
-            Self::Device => "device",
-            Self::Protocol => "protocol",
-        }
+        self.into()
     }
 
     /// The kind for a failed call on a file of the user, such as a store, a report or an image: no
     /// space, no privilege, `otherwise` for the others. A full or read-only file system that is
     /// measured is [`FailureKind::from`]'s.
-    #[must_use]
     pub fn of_users_file(error: &std::io::Error, otherwise: Self) -> Self {
         use std::io::ErrorKind;
         match error.kind() {
@@ -122,8 +114,8 @@ pub struct Failure {
 }
 
 /// The hint for EFBIG.
-const FILE_SIZE_HINT: &str = "the limit of this process on the size of files (ulimit -f), or that \
-                              of the file system, is reached";
+const FILE_SIZE_HINT: &str =
+    "the file size limit of this process (ulimit -f) or of the file system is reached";
 
 impl Failure {
     /// A failure without cause and hint.
@@ -150,7 +142,6 @@ impl Failure {
 
     /// Takes the chain of causes from an error's sources, and the hint for a cause that has a fixed
     /// one.
-    #[must_use]
     pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut next = Some(error);
         while let Some(error) = next {
@@ -183,14 +174,12 @@ impl Failure {
     }
 
     /// Adds a hint.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Adds a hint, if any.
-    #[must_use]
     pub fn with_hint(self, hint: Option<String>) -> Self {
         match hint {
             Some(hint) => self.hint(hint),

@@ -18,12 +18,11 @@ pub struct RunId(String);
 
 /// The text is empty, too long, or has a character that is not allowed in a run's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not the name of a run; `fslab list` shows the names")]
+#[error("'{0}' is not the name of a run; list the names with `fslab list`")]
 pub struct ParseRunIdError(String);
 
 impl ParseRunIdError {
     /// The error for `text`.
-    #[must_use]
     pub fn of(text: &str) -> Self {
         Self(shortened(text))
     }
@@ -42,7 +41,6 @@ impl RunId {
     pub const LENGTH_MAX: usize = 128;
 
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,7 +79,6 @@ pub struct CellId(pub u32);
 
 impl CellId {
     /// The cell in this place of its plan.
-    #[must_use]
     pub fn at(place: usize) -> Self {
         Self(u32::try_from(place).unwrap_or(u32::MAX))
     }
@@ -111,7 +108,7 @@ pub struct PlanHash(String);
 
 /// The text is not a SHA-256 in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not the hash of a plan: that is at most 64 hexadecimal digits")]
+#[error("'{0}' is not the hash of a plan, which has at most 64 hexadecimal digits")]
 pub struct ParsePlanHashError(String);
 
 impl PlanHash {
@@ -119,13 +116,11 @@ impl PlanHash {
     const DIGITS_MAX: usize = 64;
 
     /// The hash as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The first twelve digits, for display.
-    #[must_use]
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
     }

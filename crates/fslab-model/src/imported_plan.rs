@@ -7,7 +7,6 @@ use crate::{Bytes, ColdMethod, FORMAT_VERSION, Plan, Rounds, Scale, VenuePlan};
 impl Plan {
     /// The plan of results of another tool: one repeat and one rank, no subjects and phases, and
     /// the size unknown.
-    #[must_use]
     pub fn imported(study: impl Into<String>, tool: impl Into<String>) -> Self {
         Self {
             format: FORMAT_VERSION,

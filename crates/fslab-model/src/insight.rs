@@ -211,13 +211,11 @@ fn share(part: u64, total: u64) -> Option<f64> {
 impl Window {
     /// True if an end at `ns` is in the window. The begin is excluded, so adjacent windows share
     /// nothing.
-    #[must_use]
     pub fn contains(self, ns: u64) -> bool {
         self.begin_ns < ns && ns <= self.end_ns
     }
 
     /// Its length; 0 if it ends before it begins.
-    #[must_use]
     pub fn length_ns(self) -> u64 {
         self.end_ns.saturating_sub(self.begin_ns)
     }
@@ -271,7 +269,6 @@ impl PowerCounts {
     }
 
     /// The sum of all counts.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -279,7 +276,6 @@ impl PowerCounts {
 
 impl TimeParts {
     /// From the starts to the ends of the requests.
-    #[must_use]
     pub fn service_ns(&self) -> u64 {
         self.command_ns
             + self.seek_ns
@@ -290,13 +286,11 @@ impl TimeParts {
     }
 
     /// From the submissions to the ends of the requests.
-    #[must_use]
     pub fn response_ns(&self) -> u64 {
         self.waiting_ns + self.service_ns()
     }
 
     /// Only the parts in which the media work.
-    #[must_use]
     pub fn on_media(self) -> Self {
         Self {
             seek_ns: self.seek_ns,
@@ -321,7 +315,6 @@ impl std::ops::AddAssign for TimeParts {
 
 impl Seeks {
     /// Mean distance of a seek in bytes; `None` without seeks.
-    #[must_use]
     pub fn mean_bytes(&self) -> Option<f64> {
         share(self.distance_sectors, self.seeks).map(|sectors| sectors * SECTOR_BYTES as f64)
     }
@@ -329,32 +322,27 @@ impl Seeks {
 
 impl DeviceInsight {
     /// Time without requests in the disk.
-    #[must_use]
     pub fn idle_ns(&self) -> u64 {
         self.window.length_ns().saturating_sub(self.depth.busy_ns)
     }
 
     /// Mean number of requests in the disk over the span, idle time included.
-    #[must_use]
     pub fn mean_depth(&self) -> Option<f64> {
         share(self.depth.depth_ns, self.window.length_ns())
     }
 
     /// Reads and writes together.
-    #[must_use]
     pub fn moved(&self) -> Traffic {
         self.reads.all + self.writes.all
     }
 
     /// Share of the requests that begin at the end of the previous one of the same kind.
-    #[must_use]
     pub fn sequential_share(&self) -> Option<f64> {
         let sequential = self.reads.sequential + self.writes.sequential;
         share(sequential.requests, self.moved().requests)
     }
 
     /// Share of the bytes read and written that the file system marked as metadata.
-    #[must_use]
     pub fn metadata_share(&self) -> Option<f64> {
         let metadata = self.reads.metadata + self.writes.metadata;
         share(metadata.bytes, self.moved().bytes)
@@ -362,14 +350,12 @@ impl DeviceInsight {
 
     /// Bytes written to the media: by requests that did not end in the cache, and by the disk
     /// itself.
-    #[must_use]
     pub fn media_write_bytes(&self) -> u64 {
         let direct = (self.writes.all.bytes).saturating_sub(self.writes.cached.bytes);
         direct + self.background_writes.bytes
     }
 
     /// The time of all requests, by part.
-    #[must_use]
     pub fn time(&self) -> TimeParts {
         let mut time = self.reads.time;
         time += self.writes.time;
@@ -380,7 +366,6 @@ impl DeviceInsight {
 
     /// The media's time by part: for requests that waited for it, and for the disk's own work. Only
     /// the parts of the media are set.
-    #[must_use]
     pub fn media_time(&self) -> TimeParts {
         let mut time = self.time();
         time += self.background_read_time;

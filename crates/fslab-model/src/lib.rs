@@ -9,6 +9,8 @@
 //!     Metric <-- PhaseRecord <-- TrialRecord <--------------(RecordBuilder)------------+
 //! ```
 
+#![warn(missing_docs)]
+
 mod brings;
 mod capabilities;
 mod cold_method;
@@ -46,6 +48,7 @@ mod scale;
 mod score;
 mod serde_message;
 mod simulated_disk;
+mod size;
 mod skipped;
 mod spec;
 mod stage;
@@ -64,7 +67,7 @@ pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use cold_method::ColdMethod;
 pub use counted_machine::CountedMachine;
 pub use device_identity::DeviceIdentity;
-pub use digest::{hexadecimal, sha256};
+pub use digest::{hexadecimal, sha256, sha256_of};
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use duration_text::{ParseDurationError, parse_duration, parse_duration_in, parse_seconds};
 pub use event::{Event, EventBody, StepRecord};
@@ -105,6 +108,7 @@ pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use score::{ScorePart, ScorePhase, ScoreSpec, ScoreUnit};
 pub use simulated_disk::{BufferEmptying, DiskQueue, SimulatedDisk};
+pub use size::Size;
 pub use skipped::is_default;
 pub use spec::{DeviceSpec, PhaseSpec, RankSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};

@@ -26,7 +26,6 @@ pub enum Unit {
 
 impl Unit {
     /// The unit in tables and exports.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::BytesPerSecond => "B/s",
@@ -40,7 +39,8 @@ impl Unit {
 }
 
 /// Which direction is an improvement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Better {
     /// More is better.
     Higher,
@@ -52,18 +52,12 @@ pub enum Better {
 
 impl Better {
     /// Its name in the store and in exports.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-            Self::Neither => "neither",
-        }
+        self.into()
     }
 
     /// The value of a metric as a speed, of which more is better: its reciprocal where less is
     /// better; `None` where neither is.
-    #[must_use]
     pub fn speed(self, value: f64) -> Option<f64> {
         match self {
             Self::Higher => Some(value),
@@ -203,7 +197,6 @@ fn per_second(count: Option<u64>, ns: Option<u64>) -> Option<f64> {
 }
 
 /// The figures of a phase; empty if it was skipped or failed.
-#[must_use]
 pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     if phase.outcome != PhaseOutcome::Done {
         return Vec::new();
@@ -346,7 +339,6 @@ fn closing_metrics(phase: &PhaseRecord) -> Vec<Metric> {
 }
 
 /// The figures of a trial outside its phases: mkfs, first mount, last unmount, check.
-#[must_use]
 pub fn trial_metrics(trial: &TrialRecord) -> Vec<Metric> {
     use definitions as d;
     let first = |step: &str| trial.steps.iter().find(|record| record.step == step);
@@ -369,7 +361,6 @@ const HEADLINES: [(&str, Headline); 3] = [
 
 impl Headline {
     /// The headline's metric.
-    #[must_use]
     pub fn metric(self) -> &'static MetricDefinition {
         match self {
             Self::Throughput => &definitions::THROUGHPUT,
@@ -381,7 +372,6 @@ impl Headline {
 
     /// The headline of `metric`; `None` if it has no good direction, so that nothing can be
     /// compared.
-    #[must_use]
     pub fn of(metric: &MetricDefinition) -> Option<Self> {
         let known = HEADLINES.iter().map(|(_, headline)| *headline);
         let mut known = known.filter(|headline| headline.metric() == metric);
@@ -392,14 +382,12 @@ impl Headline {
     }
 
     /// The headline as a word, which [`Headline::named`] reads.
-    #[must_use]
     pub fn word(self) -> &'static str {
         let known = HEADLINES.iter().find(|(_, headline)| *headline == self);
         known.map_or(self.metric().name, |(word, _)| word)
     }
 
     /// The headline of that word.
-    #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let known = HEADLINES.iter().find(|(known, _)| *known == word);
         known.map(|(_, headline)| *headline).or_else(|| {
@@ -421,7 +409,7 @@ impl<'de> Deserialize<'de> for Headline {
         Self::named(&word).ok_or_else(|| {
             let known = HEADLINES.map(|(word, _)| word).join(", ");
             D::Error::custom(format!(
-                "{word:?} is no headline: it is one of {known}, or a metric in which less or more \
+                "{word:?} is not a headline: use one of {known}, or a metric in which less or more \
                  is better"
             ))
         })
@@ -430,7 +418,6 @@ impl<'de> Deserialize<'de> for Headline {
 
 impl MetricDefinition {
     /// The definition of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         METRICS.iter().find(|definition| definition.name == name)
     }

@@ -23,7 +23,6 @@ pub fn did_you_mean(nearest: impl Display) -> String {
 }
 
 /// That hint as the end of a message, "; did you mean 'ext4'?"; empty without a name.
-#[must_use]
 pub fn suggestion(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; {}", did_you_mean(name)))
 }

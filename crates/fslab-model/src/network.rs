@@ -1,44 +1,44 @@
 //! A protocol over which a guest serves a file system to itself.
 
-use std::fmt;
-
 use crate::ParseSubjectError;
 
 /// A protocol of network file systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+    strum::Display,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Protocol {
     /// NFS, version 4.
     Nfs,
     /// SMB, version 3.1.1.
     Smb,
     /// 9P, in the variant of Linux: 9P2000.L.
+    #[strum(serialize = "9p")]
     NineP,
 }
 
 impl Protocol {
-    /// Every protocol.
-    pub const ALL: [Self; 3] = [Self::Nfs, Self::Smb, Self::NineP];
+    /// All of them.
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The word before the file system that it serves: `nfs` in `nfs:ext4`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Nfs => "nfs",
-            Self::Smb => "smb",
-            Self::NineP => "9p",
-        }
+        self.into()
     }
 
     /// The protocol of that word.
-    #[must_use]
     pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == word)
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+        Self::ALL.iter().copied().find(|it| it.as_str() == word)
     }
 }
 
@@ -55,7 +55,6 @@ pub struct Network {
 
 impl Network {
     /// A protocol without options.
-    #[must_use]
     pub fn plain(protocol: Protocol) -> Self {
         Self {
             protocol,

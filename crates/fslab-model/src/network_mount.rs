@@ -37,7 +37,6 @@ pub struct NetworkMount {
 
 impl NetworkMount {
     /// Protocol, version and transport: `NFS 4.2 over tcp`.
-    #[must_use]
     pub fn protocol_text(&self) -> String {
         let mut text = self.protocol.clone();
         for (before, part) in [(" ", &self.version), (" over ", &self.transport)] {
@@ -47,7 +46,6 @@ impl NetworkMount {
     }
 
     /// Server, export and address: `nas:/export (10.0.0.5)`.
-    #[must_use]
     pub fn server_text(&self) -> String {
         let text = match (&self.server, &self.export) {
             (Some(server), Some(export)) => format!("{server}:{export}"),
@@ -63,7 +61,6 @@ impl NetworkMount {
     }
 
     /// True if the server is this machine, by its address.
-    #[must_use]
     pub fn is_local(&self) -> bool {
         let address = self.address.as_ref().or(self.server.as_ref());
         address.is_some_and(|it| {
@@ -73,7 +70,6 @@ impl NetworkMount {
     }
 
     /// Which caches a cold phase does not empty, as a clause.
-    #[must_use]
     pub fn cold_limit(&self) -> &'static str {
         match (self.by_process, self.is_local()) {
             (true, _) => {
@@ -89,7 +85,6 @@ impl NetworkMount {
     }
 
     /// The properties by which a later mount is recognised as the same.
-    #[must_use]
     pub fn identity(&self) -> DeviceIdentity {
         DeviceIdentity::new([
             ("server", self.server_text()),
@@ -162,7 +157,7 @@ mod tests {
         let difference = mount().identity().difference(&soft.identity());
         assert_eq!(
             difference.as_deref(),
-            Some("its option list was rw,hard and is rw,soft")
+            Some("its option list was rw,hard, and is now rw,soft")
         );
         assert_eq!(mount().identity().difference(&mount().identity()), None);
     }

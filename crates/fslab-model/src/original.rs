@@ -37,20 +37,17 @@ pub struct DataToMemory {
 
 impl DataToMemory {
     /// The plan's data as a multiple of its memory.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         ratio(self.data_bytes, self.memory_bytes)
     }
 
     /// The original's data as a multiple of its memory.
-    #[must_use]
     pub fn original_ratio(&self) -> f64 {
         ratio(self.original.data, self.original.memory)
     }
 
     /// What differs, as a sentence without its period; `None` if the two ratios differ by a tenth
     /// or less.
-    #[must_use]
     pub fn difference(&self) -> Option<String> {
         let (now, then) = (self.ratio(), self.original_ratio());
         let is_alike = (now / then - 1.0).abs() <= TOLERANCE;

@@ -14,12 +14,11 @@ pub struct Percent(f64);
 
 /// Why a text is not a percentage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a percentage; write it like 5% or 0.5%")]
+#[error("'{0}' is not a percentage; use for example 5% or 0.5%")]
 pub struct ParsePercentError(String);
 
 impl Percent {
     /// From a share: 0.05 is 5 %. Negative or non-finite values become 0.
-    #[must_use]
     pub const fn of_share(share: f64) -> Self {
         Self(if share > 0.0 && share.is_finite() {
             share
@@ -29,7 +28,6 @@ impl Percent {
     }
 
     /// The share: 0.05 for 5 %.
-    #[must_use]
     pub const fn share(self) -> f64 {
         self.0
     }

@@ -43,7 +43,6 @@ impl Perturbation {
 
     /// The perturbation of a repeat: the first has none, each other one its own, derived from the
     /// run's seed and the same for every subject.
-    #[must_use]
     pub fn of(run_seed: u64, repeat: u32) -> Self {
         if repeat == 0 {
             return Self::NONE;
@@ -66,13 +65,11 @@ impl Perturbation {
     }
 
     /// True if there is no perturbation.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
     }
 
     /// The seed of the guest's random numbers, in a trial with `trial_seed`.
-    #[must_use]
     pub fn guest_seed(&self, trial_seed: u64) -> u64 {
         match self.seed {
             0 => trial_seed,

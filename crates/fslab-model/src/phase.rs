@@ -11,8 +11,11 @@ use crate::{
 use crate::{Parameters, Round, Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum PhaseKind {
     /// Reads file data.
     Read,
@@ -26,14 +29,8 @@ pub enum PhaseKind {
 
 impl PhaseKind {
     /// The kind as it is serialised.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Mixed => "mixed",
-            Self::Metadata => "metadata",
-        }
+        self.into()
     }
 }
 
@@ -71,7 +68,6 @@ pub enum PhaseOutcome {
 
 impl PhaseOutcome {
     /// Why a phase is skipped after the phase `failed`.
-    #[must_use]
     pub fn reason_after(failed: &str) -> String {
         format!("the phase '{failed}' before it failed")
     }
@@ -176,7 +172,8 @@ pub struct Settled {
 }
 
 /// Whether the application's bytes came from or went to the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum CacheVerdict {
     /// The device moved at least nine tenths of the application's bytes.
     Device,
@@ -188,13 +185,8 @@ pub enum CacheVerdict {
 
 impl CacheVerdict {
     /// The verdict in one word.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Device => "device",
-            Self::Mixed => "mixed",
-            Self::Cache => "cache",
-        }
+        self.into()
     }
 }
 
@@ -277,7 +269,6 @@ pub struct PhaseRecord {
 
 impl PhaseRecord {
     /// A record of `outcome` without figures.
-    #[must_use]
     pub fn empty(
         spec: &crate::PhaseSpec,
         kind: PhaseKind,
@@ -339,13 +330,11 @@ impl PhaseRecord {
     }
 
     /// The phase's name in its study: points of one sweep share it.
-    #[must_use]
     pub fn study_phase(&self) -> &str {
         self.swept.as_ref().map_or(&self.name, |swept| &swept.phase)
     }
 
     /// The phase, its sync and its unmount together; `None` if these were not timed.
-    #[must_use]
     pub fn total_ns(&self) -> Option<u64> {
         let (settled, elapsed_ns) = self.settled.zip(self.elapsed_ns)?;
         Some(elapsed_ns + settled.sync_ns + settled.unmount_ns)
@@ -353,14 +342,12 @@ impl PhaseRecord {
 
     /// True if only the disk took time: in virtual time with a processor that takes none, which has
     /// no processor time to record.
-    #[must_use]
     pub fn is_of_disk_time(&self) -> bool {
         self.insight.is_some() && self.cpu.is_none()
     }
 
     /// True if only the disk took time, and the phase never waited for it: it took no time and has
     /// no rate. The disk may have worked for other processes.
-    #[must_use]
     pub fn took_no_device_time(&self) -> bool {
         if !self.is_of_disk_time() {
             return false;
@@ -374,7 +361,6 @@ impl PhaseRecord {
     ///
     /// Auxiliary syncs and listings, such as a final fsync, are left out. If every operation is
     /// made durable, its latency is that of the sync: then only the latencies of syncs count.
-    #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
         let merged = |is_auxiliary: bool| {
             let mut of_kind = self
@@ -398,7 +384,6 @@ impl PhaseRecord {
     /// Device bytes over application bytes, on the phase's side of the device.
     ///
     /// `None` for phases without data, and without counters of the device.
-    #[must_use]
     pub fn device_share(&self) -> Option<f64> {
         let (device, bytes) = (self.device?, self.bytes.filter(|bytes| *bytes > 0)?);
         let moved = match self.kind {
@@ -411,7 +396,6 @@ impl PhaseRecord {
     }
 
     /// Whether the figures are of the device or of the page cache.
-    #[must_use]
     pub fn cache_verdict(&self) -> Option<CacheVerdict> {
         self.device_share().map(|share| {
             if share >= 0.9 {

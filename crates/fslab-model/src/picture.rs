@@ -68,7 +68,6 @@ pub struct PictureError(String);
 
 impl Picture {
     /// An empty picture of so many slices of time.
-    #[must_use]
     pub fn new(columns: usize, slice_ns: u64) -> Self {
         Self {
             columns,
@@ -108,7 +107,6 @@ impl Picture {
     }
 
     /// True if the layer has no reads or writes.
-    #[must_use]
     pub fn is_blank(&self, layer: PictureLayer) -> bool {
         self.code(layer).is_empty()
     }

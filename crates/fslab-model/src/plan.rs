@@ -13,8 +13,11 @@ use crate::{
 };
 
 /// Where trials run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum VenueKind {
     /// A directory of the user; nothing is formatted.
     Dir,
@@ -34,21 +37,11 @@ pub enum VenueKind {
 
 impl VenueKind {
     /// The venue's name on the command line.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dir => "dir",
-            Self::Loop => "loop",
-            Self::Block => "block",
-            Self::Guest => "guest",
-            Self::Sim => "sim",
-            Self::Fake => "fake",
-            Self::Imported => "imported",
-        }
+        self.into()
     }
 
     /// True if the time of its figures is virtual.
-    #[must_use]
     pub fn is_virtual(self) -> bool {
         self == Self::Sim
     }
@@ -65,7 +58,7 @@ pub enum VenuePlan {
     },
     /// Each trial has a new image file in `folder`.
     Loop {
-        /// The folder of images in use.
+        /// The directory of images in use.
         folder: PathBuf,
     },
     /// Each trial formats `device`.
@@ -75,7 +68,7 @@ pub enum VenuePlan {
     },
     /// Each trial is the first process of a guest kernel, with a new image file as its disk.
     Guest {
-        /// The folder of images in use.
+        /// The directory of images in use.
         folder: PathBuf,
         /// The guest kernel: its name, and after an `@` the key of its build.
         kernel: String,
@@ -90,7 +83,7 @@ pub enum VenuePlan {
     },
     /// A guest kernel in virtual time. If only the disk takes time, repeats give equal results.
     Sim {
-        /// The folder of images.
+        /// The directory of images.
         folder: PathBuf,
         /// The kernel: its release, and after an `@` the key of its build.
         kernel: String,
@@ -129,7 +122,6 @@ pub enum Directories {
 
 impl Directories {
     /// Every directory, in the order of the subjects.
-    #[must_use]
     pub fn as_slice(&self) -> &[PathBuf] {
         match self {
             Self::One(dir) => std::slice::from_ref(dir),
@@ -175,7 +167,6 @@ pub struct LayerPlan {
 
 impl LayerPlan {
     /// The beginning of the digest, for display.
-    #[must_use]
     pub fn short(&self) -> &str {
         self.digest.get(..12).unwrap_or(&self.digest)
     }
@@ -189,7 +180,6 @@ impl std::fmt::Display for LayerPlan {
 
 impl VenuePlan {
     /// The lab of the guests of subjects that name no kernel; `None` without a guest.
-    #[must_use]
     pub fn guest_lab(&self) -> Option<LabPlan> {
         match self {
             Self::Guest { kernel, lab, .. } | Self::Sim { kernel, lab, .. } => Some(LabPlan {
@@ -205,7 +195,6 @@ impl VenuePlan {
     }
 
     /// Memory of a guest; `None` in the other venues, which have this machine's.
-    #[must_use]
     pub fn guest_memory(&self) -> Option<Bytes> {
         match self {
             Self::Guest { memory_bytes, .. } | Self::Sim { memory_bytes, .. } => {
@@ -220,7 +209,6 @@ impl VenuePlan {
     }
 
     /// The images over a guest's root, the topmost first.
-    #[must_use]
     pub fn layers(&self) -> &[LayerPlan] {
         match self {
             Self::Guest { layers, .. } | Self::Sim { layers, .. } => layers,
@@ -233,7 +221,6 @@ impl VenuePlan {
     }
 
     /// The machine whose processor takes time; `None` if it takes none, or in real time.
-    #[must_use]
     pub fn counted_machine(&self) -> Option<&CountedMachine> {
         match self {
             Self::Sim { machine, .. } => machine.as_ref(),
@@ -254,7 +241,6 @@ impl VenuePlan {
     }
 
     /// The kind of venue.
-    #[must_use]
     pub fn kind(&self) -> VenueKind {
         match self {
             Self::Dir { .. } => VenueKind::Dir,
@@ -282,6 +268,10 @@ pub struct LabPlan {
 pub struct SubjectPlan {
     /// The subject.
     pub subject: Subject,
+    /// The file system's name in sentences, as in its entry of the catalogue; `None` if there is
+    /// no entry, and in plans of versions that did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The mkfs command, with DEVICE for the device; `None` if nothing is formatted.
     pub mkfs: Option<Vec<String>>,
     /// The mount command equivalent to the trial's mount(2) call, with DEVICE and MOUNTPOINT.
@@ -299,10 +289,10 @@ pub struct SubjectPlan {
 
 impl SubjectPlan {
     /// A subject that exists: no command makes, mounts or checks it.
-    #[must_use]
     pub fn existing(subject: Subject) -> Self {
         Self {
             subject,
+            title: None,
             mkfs: None,
             mount: None,
             check: None,
@@ -404,10 +394,9 @@ impl Plan {
     /// the comparison with the original and the states after a power loss, which do not change what
     /// is measured.
     ///
-    /// In virtual time the folder of images is left out, too: no figure depends on it, and users on
-    /// different machines have the same plan. Object keys are sorted, so that the hash does not
+    /// In virtual time the directory of images is left out, too: no figure depends on it, and users
+    /// on different machines have the same plan. Object keys are sorted, so that the hash does not
     /// depend on the order of declaration.
-    #[must_use]
     pub fn hash(&self) -> PlanHash {
         let mut value = serde_json::to_value(self).expect("a plan serialises");
         if let Some(map) = value.as_object_mut() {
@@ -420,6 +409,12 @@ impl Plan {
             map.remove("score");
             map.remove("data_to_memory");
             map.remove("survival");
+            let subjects = map.get_mut("subjects").and_then(|it| it.as_array_mut());
+            for subject in subjects.into_iter().flatten() {
+                subject
+                    .as_object_mut()
+                    .map(|subject| subject.remove("title"));
+            }
             let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
             if let Some(venue) = venue.filter(|_| self.venue.kind().is_virtual()) {
                 venue.remove("folder");
@@ -439,13 +434,11 @@ impl Plan {
     }
 
     /// The cell's subject; `None` if the plan has no such cell.
-    #[must_use]
     pub fn subject(&self, cell: CellId) -> Option<&SubjectPlan> {
         self.subjects.get(cell.0 as usize)
     }
 
     /// The lab of a subject's guest: the one that it names, or the venue's. `None` without a guest.
-    #[must_use]
     pub fn lab_of(&self, subject: &SubjectPlan) -> Option<LabPlan> {
         let venue = self.venue.guest_lab()?;
         Some(subject.lab.clone().unwrap_or(venue))
@@ -453,7 +446,6 @@ impl Plan {
 
     /// The labs of all subjects' guests, each once, in the order of the subjects; empty without a
     /// guest.
-    #[must_use]
     pub fn labs(&self) -> Vec<LabPlan> {
         let mut labs = Vec::new();
         for lab in self.subjects.iter().filter_map(|it| self.lab_of(it)) {
@@ -465,7 +457,6 @@ impl Plan {
     }
 
     /// All trials of the plan, by repeat, then in the order of the subjects.
-    #[must_use]
     pub fn trials(&self) -> Vec<TrialId> {
         (0..self.repeats)
             .flat_map(|repeat| {
@@ -580,7 +571,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// The same records had two plans on two machines, or in two folders of one machine.
+    /// The same records had two plans on two machines, or in two directories of one machine.
     #[test]
     fn the_folder_of_images_is_in_the_hash_where_time_is_real_and_nowhere_else() {
         let hash = |venue| Plan { venue, ..plan() }.hash();

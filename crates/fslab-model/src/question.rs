@@ -17,14 +17,12 @@ pub struct StudyQuestion {
 
 impl StudyQuestion {
     /// Whether `phase` counts for the recommendation.
-    #[must_use]
     pub fn counts(&self, phase: &str) -> bool {
         let listed = self.phases.as_ref();
         listed.is_none_or(|phases| phases.iter().any(|listed| listed == phase))
     }
 
     /// Whether the study recommends a subject.
-    #[must_use]
     pub fn has_answer(&self) -> bool {
         self.phases.as_ref().is_none_or(|phases| !phases.is_empty())
     }

@@ -96,7 +96,6 @@ pub struct TrialRun {
 
 impl TrialReport {
     /// The record of `run`.
-    #[must_use]
     pub fn into_record(self, run: TrialRun) -> TrialRecord {
         TrialRecord {
             trial: run.trial,
@@ -165,7 +164,6 @@ impl RecordBuilder {
     }
 
     /// The step in progress, or the phase that failed last; `None` between steps.
-    #[must_use]
     pub fn place(&self) -> Option<&str> {
         let failed = |phase: &&PhaseRecord| matches!(phase.outcome, PhaseOutcome::Failed { .. });
         let failed_last = || {
@@ -179,7 +177,6 @@ impl RecordBuilder {
     }
 
     /// True if the trial ended without an interruption.
-    #[must_use]
     pub fn has_ended_undisturbed(&self) -> bool {
         let interrupted = |failure: &Failure| failure.kind == FailureKind::Interrupted;
         self.ended && !self.failure.as_ref().is_some_and(interrupted)
@@ -187,7 +184,6 @@ impl RecordBuilder {
 
     /// The report. `death` is why the process ended abnormally; it overrides the trial's last
     /// failure, which is often its consequence.
-    #[must_use]
     pub fn finish(mut self, death: Option<Failure>) -> TrialReport {
         if let Some(death) = death {
             self.failure = Some(death);

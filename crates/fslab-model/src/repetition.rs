@@ -3,7 +3,7 @@
 //! ```text
 //!     repeat      mkfs, mount, phases, unmount: a separate trial on a new file system
 //!       mount     the same file system, mounted again
-//!         iteration    the same mount, the phases again in a new folder
+//!         iteration    the same mount, the phases again in a new directory
 //! ```
 //!
 //! Mounts and iterations share a file system: a trial gives one value of a figure, the mean of its
@@ -35,7 +35,6 @@ impl Rounds {
     };
 
     /// True if the phases run once.
-    #[must_use]
     pub fn is_one(&self) -> bool {
         *self == Self::ONE
     }
@@ -99,7 +98,6 @@ impl Adaptive {
     }
 
     /// The command that continues a run with this rule with the range `repeats`, in words.
-    #[must_use]
     pub fn continued_with_range(rule: Option<&Self>, repeats: impl fmt::Display) -> String {
         let without = rule.and_then(Self::budget_option);
         command(repeats, without.as_slice())
@@ -107,7 +105,6 @@ impl Adaptive {
 
     /// The command that continues a run with this rule with a fixed number of repeats, in words.
     /// Options that end repeats cannot stand beside such a number.
-    #[must_use]
     pub fn continued_with(rule: Option<&Self>, repeats: u32) -> String {
         let mut without = Vec::from_iter(rule.and_then(Self::budget_option));
         without.extend(rule.and_then(|it| (it.target != Self::TARGET).then_some("--target")));

@@ -6,8 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a reservation is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ReservationKind {
     /// Which systems and devices read and write it.
     Compatibility,
@@ -21,14 +24,8 @@ pub enum ReservationKind {
 
 impl ReservationKind {
     /// Its name as a label.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Compatibility => "compatibility",
-            Self::Limit => "limit",
-            Self::Durability => "durability",
-            Self::Maturity => "maturity",
-        }
+        self.into()
     }
 }
 
@@ -46,7 +43,6 @@ pub struct Reservation {
 
 impl Reservation {
     /// What `source` says.
-    #[must_use]
     pub const fn stated(kind: ReservationKind, text: &'static str, source: &'static str) -> Self {
         Self {
             kind,
@@ -56,7 +52,6 @@ impl Reservation {
     }
 
     /// What fslab measured.
-    #[must_use]
     pub fn measured(kind: ReservationKind, text: impl Into<Cow<'static, str>>) -> Self {
         Self {
             kind,

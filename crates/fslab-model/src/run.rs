@@ -43,7 +43,6 @@ impl RunRecord {
     }
 
     /// The repeats of a cell: those of the plan, and further ones that adaptive repeats added.
-    #[must_use]
     pub fn repeats(&self, cell: CellId) -> u32 {
         let last = self.cell(cell).map(|trial| trial.trial.repeat).max();
         let run = last.map_or(0, |last| last.saturating_add(1));
@@ -51,7 +50,6 @@ impl RunRecord {
     }
 
     /// The number of trials without a failure.
-    #[must_use]
     pub fn trials_done(&self) -> usize {
         self.trials
             .iter()
@@ -61,7 +59,6 @@ impl RunRecord {
 
     /// The number of planned trials: the plan's repeats of each subject, and further ones with a
     /// record. Further repeats with a target are not known beforehand.
-    #[must_use]
     pub fn trials_planned(&self) -> usize {
         let least = self.header.plan.repeats;
         let beyond = self.trials.iter().filter(|it| it.trial.repeat >= least);
@@ -70,7 +67,6 @@ impl RunRecord {
 
     /// The number of runs of a subject in virtual time, the unperturbed one included; `None` if
     /// repeats are not perturbed or there is only one.
-    #[must_use]
     pub fn perturbed_runs(&self) -> Option<usize> {
         let plan = &self.header.plan;
         let counts = plan.cells().map(|cell| self.cell(cell.id).count());

@@ -19,7 +19,7 @@ pub struct Scale {
 
 /// Why a text is not a scale.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the scale {0:?} is not a fraction like 1/20, of at most 1")]
+#[error("the scale {0:?} is not a fraction of at most 1, for example 1/20")]
 pub struct ParseScaleError(String);
 
 impl Scale {
@@ -30,19 +30,16 @@ impl Scale {
     };
 
     /// True for the original's scale.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         *self == Self::FULL
     }
 
     /// As a number.
-    #[must_use]
     pub fn ratio(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
 
     /// `count` at this scale, rounded up, so that nothing becomes 0.
-    #[must_use]
     pub fn of(self, count: u64) -> u64 {
         let scaled = u128::from(count) * u128::from(self.numerator);
         let scaled = scaled.div_ceil(u128::from(self.denominator));

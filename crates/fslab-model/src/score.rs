@@ -76,7 +76,6 @@ impl ScoreSpec {
 
 impl ScorePhase {
     /// The names of its phases.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         match self {
             Self::One(name) => std::slice::from_ref(name),
@@ -87,7 +86,6 @@ impl ScorePhase {
 
 impl ScoreUnit {
     /// The unit in tables.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::GibibytesPerSecond => "GiB/s",
@@ -96,7 +94,6 @@ impl ScoreUnit {
     }
 
     /// The rate of `records` as one; `None` if there are none, or one has no figures.
-    #[must_use]
     pub fn rate_of(self, records: &[&PhaseRecord]) -> Option<f64> {
         let mut work = 0.0;
         let mut seconds = 0.0;

@@ -44,7 +44,7 @@ fn found_words(found: &str) -> String {
         "string" => {
             let text = found.strip_prefix("string \"");
             let text = text.and_then(|text| text.strip_suffix('"'));
-            text.map_or_else(|| "a text".to_owned(), |text| format!("'{text}'"))
+            text.map_or_else(|| "a string".to_owned(), |text| format!("'{text}'"))
         }
         "integer" | "floating" | "boolean" => {
             let value = found.split('`').nth(1);
@@ -66,10 +66,10 @@ fn expected_words(expected: &str) -> &str {
         "i8" | "i16" | "i32" | "i64" | "isize" => "an integer",
         "f32" | "f64" => "a number",
         "a boolean" => "true or false",
-        "a string" | "path string" => "a text",
+        "a string" | "path string" => "a string",
         "a map" => "a table",
         "a sequence" => "a list",
-        "string or map" => "a text or a table",
+        "string or map" => "a string or a table",
         "map with a single key" => "a table with one key",
         other if other.starts_with("struct ") => "a table",
         other => other,
@@ -97,7 +97,7 @@ mod tests {
             ),
             (
                 "invalid type: boolean `true`, expected a string",
-                "true instead of a text",
+                "true instead of a string",
             ),
             (
                 "invalid type: map, expected a sequence",

@@ -39,7 +39,6 @@ pub struct PhaseSpec {
 
 impl PhaseSpec {
     /// The phase's name in its study: points of one sweep share it.
-    #[must_use]
     pub fn study_phase(&self) -> &str {
         self.swept.as_ref().map_or(&self.name, |swept| &swept.phase)
     }
@@ -82,7 +81,7 @@ pub enum DeviceSpec {
         /// Empty in a guest, which has only one device.
         #[serde(default, skip_serializing_if = "DeviceIdentity::is_empty")]
         identity: DeviceIdentity,
-        /// The folder above the mount point, closed to other users: opened for search if phases
+        /// The directory above the mount point, closed to other users: opened for search if phases
         /// start programs, which may continue as other users. `None` in a guest, which has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         work_folder: Option<PathBuf>,
@@ -175,7 +174,6 @@ pub struct TrialSpec {
 impl TrialSpec {
     /// The first trial of a run with the engine psync and seed 1: one round in real time, with the
     /// clock of the system, without a permission.
-    #[must_use]
     pub fn first(subject: Subject, device: DeviceSpec, size: Bytes, cold: ColdMethod) -> Self {
         Self {
             format: FORMAT_VERSION,

@@ -105,7 +105,7 @@ pub const AGE_PROFILES: &[AgeProfile] = &[
 pub enum ParseStageError {
     /// No profile has that name.
     #[error(
-        "there is no ageing profile '{name}'; known are {}{}",
+        "there is no ageing profile '{name}'; the profiles are {}{}",
         profiles(),
         suggestion(*nearest)
     )]
@@ -116,10 +116,10 @@ pub enum ParseStageError {
         nearest: Option<&'static str>,
     },
     /// A key that ageing does not have.
-    #[error("ageing has no '{0}'; it has full, score and turnover")]
+    #[error("ageing has no setting '{0}'; its settings are full, score and turnover")]
     Key(String),
     /// A key given twice.
-    #[error("'{0}' stands there twice")]
+    #[error("'{0}' is given twice")]
     Twice(String),
     /// An invalid value.
     #[error("'{key}={value}': {wanted}")]
@@ -140,7 +140,6 @@ fn profiles() -> String {
 
 impl Stage {
     /// The fill level afterwards, in percent of the capacity.
-    #[must_use]
     pub fn full_percent(&self) -> u8 {
         match self {
             Self::Age(ageing) => ageing.full_percent,
@@ -149,7 +148,6 @@ impl Stage {
     }
 
     /// Its key in subjects, which is also the name of its step.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Age(_) => "age",
@@ -158,7 +156,6 @@ impl Stage {
     }
 
     /// Reads a stage with the key `name`; `None` if no stage has that key.
-    #[must_use]
     pub fn parse(name: &str, value: &str) -> Option<Result<Self, ParseStageError>> {
         match name {
             "age" => Some(value.parse().map(Self::Age)),
@@ -182,7 +179,6 @@ impl fmt::Display for Stage {
 
 impl Ageing {
     /// With the defaults of `profile`.
-    #[must_use]
     pub fn of(profile: &'static AgeProfile) -> Self {
         Self {
             profile,
@@ -247,7 +243,7 @@ fn percent(key: &'static str, value: &str) -> Result<u8, ParseStageError> {
         .ok_or_else(|| ParseStageError::Value {
             key,
             value: value.to_owned(),
-            wanted: "it takes 1% to 98%",
+            wanted: "expected 1% to 98%",
         })
 }
 
@@ -258,7 +254,7 @@ fn score(value: &str) -> Result<u8, ParseStageError> {
         .ok_or_else(|| ParseStageError::Value {
             key: "score",
             value: value.to_owned(),
-            wanted: "it takes 0.01 to 0.99",
+            wanted: "expected 0.01 to 0.99",
         })
 }
 
@@ -268,7 +264,7 @@ fn turnover(value: &str) -> Result<u32, ParseStageError> {
         .ok_or_else(|| ParseStageError::Value {
             key: "turnover",
             value: value.to_owned(),
-            wanted: "it takes 0.01 to 1000 times the capacity",
+            wanted: "expected 0.01 to 1000 times the capacity",
         })
 }
 
@@ -324,8 +320,8 @@ mod tests {
     fn what_makes_no_sense_is_named() {
         for (text, word) in [
             ("chrun", "did you mean 'churn'?"),
-            ("", "known are churn, mail, media"),
-            ("churn,fill=80%", "no 'fill'"),
+            ("", "the profiles are churn, mail, media"),
+            ("churn,fill=80%", "no setting 'fill'"),
             ("churn,full=80", "full=80"),
             ("churn,full=99%", "1% to 98%"),
             ("churn,score=1", "0.01 to 0.99"),

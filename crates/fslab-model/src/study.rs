@@ -154,9 +154,6 @@ pub struct Study {
 
 impl Study {
     /// Reads a `study.toml`.
-    ///
-    /// # Errors
-    /// [`TomlError`], with the position and the key.
     pub fn from_toml(text: &str) -> Result<Self, TomlError> {
         let study: Self = from_toml(text)?;
         study.check().map_err(|error| error.located(text))?;

@@ -43,13 +43,13 @@ pub struct Subject {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseSubjectError {
     /// Nothing before the first colon.
-    #[error("the subject '{0}' names no file system; write it like ext4 or ext4:mount=noatime")]
+    #[error("the subject '{0}' names no file system; use for example ext4 or ext4:mount=noatime")]
     NoFileSystem(String),
     /// `mkfs=` or `mount=` without a value, or an empty part.
-    #[error("the subject '{0}' has an empty option; leave out what is behind the last colon")]
+    #[error("the subject '{0}' has an empty option; remove it and the colon before it")]
     EmptyOption(String),
     /// An unknown stage, or one with invalid values.
-    #[error("the subject '{subject}' has a stage that makes no sense")]
+    #[error("the subject '{subject}' has an invalid stage")]
     Stage {
         /// The subject.
         subject: String,
@@ -90,55 +90,46 @@ impl Subject {
     }
 
     /// How it is served and mounted again; `None` if it is used where it is mounted.
-    #[must_use]
     pub fn network(&self) -> Option<&Network> {
         self.network.as_ref()
     }
 
     /// The catalogue name of the file system; behind a protocol, of the local one.
-    #[must_use]
     pub fn fs(&self) -> &str {
         &self.fs
     }
 
     /// The lab of its guest kernel, if it names one.
-    #[must_use]
     pub fn kernel(&self) -> Option<&str> {
         self.kernel.as_deref()
     }
 
     /// The absolute path of its directory, if it is one of several directories.
-    #[must_use]
     pub fn directory(&self) -> Option<&str> {
         self.directory.as_deref()
     }
 
     /// Arguments for mkfs, one word each.
-    #[must_use]
     pub fn mkfs_arguments(&self) -> &[String] {
         &self.mkfs
     }
 
     /// Mount options, one word each.
-    #[must_use]
     pub fn mount_options(&self) -> &[String] {
         &self.mount
     }
 
     /// The stages before the phases, in this order.
-    #[must_use]
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
     /// True if it is the name of a file system and nothing else.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::plain(&self.fs)
     }
 
     /// The same fresh: without stages.
-    #[must_use]
     pub fn without_stages(&self) -> Self {
         Self {
             stages: Vec::new(),
@@ -147,7 +138,6 @@ impl Subject {
     }
 
     /// The same wherever it runs: without its kernel and its directory.
-    #[must_use]
     pub fn without_place(&self) -> Self {
         Self {
             kernel: None,
@@ -157,7 +147,6 @@ impl Subject {
     }
 
     /// The fill level after its stages, in percent; 0 without any.
-    #[must_use]
     pub fn filled_percent(&self) -> u8 {
         let shares = self.stages.iter().map(Stage::full_percent);
         shares.max().unwrap_or(0)

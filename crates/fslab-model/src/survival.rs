@@ -9,9 +9,21 @@ use crate::{Failure, PhaseSpec};
 
 /// What is wrong with a file.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FaultKind {
     /// Its name was durable, and is gone.
     Lost,
@@ -48,19 +60,8 @@ impl FaultKind {
     ];
 
     /// The fault in a word.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::Truncated => "truncated",
-            Self::Zeroed => "zeroed",
-            Self::Old => "old",
-            Self::Foreign => "foreign",
-            Self::Garbage => "garbage",
-            Self::Resurrected => "resurrected",
-            Self::Unreadable => "unreadable",
-            Self::Exposed => "exposed",
-        }
+        self.into()
     }
 }
 
@@ -127,7 +128,6 @@ impl StateKind {
     ];
 
     /// The kind in words.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prefix => "everything kept",
@@ -280,7 +280,6 @@ pub enum SurvivalOutcome {
 
 impl SurvivalOutcome {
     /// What is left; `None` if that was not judged.
-    #[must_use]
     pub fn judged(&self) -> Option<&Survival> {
         match self {
             Self::Judged { survival } => Some(survival),

@@ -80,7 +80,6 @@ pub enum PointValue {
 
 impl PointValue {
     /// The number, in either case.
-    #[must_use]
     pub fn number(self) -> u64 {
         match self {
             Self::Count(number) | Self::Bytes(number) => number,
@@ -119,7 +118,7 @@ pub enum SweepError {
     #[error("the dimension '{0}' has no value")]
     NoValue(String),
     /// An invalid size.
-    #[error("the dimension '{dimension}' has the value {value:?}")]
+    #[error("the dimension '{dimension}' has the invalid value {value:?}")]
     Size {
         /// The dimension.
         dimension: String,
@@ -130,10 +129,13 @@ pub enum SweepError {
         source: ParseBytesError,
     },
     /// A range that never ends, or has both sizes and numbers.
-    #[error("the range of the dimension '{0}' needs a factor of 2 or more, and ends of one unit")]
+    #[error(
+        "the range of the dimension '{0}' needs a factor of 2 or more, and the same unit at both \
+         ends"
+    )]
     Range(String),
     /// An invalid condition.
-    #[error("the condition {0:?} is not two dimensions with <= or < between them")]
+    #[error("the condition {0:?} must be two dimensions with <= or < between them")]
     Condition(String),
     /// Too many points.
     #[error("it has more than {POINTS_MAX} points")]
@@ -143,9 +145,6 @@ pub enum SweepError {
 impl Sweep {
     /// Every combination that the condition allows; the last dimension changes fastest. `scale` is
     /// at most 1, and ends scaled ranges earlier, though never before their first value.
-    ///
-    /// # Errors
-    /// [`SweepError`], with the name of the dimension.
     pub fn points(&self, scale: f64) -> Result<Vec<Point>, SweepError> {
         if self.dimensions.is_empty() {
             return Err(SweepError::NoDimension);

@@ -90,7 +90,6 @@ impl TomlError {
 
     /// Adds the position of the key in `text`, of the last one if several have this path; for a
     /// missing key, the position of its table.
-    #[must_use]
     pub fn located(mut self, text: &str) -> Self {
         let mut found: Option<(usize, Range<usize>)> = None;
         visit_text(text, &mut |path, span, _| {
@@ -104,14 +103,12 @@ impl TomlError {
     }
 
     /// The error without its position, for a text that no user wrote.
-    #[must_use]
     pub fn without_position(self) -> Self {
         let position = None;
         Self { position, ..self }
     }
 
     /// The error that serde's `message` describes, about the value at `path`.
-    #[must_use]
     pub fn of_serde(mut path: Vec<String>, message: &str) -> Self {
         match Message::read(message) {
             Message::UnknownKey { key, known } => {
@@ -156,14 +153,11 @@ fn nearest_hint(name: &str, known: &[&str]) -> Option<String> {
     match nearest_name(name, known.iter().copied()) {
         Some(nearest) => Some(did_you_mean(nearest)),
         None if known.is_empty() => None,
-        None => Some(format!("known are {}", known.join(", "))),
+        None => Some(format!("expected one of {}", known.join(", "))),
     }
 }
 
 /// Checks the version in the key `format` of a file.
-///
-/// # Errors
-/// If this fslab, whose newest is `newest`, does not read version `found`.
 pub fn check_format(found: u32, newest: u32) -> Result<(), TomlError> {
     let known = match newest {
         1 => "version 1".to_owned(),
@@ -172,16 +166,13 @@ pub fn check_format(found: u32, newest: u32) -> Result<(), TomlError> {
     match (1..=newest).contains(&found) {
         true => Ok(()),
         false => {
-            let problem = format!("version {found}, and this fslab reads {known}");
+            let problem = format!("version {found}, but this fslab reads {known}");
             Err(TomlError::new(["format"], problem))
         }
     }
 }
 
 /// Reads a TOML text as a `T`.
-///
-/// # Errors
-/// [`TomlError`], with the position and the key.
 pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| TomlError::of_toml(text, &error))
 }
@@ -291,7 +282,7 @@ mod tests {
         assert_eq!(hint.as_deref(), Some("did you mean 'kind'?"));
         let (message, hint) = error("size = 1\nqqqqqqq = 2\n");
         assert_eq!(message, "line 2, column 1: qqqqqqq: unknown key");
-        assert_eq!(hint.as_deref(), Some("known are size, phase"));
+        assert_eq!(hint.as_deref(), Some("expected one of size, phase"));
     }
 
     #[test]

@@ -60,7 +60,6 @@ pub struct Placement {
 
 impl TrialTask {
     /// The complete specification of the trial.
-    #[must_use]
     pub fn placed(self, placement: Placement) -> TrialSpec {
         TrialSpec {
             format: FORMAT_VERSION,

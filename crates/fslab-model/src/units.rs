@@ -38,19 +38,16 @@ pub struct Bytes(pub u64);
 
 impl Bytes {
     /// `count` kibibytes (1024 bytes).
-    #[must_use]
     pub const fn kib(count: u64) -> Self {
         Self(count << 10)
     }
 
     /// `count` mebibytes.
-    #[must_use]
     pub const fn mib(count: u64) -> Self {
         Self(count << 20)
     }
 
     /// `count` gibibytes.
-    #[must_use]
     pub const fn gib(count: u64) -> Self {
         Self(count << 30)
     }
@@ -60,14 +57,17 @@ impl Bytes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseBytesError {
     /// It does not begin with a number.
-    #[error("'{0}' is not a size: a number and a unit are needed, like 4KiB, 256MiB or 20GB")]
+    #[error(
+        "'{0}' is not a size: a number and a unit are needed, for example 4KiB, 256MiB or 20GB"
+    )]
     NotANumber(String),
     /// A number without a unit.
     #[error("the size '{0}' has no unit; write {0}B, {0}KiB, {0}MiB or {0}GiB")]
     NoUnit(String),
     /// An unknown unit.
     #[error(
-        "the size '{text}' has the unknown unit '{unit}'; known are B, KiB, MiB, GiB, TiB, kB, MB, GB, TB"
+        "the size '{text}' has the unknown unit '{unit}'; the units are B, KiB, MiB, GiB, TiB, kB, \
+         MB, GB, TB"
     )]
     UnknownUnit {
         /// The text.
@@ -76,7 +76,7 @@ pub enum ParseBytesError {
         unit: String,
     },
     /// More than 2^64 - 1 bytes, or a fraction of a byte.
-    #[error("the size '{0}' is not an integral number of bytes below 16 EiB")]
+    #[error("the size '{0}' is not an integer number of bytes below 16 EiB")]
     OutOfRange(String),
 }
 
@@ -139,7 +139,6 @@ impl Bytes {
     }
 
     /// The size as one word for a command line, like `300MiB`, which reads back exactly.
-    #[must_use]
     pub fn to_argument(self) -> String {
         let (number, unit) = self.in_integral_units().unwrap_or((self.0, "B"));
         format!("{number}{unit}")
@@ -177,7 +176,7 @@ impl<'de> Deserialize<'de> for Bytes {
             type Value = Bytes;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a size such as \"4KiB\"")
+                f.write_str("a size, for example \"4KiB\"")
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Bytes, E> {
@@ -213,7 +212,6 @@ pub enum Share {
 
 impl Share {
     /// The share of `size` in bytes, rounded down to a multiple of 1 MiB from 1 MiB on.
-    #[must_use]
     pub fn of(self, size: Bytes) -> Bytes {
         match self {
             Self::Fixed(bytes) => bytes,
@@ -292,7 +290,6 @@ fn decimal_prefix(value: f64) -> (f64, &'static str) {
 }
 
 /// A duration of `ns` nanoseconds to three significant digits: `812 ns`, `1.24 ms`, `3.50 s`.
-#[must_use]
 pub fn format_ns(ns: f64) -> String {
     for (limit, unit) in [(1e9, "s"), (1e6, "ms"), (1e3, "µs")] {
         if ns.abs() >= limit * 0.9995 {

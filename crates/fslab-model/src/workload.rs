@@ -44,9 +44,6 @@ pub struct WorkloadDefinition {
 
 impl WorkloadDefinition {
     /// Reads a file of `workloads/`.
-    ///
-    /// # Errors
-    /// [`TomlError`], with the position and the key.
     pub fn from_toml(text: &str) -> Result<Self, TomlError> {
         let definition: Self = from_toml(text)?;
         definition.check().map_err(|error| error.located(text))?;
@@ -54,15 +51,11 @@ impl WorkloadDefinition {
     }
 
     /// The workload as a TOML file.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("it was read from TOML")
     }
 
     /// Checks version, name and the length of the texts.
-    ///
-    /// # Errors
-    /// [`TomlError`] without a position.
     pub fn check(&self) -> Result<(), TomlError> {
         check_format(self.format, FORMAT_VERSION)?;
         if !Self::is_name(&self.name) {
@@ -85,7 +78,6 @@ impl WorkloadDefinition {
     }
 
     /// True if `name` is valid for a workload and its file.
-    #[must_use]
     pub fn is_name(name: &str) -> bool {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         (1..=NAME_LENGTH_MAX).contains(&name.len())

@@ -74,7 +74,7 @@ impl Side<'_> {
             peer.host = host;
             peer.last_message = Instant::now();
         }
-        let folder = tempfile::tempdir().map_err(failed("make a temporary folder"))?;
+        let folder = tempfile::tempdir().map_err(failed("make a temporary directory"))?;
         let socket = folder.path().join("workers");
         let listener = UnixListener::bind(&socket).map_err(failed("make a socket"))?;
         let arguments = arguments(
@@ -156,7 +156,7 @@ impl Side<'_> {
             match (kind, &peer.connection) {
                 (Kind::Data, Some((_, connection))) => {
                     if !connection.send(payload) {
-                        let why = "sends without end";
+                        let why = "sends data without end";
                         self.give_up(rank, why);
                     }
                 }
@@ -171,14 +171,17 @@ impl Side<'_> {
         let is_silent = |peer: &Peer| peer.alive && peer.last_message.elapsed() > SILENCE_MAX;
         let ranks = (1..).zip(&self.peers);
         let silent: Vec<Rank> = ranks.filter(|it| is_silent(it.1)).map(|it| it.0).collect();
-        let why = format!("is silent for {} s", SILENCE_MAX.as_secs());
+        let why = format!("has been silent for {} s", SILENCE_MAX.as_secs());
         silent.into_iter().for_each(|rank| self.give_up(rank, &why));
     }
 
     /// Closes the connection of a rank: the conductor goes on without.
     fn give_up(&mut self, rank: Rank, why: &str) {
         let peer = self.peer(rank);
-        eprintln!("warning: rank {rank} on {} {why}: given up", peer.host);
+        eprintln!(
+            "warning: rank {rank} on {} {why}; continuing without it",
+            peer.host
+        );
         peer.alive = false;
         if let Some((stream, _)) = peer.connection.take() {
             let _ = stream.shutdown(Shutdown::Both);
@@ -234,7 +237,7 @@ pub(crate) fn greet(link: &Link) -> Result<Vec<String>, String> {
     let mut hosts = vec![own.host.clone(); silent.len() + 1];
     while !silent.is_empty() {
         if Instant::now() > until {
-            return Err(format!("no word from the ranks {silent:?}"));
+            return Err(format!("the ranks {silent:?} do not respond"));
         }
         let Some((rank, kind, payload)) = link.receive() else {
             std::thread::sleep(POLL_INTERVAL);
@@ -242,7 +245,8 @@ pub(crate) fn greet(link: &Link) -> Result<Vec<String>, String> {
         };
         if kind == Kind::Hello {
             let hello = Hello::of_text(&String::from_utf8_lossy(&payload));
-            let hello = hello.ok_or(format!("rank {rank} has another fslab-mpi"))?;
+            let hello =
+                hello.ok_or(format!("rank {rank} runs a different version of fslab-mpi"))?;
             own.ensure_same(rank, &hello).map_err(|why| {
                 format!("{why}\n  hint: install one build of fslab on every machine")
             })?;
@@ -296,8 +300,8 @@ pub(crate) fn with_own(given: Vec<OsString>, own: Vec<OsString>) -> Result<Vec<O
     let is_command = |word: &OsString| COMMANDS.iter().any(|command| word == *command);
     let Some(place) = given.iter().position(is_command) else {
         return Err(
-            "fslab-mpi runs studies: fslab-mpi run STUDY or fslab-mpi compare SUBJECTS\n  \
-                    hint: for everything else use `fslab`"
+            "fslab-mpi only runs studies: fslab-mpi run STUDY, or fslab-mpi compare SUBJECTS\n  \
+             hint: use `fslab` for everything else"
                 .into(),
         );
     };

@@ -77,14 +77,14 @@ impl Exchange {
             let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
             let kind = head[0];
             if ![EXCHANGE, FAILED, GATHER].contains(&kind) || length > BYTES_MAX {
-                sent.extend(self.lose(rank, "its trial sent what is no message"));
+                sent.extend(self.lose(rank, "its trial sent a malformed message"));
                 break;
             }
             if place.bytes.len() < HEAD_BYTES + length {
                 break;
             }
             if place.said.len() == WAITING_MAX {
-                sent.extend(self.lose(rank, "its trial does not wait for answers"));
+                sent.extend(self.lose(rank, "its trial sends without waiting for answers"));
                 break;
             }
             let rest = place.bytes.split_off(HEAD_BYTES + length);
@@ -189,7 +189,7 @@ impl Exchange {
         let gathers = |it: &Place| matches!(it.said.front(), Some(Said::Gather(_)));
         let first = gathers(&self.places[0]);
         let other = self.places.iter().find(|it| gathers(it) != first);
-        other.map(|place| of(place, "its trial is at another step than that of rank 0"))
+        other.map(|place| of(place, "its trial is at a different step than rank 0's"))
     }
 
     /// What all get, when all have asked for the same.
@@ -302,7 +302,7 @@ mod tests {
     fn a_lost_rank_ends_every_exchange_with_its_reason() {
         let mut exchange = of_two();
         exchange.lose(1, "its fslab has ended");
-        assert_eq!(exchange.lose(1, "it is silent"), [], "once");
+        assert_eq!(exchange.lose(1, "it has been silent"), [], "once");
         for _ in 0..2 {
             let sent = exchange.take(0, &message(EXCHANGE, b"0"));
             assert_eq!(
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(exchange.take(1, &message(EXCHANGE, b"x")), []);
         assert!(exchange.places[1].bytes.is_empty() && exchange.places[1].said.is_empty());
         let sent = exchange.take(0, &message(EXCHANGE, b"0"));
-        let why = b"rank 1 on b: its trial does not wait for answers";
+        let why = b"rank 1 on b: its trial sends without waiting for answers";
         assert_eq!(sent, [(0, message(GONE, why))]);
     }
 
@@ -334,11 +334,11 @@ mod tests {
         let mut exchange = of_two();
         exchange.take(0, &message(EXCHANGE, b""));
         let sent = exchange.take(1, &message(GATHER, b""));
-        let why = b"rank 1 on b: its trial is at another step than that of rank 0";
+        let why = b"rank 1 on b: its trial is at a different step than rank 0's";
         assert_eq!(sent, [(0, message(GONE, why)), (1, message(GONE, why))]);
         exchange.take(0, &message(EXCHANGE, b""));
         let sent = exchange.take(1, &[9, 0, 0, 0, 0]);
         assert!(sent.contains(&(0, vec![OTHER_FAILED])));
-        assert!(String::from_utf8_lossy(&sent[1].1).contains("no message"));
+        assert!(String::from_utf8_lossy(&sent[1].1).contains("malformed message"));
     }
 }

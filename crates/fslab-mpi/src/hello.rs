@@ -53,9 +53,6 @@ impl Hello {
     }
 
     /// Whether a rank with `other` runs the trials of this one.
-    ///
-    /// # Errors
-    /// Why not, naming the rank.
     pub(crate) fn ensure_same(&self, rank: i32, other: &Self) -> Result<(), String> {
         let Self {
             host,
@@ -74,8 +71,8 @@ impl Hello {
         }
         if *digest != self.digest {
             return Err(format!(
-                "rank {rank} on {host} has another build of {fslab} than rank 0: sha256 {:.12} and \
-                 {:.12}",
+                "rank {rank} on {host} has a different build of {fslab} than rank 0: sha256 {:.12} \
+                 and {:.12}",
                 digest, self.digest
             ));
         }

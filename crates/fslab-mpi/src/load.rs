@@ -102,7 +102,7 @@ impl<'a> Side<'a> {
     /// Rank 0 knows all ranks after this, and each rank its clock.
     /// `None` if rank 0 has ended the job.
     fn open(link: &'a Link) -> Result<Option<(Self, tempfile::TempDir)>, String> {
-        let folder = tempfile::tempdir().map_err(failed("make a temporary folder"))?;
+        let folder = tempfile::tempdir().map_err(failed("make a temporary directory"))?;
         let socket = folder.path().join("trials");
         let listener = UnixListener::bind(&socket).map_err(failed("make a socket"))?;
         let (sender, events) = mpsc::channel();
@@ -186,7 +186,7 @@ impl<'a> Side<'a> {
         if self.exchange.is_none() {
             return Ok(None);
         }
-        let folder = tempfile::tempdir().map_err(failed("make a temporary folder"))?;
+        let folder = tempfile::tempdir().map_err(failed("make a temporary directory"))?;
         let socket = folder.path().join("workers");
         let listener = UnixListener::bind(&socket).map_err(failed("make a socket"))?;
         let given = std::env::args_os().skip(1).collect();
@@ -454,7 +454,7 @@ impl<'a> Side<'a> {
                 return None;
             }
             let rank = self.link.rank();
-            eprintln!("error: rank {rank}: rank 0 is silent: the job ends here");
+            eprintln!("error: rank {rank}: rank 0 does not respond; this rank ends");
             self.end_worker();
             return Some(Ended {
                 code: 4,
@@ -465,7 +465,7 @@ impl<'a> Side<'a> {
             if self.last_messages[rank].elapsed() <= SILENCE_MAX {
                 continue;
             }
-            let why = format!("it is silent for {limit} s");
+            let why = format!("it has been silent for {limit} s");
             let sent = self.exchange.as_mut().map(|it| it.lose(rank, &why));
             self.deliver(sent.unwrap_or_default());
         }

@@ -40,7 +40,7 @@ struct Ended {
 
 fn main() -> ExitCode {
     let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
-        eprintln!("error: MPI was initialised before");
+        eprintln!("error: MPI is already initialised");
         return ExitCode::from(4);
     };
     let world = universe.world();

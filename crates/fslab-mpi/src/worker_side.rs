@@ -108,7 +108,7 @@ pub(crate) fn relay(link: &Link) -> Ended {
         }
         if last_message.elapsed() > SILENCE_MAX {
             eprintln!(
-                "error: rank {}: rank 0 is silent: the job ends here",
+                "error: rank {}: rank 0 does not respond; this rank ends",
                 link.rank()
             );
             side.end();

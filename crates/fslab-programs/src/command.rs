@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use fslab_engine::{EngineKind, RunContext};
-use fslab_job::{Finished, Job, RunError, Size, ensure_inside};
-use fslab_model::{Brings, Bytes, InputPlace};
+use fslab_job::{Finished, Job, RunError, ensure_inside};
+use fslab_model::{Brings, Bytes, InputPlace, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub(crate) struct CommandParameters {
     argv: Script,
     /// Its working directory and home, below the root; created if missing.
     directory: PathBuf,
-    /// Its folder for temporary files, below the root; created if missing.
+    /// Its directory for temporary files, below the root; created if missing.
     temporary: PathBuf,
     /// Environment variables besides PATH, HOME, TMPDIR and LC_ALL=C.
     environment: BTreeMap<String, String>,

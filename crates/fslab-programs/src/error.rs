@@ -37,7 +37,7 @@ impl ProgramError {
         match kind {
             FailureKind::MissingTool => {
                 let places = fslab_sys::PLAIN_PATH;
-                error.hint(format!("programs are looked for in {places}"))
+                error.hint(format!("programs are searched for in {places}"))
             }
             _ => error,
         }
@@ -88,7 +88,6 @@ impl ProgramError {
     }
 
     /// Adds a program's output, if any.
-    #[must_use]
     pub(crate) fn printed(mut self, output: &str) -> Self {
         let output = output.trim_end();
         if !output.is_empty() {
@@ -98,7 +97,6 @@ impl ProgramError {
     }
 
     /// Adds advice.
-    #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self(self.0.hint(hint))
     }

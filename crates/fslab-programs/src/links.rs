@@ -1,6 +1,6 @@
 //! Checks symbolic links before a program is started. Unlike fslab's own calls, a program is not
-//! confined to the tree: if an earlier phase created links that fslab has not chosen, the folders
-//! of a program must have none that leads out of them.
+//! confined to the tree: if an earlier phase created links that fslab has not chosen, the
+//! directories of a program must have none that leads out of them.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use fslab_engine::RunContext;
 use super::error::ProgramError;
 
 /// Refuses `folder`, a path below the root, if a link on its path, or one below it, may lead out.
-/// A missing folder is accepted.
+/// A missing directory is accepted.
 ///
 /// A target with `..` counts as leading out, since that depends on other links.
 pub(crate) fn ensure_links_stay_inside(
@@ -60,7 +60,7 @@ fn leads_out(link: &Path) -> Result<bool, ProgramError> {
 
 fn refused(link: &Path) -> ProgramError {
     let text = format!(
-        "cannot start a program in a folder with the link {}",
+        "cannot start a program in a directory with the link {}",
         link.display()
     );
     ProgramError::other(text).hint(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The program `name` in the system's folders of programs.
+/// The program `name` in the system's directories of programs.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let mut folders = std::env::split_paths(fslab_sys::PLAIN_PATH);
     folders.find_map(|folder| fslab_sys::os::program_in(&folder, name))

@@ -59,7 +59,6 @@ impl Permission {
 
 /// `text` with control and bidirectional characters escaped, and shortened with a count of the
 /// characters left out.
-#[must_use]
 pub fn shown_text(text: &str) -> String {
     let count = text.chars().count();
     let kept = text.chars().take(SHOWN_MAX);

@@ -52,8 +52,11 @@ const CLIENTS_MAX: u32 = 256;
 const SYNTHETIC_NS: u64 = 2_000_000;
 
 /// What a transaction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 enum Script {
     /// pgbench's default, as in TPC-B: three updates, a select and an insert.
     TpcbLike,
@@ -65,11 +68,7 @@ enum Script {
 
 impl Script {
     fn as_str(self) -> &'static str {
-        match self {
-            Self::TpcbLike => "tpcb-like",
-            Self::SimpleUpdate => "simple-update",
-            Self::SelectOnly => "select-only",
-        }
+        self.into()
     }
 }
 
@@ -77,7 +76,7 @@ impl Script {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PgbenchParameters {
-    /// The folder of the database, below the root.
+    /// The directory of the database, below the root.
     directory: PathBuf,
     /// Size of the tables: 100,000 accounts each.
     #[schemars(range(min = 1, max = SCALE_MAX))]
@@ -161,7 +160,7 @@ impl PgbenchParameters {
     }
 }
 
-/// The folder with all programs of the newest installed version.
+/// The directory with all programs of the newest installed version.
 fn program_folder() -> Option<PathBuf> {
     let has_all = |folder: &PathBuf| PROGRAMS.iter().all(|name| folder.join(name).is_file());
     let versions = std::fs::read_dir(VERSIONS).into_iter().flatten().flatten();
@@ -183,9 +182,9 @@ struct Database<'a> {
     parameters: &'a PgbenchParameters,
     context: &'a RunContext,
     session: Session,
-    /// The folder of the programs.
+    /// The directory of the programs.
     programs: PathBuf,
-    /// The folder of the socket, which is not on the file system that is measured.
+    /// The directory of the socket, which is not on the file system that is measured.
     sockets: PrivateFolder,
 }
 
@@ -205,7 +204,7 @@ impl<'a> Database<'a> {
             session: Session::open(context, permission, directory, &directory.join("tmp"))?,
             programs,
             sockets: sockets
-                .map_err(|error| ProgramError::io("make a folder in", &elsewhere, &error))?,
+                .map_err(|error| ProgramError::io("make a directory in", &elsewhere, &error))?,
         })
     }
 

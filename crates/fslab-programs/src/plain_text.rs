@@ -9,9 +9,6 @@ use std::path::Path;
 const PLAIN: &str = "/._-+@=,:~ ";
 
 /// The text of `path`.
-///
-/// # Errors
-/// A message on the first character that is not plain.
 pub(crate) fn plain_text(path: &Path) -> Result<&str, String> {
     let shown = || path.display().to_string().escape_debug().to_string();
     let Some(text) = path.to_str() else {

@@ -1,5 +1,5 @@
-//! A folder of the trial that is not on the measured file system: a server's configuration, log and
-//! socket, or a program that cannot be run where it was built.
+//! A directory of the trial that is not on the measured file system: a server's configuration, log
+//! and socket, or a program that cannot be run where it was built.
 
 use fslab_sys::os::DirBuilderExt;
 use fslab_sys::os::MetadataExt;
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::{ProcessIdentity, Signal};
 
-/// Prefix of such folders; the process id follows.
+/// Prefix of such directories; the process id follows.
 const PREFIX: &str = "fslab-web-";
 
-/// A folder that is removed when it is dropped.
+/// A directory that is removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
-    /// Creates one in the system's temporary folder. Removes those of killed processes, and ends
+    /// Creates one in the system's temporary directory. Removes those of killed processes, and ends
     /// the servers that they left running.
     pub(super) fn make() -> io::Result<Self> {
         Self::make_below(&std::env::temp_dir())
@@ -54,15 +54,14 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes the folders that killed trials left in the folder of temporary files, ends the servers
-/// that they left running, and returns the folders. Other users' folders stay.
-#[must_use]
+/// Removes the directories that killed trials left in the directory of temporary files, ends the
+/// servers that they left running, and returns the directories. Other users' directories stay.
 pub fn remove_stale_folders() -> Vec<PathBuf> {
     // What cannot be listed has nothing of this user's, or is reported when a server starts.
     remove_stale(&std::env::temp_dir()).unwrap_or_default()
 }
 
-/// Removes the folders of processes that no longer exist, and returns them.
+/// Removes the directories of processes that no longer exist, and returns them.
 fn remove_stale(parent: &Path) -> io::Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     for entry in fs::read_dir(parent)? {
@@ -86,8 +85,8 @@ fn remove_stale(parent: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(removed)
 }
 
-/// True if `path` is a folder, not a link, of this user that no other user may access: in a shared
-/// temporary folder, other users may have created it.
+/// True if `path` is a directory, not a link, of this user that no other user may access: in a
+/// shared temporary directory, other users may have created it.
 fn is_own_folder(path: &Path) -> bool {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return false;
@@ -130,7 +129,7 @@ mod tests {
         for folder in [&stale, &foreign] {
             private.create(folder).expect("made");
         }
-        // Folders that other users may have made: one that all may write, and a link.
+        // Directories that other users may have made: one that all may write, and a link.
         let open = parent.path().join(format!("{PREFIX}{}-1", u32::MAX));
         fs::create_dir(&open).expect("made");
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("ours");

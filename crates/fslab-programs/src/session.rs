@@ -21,11 +21,11 @@ const KEPT_BYTES: usize = 64 << 10;
 /// Time between SIGTERM and SIGKILL.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Folders and environment of programs.
+/// Directories and environment of programs.
 pub(crate) struct Session {
     /// Working directory and home; programs see its path outside of the confinement.
     pub(crate) directory: PathBuf,
-    /// Folder for temporary files.
+    /// Directory for temporary files.
     pub(crate) temporary: PathBuf,
     /// Variables added to the clean environment.
     pub(crate) environment: BTreeMap<String, String>,

@@ -33,7 +33,7 @@ pub(crate) struct ReplayParameters {
     pub(crate) sha256: String,
     /// Delays between operations.
     pub(crate) pace: ReplayPace,
-    /// The folder of the replay, below the root.
+    /// The directory of the replay, below the root.
     pub(crate) directory: PathBuf,
     /// What the phase does.
     pub(crate) part: PhasePart,

@@ -57,7 +57,7 @@ pub(super) struct Played {
 }
 
 impl<'a> Player<'a> {
-    /// Opens the folder and prepares the shared state.
+    /// Opens the directory and prepares the shared state.
     pub(super) fn new(
         context: &'a RunContext,
         base: &'a Path,

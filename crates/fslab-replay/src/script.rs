@@ -138,7 +138,7 @@ pub(super) enum Subject {
 #[derive(Debug)]
 pub(super) enum LinkText {
     Plain(CString),
-    /// A path below the folder, whose path is prepended.
+    /// A path below the directory, whose path is prepended.
     Below(Vec<u8>),
 }
 

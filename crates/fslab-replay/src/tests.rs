@@ -12,7 +12,7 @@ use fslab_trace::{RecordRequest, Trace, TraceError, record};
 use super::parameters::ReplayParameters;
 use super::phase::replay;
 
-/// Records `script`, run by sh in a folder that `prepare` has filled; `None`, with a printed
+/// Records `script`, run by sh in a directory that `prepare` has filled; `None`, with a printed
 /// reason, if tracing is not possible here.
 fn recorded(folder: &Path, prepare: impl FnOnce(&Path), script: &str) -> Option<PathBuf> {
     let (root, scratch) = (folder.join("root"), folder.join("scratch"));

@@ -9,7 +9,6 @@ use crate::Reservations;
 /// A run as a chapter of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter<'a> {
-    /// The run.
     pub run: &'a RunRecord,
     /// Waived differences between its subjects, see [`fslab_compare::merge`].
     pub differences: &'a [String],
@@ -23,7 +22,6 @@ pub struct Chapter<'a> {
 
 impl<'a> Chapter<'a> {
     /// A run without additions.
-    #[must_use]
     pub fn of(run: &'a RunRecord) -> Self {
         Self {
             run,
@@ -35,28 +33,24 @@ impl<'a> Chapter<'a> {
     }
 
     /// Adds the differences between its subjects.
-    #[must_use]
     pub fn with_differences(mut self, differences: &'a [String]) -> Self {
         self.differences = differences;
         self
     }
 
     /// Adds how rates grow with the number of ranks.
-    #[must_use]
     pub fn with_scaling(mut self, scaling: Option<&'a Scaling>) -> Self {
         self.scaling = scaling;
         self
     }
 
     /// Adds the claims and published values of the study's original.
-    #[must_use]
     pub fn with_original(mut self, original: Option<&'a Original>) -> Self {
         self.original = original;
         self
     }
 
     /// Adds what speaks for or against its subjects beside their speed.
-    #[must_use]
     pub fn with_reservations(mut self, reservations: &'a Reservations) -> Self {
         self.reservations = Some(reservations);
         self

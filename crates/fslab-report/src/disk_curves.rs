@@ -14,7 +14,6 @@ const GAP: (f64, f64) = (28.0, 20.0);
 const LABELS_MAX: f64 = 7.0;
 
 /// The curves and the table below them as a self-contained SVG file, in light and dark colours.
-#[must_use]
 pub fn disk_curves(title: &str, curves: &[Curve], table: &Table, notes: &[String]) -> String {
     let panels: Vec<Drawing> = curves.iter().filter_map(panel).collect();
     let parts = [
@@ -90,20 +89,17 @@ pub struct CurveAxis {
 
 impl CurveAxis {
     /// The place of a figure, between the two ends that the axis was made for.
-    #[must_use]
     pub fn at(&self, value: f64) -> f64 {
         self.axis.at(value)
     }
 
     /// The places of the ticks, and their labels.
-    #[must_use]
     pub fn labels(&self) -> Vec<(f64, String)> {
         let ticks = self.ticks.iter();
         ticks.map(|tick| self.axis.label(*tick)).collect()
     }
 
     /// The title, with the unit.
-    #[must_use]
     pub fn title(&self) -> String {
         self.axis.title()
     }
@@ -111,7 +107,6 @@ impl CurveAxis {
 
 /// The horizontal axis of a curve from 0 to the last of `columns`, and the vertical one from the
 /// last of `rows` to 0. `None` without points.
-#[must_use]
 pub fn curve_axes(curve: &Curve, columns: usize, rows: usize) -> Option<(CurveAxis, CurveAxis)> {
     let points = || curve.lines.iter().flat_map(|line| &line.points);
     let xs = distinct(points().map(|point| point.x));

@@ -21,9 +21,8 @@ pub enum ReportError {
     #[error("cannot write the run as JSON")]
     Json(#[from] serde_json::Error),
     /// The run does not suit the layout.
-    #[error("the layout of {layout} needs {wanted}")]
+    #[error("{layout}'s layout needs {wanted}")]
     Layout {
-        /// The layout.
         layout: &'static str,
         /// What it requires.
         wanted: String,

@@ -15,7 +15,6 @@ pub struct Figure {
 }
 
 /// All definitions, in the order of docs/figures.md.
-#[must_use]
 pub fn figures() -> Vec<Figure> {
     let (mut figures, mut part) = (Vec::<Figure>::new(), String::new());
     for line in TEXT.lines() {
@@ -48,7 +47,6 @@ impl Figure {
     }
 
     /// The text under `label`.
-    #[must_use]
     pub fn line(&self, label: &str) -> Option<&str> {
         let found = self.lines.iter().find(|(known, _)| known == label);
         found.map(|(_, text)| text.as_str())

@@ -59,7 +59,6 @@ impl Table {
     ///
     /// If all figures of a column have one unit, the unit is in the head; otherwise each figure has
     /// its own.
-    #[must_use]
     pub fn to_latex(&self, label: &str) -> String {
         let units: Vec<Option<&str>> = (0..self.columns.len()).map(|at| self.unit(at)).collect();
         let caption = format!(

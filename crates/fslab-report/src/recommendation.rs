@@ -45,13 +45,12 @@ pub struct Answer {
 }
 
 /// The answer that a run gives; `None` if its study recommends nothing, or nothing was run.
-#[must_use]
 pub fn answer(analysis: &Analysis, reservations: &Reservations) -> Option<Answer> {
     let recommendation = Recommendation::of(analysis)?;
     let question = analysis.run.header.plan.question.as_ref();
     let writer = Writer {
         analysis,
-        names: analysis.subjects().map(name).collect(),
+        names: analysis.run.header.plan.subjects.iter().map(name).collect(),
         recommendation: &recommendation,
     };
     Some(Answer {

@@ -41,9 +41,7 @@ pub enum SentenceKind {
 /// One sentence of the summary, with its full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// Its kind.
     pub kind: SentenceKind,
-    /// Its text.
     pub text: String,
 }
 
@@ -54,10 +52,9 @@ impl fmt::Display for Sentence {
 }
 
 /// The summary of a run.
-#[must_use]
 pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
     let writer = SummaryWriter {
-        names: analysis.subjects().map(name).collect(),
+        names: analysis.run.header.plan.subjects.iter().map(name).collect(),
         analysis,
     };
     let mut sentences = vec![writer.outcome()];
@@ -78,7 +75,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
 /// The sentence on one phase, for its part of the report; `None` if there is nothing to compare.
 pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sentence> {
     let writer = SummaryWriter {
-        names: analysis.subjects().map(name).collect(),
+        names: analysis.run.header.plan.subjects.iter().map(name).collect(),
         analysis,
     };
     let comparison = phase.comparison.as_ref()?;
@@ -193,7 +190,9 @@ impl SummaryWriter<'_> {
         match failed.as_slice() {
             [] => {}
             [(trial, failure), more @ ..] => {
-                let (subject, repeat) = (name(&trial.subject), trial.trial.repeat + 1);
+                let name = self.names.get(trial.trial.cell.0 as usize);
+                let subject = name.map_or_else(|| trial.subject.to_string(), Clone::clone);
+                let repeat = trial.trial.repeat + 1;
                 let reason = failure.to_string();
                 let reason = reason.trim_end_matches('.');
                 match more.len() {

@@ -20,7 +20,6 @@ pub enum Cells {
 
 impl Cells {
     /// The text as a cell.
-    #[must_use]
     pub fn cell(self, text: &str) -> Cow<'_, str> {
         match self {
             // A text that only looks guarded gets a further apostrophe, or it would lose its own.
@@ -44,7 +43,6 @@ impl Cells {
 const GUARD: char = '\'';
 
 /// The text of a cell that [`Cells::Guarded`] wrote.
-#[must_use]
 pub fn unguarded(cell: &str) -> &str {
     match cell.strip_prefix(GUARD) {
         Some(text) if begins_formula(text.trim_start_matches(GUARD)) => text,

@@ -29,7 +29,6 @@ pub enum Tone {
 /// A column's head.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Its title.
     pub title: String,
     /// A common title of adjacent columns, such as "Latency".
     pub group: Option<String>,
@@ -41,14 +40,11 @@ pub struct Column {
     pub subject: Option<usize>,
 }
 
-/// A cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableCell {
-    /// Its text.
     pub text: String,
     /// A second, less important line, such as a ratio or a reason.
     pub detail: Option<String>,
-    /// Its tone.
     pub tone: Tone,
     /// Depth of a heat map's colour, 0 (far behind) to 9 (the best).
     pub heat: Option<u8>,
@@ -72,9 +68,7 @@ pub struct TableCell {
 pub struct Table {
     /// What it shows.
     pub caption: String,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows.
     pub rows: Vec<Vec<TableCell>>,
     /// Notes below it.
     pub notes: Vec<String>,
@@ -98,21 +92,18 @@ impl Column {
     }
 
     /// Adds a common title.
-    #[must_use]
     pub fn in_group(mut self, group: &str) -> Self {
         self.group = Some(group.to_owned());
         self
     }
 
     /// Sets the metric shown.
-    #[must_use]
     pub fn of(mut self, figure: &'static str) -> Self {
         self.figure = Some(figure);
         self
     }
 
     /// Sets the column's subject.
-    #[must_use]
     pub fn about(mut self, subject: usize) -> Self {
         self.subject = Some(subject);
         self
@@ -134,27 +125,23 @@ impl TableCell {
     }
 
     /// A cell without a figure.
-    #[must_use]
     pub fn nothing() -> Self {
         Self::new(crate::wording::NOTHING).tone(Tone::Weak)
     }
 
     /// Adds a second line.
-    #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
     /// Sets the tone.
-    #[must_use]
     pub fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
     /// Sets a heat map's colour for `share` in 0..=1.
-    #[must_use]
     pub fn heat(mut self, share: f64) -> Self {
         // The share is clamped, so the cast is exact.
         self.heat = Some((share.clamp(0.0, 1.0) * 9.0).round() as u8);
@@ -162,7 +149,6 @@ impl TableCell {
     }
 
     /// Sets the unrounded ratio to the best.
-    #[must_use]
     pub fn ratio(mut self, ratio: f64) -> Self {
         // A cast saturates, and ratios to the best are not far above 1.
         self.ratio = Some((ratio * 1e9).round() as u64);
@@ -170,35 +156,30 @@ impl TableCell {
     }
 
     /// Sets a bar for `share` in 0..=1 of the column's largest figure.
-    #[must_use]
     pub fn share(mut self, share: f64) -> Self {
         self.share = Some((share.clamp(0.0, 1.0) * 100.0).round() as u8);
         self
     }
 
     /// Marks a command or an identifier.
-    #[must_use]
     pub fn code(mut self) -> Self {
         self.code = true;
         self
     }
 
     /// Marks a badge.
-    #[must_use]
     pub fn badge(mut self) -> Self {
         self.badge = true;
         self
     }
 
     /// Sets the subject that the cell names.
-    #[must_use]
     pub fn about(mut self, subject: usize) -> Self {
         self.subject = Some(subject);
         self
     }
 
     /// Links to a part of the page.
-    #[must_use]
     pub fn leads_to(mut self, target: impl Into<String>) -> Self {
         self.target = Some(target.into());
         self
@@ -216,7 +197,6 @@ impl TableCell {
 
 impl Table {
     /// The table as GitHub-flavoured Markdown, with its caption above and its notes below.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let rule = |column: &Column| match column.align {
@@ -255,7 +235,6 @@ impl Table {
 
 impl Column {
     /// The title with that of its group.
-    #[must_use]
     pub fn full_title(&self) -> String {
         match &self.group {
             Some(group) => format!("{group} {}", self.title),
@@ -278,7 +257,6 @@ fn markdown_cell(cell: &TableCell) -> String {
 
 /// A text without Markdown's marks, for a part of a line: neither markup, nor HTML and its
 /// entities, nor what GitHub adds (strikethrough, mathematics).
-#[must_use]
 pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::new();
     for (at, letter) in text.char_indices() {

@@ -1,7 +1,7 @@
 //! Wording of figures and names, shared by sentences, tables and charts.
 
 use fslab_compare::{Comparison, EXACT_TOLERANCE, Standing};
-use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, Subject, Unit, format_ns};
+use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, SubjectPlan, Unit, format_ns};
 use fslab_stats::{Interval, Verdict};
 
 pub use fslab_compare::wording::{heading, list, percent, phase};
@@ -11,29 +11,6 @@ const ANY_RATIO: f64 = 1e6;
 
 /// The text for a missing figure.
 pub(crate) const NOTHING: &str = "–";
-
-/// Names of file systems as their makers write them; others are written as in the catalogue.
-const NAMES: [(&str, &str); 19] = [
-    ("affs", "AFFS"),
-    ("bcachefs", "bcachefs"),
-    ("btrfs", "Btrfs"),
-    ("exfat", "exFAT"),
-    ("f2fs", "F2FS"),
-    ("fat32", "FAT32"),
-    ("hfs", "HFS"),
-    ("hfs+", "HFS+"),
-    ("hpfs", "HPFS"),
-    ("jfs", "JFS"),
-    ("nilfs2", "NILFS2"),
-    ("ntfs-3g", "NTFS-3G"),
-    ("ntfs3", "NTFS3"),
-    ("reiser4", "Reiser4"),
-    ("udf", "UDF"),
-    ("ufs1", "UFS1"),
-    ("ufs2", "UFS2"),
-    ("xfs", "XFS"),
-    ("zfs", "ZFS"),
-];
 
 /// The verb of a workload, for sentences such as "ext4 reads at random 1.2 times as fast as XFS".
 const VERBS: [(&str, &str); 15] = [
@@ -55,13 +32,9 @@ const VERBS: [(&str, &str); 15] = [
 ];
 
 /// The subject's name in a sentence; complete if it has options or stages.
-#[must_use]
-pub fn name(subject: &Subject) -> String {
-    if !subject.is_plain() {
-        return subject.to_string();
-    }
-    let known = NAMES.iter().find(|(fs, _)| *fs == subject.fs());
-    known.map_or(subject.fs(), |(_, name)| name).to_owned()
+pub fn name(planned: &SubjectPlan) -> String {
+    let title = planned.title.clone().filter(|_| planned.subject.is_plain());
+    title.unwrap_or_else(|| planned.subject.to_string())
 }
 
 /// The verb of `workload`, if it has one.
@@ -74,14 +47,12 @@ pub(crate) fn verb(workload: &str) -> Option<&'static str> {
 }
 
 /// "1 trial", "3 trials".
-#[must_use]
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number as f64))
 }
 
 /// A ratio to about three digits: `0.012`, `0.83`, `1.21`, `12.3`, `1,234`.
-#[must_use]
 pub fn ratio(value: f64) -> String {
     let size = value.abs();
     if size >= 99.95 {
@@ -98,7 +69,6 @@ pub fn ratio(value: f64) -> String {
 }
 
 /// A sensitivity as "± 6.1 %".
-#[must_use]
 pub fn sensitivity(share: f64) -> String {
     match share < fslab_stats::RESOLUTION {
         true => "< 0.1 %".to_owned(),
@@ -107,13 +77,11 @@ pub fn sensitivity(share: f64) -> String {
 }
 
 /// A share as a setting: "5 %", "2.5 %".
-#[must_use]
 pub fn share(share: f64) -> String {
     percent(share).replace(".0 %", " %")
 }
 
 /// The rounds of a trial: "2 mounts of each file system, 3 iterations in each".
-#[must_use]
 pub fn rounds(rounds: Rounds) -> String {
     let Rounds { mounts, iterations } = rounds;
     format!(
@@ -124,7 +92,6 @@ pub fn rounds(rounds: Rounds) -> String {
 }
 
 /// "1.12 to 1.31"; "any" for an extremely wide interval.
-#[must_use]
 pub fn ratio_interval(interval: Interval) -> String {
     if interval.high / interval.low >= ANY_RATIO {
         return "any".to_owned();
@@ -133,7 +100,6 @@ pub fn ratio_interval(interval: Interval) -> String {
 }
 
 /// "faster", "the same within 5 %".
-#[must_use]
 pub fn verdict(verdict: Verdict) -> String {
     match verdict {
         Verdict::Faster => "faster".to_owned(),
@@ -145,7 +111,6 @@ pub fn verdict(verdict: Verdict) -> String {
 
 /// A subject's verdict against the best: "fastest", "best, not alone", "slower". `None` without a
 /// figure of the subject.
-#[must_use]
 pub fn verdict_on(comparison: &Comparison, subject: usize) -> Option<String> {
     let best = comparison.best?;
     let entry = comparison.entries.get(subject)?;
@@ -161,7 +126,6 @@ pub fn verdict_on(comparison: &Comparison, subject: usize) -> Option<String> {
 }
 
 /// A p-value to two digits: `0.43`, `0.012`, `< 0.0001`.
-#[must_use]
 pub fn p_value(p: f64) -> String {
     if p < 0.0001 {
         "< 0.0001".to_owned()
@@ -175,7 +139,6 @@ pub fn p_value(p: f64) -> String {
 }
 
 /// A ratio as a difference: "12.3 % above", "4.0 % below".
-#[must_use]
 pub fn away(times: f64) -> String {
     match times >= 1.0 {
         true => format!("{} above", percent(times - 1.0)),
@@ -203,7 +166,6 @@ pub(crate) fn thousands(value: f64) -> String {
 }
 
 /// A figure with its unit.
-#[must_use]
 pub fn figure(metric: &MetricDefinition, value: f64) -> String {
     match metric.unit {
         Unit::BytesPerSecond => Rate::Bytes(value).to_string(),
@@ -217,7 +179,6 @@ pub fn figure(metric: &MetricDefinition, value: f64) -> String {
 }
 
 /// An interval of figures, with one unit if both ends have the same: `400–431 MB/s`.
-#[must_use]
 pub fn figure_interval(metric: &MetricDefinition, interval: Interval) -> String {
     let (low, high) = (figure(metric, interval.low), figure(metric, interval.high));
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
@@ -320,12 +281,15 @@ mod tests {
 
     #[test]
     fn names_are_those_of_their_makers_and_options_stay() {
-        assert_eq!(name(&Subject::plain("xfs")), "XFS");
-        assert_eq!(name(&Subject::plain("hammer")), "hammer");
-        let options: Subject = "xfs:mkfs=-m reflink=0".parse().expect("a subject");
-        assert_eq!(name(&options), "xfs:mkfs=-m reflink=0");
-        let aged: Subject = "ext4:age=churn".parse().expect("a subject");
-        assert_eq!(name(&aged), "ext4:age=churn");
+        let planned = |text: &str, title: Option<&str>| SubjectPlan {
+            title: title.map(str::to_owned),
+            ..SubjectPlan::existing(text.parse().expect("a subject"))
+        };
+        assert_eq!(name(&planned("xfs", Some("XFS"))), "XFS");
+        assert_eq!(name(&planned("hammer", None)), "hammer");
+        for text in ["xfs:mkfs=-m reflink=0", "xfs:age=churn"] {
+            assert_eq!(name(&planned(text, Some("XFS"))), text);
+        }
     }
 
     #[test]

@@ -22,7 +22,6 @@ pub struct TooMuchError {
 
 impl TooMuchError {
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> String {
         self.hint.to_owned()
     }
@@ -53,7 +52,7 @@ pub(crate) fn demand(plan: &Plan) -> Result<(), TooMuchError> {
         what: "records in each trial (phases times mounts times iterations)",
         found: (plan.phases.len() as u64).saturating_mul(rounds),
         max: RECORDS_MAX,
-        hint: "ask for fewer mounts or iterations, or give its sweeps fewer points",
+        hint: "use fewer mounts or iterations, or sweeps with fewer points",
     })
 }
 

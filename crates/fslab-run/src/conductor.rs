@@ -57,7 +57,7 @@ pub struct RunOutcome {
 
 /// Hint for a lost device.
 const RESUME_HINT: &str =
-    "reconnect the device and repeat the command with --resume: it runs the missing trials";
+    "reconnect the device, then run the same command with --resume to run the missing trials";
 
 /// Why a run cannot continue.
 #[derive(Debug, thiserror::Error)]

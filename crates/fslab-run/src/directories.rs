@@ -13,16 +13,12 @@ pub enum DirectoryError {
     Unknown(#[from] CatalogueError),
     /// A subject with stages, where nothing is formatted.
     #[error("the subject '{subject}' cannot run in the venue 'dir', where nothing is formatted")]
-    Stages {
-        /// The subject.
-        subject: String,
-    },
+    Stages { subject: String },
     /// Subjects that are not what is mounted.
     #[error("cannot measure {subjects} in {dirs}, where {mounted} is mounted")]
     NotMounted {
         /// What was asked for.
         subjects: String,
-        /// The directories.
         dirs: String,
         /// The file systems there.
         mounted: String,
@@ -40,7 +36,6 @@ pub enum DirectoryError {
 
 impl DirectoryError {
     /// Kind of the failure.
-    #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::NotMounted { .. } => FailureKind::Unsupported,
@@ -49,16 +44,17 @@ impl DirectoryError {
     }
 
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown(catalogue) => catalogue.hint(),
-            Self::Stages { .. } => Some("leave out age= and fill=, or take another venue".into()),
+            Self::Stages { .. } => Some("leave out age= and fill=, or use another venue".into()),
             Self::NotMounted { mounted, .. } => Some(format!(
-                "name no subject to measure {mounted}; the venues loop, guest and sim format what \
-                 is named"
+                "to measure {mounted}, name no subject; to format the subjects, use the venue \
+                 loop, guest or sim"
             )),
-            Self::Same { .. } => Some("name it once; --repeats measures it more often".into()),
+            Self::Same { .. } => {
+                Some("name it once; use --repeats to measure it more often".into())
+            }
         }
     }
 }
@@ -108,6 +104,7 @@ impl<'a> Directory<'a> {
     fn planned(&self, is_alone: bool) -> SubjectPlan {
         let fs = &self.mount.fs_type;
         SubjectPlan {
+            title: fslab_fs::find(fs).ok().map(|entry| entry.title.to_owned()),
             network_mount: network_mount(&self.mount),
             ..SubjectPlan::existing(match is_alone {
                 true => Subject::plain(fs),
@@ -180,7 +177,7 @@ fn shared(first: &Directory, other: &Directory) -> Option<String> {
         None => format!("{first} and {second} are on the same file system"),
     };
     Some(format!(
-        "{what}: they share its space, and differ only by what applies to a directory, such as \
+        "{what}: they share its space, and differ only in settings per directory, for example \
          quotas, tiers or compression"
     ))
 }

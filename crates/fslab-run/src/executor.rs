@@ -43,7 +43,6 @@ impl Executor for Venue {
 }
 
 /// The request for a trial of a plan; `None` if the plan has no such cell.
-#[must_use]
 pub fn trial_request(
     run: &RunId,
     plan: &Plan,

@@ -21,7 +21,6 @@ pub struct NamedKernels {
 impl NamedKernels {
     /// The kernels of `subjects`, or of the study's if there are none. Invalid subjects and too
     /// many have none: [`crate::resolve`] reports them.
-    #[must_use]
     pub fn of(study: &Study, subjects: &[String]) -> Self {
         let asked = asked(study, subjects);
         if bounds::ensure_subjects(asked.len()).is_err() {
@@ -50,47 +49,37 @@ impl NamedKernels {
 pub enum KernelError {
     /// A venue without guests.
     #[error(
-        "the subject '{subject}' names a guest kernel, and in the venue '{venue}' the kernel is \
-         the machine's own"
+        "the subject '{subject}' names a guest kernel, but the venue '{venue}' uses this machine's \
+         kernel"
     )]
     NoGuest {
-        /// The subject.
         subject: String,
-        /// The venue.
         venue: &'static str,
     },
     /// A subject that a guest serves, in a venue without guests.
     #[error(
-        "the subject '{subject}' is served by a guest's kernel, and in the venue '{venue}' the \
-         kernel is the machine's own"
+        "the subject '{subject}' needs a guest kernel as its server, but the venue '{venue}' uses \
+         this machine's kernel"
     )]
     ServesNothing {
-        /// The subject.
         subject: String,
-        /// The venue.
         venue: &'static str,
     },
     /// A name that the request has no lab for.
     #[error("the subject '{subject}' names the lab '{name}', which was not looked up")]
-    Unknown {
-        /// The subject.
-        subject: String,
-        /// The name.
-        name: String,
-    },
+    Unknown { subject: String, name: String },
 }
 
 impl KernelError {
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::NoGuest { .. } => "take the venue guest or sim, or leave out the @".to_owned(),
+            Self::NoGuest { .. } => "use the venue guest or sim, or leave out the @".to_owned(),
             Self::ServesNothing { .. } => {
-                "--venue sim or --venue guest; what is mounted from a server is measured with --dir"
+                "use --venue sim or --venue guest; measure a mount from a server with --dir"
                     .to_owned()
             }
-            Self::Unknown { .. } => "fslab lab status lists the labs".to_owned(),
+            Self::Unknown { .. } => "list the labs with fslab lab status".to_owned(),
         }
     }
 }
@@ -184,7 +173,7 @@ mod tests {
             let error = plan(venue, &["ext4@old"]).expect_err(name);
             let text = error.to_string();
             assert!(
-                text.contains("the machine's own") && text.contains(name),
+                text.contains("this machine's kernel") && text.contains(name),
                 "{text}"
             );
         }

@@ -5,7 +5,6 @@ use std::fs::read_to_string;
 use fslab_model::MachineFacts;
 
 /// Facts about this machine; unknown ones are `None`.
-#[must_use]
 pub fn machine_facts() -> MachineFacts {
     let kernel = |name: &str| one_line(&format!("/proc/sys/kernel/{name}"));
     let cpuinfo = read_to_string("/proc/cpuinfo").unwrap_or_default();

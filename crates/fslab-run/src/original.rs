@@ -41,7 +41,6 @@ pub(crate) fn data_to_memory(
 
 /// In what `plan` differs from the original that `study` repeats, each as a clause; the ratio of
 /// data to memory first. Empty if it repeats none.
-#[must_use]
 pub fn differences(study: &Study, plan: &Plan) -> Vec<String> {
     let mut differences = Vec::new();
     if study.original.is_none() {
@@ -90,7 +89,6 @@ pub fn differences(study: &Study, plan: &Plan) -> Vec<String> {
 /// Estimate of the time that the trials of `plan` take in virtual time, `jobs` at a time; `None`
 /// if the study has no measured time of such a trial: in real time, with a processor that takes
 /// time, with aged subjects.
-#[must_use]
 pub fn expected_time(study: &Study, plan: &Plan, jobs: usize) -> Option<Duration> {
     let mut subjects = plan.subjects.iter().map(|it| &it.subject);
     if !plan.venue.kind().is_virtual()

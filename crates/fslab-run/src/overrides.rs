@@ -23,7 +23,8 @@ pub fn override_study(study: &Study, settings: &[String]) -> Result<Study, Failu
     })?;
     for setting in settings {
         let (path, value) = setting.split_once('=').ok_or_else(|| {
-            bad(setting, "it has no =").hint("write it like --set phase.write.record=64KiB")
+            bad(setting, "it has no =")
+                .hint("use KEY=VALUE, for example --set phase.write.record=64KiB")
         })?;
         set(&mut table, path.trim(), parse(value.trim())).map_err(|why| bad(setting, &why))?;
     }
@@ -70,7 +71,9 @@ fn set(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
                 .ok_or_else(|| format!("the study has no phase '{name}'"))?;
             put(phase, inside, value)
         }
-        ["phase" | "figure", ..] => Err("a phase's parameter is phase.NAME.PARAMETER".to_owned()),
+        ["phase" | "figure", ..] => {
+            Err("name a phase's parameter as phase.NAME.PARAMETER".to_owned())
+        }
         parts => put(table, parts, value),
     }
 }

@@ -36,18 +36,14 @@ pub enum PhasesError {
         #[source]
         source: SweepError,
     },
-    /// An unknown sweep.
     #[error("the phase '{phase}' runs over the sweep '{sweep}', which the study does not have")]
     UnknownSweep {
-        /// The phase.
         phase: String,
         /// The sweep it names.
         sweep: String,
     },
-    /// An unknown dimension.
-    #[error("the phase '{phase}' takes {value:?}, which is no dimension of its sweep")]
+    #[error("the phase '{phase}' uses {value:?}, which is not a dimension of its sweep")]
     UnknownDimension {
-        /// The phase.
         phase: String,
         /// The value with the unknown dimension.
         value: String,
@@ -65,8 +61,8 @@ pub enum PhasesError {
     },
     /// Too many phases.
     #[error(
-        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted, \
-         from '{phase}' on"
+        "the study has more than {PHASES_MAX} phases, counted at each point of its sweeps; \
+         '{phase}' is the first beyond the limit"
     )]
     TooMany {
         /// The first phase above the limit.
@@ -79,7 +75,6 @@ pub enum PhasesError {
 
 impl PhasesError {
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Workload { source, .. } => source.hint(),
@@ -87,12 +82,13 @@ impl PhasesError {
             Self::UnknownDimension { known, .. } if known.is_empty() => {
                 Some("the phase has no sweep: add sweep = \"NAME\" and [sweep.NAME]".into())
             }
-            Self::UnknownDimension { known, .. } => {
-                Some(format!("the sweep has ${}", known.join(", $")))
-            }
+            Self::UnknownDimension { known, .. } => Some(format!(
+                "the dimensions of the sweep are ${}",
+                known.join(", $")
+            )),
             Self::AllOff(_) => Some("turn one on: --set phase.NAME.enabled=true".into()),
             Self::TooMany { .. } => {
-                Some("give its sweep fewer points, or fewer phases to run over it".into())
+                Some("use a sweep with fewer points, or fewer phases in it".into())
             }
             Self::Sweep { .. } | Self::Size { .. } => None,
         }
@@ -101,9 +97,6 @@ impl PhasesError {
 
 /// All enabled phases of `study` in order; successive phases of one sweep run together at each of
 /// its points. `size` is that of the file system.
-///
-/// # Errors
-/// [`PhasesError`], with the phase.
 pub(crate) fn phases(
     study: &Study,
     scale: Scale,

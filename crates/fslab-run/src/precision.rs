@@ -48,28 +48,22 @@ pub enum Precision {
 
 impl Precision {
     /// True if another repeat may help.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Wide { .. } | Self::Confirming { .. })
     }
 }
 
-/// A cell and its precision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellPrecision<'a> {
-    /// The cell.
     pub cell: CellId,
-    /// Its subject.
     pub subject: &'a Subject,
     /// Number of its trials with a record.
     pub repeats: u32,
-    /// Its precision.
     pub precision: Precision,
 }
 
 /// Precision of the cells of a finished `run` for the key phases of `adaptive`; cells that were
 /// still confirming count as known.
-#[must_use]
 pub fn precision<'a>(run: &'a RunRecord, adaptive: &Adaptive) -> Vec<CellPrecision<'a>> {
     let mut figures = Figures::new(&run.header.plan, adaptive);
     run.trials.iter().for_each(|trial| figures.add(trial));

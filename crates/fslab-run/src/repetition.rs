@@ -87,7 +87,6 @@ pub enum RepetitionError {
     /// Zero repeats.
     #[error("the number of repeats is 0; there must be at least one")]
     NoRepeat,
-    /// Too many repeats.
     #[error("the number of repeats is {0}; at most {REPEATS_MAX} are possible")]
     TooManyRepeats(u32),
     /// A maximum below the minimum.
@@ -107,15 +106,16 @@ pub enum RepetitionError {
         found: u32,
     },
     /// Several mounts in a venue that does not mount.
-    #[error("{mounts} mounts cannot be made in the venue '{venue}', which mounts nothing")]
+    #[error(
+        "{mounts} mounts are not possible in the venue '{venue}', which does not mount anything"
+    )]
     NothingMounted {
         /// The number requested.
         mounts: u32,
-        /// The venue.
         venue: &'static str,
     },
     /// A target, a key or a budget without adaptive repeats.
-    #[error("{what} needs a range of repeats, and their number is fixed")]
+    #[error("{what} needs a range of repeats, but the number of repeats is fixed")]
     NothingToEnd {
         /// The option.
         what: &'static str,
@@ -128,22 +128,19 @@ pub enum RepetitionError {
     },
     /// Adaptive repeats of exact results.
     #[error(
-        "adaptive repeats in virtual time need perturbation: without it every repeat gives the \
+        "adaptive repeats in virtual time need perturbation: without it, every repeat yields the \
          same figures"
     )]
     Exact,
     /// A budget in virtual time.
     #[error(
-        "a budget of time needs real time: in virtual time the number of repeats would depend on \
+        "a time budget needs real time: in virtual time, the number of repeats would depend on \
          this machine's speed"
     )]
     BudgetInVirtualTime,
     /// Perturbation in real time.
-    #[error("repeats cannot be perturbed in the venue '{venue}': only those of virtual time can")]
-    RealTime {
-        /// The venue.
-        venue: &'static str,
-    },
+    #[error("repeats cannot be perturbed in the venue '{venue}': only repeats in virtual time can")]
+    RealTime { venue: &'static str },
     /// An unknown key phase.
     #[error("the study has no key phase '{wanted}'")]
     UnknownKey {
@@ -156,18 +153,15 @@ pub enum RepetitionError {
 
 impl RepetitionError {
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoRepeat | Self::TooManyRepeats(_) | Self::Rounds { .. } => None,
             Self::Reversed { least, most } => Some(did_you_mean(format_args!("{most}..{least}"))),
-            Self::NothingMounted { .. } => {
-                Some("leave out --mounts, or take another venue; iterations work there".into())
-            }
+            Self::NothingMounted { .. } => Some(
+                "leave out --mounts, or use another venue; --iterations works in this one".into(),
+            ),
             Self::NoTarget { .. } => Some(
-                "write it like --target 2%; for as many repeats as there may be, name one number: \
-                 --repeats 20"
-                    .into(),
+                "use for example --target 2%, or a fixed number of repeats: --repeats 20".into(),
             ),
             Self::NothingToEnd { .. } => Some("give a maximum of repeats: --repeats 3..20".into()),
             Self::Exact => Some("leave out --perturb off, or the range: --repeats 1".into()),
@@ -175,7 +169,7 @@ impl RepetitionError {
                 Some("leave out --budget, or limit the repeats: --repeats 3..20".into())
             }
             Self::RealTime { .. } => {
-                Some("leave out --perturb, or take virtual time: --venue sim".into())
+                Some("leave out --perturb, or use virtual time: --venue sim".into())
             }
             Self::UnknownKey { nearest, .. } => nearest.as_ref().map(did_you_mean),
         }
@@ -194,9 +188,6 @@ pub(crate) struct Repeated {
 }
 
 /// Resolves the repetition of `study` with the overrides in `asked`, for so many subjects.
-///
-/// # Errors
-/// [`RepetitionError`].
 pub(crate) fn repetition(
     study: &Study,
     asked: &Repetition,
@@ -228,7 +219,7 @@ pub(crate) fn repetition(
         return Err(RepetitionError::Exact);
     }
     let notice = (is_exact && study.repeats_max.is_some() && asked.repeats.is_none()).then(|| {
-        "one repeat instead of adaptive repeats, because without perturbation every repeat gives \
+        "one repeat instead of adaptive repeats, because without perturbation every repeat yields \
          the same figures"
             .to_owned()
     });

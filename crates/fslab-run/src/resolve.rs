@@ -30,7 +30,6 @@ const SIZE_STEP_BYTES: u64 = 4096;
 /// A request as typed.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The study.
     pub study: Study,
     /// Subjects; empty for the study's.
     pub subjects: Vec<String>,
@@ -56,7 +55,6 @@ pub struct Request {
 
 impl Request {
     /// A request with `seed` for `subjects` at `venue` that leaves everything else to the study.
-    #[must_use]
     pub fn new(study: Study, subjects: &[&str], venue: VenueChoice, seed: u64) -> Self {
         Self {
             study,
@@ -77,7 +75,6 @@ impl Request {
 /// A plan with notices for the user.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The plan.
     pub plan: Plan,
     /// Notices, one line each.
     pub notices: Vec<String>,
@@ -101,7 +98,6 @@ pub enum ResolveError {
         left(*taken_percent)
     )]
     TooSmall {
-        /// The study.
         study: String,
         /// Most space that the phases use.
         needed: Bytes,
@@ -129,7 +125,6 @@ pub enum ResolveError {
     DiskTooSmall {
         /// The disk profile.
         disk: String,
-        /// Its capacity.
         capacity: Bytes,
         /// The size requested.
         size: Bytes,
@@ -137,9 +132,7 @@ pub enum ResolveError {
     /// A subject that the venue does not support.
     #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
     Venue {
-        /// The subject.
         subject: String,
-        /// The venue.
         venue: &'static str,
     },
     /// A subject's kernel that the venue does not have.
@@ -174,14 +167,16 @@ impl ResolveError {
                 ..
             } => Some(format!("use --size {} or more", enough.to_argument())),
             Self::TooSmall { enough: None, .. } => Some(
-                "they grow with the file system: fill it less, or make them smaller, like \
-                 --set phase.NAME.file_size=64MiB"
+                "fill the file system less, or make the files smaller, for example --set \
+                 phase.NAME.file_size=64MiB; they grow with the file system"
                     .into(),
             ),
             Self::Phases(phases) => phases.hint(),
-            Self::Venue { .. } => {
-                Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
-            }
+            Self::Venue { .. } => Some(
+                "measure `fake` separately and without --venue, and the other subjects in \
+                      another venue"
+                    .into(),
+            ),
             Self::Directory(directory) => directory.hint(),
             Self::Kernel(kernel) => Some(kernel.hint()),
             Self::Disk(disk) => disk.hint(),
@@ -192,8 +187,8 @@ impl ResolveError {
             Self::Repetition(repetition) => repetition.hint(),
             Self::TooMuch(too_much) => Some(too_much.hint()),
             Self::NoVenue { .. } => Some(
-                "`fslab lab build` makes a lab, once, and needs no privileges; --dir DIR measures \
-                 what is mounted there"
+                "build a lab once with `fslab lab build`, which needs no privileges; or measure \
+                 what is mounted at a directory with --dir DIR"
                     .into(),
             ),
             Self::NoTime => None,
@@ -208,9 +203,6 @@ impl From<ResolveError> for Failure {
 }
 
 /// Resolves `request` on this machine. Nothing is created or changed.
-///
-/// # Errors
-/// [`ResolveError`]: always bad input.
 #[expect(clippy::too_many_lines, reason = "a plan has many fields")]
 pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let study = &request.study;
@@ -381,9 +373,6 @@ fn with_aged_variants(subjects: &[Subject], profile: &str) -> Result<Vec<Subject
 }
 
 /// Most space that the files of these phases use together.
-///
-/// # Errors
-/// If a phase was not made by [`resolve`].
 pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     let mut largest: BTreeMap<Option<Vec<PathBuf>>, u64> = BTreeMap::new();
     let mut most = 0;
@@ -408,9 +397,6 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
 }
 
 /// Files and programs of this machine that the phases need in a guest, by workload.
-///
-/// # Errors
-/// If a phase was not made by [`resolve`].
 pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveError> {
     let mut all: BTreeMap<String, Brings> = BTreeMap::new();
     for phase in phases {

@@ -11,7 +11,6 @@ use fslab_model::{
 pub struct Resumption<'a> {
     /// Version of this fslab.
     pub fslab: &'a str,
-    /// This machine.
     pub machine: &'a MachineFacts,
     /// The seed, if given.
     pub seed: Option<u64>,
@@ -21,9 +20,8 @@ pub struct Resumption<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// Another seed was requested.
-    #[error("the run {run} has the seed {theirs}, and {asked} was asked for")]
+    #[error("the run {run} has the seed {theirs}, not {asked}")]
     Seed {
-        /// The run.
         run: RunId,
         /// Its seed.
         theirs: u64,
@@ -32,11 +30,10 @@ pub enum ResumeError {
     },
     /// The run was started by another fslab, on another machine or kernel.
     #[error(
-        "cannot resume the run {run}: its {} is {}, and here it is {}",
+        "cannot resume the run {run}: its {} is {}, but here it is {}",
         .difference.dimension, .difference.base, .difference.new
     )]
     Dimension {
-        /// The run.
         run: RunId,
         /// The first dimension that differs; `base` is the run's.
         difference: Difference,
@@ -44,7 +41,6 @@ pub enum ResumeError {
     /// The run's trials used another device than the path now refers to.
     #[error("the run {run} was begun on another device: {difference}")]
     Device {
-        /// The run.
         run: RunId,
         /// The differences of the devices.
         difference: String,
@@ -53,9 +49,6 @@ pub enum ResumeError {
 
 /// Checks that what is mounted at the directories of a run is what `asked` has found there: the
 /// same server, protocol and options.
-///
-/// # Errors
-/// [`ResumeError::Device`], with the differences.
 pub fn ensure_same_mounts(run: &RunHeader, asked: &Plan) -> Result<(), ResumeError> {
     let identity = |planned: &SubjectPlan| {
         let mount = planned.network_mount.as_ref();
@@ -64,7 +57,7 @@ pub fn ensure_same_mounts(run: &RunHeader, asked: &Plan) -> Result<(), ResumeErr
     let pairs = run.plan.subjects.iter().zip(&asked.subjects);
     let mut differences = pairs.filter_map(|(then, now)| {
         let difference = identity(then).difference(&identity(now))?;
-        Some(format!("of {}, {difference}", then.subject))
+        Some(format!("for {}, {difference}", then.subject))
     });
     match differences.next() {
         None => Ok(()),
@@ -79,10 +72,10 @@ impl From<ResumeError> for Failure {
     fn from(error: ResumeError) -> Self {
         let hint = match &error {
             ResumeError::Seed { .. } => {
-                "leave out --seed, or leave out --resume to begin a new run"
+                "leave out --seed, or leave out --resume to start a new run"
             }
             ResumeError::Dimension { .. } | ResumeError::Device { .. } => {
-                "its trials would not be comparable; leave out --resume to begin a new run"
+                "its trials would not be comparable; leave out --resume to start a new run"
             }
         };
         Self::of_error(FailureKind::BadInput, &error).hint(hint)
@@ -90,9 +83,6 @@ impl From<ResumeError> for Failure {
 }
 
 /// Checks that the trials of `run` used the same device.
-///
-/// # Errors
-/// [`ResumeError::Device`], with the differences.
 pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
     if device.is_empty() {
         return Ok(());
@@ -109,9 +99,6 @@ pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<()
 
 impl Resumption<'_> {
     /// Checks that trials made now are comparable with those of the run `header`.
-    ///
-    /// # Errors
-    /// [`ResumeError`], with the first dimension that differs.
     pub fn ensure_alike(&self, header: &RunHeader) -> Result<(), ResumeError> {
         let run = || header.run.clone();
         let theirs = header.plan.seed;
@@ -242,7 +229,7 @@ mod tests {
         let refused = ensure_same_mounts(&begun, &asked).expect_err("another option");
         let text = refused.to_string();
         assert!(
-            text.ends_with("its option list was hard and is soft"),
+            text.ends_with("its option list was hard, and is now soft"),
             "{text}"
         );
     }

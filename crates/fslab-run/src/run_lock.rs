@@ -1,7 +1,7 @@
 //! The lock of a run: only one process conducts it at a time.
 //!
-//! A lock file `runs/RUN.lock` below the state folder. The kernel releases the lock when its owner
-//! dies for any reason, so that a killed run can be resumed at once.
+//! A lock file `runs/RUN.lock` below the state directory. The kernel releases the lock when its
+//! owner dies for any reason, so that a killed run can be resumed at once.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fslab_model::{Failure, FailureKind, RunId};
 use fslab_sys::TrustedFolder;
 
-/// Folder of the locks, below the state folder.
+/// Directory of the locks, below the state directory.
 const FOLDER: &str = "runs";
 /// How long the removal of old locks may hold a lock.
 const CLEANING: Duration = Duration::from_millis(200);
@@ -33,12 +33,12 @@ impl RunLock {
     pub fn take(state_folder: &Path, run: &RunId) -> Result<Self, Failure> {
         let path = state_folder.join(FOLDER).join(format!("{run}.lock"));
         let failed = |error: io::Error| {
-            let text = format!("cannot lock the run {run} by {}", path.display());
+            let text = format!("cannot lock the run {run} with {}", path.display());
             Failure::new(FailureKind::Device, text)
                 .because(&error)
                 .hint(
-                    "fslab keeps locks below XDG_STATE_HOME, or ~/.local/state: a folder that no \
-                     other user may write to",
+                    "fslab keeps locks below XDG_STATE_HOME, by default ~/.local/state, which must \
+                     not be writable by other users",
                 )
         };
         let name = format!("{run}.lock");
@@ -65,7 +65,7 @@ impl RunLock {
                 Err(TryLockError::WouldBlock) => {
                     let text = format!("the run {run} is under way");
                     return Err(Failure::new(FailureKind::BadInput, text)
-                        .hint("wait for its end, or leave out --resume to begin a new run"));
+                        .hint("wait until it ends, or leave out --resume to start a new run"));
                 }
             }
             // The previous owner may have removed the file between our open and our lock.
@@ -81,9 +81,6 @@ impl RunLock {
 
     /// Removes locks below `state_folder` that no process holds, as of killed runs. Returns their
     /// paths.
-    ///
-    /// # Errors
-    /// If the folder cannot be listed, or other users may write to it.
     pub fn remove_unheld(state_folder: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = match TrustedFolder::open(&state_folder.join(FOLDER)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -124,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_run_has_one_lock_which_leaves_no_file() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let (run, other) = ("a".parse().expect("a run"), "b".parse().expect("a run"));
         let held = RunLock::take(folder.path(), &run).expect("free");
         let refused = RunLock::take(folder.path(), &run).expect_err("held");
@@ -133,14 +130,14 @@ mod tests {
         RunLock::take(folder.path(), &other).expect("another run is free");
         drop(held);
         RunLock::take(folder.path(), &run).expect("free again");
-        let left = fs::read_dir(folder.path().join("runs")).expect("the folder");
+        let left = fs::read_dir(folder.path().join("runs")).expect("the directory");
         assert_eq!(left.count(), 0);
     }
 
     /// Locks of killed runs had accumulated.
     #[test]
     fn only_locks_of_killed_runs_are_removed() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let run = "20261121-143205-k3f9".parse().expect("a run");
         let held = RunLock::take(folder.path(), &run).expect("free");
         let runs = folder.path().join("runs");
@@ -153,15 +150,15 @@ mod tests {
         let removed = RunLock::remove_unheld(folder.path()).expect("listed");
         assert_eq!(removed, [runs.join("20261121-143205-dead.lock")]);
         assert!(outside.exists() && runs.join("notes").exists());
-        assert_eq!(fs::read_dir(&runs).expect("the folder").count(), 4);
+        assert_eq!(fs::read_dir(&runs).expect("the directory").count(), 4);
         drop(held);
     }
 
     /// The lock had been opened through a symbolic link.
     #[test]
     fn a_lock_that_is_a_symbolic_link_is_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::create_dir(folder.path().join("runs")).expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
+        fs::create_dir(folder.path().join("runs")).expect("a directory");
         let outside = folder.path().join("outside");
         fslab_sys::os::symlink(&outside, folder.path().join("runs/a.lock")).expect("a link");
         let run = "a".parse().expect("a run");
@@ -171,11 +168,11 @@ mod tests {
 
     #[test]
     fn a_state_folder_that_cannot_be_made_is_an_error() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let file = folder.path().join("file");
         fs::write(&file, "").expect("written");
         let run = "a".parse().expect("a run");
-        let refused = RunLock::take(&file, &run).expect_err("no folder");
+        let refused = RunLock::take(&file, &run).expect_err("no directory");
         assert_eq!(refused.kind, FailureKind::Device);
     }
 }

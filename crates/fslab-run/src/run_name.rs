@@ -8,7 +8,6 @@ use fslab_model::RunId;
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// A random seed.
-#[must_use]
 pub fn fresh_seed() -> u64 {
     // Below 2^53, so that every JSON parser reads it exactly.
     RandomState::new().hash_one(fslab_sys::unix_seconds()) >> 11
@@ -18,7 +17,6 @@ pub fn fresh_seed() -> u64 {
 ///
 /// # Panics
 /// Never: every name made here is valid.
-#[must_use]
 pub fn fresh_run_id(unix_s: u64) -> RunId {
     let second = i64::try_from(unix_s).unwrap_or_default();
     let time = jiff::Timestamp::from_second(second).unwrap_or_default();

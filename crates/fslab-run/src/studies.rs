@@ -28,7 +28,7 @@ macro_rules! study {
     };
 }
 
-/// All built-in studies: a new one is a folder below studies/ and a line here.
+/// All built-in studies: a new one is a directory below studies/ and a line here.
 static BUILT_IN: [BuiltIn; 22] = [
     study!("bonnie-2010"),
     study!("build"),
@@ -80,16 +80,13 @@ const ORIGINALS: [(&str, NamedText<'static>, NamedText<'static>); 5] = originals
     "small-files",
 ];
 
-/// Source of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StudySource {
-    /// Built in.
     BuiltIn(&'static str),
     /// A file of the user.
     File {
         /// Its path, as given.
         path: PathBuf,
-        /// Its text.
         text: String,
     },
 }
@@ -183,13 +180,13 @@ fn load_workloads(study: &mut Study, file: &Path) -> Result<(), Failure> {
 fn load_workload(name: &str, text: &str) -> Result<WorkloadDefinition, Failure> {
     let unusable = |text: &str| Failure::new(FailureKind::BadInput, text);
     let definition = WorkloadDefinition::from_toml(text)
-        .map_err(|error| Failure::of_toml("it is no workload", error))?;
+        .map_err(|error| Failure::of_toml("it is not a workload", error))?;
     if definition.name != name {
-        let text = format!("name = {:?}, not the name of the file", definition.name);
+        let text = format!("name = {:?} differs from the file's name", definition.name);
         return Err(unusable(&text));
     }
     if fslab_workload::find(name).is_ok() {
-        return Err(unusable("a built-in workload has its name").hint("give it another name"));
+        return Err(unusable("a built-in workload has the same name").hint("give it another name"));
     }
     // An invalid definition is an error of the file, not of a phase.
     fslab_workload::Workload::new(definition.clone())
@@ -208,14 +205,14 @@ fn unknown(name: &str) -> Failure {
     let nearest = nearest_name(name, words).map(|nearest| did_you_mean(nearest) + " ");
     let names: Vec<&str> = studies().collect();
     failure.hint(format!(
-        "{}the studies are {}; a file is named with its folder, like ./my-study.toml",
+        "{}the studies are {}; name a file with its directory, for example ./my-study.toml",
         nearest.unwrap_or_default(),
         names.join(", ")
     ))
 }
 
 fn ambiguous(name: &str, candidates: &[&Study]) -> Failure {
-    let text = format!("'{name}' may be any of {} studies", candidates.len());
+    let text = format!("'{name}' matches {} studies", candidates.len());
     let named = |study: &&Study| {
         let begins = |word: &&str| word.starts_with(name);
         let word = words_for(study).find(begins).unwrap_or(study.name.as_str());
@@ -225,11 +222,10 @@ fn ambiguous(name: &str, candidates: &[&Study]) -> Failure {
         }
     };
     let candidates: Vec<String> = candidates.iter().map(named).collect();
-    Failure::new(FailureKind::BadInput, text).hint(format!("type one of {}", candidates.join(", ")))
+    Failure::new(FailureKind::BadInput, text).hint(format!("name one of {}", candidates.join(", ")))
 }
 
 /// The original of a built-in study; `None` if it has none.
-#[must_use]
 pub fn original(name: &str) -> Option<Original> {
     let (_, claims, published) = ORIGINALS.iter().find(|(known, ..)| *known == name)?;
     let original = Original::read(*claims, *published);
@@ -325,10 +321,7 @@ mod tests {
     #[test]
     fn an_ambiguous_beginning_lists_the_candidates_and_no_alias_is_of_two_studies() {
         let failure = load_study("b").expect_err("bonnie-2010 or build");
-        assert!(
-            failure.message.starts_with("'b' may be any of "),
-            "{failure:?}"
-        );
+        assert!(failure.message.starts_with("'b' matches "), "{failure:?}");
         let hint = failure.hint.expect("a hint");
         assert!(hint.contains("bonnie-2010, build"), "{hint}");
         assert!(load_study("").is_err());
@@ -412,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_original_of_a_file_stands_beside_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let study = folder.path().join("study.toml");
         std::fs::copy("../../tests/fixtures/small.toml", &study).expect("copied");
         let study = study.to_str().expect("a plain path");
@@ -430,9 +423,9 @@ mod tests {
         assert!(load_original("quick").expect("built in").is_none());
     }
 
-    /// A study in a new folder, with one workload beside it.
+    /// A study in a new directory, with one workload beside it.
     fn study_with_workload(name: &str, text: &str) -> (tempfile::TempDir, Result<Study, Failure>) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let study = folder.path().join("study.toml");
         let phases = format!("[[phase]]\nname = 'p'\nworkload = '{name}'\nrecord = '8KiB'\n");
         let head = "format = 1\nname = 'x'\ntitle = 'x'\nsize = '1GiB'\nrepeats = 1\n";
@@ -480,9 +473,9 @@ mod tests {
         refused(
             "read",
             &read,
-            &["read.toml", "a built-in workload has its name"],
+            &["read.toml", "a built-in workload has the same name"],
         );
-        refused("other", MINE, &["not the name of the file"]);
+        refused("other", MINE, &["differs from the file's name"]);
         let unknown = format!("recrod = 1\n{MINE}");
         refused("mine", &unknown, &["mine.toml", "recrod"]);
         let unknown = format!("{MINE}recrod = 1\n");

@@ -11,7 +11,6 @@ use crate::studies::StudySource;
 /// The failure of a study that cannot be planned. If it is about a value of a file of the user, it
 /// names the file and the value's line, column and key; `settings` are those of `--set`, whose
 /// values stand in no file.
-#[must_use]
 pub fn resolve_failure(
     error: ResolveError,
     request: &Request,

@@ -66,7 +66,7 @@ struct Recordable<'a> {
     disk: &'a SimulatedDisk,
     /// The memory of its guest.
     memory: Bytes,
-    /// The folder of images.
+    /// The directory of images.
     folder: &'a Path,
 }
 
@@ -84,9 +84,8 @@ fn recordable(venue: &VenuePlan) -> Result<Recordable<'_>, Failure> {
             folder,
         }),
         _ => {
-            let text = "what a power loss leaves is judged of a simulated disk alone";
-            Err(Failure::new(FailureKind::BadInput, text)
-                .hint("--survival needs --venue sim without --machine"))
+            let text = "`--survival` works only with simulated disks";
+            Err(Failure::new(FailureKind::BadInput, text).hint("use --venue sim without --machine"))
         }
     }
 }
@@ -210,7 +209,7 @@ impl<'a> SurvivalJudge<'a> {
             limit: STATE_LIMIT,
             slot: request.slot,
         };
-        begins("states after a power loss");
+        begins("crash states");
         let is_stopped = || control.is_stopping();
         let judged = examine(
             &examination,
@@ -242,7 +241,7 @@ impl Executor for SurvivalJudge<'_> {
         record.survival = self.survival(request, control, on_event);
         if record.survival.is_none() {
             // A resumed run repeats it.
-            let text = "the judging of states after a power loss was stopped on request";
+            let text = "judging crash states was stopped on request";
             let failure = Failure::new(FailureKind::Interrupted, text);
             record.outcome = TrialOutcome::Failed { failure };
         }

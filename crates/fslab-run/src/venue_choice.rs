@@ -18,7 +18,7 @@ const DISK: &str = "hdd-7200-ata100-2002";
 pub enum VenueChoice {
     /// `loop` if possible, else `guest`, with a notice.
     Auto {
-        /// Folder of images.
+        /// Directory of images.
         folder: PathBuf,
         /// The guest kernel, if one is built.
         guest: Option<GuestChoice>,
@@ -40,10 +40,10 @@ pub struct Hardware {
     pub machine: Option<Machine>,
 }
 
-/// A guest kernel, those that subjects name instead of it, and the folder of their disks.
+/// A guest kernel, those that subjects name instead of it, and the directory of their disks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestChoice {
-    /// Folder of images.
+    /// Directory of images.
     pub folder: PathBuf,
     /// The kernel: its name, then `@` and its key.
     pub kernel: String,
@@ -92,8 +92,8 @@ pub(crate) fn choose_venue(
     };
     let guest = guest.as_ref().ok_or(ResolveError::NoVenue { reason })?;
     notices.push(format!(
-        "venue guest instead of loop, because {reason}: file systems are those of the guest \
-         kernel, and its disk is a file behind this machine's page cache"
+        "venue guest instead of loop, because {reason}: the file systems are the guest kernel's, \
+         and the disk is a file behind this machine's page cache"
     ));
     Ok(guest_venue(guest, sizes))
 }

@@ -91,7 +91,6 @@ impl DiskOp {
     ];
 
     /// The number in the model and in traces.
-    #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Read => 0,
@@ -104,19 +103,16 @@ impl DiskOp {
     }
 
     /// Whether it is background work of the disk.
-    #[must_use]
     pub fn is_background(self) -> bool {
         matches!(self, Self::MediaRead | Self::MediaWrite)
     }
 
     /// The operation with this number.
-    #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.code() == code)
     }
 }
 
-/// A request to a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskRequest {
     /// Identifies the completion; not `u64::MAX`.
@@ -136,7 +132,6 @@ pub struct DiskRequest {
 pub struct DiskParts {
     /// Overhead of the interface and the controller.
     pub command_ns: u64,
-    /// Seek.
     pub seek_ns: u64,
     /// Rotational delay.
     pub rotation_ns: u64,
@@ -147,8 +142,6 @@ pub struct DiskParts {
 }
 
 impl DiskParts {
-    /// The sum of all parts.
-    #[must_use]
     pub fn sum_ns(&self) -> u64 {
         self.command_ns + self.seek_ns + self.rotation_ns + self.transfer_ns + self.cache_ns
     }
@@ -195,9 +188,6 @@ unsafe impl Send for DiskModel {}
 
 impl DiskModel {
     /// Creates a disk from parameters, lines of `name=value`.
-    ///
-    /// # Errors
-    /// A message that begins with the invalid parameter.
     pub fn new(parameters: &str) -> Result<Self, String> {
         let text = CString::new(parameters)
             .map_err(|_| String::from("the parameters contain a NUL character"))?;
@@ -222,20 +212,17 @@ impl DiskModel {
     }
 
     /// Capacity in sectors of 512 bytes.
-    #[must_use]
     pub fn capacity_sectors(&self) -> u64 {
         self.capacity_sectors
     }
 
     /// The number of requests that the disk's queue holds.
-    #[must_use]
     pub fn queue_depth(&self) -> u32 {
         // SAFETY: the model lives as long as self.
         unsafe { sd_queue_depth(self.model.as_ptr()) }
     }
 
     /// Whether one more request may be submitted now.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         // SAFETY: the model lives as long as self.
         unsafe { sd_has_room(self.model.as_ptr()) }
@@ -281,7 +268,6 @@ impl DiskModel {
 
     /// The time of the next event, for [`DiskModel::take`]; `None` if there is none without a
     /// request.
-    #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         // SAFETY: the model lives as long as self.
         let next_ns = unsafe { sd_next_ns(self.model.as_ptr()) };

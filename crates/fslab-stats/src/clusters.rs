@@ -34,7 +34,6 @@ use crate::ratio::Contrast;
 ///
 /// `None` if a side has no cluster, or a cluster is empty or has a value that is not positive; the
 /// interval is `None` if both sides have a single cluster.
-#[must_use]
 pub fn clustered_ratio_at(
     numerator: &[Vec<f64>],
     denominator: &[Vec<f64>],
@@ -47,7 +46,6 @@ pub fn clustered_ratio_at(
 /// [`clustered_ratio_at`] as [`crate::ratio_p_below`] does with [`crate::ratio_at`].
 ///
 /// `None` where that has no interval, or the limit is not positive.
-#[must_use]
 pub fn clustered_p_below(
     numerator: &[Vec<f64>],
     denominator: &[Vec<f64>],
@@ -62,7 +60,6 @@ pub fn clustered_p_below(
 /// Tests whether two clustered samples differ, by the distribution of [`clustered_ratio_at`].
 ///
 /// `None` where that has no interval.
-#[must_use]
 pub fn clustered_difference_test(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Test> {
     Some(Test {
         p_value: contrast(a, b)?.p_equal()?,

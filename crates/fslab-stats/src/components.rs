@@ -24,7 +24,6 @@ impl Component {
     }
 
     /// The standard deviation that the level adds, as a share of the value.
-    #[must_use]
     pub fn relative_deviation(&self) -> f64 {
         self.variance.sqrt()
     }
@@ -43,7 +42,6 @@ pub struct Components {
 
 impl Components {
     /// Each level with its name, the outermost first.
-    #[must_use]
     pub fn levels(&self) -> [(&'static str, Option<Component>); 3] {
         [
             ("trial", self.trial),
@@ -53,7 +51,6 @@ impl Components {
     }
 
     /// The sum of the variances of all levels.
-    #[must_use]
     pub fn total(&self) -> f64 {
         let levels = self.levels().into_iter().filter_map(|(_, level)| level);
         levels.map(|level| level.variance).sum()
@@ -66,7 +63,6 @@ impl Components {
     ///
     /// Repeating a level without variance gains nothing. `None` if a value is not positive, or no
     /// level is repeated.
-    #[must_use]
     pub fn of(nested: &Nested) -> Option<Self> {
         let logs: Option<Nested> = nested
             .iter()

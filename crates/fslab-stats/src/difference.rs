@@ -29,7 +29,6 @@ pub enum TestMethod {
 
 impl TestMethod {
     /// The method's name for reports.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PermutationExact { .. } => "permutation test, exact",
@@ -52,7 +51,6 @@ pub struct Test {
 }
 
 /// [`difference_test_among`] for a single comparison.
-#[must_use]
 pub fn difference_test(a: &[f64], b: &[f64]) -> Option<Test> {
     difference_test_among(a, b, 1)
 }
@@ -79,7 +77,6 @@ pub fn difference_test(a: &[f64], b: &[f64]) -> Option<Test> {
 /// the method is that of the larger one.
 ///
 /// `None` if a sample has fewer than two values, or one that is not positive.
-#[must_use]
 pub fn difference_test_among(a: &[f64], b: &[f64], family: usize) -> Option<Test> {
     let least = permutation::p_value_least(a.len(), b.len())?;
     let welch = Test {

@@ -14,7 +14,6 @@ const TAILS: (f64, f64) = (0.5 - CONFIDENCE / 2.0, 0.5 + CONFIDENCE / 2.0);
 ///
 /// `None` below two values, or if all are equal: a deviation of zero has no interval; [`Summary`]
 /// has it.
-#[must_use]
 pub fn deviation(sample: &[f64]) -> Option<Estimate> {
     let sd = positive_deviation(sample)?;
     let freedom = sample.len() as f64 - 1.0;
@@ -31,7 +30,6 @@ pub fn deviation(sample: &[f64]) -> Option<Estimate> {
 /// 50, 1996), which holds for coefficients up to about a third.
 ///
 /// `None` where [`deviation`] has none, or the mean is not positive.
-#[must_use]
 pub fn relative_deviation(sample: &[f64]) -> Option<Estimate> {
     let sd = positive_deviation(sample)?;
     let mean = Summary::of(sample)?.mean;
@@ -56,7 +54,6 @@ pub fn relative_deviation(sample: &[f64]) -> Option<Estimate> {
 /// Methods, section 6.12). It assumes approximately normal values, and is sensitive to that.
 ///
 /// `None` where [`deviation`] has none for one of them.
-#[must_use]
 pub fn deviation_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
     let (above, below) = (
         positive_deviation(numerator)?,

@@ -11,7 +11,6 @@ pub struct Interval {
 
 impl Interval {
     /// True if `value` is inside, ends included.
-    #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -29,7 +28,6 @@ pub struct Estimate {
 impl Estimate {
     /// The relative half-width of the interval on its wider side: 0.05 is "known to 5 %". `None`
     /// without an interval.
-    #[must_use]
     pub fn relative_half_width(self) -> Option<f64> {
         let interval = self.interval?;
         let (above, below) = (
@@ -41,7 +39,6 @@ impl Estimate {
 
     /// The interval extended by `resolution`, a share of the figure, on either side; the value
     /// stays.
-    #[must_use]
     pub fn widened(self, resolution: f64) -> Self {
         let factor = 1.0 + resolution.max(0.0);
         Self {
@@ -54,7 +51,6 @@ impl Estimate {
     }
 
     /// The estimate of one over the figure: "A against B" becomes "B against A".
-    #[must_use]
     pub fn inverse(self) -> Self {
         Self {
             value: self.value.recip(),

@@ -25,6 +25,8 @@
 //!     seed   --> Random                    pseudo-random numbers
 //! ```
 
+#![warn(missing_docs)]
+
 mod clusters;
 mod components;
 mod diagnosis;

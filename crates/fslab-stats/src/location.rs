@@ -12,7 +12,6 @@ use crate::logs::{Logs, t_bound};
 ///
 /// `None` for an empty sample, or one with a value that is not positive; the interval is `None` for
 /// a single value.
-#[must_use]
 pub fn location(sample: &[f64]) -> Option<Estimate> {
     let logs = Logs::of(sample)?;
     let half_width = logs

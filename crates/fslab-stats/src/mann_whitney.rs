@@ -18,7 +18,6 @@ const COUNTED_MOST: usize = 60;
 ///
 /// Only ranks count, so one extreme value weighs no more than another; in return it says nothing
 /// about means. `None` if a sample is empty, or a value is NaN.
-#[must_use]
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|value| value.is_nan()) {
         return None;

@@ -18,7 +18,6 @@ pub struct Mean {
 /// "The probable error of a mean", Biometrika 6, 1908), for originals that report means.
 ///
 /// `None` for an empty sample, or one with a value that is not finite.
-#[must_use]
 pub fn mean(sample: &[f64]) -> Option<Mean> {
     if !sample.iter().all(|value| value.is_finite()) {
         return None;
@@ -41,7 +40,6 @@ pub fn mean(sample: &[f64]) -> Option<Mean> {
 /// confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934).
 ///
 /// `None` if `of` is 0 or less than `count`.
-#[must_use]
 pub fn share(count: usize, of: usize) -> Option<Mean> {
     if of == 0 || count > of {
         return None;

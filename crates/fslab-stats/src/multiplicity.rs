@@ -6,7 +6,6 @@
 /// 1979).
 ///
 /// NaN stays NaN and does not count as a test.
-#[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let order = rising(p_values);
     let (mut adjusted, mut least) = (p_values.to_vec(), 0.0_f64);
@@ -25,7 +24,6 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// 2001), such as comparisons with one common subject.
 ///
 /// NaN stays NaN and does not count as a test.
-#[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let order = rising(p_values);
     let (mut adjusted, mut most) = (p_values.to_vec(), 1.0_f64);

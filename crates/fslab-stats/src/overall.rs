@@ -22,7 +22,6 @@ pub struct OverallMeans {
 
 impl OverallMeans {
     /// [`OverallMeans::weighted`] with equal weights; `None` if fewer than two phases remain.
-    #[must_use]
     pub fn of(subjects: &[TrialValues]) -> Option<Self> {
         let phases = subjects.iter().flatten().map(Vec::len).max()?;
         Self::weighted(subjects, &vec![1.0; phases]).filter(|means| means.phases.len() > 1)
@@ -45,7 +44,6 @@ impl OverallMeans {
     /// summarize benchmark results", Communications of the ACM 29, 1986.
     ///
     /// `None` if no phase remains.
-    #[must_use]
     pub fn weighted(subjects: &[TrialValues], weights: &[f64]) -> Option<Self> {
         let weight = |phase: &usize| weights.get(*phase).copied().unwrap_or_default();
         let mut phases = shared(subjects);
@@ -62,7 +60,6 @@ impl OverallMeans {
 
     /// The ratio of two subjects' geometric means over phases, with its 95 % interval; `None` if
     /// one of them lacks a phase.
-    #[must_use]
     pub fn ratio(&self, numerator: usize, denominator: usize) -> Option<Estimate> {
         ratio(
             self.subjects.get(numerator)?,

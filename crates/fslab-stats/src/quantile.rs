@@ -5,7 +5,6 @@
 /// The American Statistician 50, 1996), the default of R and NumPy.
 ///
 /// `None` for an empty sample, a value that is not finite, or a `p` outside 0..=1.
-#[must_use]
 pub fn quantile(sample: &[f64], p: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) || !sample.iter().all(|value| value.is_finite()) {
         return None;

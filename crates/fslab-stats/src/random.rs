@@ -60,13 +60,11 @@ impl Generator for Counter {
 
 impl Random {
     /// The stream of `seed` for one `purpose`, so that no two uses of a seed are correlated.
-    #[must_use]
     pub fn new(seed: u64, purpose: u64) -> Self {
         Self::from_seed(mix(seed, purpose))
     }
 
     /// The stream of `seed`.
-    #[must_use]
     pub fn from_seed(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -74,7 +72,6 @@ impl Random {
 
 impl SplitMixRandom {
     /// The stream of `seed`.
-    #[must_use]
     pub fn split_mix(seed: u64) -> Self {
         Self(SplitMix64::seed_from_u64(seed))
     }
@@ -100,7 +97,6 @@ impl SplitMixRandom {
 
 impl CounterRandom {
     /// The stream of `seed` for one `purpose`.
-    #[must_use]
     pub fn counter(seed: u64, purpose: u64) -> Self {
         let key = mix(seed, purpose);
         Self(Counter { key, count: 0 })
@@ -173,7 +169,6 @@ impl<G: Generator> Random<G> {
 
 /// Mixes two numbers into one by SplitMix64's finaliser.
 #[inline]
-#[must_use]
 pub const fn mix(a: u64, b: u64) -> u64 {
     let mut z = a ^ b
         .wrapping_add(0x9e37_79b9_7f4a_7c15)
@@ -184,7 +179,6 @@ pub const fn mix(a: u64, b: u64) -> u64 {
 }
 
 /// A hash of `text`, the same on every machine.
-#[must_use]
 pub fn mix_bytes(seed: u64, text: &[u8]) -> u64 {
     text.chunks(8)
         .fold(mix(seed, text.len() as u64), |state, chunk| {

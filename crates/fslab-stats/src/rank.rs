@@ -40,7 +40,6 @@ pub struct RankCorrelation {
 ///
 /// `None` if the samples differ in length or have fewer than two values, a value is NaN, or all
 /// values of a sample are equal. Infinite values have their rank.
-#[must_use]
 pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<RankCorrelation> {
     if a.len() != b.len() || a.len() < 2 || a.iter().chain(b).any(|value| value.is_nan()) {
         return None;

@@ -28,7 +28,6 @@ pub enum IntervalMethod {
 
 impl IntervalMethod {
     /// The method's name for reports.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Welch => "Welch's t on the logarithms",
@@ -39,7 +38,6 @@ impl IntervalMethod {
 
 /// The method for samples of these sizes; `None` without an interval, if one has fewer than two
 /// values. It depends on the sizes alone, never on the values.
-#[must_use]
 pub fn interval_method(numerator: usize, denominator: usize) -> Option<IntervalMethod> {
     let (least, most) = (numerator.min(denominator), numerator.max(denominator));
     match least {
@@ -51,7 +49,6 @@ pub fn interval_method(numerator: usize, denominator: usize) -> Option<IntervalM
 
 /// The ratio of the geometric means, `numerator` over `denominator`, with its 95 % interval:
 /// [`ratio_at`] of [`CONFIDENCE`].
-#[must_use]
 pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
     ratio_at(numerator, denominator, CONFIDENCE)
 }
@@ -82,7 +79,6 @@ pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
 ///
 /// `None` if a sample is empty or has a value that is not positive; the interval is `None` if a
 /// sample has a single value, or if `confidence` is too high for 2002 replicates.
-#[must_use]
 pub fn ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
     Contrast::of(numerator, denominator)?.estimate(confidence)
 }
@@ -94,7 +90,6 @@ pub fn ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Opti
 /// question, exchange the samples and take 1 / limit.
 ///
 /// `None` where [`ratio_at`] has no interval, or the limit is not positive.
-#[must_use]
 pub fn ratio_p_below(numerator: &[f64], denominator: &[f64], limit: f64) -> Option<f64> {
     if !(limit.is_finite() && limit > 0.0) {
         return None;

@@ -28,7 +28,6 @@ pub const REPEATS_MOST: usize = 10_000;
 ///
 /// `None` if a sample has fewer than two values or one that is not positive, if neither varies, or
 /// if it takes more than [`REPEATS_MOST`].
-#[must_use]
 pub fn repeats_to_decide(
     first: &[f64],
     second: &[f64],

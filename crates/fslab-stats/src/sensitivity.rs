@@ -14,7 +14,6 @@ const VALUES_MIN: usize = 3;
 /// with more values.
 ///
 /// `None` for fewer than three values, or if one is not positive.
-#[must_use]
 pub fn sensitivity(sample: &[f64]) -> Option<f64> {
     if sample.len() < VALUES_MIN {
         return None;

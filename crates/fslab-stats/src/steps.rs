@@ -10,7 +10,6 @@ const ROUNDING: f64 = 1e-6;
 /// True if neither sample varies, and the two are neighbouring steps of a decimal clock: integral
 /// multiples of a power of ten that is their difference. 2 and 3 are, and 61.2 and 61.3, but not
 /// 100 and 95, which are five steps apart.
-#[must_use]
 pub fn are_neighbouring_steps(a: &[f64], b: &[f64]) -> bool {
     match (constant(a), constant(b)) {
         (Some(a), Some(b)) => are_neighbours(a, b),

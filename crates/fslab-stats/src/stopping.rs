@@ -48,7 +48,6 @@ pub enum Stopping {
 ///
 /// Figures are known if they are within `target` at the last look and were so at least six looks
 /// before; two looks, if they were within half of the target then.
-#[must_use]
 pub fn stopping(looks: &[Option<f64>], target: f64) -> Stopping {
     let within = |reach: &Option<f64>, limit: f64| reach.is_some_and(|reach| reach <= limit);
     let Some(first) = looks.iter().position(|reach| within(reach, target)) else {
@@ -74,7 +73,6 @@ pub fn stopping(looks: &[Option<f64>], target: f64) -> Stopping {
 /// repeat without a value leaves the interval as it was.
 ///
 /// `None` while there are fewer than two values, and from the first value on that is not positive.
-#[must_use]
 pub fn relative_half_widths(values: &[Option<f64>]) -> Vec<Option<f64>> {
     let (mut count, mut mean, mut squares) = (0.0_f64, 0.0, 0.0);
     let mut width_with = |value: Option<f64>| {
@@ -109,7 +107,6 @@ pub fn relative_half_widths(values: &[Option<f64>]) -> Vec<Option<f64>> {
 ///
 /// The interval is wider than that of the report: an error rate of 0.5 %, divided by `comparisons`
 /// (Bonferroni).
-#[must_use]
 pub fn is_decided(own: &[f64], best: &[f64], comparisons: usize, tolerance: f64) -> bool {
     let error = (LOOK_ERROR / comparisons.max(1) as f64).max(LOOK_ERROR_MIN);
     let interval = ratio_at(own, best, 1.0 - error).and_then(|ratio| ratio.interval);

@@ -22,7 +22,6 @@ pub struct Summary {
 
 impl Summary {
     /// `None` for an empty sample, or one with a value that is not finite.
-    #[must_use]
     pub fn of(sample: &[f64]) -> Option<Self> {
         let median = quantile(sample, 0.5)?;
         let (mean, variance) = mean_and_variance(sample)?;
@@ -37,7 +36,6 @@ impl Summary {
     }
 
     /// Standard deviation over mean; `None` for a single value or a mean of zero.
-    #[must_use]
     pub fn coefficient_of_variation(&self) -> Option<f64> {
         self.sd
             .filter(|_| self.mean != 0.0)

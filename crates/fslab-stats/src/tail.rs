@@ -16,7 +16,6 @@ use crate::ratio::Contrast;
 
 /// [`crate::ratio_at`] for confidences near 1: Welch's interval with conservative degrees of
 /// freedom. `None` as there.
-#[must_use]
 pub fn tail_ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
     contrast(numerator, denominator)?.estimate(confidence)
 }
@@ -24,7 +23,6 @@ pub fn tail_ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) ->
 /// [`crate::ratio_p_below`] for the distribution of [`tail_ratio_at`], with which it agrees.
 ///
 /// `None` where that has no interval, or the limit is not positive.
-#[must_use]
 pub fn tail_p_below(numerator: &[f64], denominator: &[f64], limit: f64) -> Option<f64> {
     if !(limit.is_finite() && limit > 0.0) {
         return None;

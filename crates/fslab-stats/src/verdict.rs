@@ -25,7 +25,6 @@ pub enum Verdict {
 /// the interval must lie within `1 / (1 + tolerance)` and `1 + tolerance` (the two one-sided tests
 /// of Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987, at the stricter level of the interval).
 /// That an interval contains 1 is not enough.
-#[must_use]
 pub fn verdict(interval: Option<Interval>, tolerance: f64) -> Verdict {
     let Some(interval) = interval else {
         return Verdict::Undecided;

@@ -131,7 +131,7 @@ fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Faul
         );
     }
     if let Err(fault) = ensure_index(connection) {
-        let text = "the indexes of runs do not have as many runs as were stored";
+        let text = "the run indexes do not have as many entries as runs were stored";
         match fault.is_of_content() {
             true => checked.add(None, None, text),
             false => return Err(fault),

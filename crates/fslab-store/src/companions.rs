@@ -1,6 +1,6 @@
 //! The files beside a database that SQLite takes for part of it: `-journal`, `-wal` and `-shm`.
 //!
-//! They come with the folder that a store comes in. A journal can name a further file, its
+//! They come with the directory that a store comes in. A journal can name a further file, its
 //! super-journal, which SQLite deletes once the journal is played back: opening a store would
 //! delete any file of the user's. fslab changes one database at a time, so none of its journals
 //! names another file.
@@ -23,7 +23,7 @@ pub(crate) fn ensure_companions(path: &Path) -> Result<(), Fault> {
         let file = beside(path, suffix);
         match fs::symlink_metadata(&file) {
             Ok(found) if !found.is_file() => {
-                return Err(strange(file, "is a link, a folder, a pipe or a device"));
+                return Err(strange(file, "is a link, a directory, a pipe or a device"));
             }
             Ok(_) if suffix == "-journal" && names_another(&file).unwrap_or(false) => {
                 return Err(strange(

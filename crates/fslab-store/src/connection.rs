@@ -31,7 +31,7 @@ pub(crate) struct Opened {
     pub(crate) steps: Steps,
 }
 
-/// Opens for reading and writing; creates the folders and the file if missing, and migrates an
+/// Opens for reading and writing; creates the directories and the file if missing, and migrates an
 /// older schema.
 pub(crate) fn open_writable(path: &Path) -> Result<Opened, StoreError> {
     let path = &absolute(path)?;
@@ -47,8 +47,8 @@ fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(|error| StoreError::io(error, "open", path))
 }
 
-/// True if the file exists. A folder, a device or a pipe is refused: opening a pipe would wait for
-/// its other end.
+/// True if the file exists. A directory, a device or a pipe is refused: opening a pipe would wait
+/// for its other end.
 fn is_store_file(path: &Path, operation: &'static str) -> Result<bool, StoreError> {
     let why = match fs::metadata(path) {
         Ok(file) if file.is_file() => return Ok(true),
@@ -60,12 +60,12 @@ fn is_store_file(path: &Path, operation: &'static str) -> Result<bool, StoreErro
     Err(StoreError::new(StoreErrorKind::Foreign, operation, path).because(why))
 }
 
-/// Makes an empty file and its folders. SQLite would report only that it cannot open the file; the
-/// operating system reports why.
+/// Makes an empty file and its directories. SQLite would report only that it cannot open the file;
+/// the operating system reports why.
 fn make(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)
-            .map_err(|error| StoreError::io(error, "make the folder of", path))?;
+            .map_err(|error| StoreError::io(error, "make the directory of", path))?;
     }
     let made = fs::OpenOptions::new().append(true).create(true).open(path);
     made.map(drop)
@@ -97,8 +97,8 @@ pub(crate) fn open_read_only(path: &Path) -> Result<(Opened, bool), StoreError> 
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     attempt_read_only(path, path, flags)
         .or_else(|fault| match fault {
-            // A reader has to create the "-shm" file, too. If the folder does not allow that, and
-            // there is no "-wal" file that it could miss, the store cannot change.
+            // A reader has to create the "-shm" file, too. If the directory does not allow that,
+            // and there is no "-wal" file that it could miss, the store cannot change.
             Fault::Sqlite(error) if is_refusal(&error) && !beside(path, "-wal").exists() => {
                 let uri = flags | OpenFlags::SQLITE_OPEN_URI;
                 attempt_read_only(path, Path::new(&immutable_uri(path)), uri)
@@ -215,7 +215,7 @@ mod tests {
             immutable_uri(Path::new("/a b/c?d%")),
             "file:/a%20b/c%3fd%25?immutable=1"
         );
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         // Windows allows no question mark in a name.
         let name = if cfg!(windows) {
             "a b#d%.db"
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_store_is_durable_and_lets_readers_in() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let opened = open_writable(&folder.path().join("s.db")).expect("made");
         let connection = opened.connection;
         let pragma = |name: &str| -> rusqlite::types::Value {

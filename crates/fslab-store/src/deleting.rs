@@ -46,9 +46,6 @@ impl Store {
     }
 
     /// The deleted run of that name, or the only one whose name begins with it.
-    ///
-    /// # Errors
-    /// `UnknownRun` and `AmbiguousRun`.
     pub fn find_deleted(&self, text: &str) -> Result<FoundRun, StoreError> {
         self.reading(|connection| {
             if let Some(found) = exactly(connection, text, true)? {
@@ -69,34 +66,22 @@ impl Store {
     }
 
     /// All deleted runs.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
     pub fn deleted(&self) -> Result<Vec<FoundRun>, StoreError> {
         self.reading(all_deleted)
     }
 
     /// Marks the runs as deleted; their records stay.
-    ///
-    /// # Errors
-    /// If the database cannot be written.
     pub fn delete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
         let now = fslab_sys::unix_seconds();
         self.for_each(runs, |connection, key| mark(connection, key, Some(now)))
     }
 
     /// Restores deleted runs.
-    ///
-    /// # Errors
-    /// If the database cannot be written.
     pub fn undelete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
         self.for_each(runs, |connection, key| mark(connection, key, None))
     }
 
     /// Removes runs with all their trials for good. SQLite reuses their space.
-    ///
-    /// # Errors
-    /// If the database cannot be written.
     pub fn purge(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
         self.for_each(runs, |connection, key| {
             connection.execute("DELETE FROM runs WHERE key = ?1", [key])?;

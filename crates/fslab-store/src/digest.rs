@@ -64,7 +64,8 @@ pub(crate) enum Scope {
 }
 
 /// Tables of a trial's rows, in the order of hashing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Table {
     Steps,
     Latencies,
@@ -72,7 +73,9 @@ pub(crate) enum Table {
     Phases,
     Facts,
     Trials,
+    #[strum(serialize = "phase_metrics")]
     PhaseMetrics,
+    #[strum(serialize = "trial_metrics")]
     TrialMetrics,
 }
 
@@ -90,16 +93,7 @@ pub(crate) const METRICS: [Table; 2] = [Table::PhaseMetrics, Table::TrialMetrics
 
 impl Table {
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Steps => "steps",
-            Self::Latencies => "latencies",
-            Self::Series => "series",
-            Self::Phases => "phases",
-            Self::Facts => "facts",
-            Self::Trials => "trials",
-            Self::PhaseMetrics => "phase_metrics",
-            Self::TrialMetrics => "trial_metrics",
-        }
+        self.into()
     }
 
     /// The names of the columns that a digest covers, without those that [`Self::parts`] adds.

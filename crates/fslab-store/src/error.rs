@@ -24,7 +24,6 @@ pub enum StoreErrorKind {
     },
     /// A file beside the database, which belongs to it by its name, is none of SQLite's.
     StrangeCompanion {
-        /// The file.
         file: PathBuf,
         /// What is wrong.
         why: &'static str,
@@ -55,14 +54,10 @@ pub enum StoreErrorKind {
     },
     /// The trial does not match its digest.
     DamagedTrial {
-        /// The run.
         run: String,
-        /// The trial.
         trial: String,
     },
-    /// The run is deleted.
     DeletedRun {
-        /// Its name.
         run: String,
     },
     /// The process's limit on file sizes is too small (RLIMIT_FSIZE).
@@ -74,7 +69,7 @@ pub enum StoreErrorKind {
         /// The latest version that this fslab reads.
         known: u32,
     },
-    /// No permission for the file or its folder.
+    /// No permission for the file or its directory.
     Permission,
     /// The file system of the store is full.
     NoSpace,
@@ -103,14 +98,11 @@ pub enum StoreErrorKind {
     },
     /// A run of that name exists.
     RunExists {
-        /// Its name.
         run: RunId,
     },
     /// The trial already has a record without a failure.
     TrialDone {
-        /// The run.
         run: RunId,
-        /// The trial.
         trial: TrialId,
     },
     /// This fslab cannot interpret a stored value.
@@ -167,25 +159,26 @@ impl StoreError {
     }
 
     /// The kind, for callers to match.
-    #[must_use]
     pub fn kind(&self) -> &StoreErrorKind {
         &self.kind
     }
 
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         use StoreErrorKind as K;
         let fixed = match &self.kind {
-            K::Missing => "a run makes one: fslab compare ext4 xfs; or name another with --store",
+            K::Missing => {
+                "create one with a run, for example fslab compare ext4 xfs; or name another with \
+                 --store"
+            }
             K::Foreign => "name another file with --store",
             K::StrangeSchema { .. } => {
-                "fslab opens no store with objects that are not its own, because SQLite executes \
-                 them; if you made it, remove it with sqlite3, else restore a copy, or name \
+                "fslab does not open stores with foreign objects, because SQLite would execute \
+                 them; if you made it, remove it with sqlite3; otherwise restore a copy, or name \
                  another with --store"
             }
             K::StrangeCompanion { .. } => {
-                "SQLite would take it for part of the store; remove it if you do not know it"
+                "SQLite would treat it as part of the store; remove it if you do not know it"
             }
             K::Endless => {
                 "its pages may refer to each other in circles; restore a copy, or name another \
@@ -197,45 +190,44 @@ impl StoreError {
             K::OtherMetric { .. } => "name another store with --store",
             K::Gone { kept: Some(kept) } => {
                 return Some(format!(
-                    "all that was stored is in {}; move it back, and repeat the command with \
-                     --resume to go on",
+                    "everything stored so far is in {}; move it back, then run the same command \
+                     with --resume to continue",
                     kept.display()
                 ));
             }
             K::Gone { kept: None } => {
-                "what was stored in this run is lost; let no other program remove the store"
+                "what was stored in this run is lost; make sure that no other program removes the \
+                 store"
             }
             K::Damaged => {
-                "restore a copy, or name another with --store; fslab store check says what is \
-                 damaged"
+                "see the damage with fslab store check; restore a copy, or name another with \
+                 --store"
             }
             K::DamagedRun { .. } | K::DamagedTrial { .. } => {
-                "fslab store check names all that is damaged; restore a copy, or fslab delete \
-                 the run"
+                "see the damage with fslab store check; restore a copy, or delete the run with \
+                 fslab delete"
             }
             K::DeletedRun { run } => {
-                return Some(format!("fslab delete --undo {run} brings it back"));
+                return Some(format!("restore it with fslab delete --undo {run}"));
             }
             K::FileSizeLimit => "raise the limit on file sizes: ulimit -f unlimited",
             K::Newer { .. } => "use the fslab that wrote it, or a later one",
-            K::Permission => {
-                "check the owner of the file and its folder, or name another with --store"
-            }
+            K::Permission => "check the owner of file and directory, or name another with --store",
             K::NoSpace => "free some space, or name a store on another disk with --store",
             K::Busy => "wait until the other fslab is done, or name another with --store",
-            K::NoRuns => "fslab compare ext4 xfs makes one",
+            K::NoRuns => "create one, for example with fslab compare ext4 xfs",
             K::TooFewRuns { .. } | K::UnknownRun { nearest: None, .. } => {
-                "fslab list shows the runs"
+                "list the runs with fslab list"
             }
             K::UnknownRun {
                 nearest: Some(run), ..
             } => return Some(did_you_mean(run)),
             K::AmbiguousRun { candidates, .. } => {
                 let names: Vec<_> = candidates.iter().map(RunId::as_str).collect();
-                return Some(format!("give more of the name: {}", names.join(", ")));
+                return Some(format!("use more of the name: {}", names.join(", ")));
             }
             K::Unreadable { .. } => {
-                "a later fslab may have written it; fslab store check says whether it is damaged"
+                "a later fslab may have written it; check it for damage with fslab store check"
             }
             K::RunExists { .. } | K::TrialDone { .. } | K::Unstorable { .. } | K::Other => {
                 return None;
@@ -275,10 +267,10 @@ impl fmt::Display for StoreError {
             }
             K::Newer { found, known } => write!(
                 f,
-                "the store {path} has format {found}, and this fslab reads up to {known}"
+                "the store {path} has format {found}, but this fslab reads up to {known}"
             ),
             K::Permission => write!(f, "no permission to {operation} the store {path}"),
-            K::NoSpace => write!(f, "no room to {operation} the store {path}"),
+            K::NoSpace => write!(f, "no space to {operation} the store {path}"),
             K::Busy => write!(f, "cannot {operation} the store {path}, which is in use"),
             K::NoRuns => write!(f, "the store {path} has no run"),
             K::TooFewRuns { back } => {
@@ -288,11 +280,11 @@ impl fmt::Display for StoreError {
             K::AmbiguousRun { wanted, candidates } => {
                 write!(f, "{} runs begin with '{wanted}'", candidates.len())
             }
-            K::RunExists { run } => write!(f, "the store {path} has a run {run} already"),
+            K::RunExists { run } => write!(f, "the store {path} already has a run {run}"),
             K::TrialDone { run, trial } => {
                 write!(
                     f,
-                    "trial {trial} of run {run} is done and has its record already"
+                    "trial {trial} of run {run} is done and already has its record"
                 )
             }
             K::Unreadable { what } => write!(f, "cannot read {what} in the store {path}"),
@@ -317,7 +309,7 @@ impl StoreError {
                 Strangeness::Altered => {
                     write!(
                         f,
-                        "the {object} of the store {path} is not as fslab makes it"
+                        "the {object} of the store {path} differs from what fslab creates"
                     )
                 }
                 Strangeness::Missing => write!(f, "the store {path} lacks the {object}"),
@@ -543,7 +535,7 @@ mod tests {
         assert_eq!(error.to_string(), "2 runs begin with '2026'");
         assert_eq!(
             error.hint().as_deref(),
-            Some("give more of the name: 2026a, 2026b")
+            Some("use more of the name: 2026a, 2026b")
         );
     }
 }

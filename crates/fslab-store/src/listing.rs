@@ -65,7 +65,6 @@ pub enum ListedRun {
 
 impl ListedRun {
     /// The summary of a sound run.
-    #[must_use]
     pub fn sound(&self) -> Option<&RunSummary> {
         match self {
             Self::Sound(summary) => Some(summary),
@@ -79,7 +78,6 @@ impl ListedRun {
 pub struct RunFilter {
     /// Deleted ones instead of the others.
     pub deleted: bool,
-    /// Runs of that study.
     pub study: Option<String>,
     /// Runs with that subject as written, or with any subject of that file system.
     pub subject: Option<String>,
@@ -102,9 +100,6 @@ impl RunFilter {
 impl Store {
     /// The newest runs of `filter`, newest first, at most `limit`. Damaged ones are included as
     /// such.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
     pub fn runs(
         &self,
         filter: &RunFilter,
@@ -156,9 +151,6 @@ impl Store {
     /// Earlier runs of the plan of `run` with a trial without a failure, newest first, at most
     /// `limit`. `run` may be of another store; then runs that began in the same second do not count
     /// as earlier.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
     pub fn history(&self, run: &RunHeader, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.reading(|connection| {
             ensure_index(connection)?;
@@ -176,9 +168,6 @@ impl Store {
     }
 
     /// The latest run of that plan, for `--resume`.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
     pub fn latest_with_hash(&self, hash: &PlanHash) -> Result<Option<RunId>, StoreError> {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(

@@ -59,8 +59,8 @@ impl Place {
         self.copy = Some(copy);
     }
 
-    /// Writes all that `connection` sees to a new file: beside the path, whose folder is made again
-    /// if it is gone, or in the folder of temporary files.
+    /// Writes all that `connection` sees to a new file: beside the path, whose directory is made
+    /// again if it is gone, or in the directory of temporary files.
     pub(crate) fn write_copy(
         &self,
         connection: &Connection,

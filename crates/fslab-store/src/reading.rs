@@ -45,9 +45,6 @@ impl Store {
 
     /// A run as [`Store::run`] returns it, without series and with empty pictures: for what only
     /// computes metrics. Of many runs, these take most of the memory and of the time.
-    ///
-    /// # Errors
-    /// As [`Store::run`].
     pub fn metrics(&self, selector: &RunSelector) -> Result<RunRecord, StoreError> {
         self.read_record(selector, Content::Metrics)
     }
@@ -64,17 +61,11 @@ impl Store {
     }
 
     /// A run's header, without its trials.
-    ///
-    /// # Errors
-    /// `UnknownRun`; `run` must be a complete name.
     pub fn header(&self, run: &RunId) -> Result<RunHeader, StoreError> {
         self.reading(|connection| header(connection, run_key(connection, run)?))
     }
 
     /// The trials with a record without a failure, which a resumed run skips.
-    ///
-    /// # Errors
-    /// `UnknownRun`; `run` must be a complete name.
     pub fn done_trials(&self, run: &RunId) -> Result<BTreeSet<TrialId>, StoreError> {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(

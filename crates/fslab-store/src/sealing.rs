@@ -367,7 +367,7 @@ mod tests {
                 "the row of a run",
             ),
         ] {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().expect("a directory");
             let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
             store
                 .connection
@@ -386,7 +386,7 @@ mod tests {
     /// New digests of a damaged row hid the damage.
     #[test]
     fn a_damaged_row_gets_no_new_digest() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
         let run = sample();
         store.add_runs(std::slice::from_ref(&run)).expect("stores");
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_metric_with_another_unit_is_refused_by_its_name() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
         let run = sample();
         store.add_runs(std::slice::from_ref(&run)).expect("stores");

@@ -43,9 +43,6 @@ impl Store {
 
     /// Stores complete runs, headers and trials, in one transaction, all or none: for imports,
     /// whose trials need not be durable one by one.
-    ///
-    /// # Errors
-    /// As [`Store::begin_run`] and [`Store::add_trial`].
     pub fn add_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError> {
         let steps = self.steps.clone();
         self.writing(|connection| {
@@ -71,9 +68,6 @@ impl Store {
 
     /// Raises the repeats of a resumed run's plan. Fewer repeats than the plan has leave the number
     /// as it is; `adaptive` sets how far it goes beyond them, though never below that number.
-    ///
-    /// # Errors
-    /// `UnknownRun`.
     pub fn ask_repeats(
         &mut self,
         run: &RunId,
@@ -103,9 +97,6 @@ impl Store {
     }
 
     /// Removes a run with all its trials for good.
-    ///
-    /// # Errors
-    /// `UnknownRun`.
     pub fn delete_run(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.writing(|connection| {
             let key = run_key(connection, run)?;

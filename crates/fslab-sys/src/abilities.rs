@@ -48,7 +48,6 @@ pub enum Ability {
 /// A platform that fslab is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
-    /// Linux.
     Linux,
     /// Windows 10 and later.
     Windows,
@@ -63,7 +62,6 @@ pub enum Platform {
 pub struct AbilityRow {
     /// What it is.
     pub ability: Ability,
-    /// Its name.
     pub name: &'static str,
     on: [Result<&'static str, &'static str>; 4],
 }
@@ -109,8 +107,8 @@ const TABLE: [AbilityRow; 20] = [
         [
             Ok("io_uring"),
             Ok("overlapped I/O with a completion port"),
-            Err("io_uring is Linux's"),
-            Err("io_uring is Linux's"),
+            Err("io_uring exists only on Linux"),
+            Err("io_uring exists only on Linux"),
         ],
     ),
     row(
@@ -144,7 +142,7 @@ const TABLE: [AbilityRow; 20] = [
         [
             Err("no call orders writes in the drive's cache"),
             Err("no call orders writes in the drive's cache"),
-            Ok("F_BARRIERFSYNC: order alone"),
+            Ok("F_BARRIERFSYNC: order only"),
             Err("no call orders writes in the drive's cache"),
         ],
     ),
@@ -174,8 +172,8 @@ const TABLE: [AbilityRow; 20] = [
         [
             Ok("fork"),
             Err("no fork"),
-            Err("examined on Linux alone"),
-            Err("examined on Linux alone"),
+            Err("tested only on Linux"),
+            Err("tested only on Linux"),
         ],
     ),
     row(
@@ -184,8 +182,8 @@ const TABLE: [AbilityRow; 20] = [
         [
             Ok("yes"),
             Err("files have no inodes, owners and modes"),
-            Err("examined on Linux alone"),
-            Err("examined on Linux alone"),
+            Err("tested only on Linux"),
+            Err("tested only on Linux"),
         ],
     ),
     row(
@@ -213,9 +211,9 @@ const TABLE: [AbilityRow; 20] = [
         "replay",
         [
             Ok("yes"),
-            Err("a trace has system calls of Linux"),
-            Err("a trace has system calls of Linux"),
-            Err("a trace has system calls of Linux"),
+            Err("traces consist of Linux system calls"),
+            Err("traces consist of Linux system calls"),
+            Err("traces consist of Linux system calls"),
         ],
     ),
     row(
@@ -243,9 +241,9 @@ const TABLE: [AbilityRow; 20] = [
         "venues loop, block; mkfs",
         [
             Ok("yes"),
-            Err("loop devices and mount(2) are Linux's"),
-            Err("loop devices and mount(2) are Linux's"),
-            Err("loop devices and mount(2) are Linux's"),
+            Err("loop devices and mount(2) exist only on Linux"),
+            Err("loop devices and mount(2) exist only on Linux"),
+            Err("loop devices and mount(2) exist only on Linux"),
         ],
     ),
     row(
@@ -253,9 +251,9 @@ const TABLE: [AbilityRow; 20] = [
         "venues guest, sim; labs",
         [
             Ok("User-Mode Linux, QEMU"),
-            Err("the guest kernel is a program of Linux"),
-            Err("the guest kernel is a program of Linux"),
-            Err("the guest kernel is a program of Linux"),
+            Err("the guest kernel is a Linux program"),
+            Err("the guest kernel is a Linux program"),
+            Err("the guest kernel is a Linux program"),
         ],
     ),
     row(
@@ -275,7 +273,6 @@ impl Platform {
     pub const ALL: [Self; 4] = [Self::Linux, Self::Windows, Self::MacOs, Self::FreeBsd];
 
     /// The one that this program is built for.
-    #[must_use]
     pub const fn here() -> Self {
         if cfg!(windows) {
             Self::Windows
@@ -288,8 +285,6 @@ impl Platform {
         }
     }
 
-    /// Its name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux => "Linux",
@@ -302,16 +297,12 @@ impl Platform {
 
 impl AbilityRow {
     /// How `platform` does it.
-    ///
-    /// # Errors
-    /// Why it does not.
     pub const fn on(&self, platform: Platform) -> Result<&'static str, &'static str> {
         self.on[platform as usize]
     }
 }
 
 /// The table.
-#[must_use]
 pub const fn abilities() -> &'static [AbilityRow] {
     &TABLE
 }
@@ -334,7 +325,6 @@ pub const QUEUE_REGISTERS: bool = cfg!(target_os = "linux");
 
 /// What a record says of the platform: its name, and which calls stand for the states of caches and
 /// the strengths of a sync. Empty on Linux, whose words those are.
-#[must_use]
 pub fn platform_facts() -> Vec<(String, String)> {
     let platform = Platform::here();
     if platform == Platform::Linux {
@@ -363,9 +353,6 @@ pub fn platform_facts() -> Vec<(String, String)> {
 
 impl Ability {
     /// Refuses what this platform lacks.
-    ///
-    /// # Errors
-    /// What it is, where it is, and why not here.
     pub fn demand(self) -> Result<(), String> {
         let row = TABLE.iter().find(|row| row.ability == self);
         let Some((row, Err(reason))) = row.map(|row| (row, row.on(Platform::here()))) else {

@@ -10,7 +10,6 @@ pub const STAMP_BYTES: usize = 32;
 /// A file that calls use.
 #[derive(Clone, Copy, Debug)]
 pub enum CallFile<'b> {
-    /// One that is open.
     Open(&'b DataFile),
     /// One that a call of the same operation opens.
     Opened(OpenedByCall),

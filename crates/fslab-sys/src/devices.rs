@@ -18,7 +18,6 @@ pub struct DeviceNumber {
 pub struct BlockCounters {
     /// Read requests completed.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
     /// Write requests completed.
     pub writes: u64,
@@ -43,7 +42,6 @@ pub enum InUse {
     /// Another device is built on it: RAID, LVM, encryption, multipath.
     #[error("it is part of {0}")]
     Held(String),
-    /// It is read-only.
     #[error("it is read-only")]
     ReadOnly,
     /// It is swap space.
@@ -56,14 +54,13 @@ pub enum InUse {
     #[error("another program or the kernel has claimed it")]
     Claimed,
     /// The file behind a loop device is also behind another one.
-    #[error("its file is behind {0}, too")]
+    #[error("another loop device, {0}, uses the same file")]
     SharedFile(String),
     /// A device or file below it is in use.
-    #[error("{device}, which it lies on, is in use: {user}")]
+    #[error("the underlying device {device} is in use: {user}")]
     Below {
         /// The disk or file below.
         device: String,
-        /// Its user.
         user: Box<InUse>,
     },
     /// A process has it open for writing.
@@ -103,37 +100,31 @@ impl ExtentFlags {
     const DATA_INLINE: u32 = 0x200;
 
     /// It is the last of the file.
-    #[must_use]
     pub fn is_last(self) -> bool {
         self.0 & Self::LAST != 0
     }
 
     /// The data is inside metadata and has no separate block.
-    #[must_use]
     pub fn is_inline(self) -> bool {
         self.0 & Self::DATA_INLINE != 0
     }
 
     /// True if `physical` is the address of a block with the plain data.
-    #[must_use]
     pub fn has_address(self) -> bool {
         let without = Self::UNKNOWN | Self::DELALLOC | Self::ENCODED | Self::DATA_INLINE;
         self.0 & without == 0
     }
 }
 
-/// A mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Its ID.
     pub id: u64,
     /// ID of the parent mount.
     pub parent: u64,
     /// `major:minor` of the files' device.
     pub device_number: String,
-    /// The folder or subvolume of the file system that is mounted.
+    /// The directory or subvolume of the file system that is mounted.
     pub root: PathBuf,
-    /// Mount point.
     pub mount_point: PathBuf,
     /// The driver's name, such as `ext4`, `fuseblk` or `overlay`.
     pub fs_type: String,

@@ -5,7 +5,6 @@
 const LEAF: u32 = 0xd;
 
 /// Bytes of the state that the system has enabled; 0 if the processor does not tell.
-#[must_use]
 #[cfg(target_arch = "x86_64")]
 pub fn extended_state_bytes() -> usize {
     let (leaf_max, _) = std::arch::x86_64::__get_cpuid_max(0);
@@ -16,7 +15,6 @@ pub fn extended_state_bytes() -> usize {
 }
 
 /// Bytes of the state that the system has enabled; 0 on other processors.
-#[must_use]
 #[cfg(not(target_arch = "x86_64"))]
 pub fn extended_state_bytes() -> usize {
     0

@@ -1,8 +1,8 @@
 //! Uniform loading of a guest's programs in virtual time, independent of the host's processor.
 //!
 //! The C library selects routines by processor features and cache sizes; the loader selects its
-//! search folders and the stack for lazy binding. Other routines are on other pages, and one more
-//! page read or touched shifts all later measurements.
+//! search directories and the stack for lazy binding. Other routines are on other pages, and one
+//! more page read or touched shifts all later measurements.
 //!
 //! Selections that a program makes itself are not covered.
 
@@ -32,7 +32,6 @@ pub fn load_uniformly(command: &mut Command) {
 
 /// The environment variables of this process that control loading. In virtual time a trial has them
 /// from init; else it has none, since venues start it with a clean environment.
-#[must_use]
 pub fn inherited_loading() -> Vec<(&'static str, OsString)> {
     [BIND_NOW, TUNABLES]
         .into_iter()

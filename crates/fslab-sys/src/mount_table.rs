@@ -7,7 +7,6 @@ use crate::Mount;
 use crate::os::OsStringExt;
 
 /// Parses a mountinfo table; malformed lines are skipped.
-#[must_use]
 pub fn parse_mount_table(table: &[u8]) -> Vec<Mount> {
     table
         .split(|byte| *byte == b'\n')

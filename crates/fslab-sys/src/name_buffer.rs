@@ -20,7 +20,6 @@ pub struct NameBuffer {
 
 impl NameBuffer {
     /// An empty text. Up to `capacity` bytes, nothing is allocated later.
-    #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         let mut bytes = Vec::with_capacity(capacity + 1);
         bytes.push(0);
@@ -29,7 +28,6 @@ impl NameBuffer {
 
     /// Length of the text in bytes.
     #[inline]
-    #[must_use]
     pub fn length(&self) -> usize {
         self.bytes.len() - 1
     }
@@ -96,7 +94,6 @@ impl NameBuffer {
 
     /// The text as a C string.
     #[inline]
-    #[must_use]
     pub fn as_c_str(&self) -> &CStr {
         debug_assert!(CStr::from_bytes_with_nul(&self.bytes).is_ok());
         // SAFETY: the last byte is zero, and no other is: see the invariant of this file.

@@ -5,7 +5,6 @@ use std::ffi::CStr;
 /// An entry of a directory listing.
 #[derive(Clone, Copy, Debug)]
 pub struct NameEntry<'a> {
-    /// Its name.
     pub name: &'a CStr,
     /// True for a directory; `None` if the listing does not have the type.
     pub is_directory: Option<bool>,
@@ -19,7 +18,7 @@ pub type At = Option<u64>;
 pub enum Reached<'a> {
     /// An open file.
     File(u32),
-    /// A path below the folder.
+    /// A path below the directory.
     Name {
         /// The path.
         name: &'a CStr,

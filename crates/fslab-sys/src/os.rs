@@ -27,18 +27,12 @@ pub use crate::windows::extensions::{
 pub use crate::windows::sockets::{AsFd, BorrowedFd, UnixListener, UnixStream};
 
 /// Sets the mode of the file at `path`.
-///
-/// # Errors
-/// That of chmod(2).
 #[cfg(unix)]
 pub fn set_mode(path: impl AsRef<std::path::Path>, mode: u32) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }
 
 /// Makes the file at `path` read-only, or not, as the owner's right to write in `mode`.
-///
-/// # Errors
-/// That of SetFileAttributes.
 #[cfg(windows)]
 pub fn set_mode(path: impl AsRef<std::path::Path>, mode: u32) -> std::io::Result<()> {
     let mut permissions = std::fs::metadata(&path)?.permissions();
@@ -46,25 +40,19 @@ pub fn set_mode(path: impl AsRef<std::path::Path>, mode: u32) -> std::io::Result
     std::fs::set_permissions(path, permissions)
 }
 
-/// Opens the folder at `path`, so that it stays where it is.
-///
-/// # Errors
-/// That of open(2).
+/// Opens the directory at `path`, so that it stays where it is.
 #[cfg(unix)]
 pub fn open_folder(path: &std::path::Path) -> std::io::Result<std::fs::File> {
     std::fs::File::open(path)
 }
 
-/// Opens the folder at `path`, so that it stays where it is.
-///
-/// # Errors
-/// That of CreateFile.
+/// Opens the directory at `path`, so that it stays where it is.
 #[cfg(windows)]
 pub fn open_folder(path: &std::path::Path) -> std::io::Result<std::fs::File> {
     crate::windows::open_folder(path)
 }
 
-/// Variables that name the folder of temporary files.
+/// Variables that name the directory of temporary files.
 pub const TEMPORARY: &[&str] = if cfg!(windows) {
     &["TEMP", "TMP"]
 } else {
@@ -72,7 +60,6 @@ pub const TEMPORARY: &[&str] = if cfg!(windows) {
 };
 
 /// The program `name` in `folder`; on Windows also without its `.exe`.
-#[must_use]
 pub fn program_in(folder: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
     let path = folder.join(name);
     if cfg!(windows) {
@@ -89,7 +76,6 @@ pub fn program_in(folder: &std::path::Path, name: &str) -> Option<std::path::Pat
 
 /// True if reading failed since another process holds a lock on the file: locks of Windows keep
 /// others from reading.
-#[must_use]
 pub fn is_locked_elsewhere(error: &std::io::Error) -> bool {
     /// `ERROR_LOCK_VIOLATION`.
     const LOCK_VIOLATION: i32 = 33;

@@ -24,7 +24,6 @@ impl PageBuffer {
     ///
     /// # Panics
     /// If `length` is more than half of the address space.
-    #[must_use]
     pub fn zeroed(length: usize) -> Self {
         let layout = Layout::from_size_align(length.max(1), PAGE_BYTES)
             .expect("a buffer is smaller than half of the address space");

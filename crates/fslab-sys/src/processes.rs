@@ -27,7 +27,6 @@ pub enum ProcessLimit {
 /// A process of this boot and PID namespace: PID and start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// The PID.
     pub pid: u32,
     /// Start time in clock ticks since boot; `None` if no process had the PID.
     pub(crate) start_ticks: Option<u64>,
@@ -56,11 +55,9 @@ pub struct MachineMemory {
 /// A process, from /proc/PID/stat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// PID.
     pub pid: u32,
     /// PID of its parent.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
     /// `R`, `S`, `D`, `Z`, `T` and others: see proc_pid_stat(5).
     pub state: char,
@@ -127,7 +124,6 @@ pub enum ConfinedBy {
 
 impl ResourceUse {
     /// Resources used between `earlier` and `self`.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
@@ -142,7 +138,6 @@ impl ResourceUse {
     }
 
     /// The sum of both.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
             user_ns: self.user_ns + other.user_ns,
@@ -155,7 +150,6 @@ impl ResourceUse {
 
 impl GroupEnd {
     /// The leader's end as text: `status 2` or `SIGKILL`.
-    #[must_use]
     pub fn how(&self) -> String {
         match (self.code, self.signal) {
             (Some(code), _) => format!("status {code}"),

@@ -7,7 +7,6 @@ use std::io;
 pub struct RingOptions {
     /// Maximum of operations in flight; 1 to 4096.
     pub depth: u32,
-    /// Bytes of each buffer.
     pub buffer_bytes: usize,
     /// Register the buffers with the kernel.
     pub registered_buffers: bool,

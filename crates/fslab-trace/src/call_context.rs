@@ -67,7 +67,7 @@ impl CallContext<'_> {
         handle
     }
 
-    /// The open file of the argument at `index`; `None` if it is not below the folder.
+    /// The open file of the argument at `index`; `None` if it is not below the directory.
     pub(crate) fn handle(&self, index: usize) -> Option<u32> {
         let descriptor = descriptor(self.call.argument(index))?;
         let files = self.thread.files.borrow();
@@ -97,7 +97,7 @@ impl CallContext<'_> {
     }
 
     /// The path in the argument `at`, relative to the descriptor in `directory`; `None` if it is
-    /// not below the folder. Marks it as used.
+    /// not below the directory. Marks it as used.
     pub(crate) fn path(&mut self, directory: Option<usize>, at: usize) -> Option<TracePath> {
         let path = self.path_at(directory, at)?;
         self.translator.done.touched.insert(path.clone());
@@ -159,7 +159,7 @@ impl CallContext<'_> {
         });
     }
 
-    /// Counts a call without event if it concerns the folder.
+    /// Counts a call without event if it concerns the directory.
     pub(crate) fn count_unseen(&mut self) {
         let name = self.call.name.as_str();
         if IGNORED.contains(&name) {

@@ -59,9 +59,6 @@ struct Pending {
 ///
 /// A call is placed at its end. A close and the creation of a thread are placed at their start,
 /// since other threads see the effect before the call returns.
-///
-/// # Errors
-/// [`TraceError::Line`].
 pub(crate) fn parse_output(output: &str) -> Result<Vec<StraceItem>, TraceError> {
     let mut pending: HashMap<u32, Pending> = HashMap::new();
     let mut ordered: Vec<(usize, StraceItem)> = Vec::new();

@@ -8,7 +8,7 @@ use fslab_model::{Failure, FailureKind};
 /// Error of recording or reading a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// I/O error on a trace file or on the traced folder.
+    /// I/O error on a trace file or on the traced directory.
     #[error("cannot {operation} {}", path.display())]
     Io {
         /// The operation: `read`, `write`, `list`.
@@ -54,10 +54,10 @@ pub enum TraceError {
     /// strace ran but recorded nothing.
     #[error("strace recorded nothing: {0}")]
     Strace(String),
-    /// The folder cannot be traced.
+    /// The directory cannot be traced.
     #[error("cannot record below {}: {problem}", root.display())]
     Root {
-        /// The folder.
+        /// The directory.
         root: PathBuf,
         /// What is wrong with it.
         problem: String,
@@ -82,7 +82,6 @@ impl TraceError {
     }
 
     /// Advice, where the cause is likely.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoStrace(_) => Some("install strace (package strace)".into()),
@@ -90,7 +89,7 @@ impl TraceError {
                 Some("tracing may be forbidden here: see ptrace(2), and yama/ptrace_scope".into())
             }
             Self::Root { .. } => {
-                Some("give the folder that the command works in with --root".into())
+                Some("give the directory that the command works in with --root".into())
             }
             Self::Shape { .. } | Self::Syntax { .. } => {
                 Some("traces are made by `fslab trace record`".into())

@@ -13,23 +13,19 @@ pub struct TraceEvent {
     pub at_ns: u64,
     /// Duration of the call.
     pub took_ns: u64,
-    /// The operation.
     #[serde(flatten)]
     pub operation: Operation,
-    /// Its outcome.
     #[serde(flatten)]
     pub outcome: CallOutcome,
 }
 
 impl TraceEvent {
     /// End of the call, since the start of the recording.
-    #[must_use]
     pub fn end_ns(&self) -> u64 {
         self.at_ns.saturating_add(self.took_ns)
     }
 }
 
-/// Outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallOutcome {
@@ -41,7 +37,6 @@ pub enum CallOutcome {
 
 impl CallOutcome {
     /// True if the call succeeded.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Result(_))
     }
@@ -56,9 +51,7 @@ pub enum Place {
         /// Its number.
         handle: u32,
     },
-    /// A path.
     Path {
-        /// The path.
         path: TracePath,
         /// True if a symbolic link is followed.
         follow: bool,
@@ -72,7 +65,6 @@ pub enum Place {
 pub enum Operation {
     /// open(2) and variants.
     Open {
-        /// The path.
         path: TracePath,
         /// The path after symbolic links, if different.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,16 +178,12 @@ pub enum Operation {
     },
     /// access(2) and variants.
     Access {
-        /// The path.
         path: TracePath,
         /// Mode in strace's notation: `R_OK|W_OK`.
         mode: String,
     },
     /// readlink(2).
-    Readlink {
-        /// The path.
-        path: TracePath,
-    },
+    Readlink { path: TracePath },
     /// getdents(2): one buffer of directory entries.
     List {
         /// The open file.
@@ -205,24 +193,16 @@ pub enum Operation {
     },
     /// mkdir(2).
     Mkdir {
-        /// The path.
         path: TracePath,
         /// Permission bits.
         mode: u32,
     },
     /// rmdir(2).
-    Rmdir {
-        /// The path.
-        path: TracePath,
-    },
+    Rmdir { path: TracePath },
     /// unlink(2).
-    Unlink {
-        /// The path.
-        path: TracePath,
-    },
+    Unlink { path: TracePath },
     /// rename(2) and variants.
     Rename {
-        /// The path.
         path: TracePath,
         /// The new path.
         to: TracePath,
@@ -296,8 +276,8 @@ pub enum Operation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkTarget {
-    /// An absolute path below the traced folder, stored relative to it, so that a replay elsewhere
-    /// can adapt it.
+    /// An absolute path below the traced directory, stored relative to it, so that a replay
+    /// elsewhere can adapt it.
     Below(TracePath),
     /// Any other target, unchanged except that bytes that are not UTF-8 are replaced.
     Text(String),
@@ -305,7 +285,6 @@ pub enum LinkTarget {
 
 impl Operation {
     /// The name under which it is counted.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Open { .. } => "open",
@@ -346,7 +325,6 @@ impl Operation {
     }
 
     /// True for operations on files, false for those on processes.
-    #[must_use]
     pub fn is_file_operation(&self) -> bool {
         !matches!(
             self,
@@ -400,7 +378,6 @@ impl Operation {
     }
 
     /// The thread that it creates or waits for.
-    #[must_use]
     pub fn child(&self) -> Option<u32> {
         match self {
             Self::Spawn { child, .. } | Self::Wait { child } => Some(*child),

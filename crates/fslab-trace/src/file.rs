@@ -25,7 +25,6 @@ const THREADS_MAX: u32 = 1 << 16;
 /// Limit of open files over the duration of a trace, for the same reason.
 const HANDLES_MAX: u32 = 1 << 22;
 
-/// The first line.
 #[derive(Serialize, Deserialize)]
 struct FirstLine {
     fslab_trace: u32,
@@ -51,9 +50,6 @@ enum BodyLine {
 
 impl Trace {
     /// Writes the trace to `path`. The file is replaced atomically.
-    ///
-    /// # Errors
-    /// [`TraceError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), TraceError> {
         let failed = |error| TraceError::io("write", path, error);
         let mut file = BufWriter::new(AtomicFile::create(path).map_err(failed)?);
@@ -85,9 +81,6 @@ impl Trace {
     }
 
     /// Reads the trace at `path`.
-    ///
-    /// # Errors
-    /// [`TraceError`], with the line that is no part of a trace.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         let text = fslab_sys::read_regular_file(path, TRACE_BYTES_MAX)
             .map_err(|error| TraceError::io("read", path, error))?;
@@ -95,9 +88,6 @@ impl Trace {
     }
 
     /// Parses `bytes`, the content of `path`.
-    ///
-    /// # Errors
-    /// As [`Trace::read`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, TraceError> {
         let shape = |problem: &str| TraceError::Shape {
             path: path.to_owned(),

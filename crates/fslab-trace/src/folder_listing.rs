@@ -1,4 +1,4 @@
-//! Listing of a folder's tree: paths, kinds, lengths, links.
+//! Listing of a directory's tree: paths, kinds, lengths, links.
 
 use fslab_sys::os::MetadataExt;
 use fslab_sys::os::OsStrExt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::LinkTarget;
 use crate::{FinalFile, TraceError, TracePath};
 
-/// Limit of paths: a larger folder is most likely given by mistake, such as `/`.
+/// Limit of paths: a larger directory is most likely given by mistake, such as `/`.
 const NAMES_MAX: usize = 1_000_000;
 /// Symbolic links followed in one path; the kernel's limit.
 const LINKS_MAX: usize = 40;
@@ -22,7 +22,6 @@ const LINKS_MAX: usize = 40;
 pub enum EntryKind {
     /// A regular file.
     File,
-    /// A directory.
     Directory,
     /// A symbolic link.
     Symlink,
@@ -33,7 +32,6 @@ pub enum EntryKind {
 /// One path and its metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeEntry {
-    /// The path.
     pub path: TracePath,
     /// Its file type.
     pub kind: EntryKind,
@@ -49,7 +47,7 @@ pub struct TreeEntry {
     pub target: Option<LinkTarget>,
 }
 
-/// The tree below a folder, directories before their content.
+/// The tree below a directory, directories before their content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FolderListing {
     entries: BTreeMap<TracePath, TreeEntry>,

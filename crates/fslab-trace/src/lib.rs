@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!     command --strace--> lines --calls--> calls --translate--> events --\
-//!     folder  --listed before and after--------------------> files ------+--> Trace <--> file
+//!     directory  --listed before and after--------------------> files ------+--> Trace <--> file
 //!                                            Trace --schedule--> waits of each event
 //! ```
 

@@ -31,9 +31,6 @@ pub(crate) enum LineText<'a> {
 
 impl<'a> Line<'a> {
     /// Parses `text`, line `number` of the output.
-    ///
-    /// # Errors
-    /// [`TraceError::Line`].
     pub(crate) fn parse(number: usize, text: &'a str) -> Result<Self, TraceError> {
         Self::try_parse(text).ok_or_else(|| TraceError::Line {
             line: number,

@@ -1,4 +1,4 @@
-//! Paths below the traced folder, of any bytes.
+//! Paths below the traced directory, of any bytes.
 
 use fslab_sys::os::OsStrExt;
 use std::ffi::OsStr;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A path relative to the traced folder, without `.`, `..` and doubled slashes; empty for the
-/// folder itself.
+/// A path relative to the traced directory, without `.`, `..` and doubled slashes; empty for the
+/// directory itself.
 ///
 /// As text, a backslash is doubled and a byte that is not UTF-8 is written as `\xNN`, so that any
 /// path survives a round trip.
@@ -37,26 +37,21 @@ impl TracePath {
         }
     }
 
-    /// The bytes of the path.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// True for the folder itself.
-    #[must_use]
+    /// True for the directory itself.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The same as a [`Path`].
-    #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The parent directory; `None` for the folder itself.
-    #[must_use]
+    /// The parent directory; `None` for the directory itself.
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
             return None;
@@ -65,7 +60,7 @@ impl TracePath {
         Some(Self(self.0[..end].to_vec()))
     }
 
-    /// All parents below the folder, the nearest first.
+    /// All parents below the directory, the nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), Self::parent).take_while(|path| !path.is_root())
     }
@@ -77,7 +72,6 @@ impl TracePath {
     }
 
     /// The path of the entry `name` in this directory.
-    #[must_use]
     pub fn join(&self, name: &[u8]) -> Self {
         if self.is_root() {
             return Self(name.to_vec());
@@ -155,7 +149,7 @@ impl<'de> Deserialize<'de> for TracePath {
         let text = String::deserialize(deserializer)?;
         let wrong = || serde::de::Error::custom(format!("{text:?} is not a path of a trace"));
         let bytes = unescaped(&text).ok_or_else(wrong)?;
-        // Traces are untrusted, and a replay must stay below its folder.
+        // Traces are untrusted, and a replay must stay below its directory.
         let is_plain = plain(&[b"/", bytes.as_slice()].concat())[1..] == bytes;
         if !is_plain || bytes.contains(&0) {
             return Err(wrong());

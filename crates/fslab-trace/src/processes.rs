@@ -13,10 +13,9 @@ pub(crate) struct OpenFile {
     pub(crate) close_on_exec: bool,
 }
 
-/// Descriptor table of a process, limited to files below the folder.
+/// Descriptor table of a process, limited to files below the directory.
 pub(crate) type Table = BTreeMap<i32, OpenFile>;
 
-/// One thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
     /// Its number in the trace.

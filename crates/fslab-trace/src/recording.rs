@@ -1,4 +1,4 @@
-//! Runs a command under strace and traces its operations below a folder.
+//! Runs a command under strace and traces its operations below a directory.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,18 +21,17 @@ const WRITTEN_OUT: &str = "abbrev=!readv,writev,preadv,pwritev,preadv2,pwritev2"
 pub struct RecordRequest {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The folder; operations elsewhere are left out.
+    /// The directory; operations elsewhere are left out.
     pub root: PathBuf,
-    /// A directory outside of the folder for strace's output.
+    /// A directory outside of the directory for strace's output.
     pub scratch: PathBuf,
-    /// File system of the folder, for the header.
+    /// File system of the directory, for the header.
     pub file_system: String,
 }
 
 /// A finished recording.
 #[derive(Debug)]
 pub struct Recorded {
-    /// The trace.
     pub trace: Trace,
     /// The command's exit status.
     pub status: ExitStatus,

@@ -23,7 +23,6 @@ use crate::{Operation, Place, Trace, TraceEvent, TracePath};
 /// Wait until a thread has done this many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The thread.
     pub thread: u32,
     /// Number of its steps.
     pub steps: u32,
@@ -106,7 +105,6 @@ struct History {
 
 impl Schedule {
     /// The schedule of `trace`.
-    #[must_use]
     pub fn of(trace: &Trace) -> Self {
         let mut planner = Planner::new(trace);
         for (index, event) in trace.events.iter().enumerate() {

@@ -39,10 +39,10 @@ impl CallContext<'_> {
         }
         let mut real = None;
         let handle = if let ReturnValue::Number(descriptor, led_to) = &call.returned {
-            // A symbolic link may lead out of the folder.
+            // A symbolic link may lead out of the directory.
             let led_to = led_to.as_deref().and_then(|path| self.below(path));
             let Some(led_to) = led_to else {
-                return self.count_as("an open that led out of the folder");
+                return self.count_as("an open that led out of the directory");
             };
             self.translator.done.touched.insert(led_to.clone());
             real = (led_to != path).then_some(led_to);
@@ -106,7 +106,7 @@ impl CallContext<'_> {
     pub(crate) fn duplicate(mut self) {
         let call = self.call;
         let Some(handle) = self.handle(0) else {
-            // A duplicate of another file may replace a descriptor of the folder.
+            // A duplicate of another file may replace a descriptor of the directory.
             if let (true, ReturnValue::Number(new, _)) =
                 (call.name.starts_with("dup"), &call.returned)
             {
@@ -193,7 +193,7 @@ impl CallContext<'_> {
             self.path(Some(0), 1)
         };
         if program.is_some() {
-            self.count_as("execve of a program in the folder");
+            self.count_as("execve of a program in the directory");
         }
         self.add_success(Operation::Exec { closed });
     }

@@ -12,7 +12,7 @@ use crate::{CallOutcome, EntryKind, Operation, TraceEvent, TracePath, TreeEntry}
 pub struct Header {
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// The traced folder, absolute.
+    /// The traced directory, absolute.
     pub root: String,
     /// The command's working directory relative to `root`; `None` if outside.
     #[schemars(with = "Option<String>")]
@@ -33,14 +33,13 @@ pub struct Header {
     pub threads: u32,
     /// Number of open files.
     pub handles: u32,
-    /// Calls on the folder that have no event, counted by name.
+    /// Calls on the directory that have no event, counted by name.
     pub unseen: BTreeMap<String, u64>,
 }
 
 /// A path's state after the command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinalFile {
-    /// The path.
     pub path: TracePath,
     /// Its kind; `None` if it does not exist.
     pub kind: Option<EntryKind>,
@@ -48,7 +47,6 @@ pub struct FinalFile {
     pub bytes: u64,
 }
 
-/// A trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Where and how it was recorded.
@@ -64,7 +62,6 @@ pub struct Trace {
 impl Trace {
     /// Upper bound of the bytes that a replay needs: initial files, bytes written, and 4 KiB for
     /// each name.
-    #[must_use]
     pub fn footprint_bytes(&self) -> u64 {
         let there = self.files.iter().map(|file| file.bytes);
         let grown = self.events.iter().map(TraceEvent::growth_bytes);
@@ -77,7 +74,6 @@ impl Trace {
     }
 
     /// Length of the largest initial or final file.
-    #[must_use]
     pub fn largest_bytes(&self) -> u64 {
         let before = self.files.iter().map(|file| file.bytes);
         let after = self.final_files.iter().map(|file| file.bytes);
@@ -85,7 +81,6 @@ impl Trace {
     }
 
     /// True if it creates or needs symbolic links.
-    #[must_use]
     pub fn has_symlinks(&self) -> bool {
         let made = |event: &TraceEvent| {
             matches!(event.operation, Operation::Symlink { .. }) && event.outcome.is_done()
@@ -97,7 +92,6 @@ impl Trace {
     }
 
     /// True if it creates or needs hard links.
-    #[must_use]
     pub fn has_hard_links(&self) -> bool {
         let made = |event: &TraceEvent| {
             matches!(event.operation, Operation::Link { .. }) && event.outcome.is_done()
@@ -106,7 +100,6 @@ impl Trace {
     }
 
     /// Bytes of the longest transfer of one operation.
-    #[must_use]
     pub fn longest_transfer_bytes(&self) -> u64 {
         let length = |event: &TraceEvent| match event.operation {
             Operation::Read { length, .. }

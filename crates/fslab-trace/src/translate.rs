@@ -1,7 +1,7 @@
-//! Translates calls into events: paths become relative to the folder, descriptors become unique
-//! numbers, and calls outside of the folder are dropped.
+//! Translates calls into events: paths become relative to the directory, descriptors become unique
+//! numbers, and calls outside of the directory are dropped.
 //!
-//! A call on the folder that has no event is counted in `unseen`.
+//! A call on the directory that has no event is counted in `unseen`.
 
 use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::calls::{Call, ReturnValue, StraceItem, parse_output};
 use crate::processes::Threads;
 use crate::{CallOutcome, Operation, TraceError, TraceEvent, TracePath};
 
-/// The events on a folder.
+/// The events on a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {
     /// Events in the order of their start.
@@ -21,7 +21,7 @@ pub struct Translation {
     pub handles: u32,
     /// Number of threads.
     pub threads: u32,
-    /// Calls on the folder that have no event, counted by name.
+    /// Calls on the directory that have no event, counted by name.
     pub unseen: BTreeMap<String, u64>,
     /// Paths that were used.
     pub touched: BTreeSet<TracePath>,
@@ -30,9 +30,6 @@ pub struct Translation {
 }
 
 /// Translates strace's `output` of a command that started in `directory`; keeps calls below `root`.
-///
-/// # Errors
-/// [`TraceError::Line`].
 pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translation, TraceError> {
     let items = parse_output(output)?;
     let start_ns = items.iter().map(StraceItem::at_ns).min().unwrap_or(0);

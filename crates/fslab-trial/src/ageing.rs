@@ -47,7 +47,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Where and how a stage works.
 pub(crate) struct Site<'a> {
     pub(crate) root: PathBuf,
-    /// The stage's name, also of its folder.
+    /// The stage's name, also of its directory.
     pub(crate) stage: &'static str,
     pub(crate) seed: u64,
     pub(crate) stop: &'a StopFlag,
@@ -110,7 +110,6 @@ impl Writing {
 /// What to do without space. Some file systems free space only some time after a deletion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhenFull {
-    /// Wait for it.
     Wait,
     /// Delete files.
     Delete,
@@ -318,7 +317,7 @@ impl<'a> Work<'a> {
     fn no_room_again(&self, bytes: u64) -> Failure {
         let free = room(self.site).map_or(0, |room| room.free_bytes);
         let text = format!(
-            "{} cannot be written, though {} are said to be free",
+            "{} cannot be written, although {} are reported as free",
             Bytes(bytes),
             Bytes(free)
         );
@@ -380,14 +379,19 @@ fn is_reached(known: &Known, target: Option<f64>) -> bool {
 }
 
 fn room(site: &Site<'_>) -> Result<FileSystemRoom, Failure> {
-    FileSystemRoom::of(&site.root)
-        .map_err(|error| Failure::at(FailureKind::Io, "ask for the room of", &site.root, &error))
+    FileSystemRoom::of(&site.root).map_err(|error| {
+        Failure::at(
+            FailureKind::Io,
+            "determine the free space of",
+            &site.root,
+            &error,
+        )
+    })
 }
 
 fn no_room(site: &Site<'_>, text: &str) -> Failure {
     let text = format!("cannot {} the file system: {text}", site.stage);
-    Failure::new(FailureKind::NoSpace, text)
-        .hint("let the stage fill less of it, or take a larger --size")
+    Failure::new(FailureKind::NoSpace, text).hint("use a stage that fills less, or a larger --size")
 }
 
 #[cfg(test)]

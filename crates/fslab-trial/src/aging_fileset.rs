@@ -142,7 +142,7 @@ impl AgingFileset {
         let written = self.write(&file, &path, length, bytes);
         let now = match &written {
             Ok(()) => length + bytes,
-            Err(_) => must("look at", &path, file.metadata())?.len(),
+            Err(_) => must("examine", &path, file.metadata())?.len(),
         };
         self.held_bytes += self.room(now).saturating_sub(self.room(length));
         self.members[at].bytes = now;
@@ -233,7 +233,7 @@ mod tests {
         };
         match AgingFileset::new(place, 1, &StopFlag::new()) {
             Ok(fileset) => fileset,
-            Err(_) => panic!("a folder has room for three"),
+            Err(_) => panic!("a directory has room for three"),
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_files_and_another_does_not() {
-        let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+        let folders = [(); 3].map(|()| tempfile::tempdir().expect("a directory"));
         let held = play(folders[0].path(), 7);
         play(folders[1].path(), 7);
         play(folders[2].path(), 8);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn no_block_of_the_files_repeats() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         play(folder.path(), 7);
         let files = tree(folder.path());
         let blocks = || files.iter().flat_map(|file| file.1.chunks_exact(4096));
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_stop_request_is_obeyed_before_the_next_write() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut fileset = fileset(folder.path());
         fileset.stop.raise();
         let stopped = fileset.create(&mut Random::from_seed(1), 10);

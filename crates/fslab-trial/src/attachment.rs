@@ -257,7 +257,7 @@ fn serve_over_network(
 fn serve(line: &CommandLine, mount_point: &Path) -> Result<(Provider, u64), Refused> {
     let device = || {
         let failed =
-            |error: io::Error| Failure::at(FailureKind::Mount, "look at", mount_point, &error);
+            |error: io::Error| Failure::at(FailureKind::Mount, "examine", mount_point, &error);
         fs::metadata(mount_point).map(|it| it.dev()).map_err(failed)
     };
     let before = device()?;
@@ -275,7 +275,7 @@ fn unmount(mount_point: &Path) -> Result<u64, Failure> {
             // EINVAL: it is not a mount point any more.
             Some(22) => failure.hint(
                 "another program unmounted it while the trial ran: some of its files were written \
-                 to the folder below, and its figures say nothing",
+                 to the directory below, so its figures mean nothing",
             ),
             _ => failure,
         }

@@ -68,7 +68,8 @@ fn stays_busy(what: &str, tries: u32, time: Duration) -> Failure {
         time.as_secs_f64()
     );
     Failure::new(FailureKind::Host, text).hint(
-        "another program has it open (fuser -v shows which); end it, and repeat with --resume",
+        "another program has it open (fuser -v shows which); end it, then run the same command \
+         with --resume",
     )
 }
 

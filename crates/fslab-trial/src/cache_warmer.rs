@@ -36,7 +36,7 @@ impl CacheWarmer<'_> {
             // Files that do not exist yet are made by the phase.
             let metadata = match fs::symlink_metadata(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                metadata => must("look at", path, metadata)?,
+                metadata => must("examine", path, metadata)?,
             };
             if self.include_data && metadata.is_file() {
                 self.read(path)?;
@@ -75,7 +75,7 @@ impl CacheWarmer<'_> {
         let mut names = Vec::new();
         for entry in entries {
             let entry = must("list", directory, entry)?;
-            let is_directory = must("look at", &entry.path(), entry.file_type())?.is_dir();
+            let is_directory = must("examine", &entry.path(), entry.file_type())?.is_dir();
             names.push((entry.path(), is_directory));
         }
         names.sort_unstable();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn data_is_in_memory_afterwards_except_that_of_stages() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let Some([f, g, aged]) = cold_tree(folder.path()) else {
             eprintln!("skipped: this file system evicts nothing");
             return;

@@ -21,9 +21,6 @@ pub(crate) struct Ran {
 }
 
 /// Runs `line` until it ends. The caller interprets the exit status.
-///
-/// # Errors
-/// If the program is missing, cannot be started, or was ended by a signal.
 pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
     if line.tool == Tool::FSLAB {
         return format_here(step, line);
@@ -60,8 +57,9 @@ fn killed(line: &CommandLine, status: ExitStatus) -> Failure {
     if signal.as_deref() != Some("SIGKILL") {
         return Failure::new(FailureKind::Crash, text);
     }
-    Failure::new(FailureKind::Host, text)
-        .hint("another program killed it, or the kernel for lack of memory; the log may say which")
+    Failure::new(FailureKind::Host, text).hint(
+        "another program killed it, or the kernel because memory ran out; see the kernel's log",
+    )
 }
 
 /// As [`run`] for fslab's own formatters, in this process.

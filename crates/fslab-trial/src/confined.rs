@@ -62,12 +62,12 @@ impl Fence {
             return Ok(());
         };
         let text = format!(
-            "cannot run the phase '{phase}': links that fslab has not chosen could lead out of the \
-             file system, and this process may not give itself another root: {reason}"
+            "cannot run the phase '{phase}': links that fslab did not choose could lead out of the \
+             file system, and this process cannot change its root: {reason}"
         );
         Err(Failure::new(FailureKind::Permission, text).hint(
-            "run it as root, or where users may make user namespaces (user.max_user_namespaces, \
-             and in containers their seccomp profile), or in a guest: --venue guest, --venue sim",
+            "run it as root, or allow user namespaces (user.max_user_namespaces, and the seccomp \
+             profile of containers), or use a guest: --venue guest, --venue sim",
         ))
     }
 
@@ -177,7 +177,7 @@ mod tests {
                 "/a has 1/2 of it and/or less",
                 "/mnt/x/a has 1/2 of it and/or less",
             ),
-            ("the folder '/a b/c'", "the folder '/mnt/x/a b/c'"),
+            ("the directory '/a b/c'", "the directory '/mnt/x/a b/c'"),
         ] {
             assert_eq!(with_outer_paths(inside, "/mnt/x"), outside);
         }

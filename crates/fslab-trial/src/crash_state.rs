@@ -27,9 +27,6 @@ const OUTPUT_BYTES: usize = 1024;
 
 /// Judges the states of `task`, one after the other; writes a line of JSON for each part and each
 /// state.
-///
-/// # Errors
-/// Those of writing lines and of waiting for the host.
 pub(crate) fn judge_states(task: &StateTask, mut output: impl Write) -> io::Result<()> {
     let mut turn = File::options().write(true).open(&task.turn)?;
     for _ in 0..task.states {
@@ -92,7 +89,6 @@ fn judge(task: &StateTask, output: &mut impl Write) -> Result<StateReport, Failu
     Ok(state.report)
 }
 
-/// One state.
 struct State<'a, W> {
     task: &'a StateTask,
     file_system: &'static FileSystem,
@@ -147,8 +143,9 @@ impl<W: Write> State<'_, W> {
     }
 
     fn begin(&mut self, part: StatePart) -> Result<(), Failure> {
-        send(self.output, &StateMessage::Begin(part))
-            .map_err(|error| Failure::new(FailureKind::Io, "cannot tell the host").because(&error))
+        send(self.output, &StateMessage::Begin(part)).map_err(|error| {
+            Failure::new(FailureKind::Io, "cannot report to the host").because(&error)
+        })
     }
 
     fn check(&mut self) -> Result<(), Failure> {
@@ -226,9 +223,6 @@ pub(crate) fn recover(volume: &Volume) -> Result<(), Failure> {
 }
 
 /// True if states of the file system can be judged: it is on one device, and nothing else must run.
-///
-/// # Errors
-/// Why not.
 pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
     let file_system = fslab_fs::find(subject.fs())?;
     let place = fslab_fs::MountPlace {
@@ -237,7 +231,7 @@ pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
         size: None,
     };
     let refused = |why: &str| {
-        let text = format!("states of {} cannot be judged: {why}", subject.fs());
+        let text = format!("crash states of {} cannot be judged: {why}", subject.fs());
         Err(Failure::new(FailureKind::Unsupported, text))
     };
     match file_system.mounting(&place, subject)? {

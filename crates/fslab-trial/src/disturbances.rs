@@ -160,7 +160,6 @@ impl Observation {
             .map_or(0, |(own, device)| backlog.bytes(own, device))
     }
 
-    /// Ends the observation.
     pub(crate) fn end(self) -> Observed {
         let samples = self.sampler.end();
         Observed {

@@ -62,9 +62,6 @@ impl<W: Write> EventWriter<W> {
     }
 
     /// Checks that every event was written.
-    ///
-    /// # Errors
-    /// The first write error.
     pub fn finish(self) -> io::Result<()> {
         self.broken.map_or(Ok(()), Err)
     }

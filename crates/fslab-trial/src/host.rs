@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn the_device_is_written_and_a_missing_one_is_an_error() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let device = folder.path().join("forget");
         assert_eq!(drop_host_cache(&device).expect_err("none").errno, Some(2));
         std::fs::write(&device, "").expect("made");

@@ -146,7 +146,7 @@ impl KernelWatch {
     }
 }
 
-/// Error count of a SCSI disk, below its folder; hexadecimal.
+/// Error count of a SCSI disk, below its directory; hexadecimal.
 const DISK_ERRORS: &str = "device/ioerr_cnt";
 
 /// `errors_count` is decimal; a disk's count has the prefix 0x.
@@ -284,8 +284,8 @@ pub(crate) fn failure_of(messages: &[KernelMessage]) -> Option<Failure> {
     let explaining = errors.iter().take(EXPLAINING_MAX);
     failure.causes = explaining.map(|it| it.text.clone()).collect();
     Some(failure.hint(
-        "the device below the file system failed, or is full; figures of a device with errors are \
-         not those of the file system",
+        "the device below the file system failed, or is full; figures of a device with errors do \
+         not describe the file system",
     ))
 }
 

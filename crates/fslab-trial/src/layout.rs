@@ -33,7 +33,6 @@ enum Method {
 pub(crate) struct Layout {
     /// Files whose blocks have addresses.
     pub(crate) files: u64,
-    /// Their fragments.
     pub(crate) fragments: u64,
     /// Their blocks except the first of each file.
     followers: u64,
@@ -46,9 +45,6 @@ pub(crate) struct Layout {
 impl Layout {
     /// Examines `files`, which must have been written back. The inner `Err` says why the layout is
     /// unknown.
-    ///
-    /// # Errors
-    /// The outer error: a file cannot be opened, or the trial is to stop.
     pub(crate) fn of(files: &[FileRef], stop: &StopFlag) -> Result<Result<Self, String>, Failure> {
         let Some(first) = files.iter().find(|file| file.bytes > 0) else {
             return Ok(Err("there are no files".into()));
@@ -76,7 +72,7 @@ impl Layout {
             if stop.is_raised() {
                 return Err(Failure::new(
                     FailureKind::Interrupted,
-                    "interrupted while looking at the layout of files",
+                    "interrupted while examining the layout of files",
                 ));
             }
             let file = open(looked)?;
@@ -134,7 +130,7 @@ fn open(looked: &FileRef) -> Result<File, Failure> {
 fn cannot(looked: &FileRef, error: &io::Error) -> Failure {
     Failure::at(
         FailureKind::Io,
-        "look at the layout of",
+        "examine the layout of",
         &looked.path,
         error,
     )

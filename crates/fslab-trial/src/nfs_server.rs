@@ -48,7 +48,7 @@ const ANONYMOUS: u32 = 65534;
 /// How it is started.
 #[derive(Clone, Copy)]
 pub(crate) struct NfsSettings<'a> {
-    /// The folder that is the root of NFS 4.
+    /// The directory that is the root of NFS 4.
     pub(crate) folder: &'a str,
     /// Whether it answers before its file system has written what it changed.
     pub(crate) is_async: bool,
@@ -63,7 +63,7 @@ pub(crate) struct NfsServer {
 }
 
 impl NfsServer {
-    /// Serves what is mounted at the folder as the root of NFS 4.
+    /// Serves what is mounted at the directory as the root of NFS 4.
     pub(crate) fn start(settings: NfsSettings<'_>) -> Result<Self, Failure> {
         let failed = |what: &'static str| move |error: io::Error| cannot(what, &error);
         mount_files().map_err(failed("mount its files"))?;
@@ -168,7 +168,7 @@ fn cannot(what: &str, error: &io::Error) -> Failure {
         format!("cannot start or stop the kernel's NFS server: cannot {what}"),
     )
     .because(error)
-    .hint("fslab lab build --network makes a guest kernel with client and server")
+    .hint("build a guest kernel with client and server: fslab lab build --network")
 }
 
 fn not_exported(cache: &str, folder: &str, error: &io::Error) -> Failure {
@@ -179,8 +179,7 @@ fn not_exported(cache: &str, folder: &str, error: &io::Error) -> Failure {
     .because(error);
     match error.kind() {
         io::ErrorKind::InvalidInput => failure.hint(
-            "the driver of this file system gives out no handles of files that stay valid, which \
-             a server needs",
+            "the driver of this file system has no persistent file handles, which a server needs",
         ),
         _ => failure,
     }

@@ -38,7 +38,7 @@ pub(crate) struct Phase<'a> {
     pub(crate) memory_medium: Option<&'a str>,
     /// How the buffer of a simulated disk is emptied before a cold phase.
     pub(crate) emptied_by: Option<BufferEmptying>,
-    /// Its root is the folder of this round, as an outside path.
+    /// Its root is the directory of this round, as an outside path.
     pub(crate) context: &'a RunContext,
     /// The confinement to the tree.
     pub(crate) fence: &'a Fence,
@@ -104,10 +104,10 @@ impl Phase<'_> {
 
     fn hint_when_full(&self) -> String {
         match self.subject.filled_percent() {
-            0 => "the file system ran full: take a larger --size, or smaller files".into(),
+            0 => "the file system ran full: use a larger --size, or smaller files".into(),
             filled => format!(
                 "the file system ran full: its stages had filled {filled} % of it before the \
-                 phases; take a larger --size, or let them fill less"
+                 phases; use a larger --size, or stages that fill less"
             ),
         }
     }
@@ -205,7 +205,7 @@ impl Phase<'_> {
         if self.context.ranks.is_some() && !self.workload.runs_on_ranks() {
             let name = &self.spec.workload;
             return Ok(Some(format!(
-                "the workload {name} is of one process, not of several ranks"
+                "the workload {name} runs in one process, not on several ranks"
             )));
         }
         let meets_foreign_links = self.workload.has_foreign_names() || self.context.foreign_links;

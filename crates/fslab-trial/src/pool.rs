@@ -27,10 +27,10 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates the folder in which the pool is searched, and starts the daemon if one is needed.
+    /// Creates the directory in which the pool is searched, and starts the daemon if one is needed.
     pub(crate) fn open(commands: &PoolCommands, device: &Path) -> Result<Self, Failure> {
         link_device(&commands.folder, device).map_err(|error| {
-            let text = format!("cannot make the folder {}", commands.folder);
+            let text = format!("cannot make the directory {}", commands.folder);
             Failure::new(FailureKind::Device, text).because(&error)
         })?;
         let daemon = if serves_pools(commands.kernel_fs_type) {
@@ -85,10 +85,10 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // The folder only contains a link; if it stays, the next trial replaces it.
+        // The directory only contains a link; if it stays, the next trial replaces it.
         let folder = Path::new(&self.commands.folder);
         let _ = fs::remove_dir_all(folder);
-        // Fails if other pools have folders there.
+        // Fails if other pools have directories there.
         let _ = folder.parent().map(fs::remove_dir);
     }
 }
@@ -135,7 +135,10 @@ mod tests {
         fs::create_dir_all(pools).expect("is made");
         fs::write(Path::new(pools).join("old"), "left").expect("written");
         link_device(pools, Path::new("/dev/disk")).expect("is linked");
-        let names: Vec<_> = fs::read_dir(pools).expect("a folder").flatten().collect();
+        let names: Vec<_> = fs::read_dir(pools)
+            .expect("a directory")
+            .flatten()
+            .collect();
         assert_eq!(names.len(), 1);
         let target = fs::read_link(names[0].path()).expect("a link");
         assert_eq!(target, Path::new("/dev/disk"));

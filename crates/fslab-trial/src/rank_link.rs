@@ -55,9 +55,6 @@ struct Ends {
 }
 
 /// Reaches the other ranks.
-///
-/// # Errors
-/// If the socket cannot be reached.
 pub(crate) fn connect(spec: &RankSpec) -> Result<Ranks, Failure> {
     let link = open(&spec.socket).map_err(|error| {
         let text = format!(

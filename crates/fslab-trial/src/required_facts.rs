@@ -19,7 +19,7 @@ pub(crate) fn missing(required: &BTreeMap<String, String>, found: &Facts) -> Opt
         )),
         None if name.starts_with(OF_DEVICE) && Ability::Disturbances.demand().is_err() => None,
         None => Some(format!(
-            "the study demands {name} = {demanded}, and it is not known here"
+            "the study demands {name} = {demanded}, but it is not known here"
         )),
     };
     required.iter().find_map(differs)

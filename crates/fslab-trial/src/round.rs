@@ -1,5 +1,5 @@
 //! Between the rounds of a trial: removes the files of the last round, remounts the file system if
-//! the round ends a mount, and makes a new folder.
+//! the round ends a mount, and makes a new directory.
 //!
 //! Each of these is a step, not part of a phase. Removals are written back at once, so that no
 //! round pays for the files of another.
@@ -27,7 +27,7 @@ pub(crate) struct RoundRunner<'a> {
     /// The context of a trial without rounds.
     context: &'a RunContext,
     fence: &'a Fence,
-    /// The last round and its folder.
+    /// The last round and its directory.
     last: Option<(Round, PathBuf)>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> RoundRunner<'a> {
             }
         }
         let folder = target.root().join(name(round));
-        self.once("the folder of a round", || {
+        self.once("the directory of a round", || {
             let made = |inside: &Inside<'_>| fs::create_dir(inside.path(&folder));
             let made = self.fence.within(target.root(), made)?;
             made.map_err(|error| cannot("make", &folder, &error))
@@ -137,7 +137,7 @@ fn name(round: Round) -> String {
 
 fn cannot(operation: &str, folder: &Path, error: &io::Error) -> Failure {
     let text = format!(
-        "cannot {operation} the folder of a round, {}",
+        "cannot {operation} the directory of a round, {}",
         folder.display()
     );
     Failure::new(FailureKind::Io, text).because(error)
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn each_round_has_its_own_seed_and_empty_folder_and_old_files_are_removed() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         fs::write(folder.path().join("other"), "kept").expect("written");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
         let fence = Fence::build();
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_existing_directory_is_not_remounted() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
         let fence = Fence::build();
         let rounds = Rounds {

@@ -32,9 +32,6 @@ pub fn serve_trial() -> Result<(), Failure> {
 }
 
 /// Judges the states of the task that is the standard input, and writes a report of each.
-///
-/// # Errors
-/// A task that cannot be read, or reports that cannot be written.
 pub fn serve_judgement() -> Result<(), Failure> {
     let text = io::read_to_string(io::stdin().take(TASK_BYTES_MAX))
         .map_err(|error| failed("cannot read the task", &error))?;

@@ -12,7 +12,7 @@ use crate::target::{Target, UsedDirectory};
 pub(crate) fn shared_target(ranks: &Ranks, spec: &TrialSpec) -> Result<(Target, Facts), Failure> {
     let make = || {
         let DeviceSpec::Directory { path } = &spec.device else {
-            let text = "several ranks load a directory that all of them see, and nothing else";
+            let text = "several ranks can only load a directory that all of them can access";
             return Err(Failure::new(FailureKind::BadInput, text));
         };
         let path = path.to_str().ok_or_else(|| {
@@ -36,12 +36,12 @@ pub(crate) fn shared_target(ranks: &Ranks, spec: &TrialSpec) -> Result<(Target, 
     let found = std::fs::read(path.join(TOKEN));
     let found = found.map_err(|error| {
         let text = format!(
-            "{} is not shared: what rank 0 on {host} has written is not there",
+            "{} is not shared: a file that rank 0 on {host} has written is not there",
             path.display()
         );
         Failure::new(FailureKind::BadInput, text)
             .because(&error)
-            .hint("--dir must be on a file system that every machine has mounted there")
+            .hint("use a --dir on a file system that every machine has mounted there")
     });
     ranks.agree("the token", found)?;
     let removed = match ranks.is_first() {

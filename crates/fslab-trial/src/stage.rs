@@ -62,8 +62,9 @@ pub(crate) fn run<W: Write>(
 
 /// Adds how full it is. Some file systems release reservations at unmount.
 fn add_fullness(stage: &Stage, root: &Path, done: &mut Done) -> Result<(), Failure> {
-    let room = FileSystemRoom::of(root)
-        .map_err(|error| Failure::at(FailureKind::Io, "ask for the room of", root, &error))?;
+    let room = FileSystemRoom::of(root).map_err(|error| {
+        Failure::at(FailureKind::Io, "determine the free space of", root, &error)
+    })?;
     let used = room.total_bytes.saturating_sub(room.free_bytes);
     let percent = used as f64 * 100.0 / room.total_bytes.max(1) as f64;
     let name = format!("{}.fullness_percent", stage.name());
@@ -81,14 +82,11 @@ fn ageable<'a>(spec: &TrialSpec, target: &'a Target) -> Result<&'a Volume, Failu
     };
     match target {
         Target::Volume(volume) if volume.file_system().capabilities.persistent => Ok(volume),
-        Target::Volume(_) => refused(
-            FailureKind::Unsupported,
-            "its files are in memory and nowhere else",
-        ),
+        Target::Volume(_) => refused(FailureKind::Unsupported, "its files are only in memory"),
         Target::Directory(_) => refused(
             FailureKind::BadInput,
-            "a directory is used as it is; the venues loop, block, guest and sim make a file \
-             system",
+            "a directory is used as it is; use the venue loop, block, guest or sim, which make a \
+             file system",
         ),
         Target::Fake => refused(FailureKind::BadInput, "there are no files in it"),
     }
@@ -125,7 +123,7 @@ mod tests {
             let subject = subject.parse().expect("a subject");
             TrialSpec::first(subject, device, Bytes::mib(8), ColdMethod::Evict)
         };
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let directory = DeviceSpec::Directory {
             path: folder.path().into(),
         };

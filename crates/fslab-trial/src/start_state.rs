@@ -26,9 +26,6 @@ const HEAP_BYTES: i32 = 32 << 20;
 const STACK_BYTES: usize = 8 << 20;
 
 /// Locks the memory of this process, and runs `work` in a thread with a preallocated stack.
-///
-/// # Errors
-/// If memory cannot be locked or the thread cannot be started.
 pub(crate) fn in_locked_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     fslab_sys::lock_memory(HEAP_BYTES)?;
     thread::scope(|scope| {
@@ -48,7 +45,7 @@ pub(crate) fn reach(perturbation: Perturbation) -> Result<(), Failure> {
             "cannot bring the guest into its start state",
         )
         .because(&error)
-        .hint("the guest kernel may be of an earlier fslab: fslab lab build")
+        .hint("the guest kernel may be from an earlier fslab; rebuild it with fslab lab build")
     };
     fs::metadata(MEASURED_MEMORY).map_err(cannot)?;
     use_up_process_ids(perturbation.processes).map_err(cannot)?;

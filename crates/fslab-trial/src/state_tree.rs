@@ -14,7 +14,7 @@ use fslab_sys::NameDirectory;
 const NAMES_MAX: usize = 100_000;
 /// Most bytes that are read of a file, and of all files together: a damaged file may be endless.
 const BYTES_MAX: u64 = 256 << 20;
-/// Most folders within each other: a damaged tree may be endless.
+/// Most directories within each other: a damaged tree may be endless.
 const DEPTH_MAX: usize = 100;
 /// Buffer of a listing.
 const LISTING_BYTES: usize = 32 << 10;
@@ -118,7 +118,7 @@ impl Walk<'_> {
     }
 }
 
-/// The names of a folder in their order, at most `limit` and one more.
+/// The names of a directory in their order, at most `limit` and one more.
 fn list(folder: &Path, limit: usize) -> io::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let mut buffer = vec![MaybeUninit::uninit(); LISTING_BYTES];
@@ -139,7 +139,7 @@ fn list(folder: &Path, limit: usize) -> io::Result<BTreeSet<String>> {
     listed.map(|()| names)
 }
 
-/// Adds a name. One that was there is an error: the blocks of a damaged folder may refer to each
+/// Adds a name. One that was there is an error: the blocks of a damaged directory may refer to each
 /// other, and it is listed without an end.
 fn add_once(names: &mut BTreeSet<String>, name: Cow<'_, str>) -> io::Result<()> {
     if names.contains(&*name) {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn no_more_names_are_listed_than_the_limit_and_one() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         for name in ["c", "a", "b", "d"] {
             fs::write(folder.path().join(name), "").expect("written");
         }
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_walk_has_the_content_of_its_folders_and_no_other() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let root = folder.path();
         fs::create_dir_all(root.join("script/d")).expect("made");
         fs::create_dir_all(root.join("script-2")).expect("made");
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_probe_leaves_nothing() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         probe(folder.path()).expect("written");
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
         assert!(probe(&folder.path().join("none")).is_err());

@@ -313,7 +313,6 @@ fn run_rounds<W: Write>(
     Ok(())
 }
 
-/// Context of one round.
 struct RoundContext<'a> {
     /// `None` if there is only one.
     round: Option<Round>,

@@ -25,7 +25,7 @@ pub(crate) fn read_clock(counted: bool) -> Result<(), Failure> {
     read.map_err(|error| {
         Failure::new(FailureKind::Device, "cannot read the virtual clock")
             .because(&error)
-            .hint("the guest kernel may be of an earlier fslab: fslab lab build")
+            .hint("the guest kernel may be from an earlier fslab; rebuild it with fslab lab build")
     })
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct VolumeSpec {
     pub(crate) host_forgets: Option<PathBuf>,
     /// True if each call advances the clock, so that additional checks would change results.
     pub(crate) virtual_time: bool,
-    /// The folder above the mount point that other users' programs must search to reach it; `None`
-    /// if there are none.
+    /// The directory above the mount point that other users' programs must search to reach it;
+    /// `None` if there are none.
     pub(crate) admits: Option<PathBuf>,
 }
 
@@ -112,7 +112,7 @@ impl Volume {
         let found = fslab_sys::open_block_device(&self.spec.device)
             .and_then(|device| Ok((fslab_sys::device_identity(&device)?, device)));
         let (identity, device) = found.map_err(|error| {
-            let text = format!("cannot find out which device {} is", self.device_text);
+            let text = format!("cannot identify the device {}", self.device_text);
             Failure::new(FailureKind::Device, text).because(&error)
         })?;
         match self
@@ -123,7 +123,7 @@ impl Volume {
             None => Ok(Some(device)),
             Some(difference) => {
                 let text = format!(
-                    "{} is another device than when the run began",
+                    "{} is a different device than when the run began",
                     self.device_text
                 );
                 let mut failure = Failure::new(FailureKind::Device, text);
@@ -158,7 +158,6 @@ impl Volume {
         Ok(Some(record))
     }
 
-    /// Mounts it.
     pub(crate) fn mount(&mut self) -> Result<StepRecord, Failure> {
         let mounting = self.mounting()?;
         let _held = self.hold()?;
@@ -215,8 +214,8 @@ impl Volume {
                 self.spec.file_system.name
             ),
             (std::io::ErrorKind::NotFound, Some(hint)) => hint.to_owned(),
-            _ => "a mount option that this kernel does not know, or features of mkfs that are \
-                  newer than the kernel, end like this"
+            _ => "check the mount options, which this kernel may not know, and the features of \
+                  mkfs, which may be newer than the kernel"
                 .to_owned(),
         };
         failure.hint(hint)
@@ -251,7 +250,6 @@ impl Volume {
         folder.map_or(Ok(()), crate::host::drop_host_cache)
     }
 
-    /// Unmounts it.
     pub(crate) fn unmount(&mut self) -> Result<StepRecord, Failure> {
         let attachment = self.attachment.as_mut().ok_or_else(|| {
             let text = format!(
@@ -269,7 +267,7 @@ impl Volume {
                 kind: FailureKind::Host,
                 ..failure.hint(
                     "another program uses the mounted file system (fuser -vm shows which); end it, \
-                     and repeat with --resume",
+                     then run the same command with --resume",
                 )
             },
             false => failure,

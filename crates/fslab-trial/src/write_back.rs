@@ -75,8 +75,8 @@ impl WriteBack {
         synced.map_err(|error| {
             let text = format!("cannot sync {}: writes were lost", root.display());
             let failure = Failure::new(FailureKind::Io, text).because(&error).hint(
-                "the device below the file system failed, or is full; no figure since the last \
-                 sync that succeeded is one of writing",
+                "the device below the file system failed, or is full; figures since the last \
+                 successful sync do not measure writing",
             );
             self.lost.get_or_insert_with(|| failure.clone());
             failure
@@ -104,7 +104,7 @@ impl WriteBack {
             return Ok(());
         }
         let text = format!(
-            "{} is not the file system of this trial any more",
+            "{} is no longer the file system of this trial",
             root.display()
         );
         Err(Failure::new(FailureKind::Unmount, text)
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn phases_are_suspect_from_their_start_until_all_data_is_on_the_device() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut write_back = WriteBack::default();
         write_back.open(folder.path()).expect("opens");
         write_back.begin(0);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn another_file_system_on_the_mount_point_is_detected() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut write_back = WriteBack::default();
         write_back.open(folder.path()).expect("opens");
         write_back

@@ -24,7 +24,8 @@ fn given(workload: &str) -> Parameters {
     serde_json::from_str(given).expect("a map")
 }
 
-/// Every text parameter, and its first folder: the names of files and folders are among them.
+/// Every text parameter, and its first directory: the names of files and directories are among
+/// them.
 fn texts(parameters: &Parameters) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<&Value> = parameters.values().collect();
@@ -44,7 +45,7 @@ fn texts(parameters: &Parameters) -> Vec<String> {
 }
 
 /// A tree in which every name in `parameters` is a link to the canary beside it: for `odd` ones
-/// relative, else absolute, and to a file or a folder.
+/// relative, else absolute, and to a file or a directory.
 fn set_traps(folder: &Path, parameters: &Parameters, files: &[PathBuf], turn: usize) -> PathBuf {
     let tree = folder.join(format!("tree{turn}"));
     fs::create_dir(&tree).expect("makes");
@@ -87,7 +88,7 @@ fn canary_of(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 fn scene() -> tempfile::TempDir {
-    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a directory");
     fs::create_dir_all(folder.path().join("canary/folder/below")).expect("makes");
     for name in [
         "canary/file",
@@ -242,7 +243,7 @@ fn no_program_is_started_in_a_tree_with_links_of_a_trace() {
     let stated = format!("{events:?}");
     assert_eq!(
         stated
-            .matches("cannot start a program in a folder with the link")
+            .matches("cannot start a program in a directory with the link")
             .count(),
         2,
         "{stated}"

@@ -11,7 +11,7 @@
  *
  * Of the rules that an access is about, the first that is due is obeyed. A rule is about the
  * sectors of the access that it names; the others are read or written as they should be. All
- * numbers have the byte order of the machine. The reader is crates/fslab-faults/src/plan.rs.
+ * numbers have the byte order of the machine. The reader is crates/fslab-crash/src/faults/plan.rs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -56,7 +56,7 @@ pub(crate) struct Launch<'a> {
 pub(crate) enum Transport<'a> {
     /// Standard input, standard output, exit status.
     Pipes,
-    /// Files in the folder shared with a guest.
+    /// Files in the directory shared with a guest.
     Shared(&'a Share),
 }
 
@@ -259,7 +259,7 @@ impl Launch<'_> {
                 let text = format!("the trial hangs in the kernel{place}, and cannot be killed");
                 return Some(
                     Failure::new(FailureKind::Timeout, text)
-                        .hint("see the kernel log; `fslab clean` removes what is left"),
+                        .hint("see the kernel log; remove what is left with `fslab clean`"),
                 );
             }
         };
@@ -268,10 +268,9 @@ impl Launch<'_> {
             Some(Cause::Limit) => {
                 let limit_s = self.limit.as_secs();
                 let text = format!("the trial exceeded its limit of {limit_s} s{place}");
-                return Some(
-                    Failure::new(FailureKind::Timeout, text)
-                        .hint("--trial-limit sets another; a hang shows in the kernel's log"),
-                );
+                return Some(Failure::new(FailureKind::Timeout, text).hint(
+                    "raise it with --trial-limit; if the trial hangs, see the kernel's log",
+                ));
             }
             Some(Cause::Request) => {
                 let text = format!("the trial was stopped on request{place}");
@@ -440,7 +439,10 @@ fn feed(input: Option<ChildStdin>, spec: &TrialSpec) -> Receiver<io::Result<()>>
 }
 
 fn protocol_failure(what: String) -> Failure {
-    let mut failure = Failure::new(FailureKind::Protocol, "a line of the trial is no event");
+    let mut failure = Failure::new(
+        FailureKind::Protocol,
+        "the trial wrote a line that is not an event",
+    );
     failure.causes.push(what);
     failure
 }

@@ -9,7 +9,6 @@ pub struct Control(Arc<AtomicUsize>);
 
 impl Control {
     /// A counter without requests.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -20,19 +19,16 @@ impl Control {
     }
 
     /// True after the first request.
-    #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 
     /// True after the second request.
-    #[must_use]
     pub fn kill_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 1
     }
 
     /// The counter itself, for a signal handler.
-    #[must_use]
     pub fn counter(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.0)
     }

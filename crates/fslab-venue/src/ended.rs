@@ -18,7 +18,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) spec: &'a TrialSpec,
     pub(crate) expected: &'a ExpectedRecord,
     pub(crate) start: &'a Start,
-    /// The folder of images; `None` if the disk is none.
+    /// The directory of images; `None` if the disk is none.
     pub(crate) images: Option<&'a Path>,
     pub(crate) room: Option<RoomWatch>,
     /// True if this run was asked to stop.
@@ -65,7 +65,7 @@ pub(crate) fn record_of(
     record
 }
 
-/// The folder of a guest's memory that the user knows: the one for all trials, if the file is in
+/// The directory of a guest's memory that the user knows: the one for all trials, if the file is in
 /// this trial's. `None` without a guest.
 fn memory_of_guest(start: &Start) -> Option<PathBuf> {
     let Start::InGuest(guest, share) = start else {
@@ -104,7 +104,7 @@ pub(crate) fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) 
         failure.causes.push(format!("and afterwards: {left}"));
         failure
             .hint
-            .get_or_insert("`fslab clean` removes what is left".into());
+            .get_or_insert("remove what is left with `fslab clean`".into());
     }
     failure
 }

@@ -42,11 +42,12 @@ const NO_THREAD: &str = "failed to spawn thread";
 
 /// Where and how a trial ran.
 pub(crate) struct Scene<'a> {
-    /// The folder of images that the user knows; `None` if the disk is no image.
+    /// The directory of images that the user knows; `None` if the disk is no image.
     pub(crate) images: Option<&'a Path>,
-    /// True if the disk of that folder was full while the trial ran.
+    /// True if the disk of that directory was full while the trial ran.
     pub(crate) was_full: bool,
-    /// The folder of a guest's memory, as the user knows it; `None` for a process of this system.
+    /// The directory of a guest's memory, as the user knows it; `None` for a process of this
+    /// system.
     pub(crate) guest_memory: Option<PathBuf>,
     /// True if this run was asked to stop.
     pub(crate) is_stopping: bool,
@@ -55,9 +56,9 @@ pub(crate) struct Scene<'a> {
 /// What the host lacked.
 #[derive(Debug, PartialEq, Eq)]
 enum Lack {
-    /// Room on the disk of this folder.
+    /// Room on the disk of this directory.
     Room(PathBuf),
-    /// A disk below this folder that works.
+    /// A disk below this directory that works.
     Disk(PathBuf),
     /// Something else, with a hint.
     Other(String, &'static str),
@@ -65,7 +66,7 @@ enum Lack {
 
 const PROCESS_HINT: &str = "see the limits of this user (ulimit -a) and of its control group, or \
                             run fewer trials at a time with --jobs";
-const OUTSIDE_HINT: &str = "another program has done it; repeat the command with --resume";
+const OUTSIDE_HINT: &str = "another program did this; run the same command with --resume";
 
 /// Gives a failure of the host its kind, with the reason.
 pub(crate) fn charge_host(record: &mut TrialRecord, scene: &Scene<'_>) {
@@ -135,7 +136,7 @@ fn lack_of_guest(
         return None;
     }
     if says(&NO_PROCESS) {
-        let what = "the host gave it no further process or memory".to_owned();
+        let what = "the host denied it a further process or memory".to_owned();
         return Some(Lack::Other(what, PROCESS_HINT));
     }
     if says(&STOPPED) {
@@ -151,12 +152,12 @@ fn lack_of_guest(
 
 /// What a process of this system lacked, whose kernel is the host's.
 fn lack_of_process(record: &TrialRecord, failure: &Failure) -> Option<Lack> {
-    let lack = |what: &str| Lack::Other(format!("the host has no further {what}"), PROCESS_HINT);
+    let lack = |what: &str| Lack::Other(format!("the host has no more {what}"), PROCESS_HINT);
     if failure.kind == FailureKind::MissingTool {
         let what = "a program of this machine is missing".to_owned();
         return Some(Lack::Other(
             what,
-            "install it, and repeat the command with --resume",
+            "install it, then run the same command with --resume",
         ));
     }
     if let Some(what) = failure.errno.and_then(fslab_sys::lack_of_machine) {
@@ -182,11 +183,11 @@ fn name(failure: &mut Failure, lack: Lack) {
     let (what, hint) = match lack {
         Lack::Room(folder) => (
             format!("the disk of {} is full", folder.display()),
-            "make room there, or name another place with --folder",
+            "free space there, or use another directory with --images",
         ),
         Lack::Disk(folder) => (
             format!("the disk of {} failed", folder.display()),
-            "the host's log says why; name a folder on another disk with --folder",
+            "see the host's log; use a directory on another disk with --images",
         ),
         Lack::Other(what, hint) => (what, hint),
     };
@@ -274,7 +275,7 @@ mod tests {
         let error = std::io::Error::from_raw_os_error(28);
         Failure::new(FailureKind::NoSpace, "cannot write f")
             .because(&error)
-            .hint("take a larger --size")
+            .hint("use a larger --size")
     }
 
     // The failure had been reported as SIGBUS, the signal for a page of a file that the disk has no
@@ -293,7 +294,7 @@ mod tests {
         );
         assert_eq!(failure.causes, ["it died of SIGBUS during 'write'"]);
         assert_eq!(failure.kind, FailureKind::Host);
-        assert!(failure.hint.is_some_and(|hint| hint.contains("--folder")));
+        assert!(failure.hint.is_some_and(|hint| hint.contains("--images")));
     }
 
     // Beside parallel trials the disk was full for a moment: the failure was stored as one of ext4,

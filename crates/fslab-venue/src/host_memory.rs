@@ -26,15 +26,15 @@ impl HostMemory {
     }
 }
 
-/// The failure of `victim`, killed by the host's kernel `place`; `images` is the folder of the
+/// The failure of `victim`, killed by the host's kernel `place`; `images` is the directory of the
 /// trial's disk.
 pub(crate) fn out_of_memory(victim: &str, place: &str, images: Option<&Path>) -> Failure {
     let text = format!("the host ran out of memory, and its kernel killed {victim}{place}");
     let in_memory = images.filter(|it| fslab_sys::is_in_memory(it).unwrap_or(false));
     let hint = match in_memory {
         Some(images) => format!(
-            "the images are in memory, in {}: name a folder on a disk with --folder, or run fewer \
-             trials at a time with --jobs",
+            "the images are in memory, in {}: use a directory on a disk with --images, or run \
+             fewer trials at a time with --jobs",
             images.display()
         ),
         None => "run fewer trials at a time with --jobs, or end other programs".to_owned(),
@@ -73,9 +73,9 @@ mod tests {
         };
         let shared = Path::new("/dev/shm");
         if fslab_sys::is_in_memory(shared).is_ok_and(|it| it) {
-            assert!(hint(Some(shared)).contains("in /dev/shm: name a folder on a disk"));
+            assert!(hint(Some(shared)).contains("in /dev/shm: name a directory on a disk"));
         }
-        assert!(!hint(Some(Path::new("/proc"))).contains("--folder"));
-        assert!(!hint(None).contains("--folder"));
+        assert!(!hint(Some(Path::new("/proc"))).contains("--images"));
+        assert!(!hint(None).contains("--images"));
     }
 }

@@ -32,15 +32,15 @@ const ORPHAN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Resources of a trial. Each existing path is undone, in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeasedResources {
-    /// `mnt` in the work folder: unmounted, then removed.
+    /// `mnt` in the work directory: unmounted, then removed.
     pub(crate) mount_point: Option<PathBuf>,
-    /// `disk.img` in the work folder: its loop device is detached, then it is removed.
+    /// `disk.img` in the work directory: its loop device is detached, then it is removed.
     pub(crate) image: Option<PathBuf>,
-    /// A marked folder that is removed with its contents.
+    /// A marked directory that is removed with its contents.
     pub(crate) scratch: Option<PathBuf>,
-    /// A marked folder that is removed when it is empty.
+    /// A marked directory that is removed when it is empty.
     pub(crate) work_folder: Option<PathBuf>,
-    /// Identifies the marked folder. Absent in format 1.
+    /// Identifies the marked directory. Absent in format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mark: Option<String>,
 }
@@ -56,7 +56,7 @@ struct LeaseRecord {
     resources: LeasedResources,
 }
 
-/// The folder of this user's leases.
+/// The directory of this user's leases.
 #[derive(Clone, Debug)]
 pub struct Leases(PathBuf);
 
@@ -80,7 +80,6 @@ pub struct Reclaimed {
 
 impl Leases {
     /// The leases below `state_folder`.
-    #[must_use]
     pub fn below(state_folder: &Path) -> Self {
         Self(state_folder.join("leases"))
     }
@@ -119,8 +118,8 @@ impl Leases {
             };
             let path = self.0.join(file_name(name));
             Failure::at(kind, "write the lease", &path, &error).hint(
-                "fslab notes what it mounts below XDG_STATE_HOME, or ~/.local/state: a folder \
-                     that no other user may write to",
+                "fslab records below XDG_STATE_HOME, by default ~/.local/state, what it mounts; \
+                 the directory must not be writable by other users",
             )
         })?;
         Ok(Lease {
@@ -132,17 +131,15 @@ impl Leases {
     }
 
     /// Undoes the leases of dead runs. Those of running ones are kept.
-    ///
-    /// # Errors
-    /// If the leases cannot be listed; failures to undo are in the result.
     pub fn reclaim(&self) -> io::Result<Reclaimed> {
         let mut reclaimed = Reclaimed::default();
         let folder = match TrustedFolder::open(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(reclaimed),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let text = format!("cannot act on the leases in {}", self.0.display());
+                let text = format!("cannot use the leases in {}", self.0.display());
                 let failure = Failure::new(FailureKind::Permission, text).because(&error);
-                let hint = "as another user, set HOME or XDG_STATE_HOME to a folder of that user's";
+                let hint = "to run as another user, set HOME or XDG_STATE_HOME to a directory of \
+                            that user";
                 reclaimed.failures.push(failure.hint(hint));
                 return Ok(reclaimed);
             }
@@ -277,9 +274,9 @@ impl Lease {
         let path = self.folder.path().join(file_name(&self.name));
         let resources = &self.record.resources;
         undo::ensure_own(&self.name, resources).map_err(|what| {
-            let text = format!("cannot act on the lease {}: {what}", path.display());
+            let text = format!("cannot use the lease {}: {what}", path.display());
             Failure::new(FailureKind::Device, text)
-                .hint("look at what it names, and remove the lease by hand")
+                .hint("check what it names, then remove the lease yourself")
         })?;
         let Undone { paths, failure } = if undo::is_nothing(resources) {
             Undone::default()
@@ -313,7 +310,7 @@ impl Lease {
 
 fn read_record(line: &str, path: &Path) -> Result<LeaseRecord, Failure> {
     let refused = |what: &str| {
-        let text = format!("cannot act on the lease {}: {what}", path.display());
+        let text = format!("cannot use the lease {}: {what}", path.display());
         Failure::new(FailureKind::Device, text)
     };
     let value: serde_json::Value =
@@ -322,12 +319,12 @@ fn read_record(line: &str, path: &Path) -> Result<LeaseRecord, Failure> {
         .as_u64()
         .is_none_or(|format| format > u64::from(LEASE_FORMAT))
     {
-        return Err(refused("a later fslab wrote it").hint("use that one to clean up"));
+        return Err(refused("a later fslab wrote it").hint("clean up with that version"));
     }
     let record: LeaseRecord =
         serde_json::from_value(value).map_err(|_| refused("it is not readable"))?;
     if !record.host.is_this_machine() {
-        return Err(refused("it is of another machine").hint("clean up there"));
+        return Err(refused("another machine wrote it").hint("clean up there"));
     }
     Ok(record)
 }
@@ -379,7 +376,7 @@ mod tests {
 
     const NAME: &str = "20261121-143205-k3f9-c0r0-1";
 
-    /// The leases in `folder`, with one of a scratch folder that is made as by a trial.
+    /// The leases in `folder`, with one of a scratch directory that is made as by a trial.
     fn leased_scratch(folder: &Path) -> (Leases, Lease, PathBuf) {
         let scratch = undo::folder_of(NAME, folder);
         let leases = Leases::below(&folder.join("state"));
@@ -420,7 +417,7 @@ mod tests {
         let undone = lease.undo().expect("undone");
         assert_eq!(undone, std::slice::from_ref(&scratch));
         assert!(!scratch.exists());
-        assert_eq!(fs::read_dir(&leases.0).expect("the folder").count(), 0);
+        assert_eq!(fs::read_dir(&leases.0).expect("the directory").count(), 0);
     }
 
     #[test]
@@ -446,7 +443,7 @@ mod tests {
     fn a_draft_of_a_killed_run_is_removed_and_an_unreadable_lease_is_kept_and_reported() {
         let folder = tempfile::tempdir().expect("a directory");
         let leases = Leases::below(folder.path());
-        fs::create_dir_all(leases.0.join("odd.json")).expect("a folder of that name");
+        fs::create_dir_all(leases.0.join("odd.json")).expect("a directory of that name");
         fs::write(leases.0.join("a.1.draft"), "{\"form").expect("half a lease");
         fs::write(
             leases.0.join("b.json"),
@@ -520,14 +517,14 @@ mod tests {
         assert!(work.join("precious").exists());
     }
 
-    /// Root had removed any folder that a lease named, no matter who had written the lease.
+    /// Root had removed any directory that a lease named, no matter who had written the lease.
     #[test]
     fn a_lease_of_a_folder_that_no_trial_made_removes_nothing() {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, lease, scratch) = leased_scratch(folder.path());
         drop(lease);
         let precious = folder.path().join("precious");
-        fs::create_dir(&precious).expect("a folder");
+        fs::create_dir(&precious).expect("a directory");
         fs::write(precious.join("file"), "x").expect("a file");
         let (path, record) = written(&leases);
         let forge = |name: &str, value: serde_json::Value| {
@@ -538,23 +535,23 @@ mod tests {
         };
         for name in ["scratch", "work_folder", "mount_point", "image"] {
             forge(name, precious.to_str().into());
-            expect_refused(&leases, "cannot act on the lease");
+            expect_refused(&leases, "cannot use the lease");
             forge(name, precious.join("file").to_str().into());
-            expect_refused(&leases, "cannot act on the lease");
+            expect_refused(&leases, "cannot use the lease");
         }
         assert!(precious.join("file").exists() && scratch.join("file").exists());
-        // A folder of the right name without the mark of this lease.
+        // A directory of the right name without the mark of this lease.
         let other = folder.path().join("other");
-        fs::create_dir(&other).expect("a folder");
+        fs::create_dir(&other).expect("a directory");
         let named = undo::folder_of(NAME, &other);
-        fs::create_dir(&named).expect("a folder");
+        fs::create_dir(&named).expect("a directory");
         fs::write(named.join("file"), "x").expect("a file");
         forge("scratch", named.to_str().into());
         expect_refused(&leases, "refusing to touch");
-        // A symbolic link of the right name to another folder.
+        // A symbolic link of the right name to another directory.
         fs::remove_dir_all(&named).expect("removed");
         fslab_sys::os::symlink(&scratch, &named).expect("a link");
-        expect_refused(&leases, "cannot open the folder");
+        expect_refused(&leases, "cannot open the directory");
         assert!(precious.join("file").exists() && scratch.join("file").exists());
     }
 
@@ -605,7 +602,7 @@ mod tests {
         assert_eq!(reclaimed.undone, [scratch], "{:?}", reclaimed.failures);
     }
 
-    /// After a lazy unmount during a trial, the trial writes into the folder below, which then
+    /// After a lazy unmount during a trial, the trial writes into the directory below, which then
     /// could not be removed.
     #[test]
     fn files_below_a_mount_point_are_removed_with_it() {

@@ -48,7 +48,7 @@ fn has_open(pid: u32, file: &File) -> bool {
     };
     let entries = fs::read_dir(format!("/proc/{pid}/fd"));
     let mut links = entries.into_iter().flatten().flatten();
-    // Only regular files below the state folder are examined: stat(2) on others may hang.
+    // Only regular files below the state directory are examined: stat(2) on others may hang.
     links.any(|entry| {
         let is_lease = fs::read_link(entry.path())
             .is_ok_and(|target| target.extension().is_some_and(|end| end == "json"));
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn processes_that_hold_the_lease_are_killed_and_no_others() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let (ours, other) = (folder.path().join("a.json"), folder.path().join("b.json"));
         fs::write(&ours, "").expect("written");
         fs::write(&other, "").expect("written");
@@ -94,7 +94,7 @@ mod tests {
     /// A hung trial had been killed by the PID in its lease, even if that had been reused.
     #[test]
     fn a_process_named_by_a_lease_is_killed_only_if_it_holds_that_lease() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let lease = folder.path().join("a.json");
         fs::write(&lease, "").expect("written");
         let file = File::open(&lease).expect("open");

@@ -18,7 +18,7 @@ pub(crate) fn hand_over(mut start: Start, spec: &TrialSpec) -> Result<Start, Fai
         written.map_err(|error| {
             Failure::new(
                 FailureKind::Device,
-                "cannot hand the specification to a guest",
+                "cannot pass the specification to a guest",
             )
             .because(&error)
         })?;

@@ -1,4 +1,4 @@
-//! Watches the room of the folder of images while a trial runs. Images are sparse: if the disk
+//! Watches the room of the directory of images while a trial runs. Images are sparse: if the disk
 //! below runs full, the write that fails is one of the subject, and there may be room again when
 //! the trial has failed, since others beside it have ended.
 
@@ -15,7 +15,7 @@ const FULL_BYTES: u64 = 1 << 20;
 /// Interval at which it is looked at.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// The watch over a folder; it ends with this.
+/// The watch over a directory; it ends with this.
 pub(crate) struct RoomWatch {
     folder: PathBuf,
     state: Arc<State>,
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_folder_with_room_was_not_full_and_proc_has_none() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         assert!(!RoomWatch::begin(folder.path()).was_full());
         assert!(RoomWatch::begin(Path::new("/proc")).was_full());
     }

@@ -1,4 +1,4 @@
-//! Runs work on devices and folders, which may hang, in a separate process under a time limit.
+//! Runs work on devices and directories, which may hang, in a separate process under a time limit.
 //!
 //! Invariant: the run's own process opens no device of a trial, and does not mount, unmount or
 //! remove: the run ends even if the kernel never answers.

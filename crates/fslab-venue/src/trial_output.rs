@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_growing_file_is_read_by_line_and_its_unfinished_line_when_it_is_complete() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("events");
         let mut file = File::create(&path).expect("a file");
         let lines = Lines::of_growing_file(File::open(&path).expect("it is there"), BOUNDS);

@@ -1,16 +1,16 @@
 //! Undoes the resources of a lease, and nothing else.
 //!
 //! ```text
-//!     PARENT/fslab-NAME          work folder or scratch, with its mark
+//!     PARENT/fslab-NAME          work directory or scratch, with its mark
 //!                      /mnt      mount point
 //!                      /disk.img image
 //! ```
-//! Invariant: everything that is unmounted, detached or removed is in a folder that fslab made for
-//! this lease. The path must have the form above, with the lease's name; the folder must belong to
-//! this user, be writable by no other, and carry the lease's mark. Others may search it. Leases of
-//! format 1 have no mark: for them, the name is checked and that the folder is private to this
-//! user. Symbolic links are not followed, and other file systems mounted in such a folder are left
-//! alone.
+//! Invariant: everything that is unmounted, detached or removed is in a directory that fslab made
+//! for this lease. The path must have the form above, with the lease's name; the directory must
+//! belong to this user, be writable by no other, and carry the lease's mark. Others may search it.
+//! Leases of format 1 have no mark: for them, the name is checked and that the directory is private
+//! to this user. Symbolic links are not followed, and other file systems mounted in such a
+//! directory are left alone.
 
 use std::fs;
 use std::io;
@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::lease::LeasedResources;
 
-/// Name of the mount point in the work folder.
+/// Name of the mount point in the work directory.
 pub(crate) const MOUNT_POINT_NAME: &str = "mnt";
-/// Name of the image in the work folder.
+/// Name of the image in the work directory.
 pub(crate) const IMAGE_NAME: &str = "disk.img";
 
 /// Result of undoing a lease.
@@ -35,7 +35,7 @@ pub(crate) struct Undone {
     pub(crate) failure: Option<Failure>,
 }
 
-/// The folder of the lease `name` in `parent`.
+/// The directory of the lease `name` in `parent`.
 pub(crate) fn folder_of(name: &str, parent: &Path) -> PathBuf {
     parent.join(format!("fslab-{name}"))
 }
@@ -160,20 +160,20 @@ impl Undoing<'_> {
             .or(resources.work_folder.as_ref());
         let Some(path) = named else { return Ok(()) };
         let cannot_open =
-            |error: io::Error| Failure::at(FailureKind::Device, "open the folder", path, &error);
+            |error: io::Error| Failure::at(FailureKind::Device, "open the directory", path, &error);
         let folder = match WorkFolder::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             folder => Some(folder.map_err(cannot_open)?),
         };
         let Some(folder) = folder else {
-            // The user removed the folder: a loop device may still hold its image.
+            // The user removed the directory: a loop device may still hold its image.
             return self.detach(path);
         };
         self.ensure_mark(&folder).map_err(|error| {
             let text = format!("refusing to touch {}", path.display());
             Failure::new(FailureKind::Device, text)
                 .because(&error)
-                .hint("fslab did not make it; look at it, and remove it and its lease by hand")
+                .hint("fslab did not create it; check it, then remove it and its lease yourself")
         })?;
         self.unmount(&folder)?;
         self.detach(folder.path())?;
@@ -205,8 +205,9 @@ impl Undoing<'_> {
             folder.mounts().map_err(failed)?.into_iter().partition(own);
         if let Some(below) = foreign.first() {
             let text = format!("{}: no trial has mounted it", cannot(below));
-            return Err(Failure::new(FailureKind::Unmount, text)
-                .hint("unmount it; `fslab clean` then does the rest"));
+            return Err(
+                Failure::new(FailureKind::Unmount, text).hint("unmount it, then run `fslab clean`")
+            );
         }
         for below in own {
             folder.unmount(MOUNT_POINT_NAME).map_err(failed)?;
@@ -233,7 +234,7 @@ impl Undoing<'_> {
                 &image,
                 &error,
             )
-            .hint("something uses the file system that was on it; `fslab clean` tries again")
+            .hint("the file system that was on it is still in use; try again with `fslab clean`")
         })?;
         self.paths.extend(detached);
         Ok(())
@@ -244,7 +245,7 @@ impl Undoing<'_> {
             Failure::at(FailureKind::Device, "remove", path, &error)
         };
         if let Some(mount_point) = &self.resources.mount_point {
-            // After a lazy unmount by the user, the trial writes into the folder below.
+            // After a lazy unmount by the user, the trial writes into the directory below.
             let removed = folder.remove_tree(MOUNT_POINT_NAME, self.alive);
             self.note(mount_point, removed.map_err(|it| failed(mount_point, it))?);
         }
@@ -292,7 +293,7 @@ mod tests {
         assert_eq!(ensure_own("probe", &LeasedResources::default()), Ok(()));
     }
 
-    /// A lease had been able to name any folder, which root removed.
+    /// A lease had been able to name any directory, which root removed.
     #[test]
     fn a_lease_may_not_name_other_resources() {
         let scratch = |path: &str| LeasedResources {

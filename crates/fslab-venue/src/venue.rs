@@ -34,9 +34,9 @@ const NULL_ENGINE: &str = "null";
 pub struct VenueSettings {
     /// The program started as `PROGRAM trial`.
     pub program: PathBuf,
-    /// The folder of leases.
+    /// The directory of leases.
     pub leases: Leases,
-    /// Folder of the mount points of the `block` venue.
+    /// Directory of the mount points of the `block` venue.
     pub mount_folder: PathBuf,
     /// Upper limit of the bytes that a trial's files take, for venues with sparse disks.
     pub footprint: Bytes,
@@ -72,9 +72,7 @@ impl VenueSettings {
 /// A trial to run.
 #[derive(Clone, Debug)]
 pub struct TrialRequest {
-    /// Its run.
     pub run: RunId,
-    /// Its task.
     pub task: TrialTask,
     /// Its time limit.
     pub limit: Duration,
@@ -86,7 +84,6 @@ pub struct TrialRequest {
 
 impl TrialRequest {
     /// The record of a trial that failed before it began.
-    #[must_use]
     pub fn failed(&self, started_unix_s: u64, failure: Failure) -> TrialRecord {
         let report = RecordBuilder::default().finish(Some(failure));
         report.into_record(self.ran(started_unix_s, Duration::ZERO, String::new()))
@@ -265,7 +262,7 @@ impl Venue {
         if is_stuck && !place.identity().is_empty() {
             self.lose_hanging(&spec, &start);
         }
-        // The trace is read before its folder is removed.
+        // The trace is read before its directory is removed.
         let record = ending.map(|ending| {
             let ended = Ended {
                 spec: &spec,
@@ -349,7 +346,7 @@ impl Venue {
             false => FailureKind::Host,
         };
         let failure = Failure::new(kind, text)
-            .hint("the kernel's log may say why; --trial-limit sets another limit");
+            .hint("see the kernel's log; raise the limit with --trial-limit");
         if is_shared {
             let _ = self.lost.set(failure.clone());
         }
@@ -400,21 +397,21 @@ impl Venue {
 /// Refuses venues without a disk that can be recorded.
 pub fn ensure_disk_can_be_recorded(plan: &VenuePlan) -> Result<(), Failure> {
     if !matches!(plan, VenuePlan::Sim { machine: None, .. }) {
-        let text = "only a simulated disk can be recorded, and not that of a counted machine";
+        let text = "only a simulated disk can be recorded, and only without a counted machine";
         let failure = Failure::new(FailureKind::BadInput, text);
-        return Err(failure.hint("--venue sim without --machine"));
+        return Err(failure.hint("use --venue sim without --machine"));
     }
     Ok(())
 }
 
-/// Makes the folder of logs, and refuses venues without a disk that can be recorded.
+/// Makes the directory of logs, and refuses venues without a disk that can be recorded.
 fn prepare_recording(plan: &VenuePlan, keeping: &LogKeeping) -> Result<(), Failure> {
     ensure_disk_can_be_recorded(plan)?;
     let LogKeeping::Folder(folder) = keeping else {
         return Ok(());
     };
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::at(FailureKind::Device, "make the folder", folder, &error))
+        .map_err(|error| Failure::at(FailureKind::Device, "make the directory", folder, &error))
 }
 
 /// Closes a loop device in a thread, which is abandoned if the close hangs with the file below.
@@ -468,7 +465,7 @@ mod tests {
         let program = folder.path().join("trial.sh");
         write_program(&program, &format!("#!/bin/sh\n{script}\n"));
         let work = folder.path().join("work");
-        fs::create_dir(&work).expect("a folder");
+        fs::create_dir(&work).expect("a directory");
         let settings = VenueSettings {
             program,
             leases: Leases::below(&folder.path().join("state")),
@@ -511,7 +508,7 @@ mod tests {
     fn failure(bench: &Bench, limit: Duration, control: &Control) -> Failure {
         let record = bench.venue.run_trial(&request(limit), control, |_| {});
         let left = fs::read_dir(bench.folder.path().join("work"))
-            .expect("the folder")
+            .expect("the directory")
             .count();
         assert_eq!(left, 0, "nothing may be left");
         match record.outcome {
@@ -659,14 +656,14 @@ mod tests {
             let settings = bench.venue.settings.clone();
             Venue::open(&VenuePlan::Dir { dir }, Bytes::mib(1), settings)
         };
-        fs::create_dir(&dirs[0]).expect("a folder");
+        fs::create_dir(&dirs[0]).expect("a directory");
         let missing = open().err().expect("must be refused");
         assert!(missing.message.ends_with("/b"), "{missing}");
-        fs::create_dir(&dirs[1]).expect("a folder");
+        fs::create_dir(&dirs[1]).expect("a directory");
         let venue = open().expect("opens");
         for (cell, dir) in (0..).zip(&dirs) {
             let place = venue.places.of(CellId(cell)).expect("a place");
-            let scratch = place.resources("r").scratch.expect("a folder");
+            let scratch = place.resources("r").scratch.expect("a directory");
             assert!(scratch.starts_with(dir), "{}", scratch.display());
         }
         assert!(venue.places.of(CellId(2)).is_err());

@@ -83,7 +83,6 @@ pub struct JobInfo {
 }
 
 /// All kinds of jobs, sorted by name.
-#[must_use]
 pub fn job_infos() -> Vec<JobInfo> {
     let info = |job: &JobKind| {
         let schema = (job.schema)();
@@ -383,7 +382,7 @@ mod tests {
         let apache = server("apache2").programs;
         assert_eq!(apache.len(), 1, "{apache:?}");
         assert!(server("embedded").is_empty());
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let trace = folder.path().join("x.trace");
         std::fs::write(
             &trace,

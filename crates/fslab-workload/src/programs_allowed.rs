@@ -156,9 +156,9 @@ mod tests {
             assert!(failure.message.contains("touch ran"), "{failure}");
         }
         let left = std::fs::read_dir(folder.path())
-            .expect("the folder")
+            .expect("the directory")
             .count();
-        assert_eq!(left, 0, "no folder was made");
+        assert_eq!(left, 0, "no directory was made");
         context.allow_commands = true;
         let command = find("command").expect("known");
         let given = serde_json::from_value(serde_json::json!({ "argv": "touch ran" }));

@@ -30,7 +30,6 @@ pub enum WorkloadError {
     /// A parameter is unknown, missing or of the wrong type.
     #[error("invalid parameters of workload '{workload}'")]
     Parameters {
-        /// The workload.
         workload: String,
         /// The error, with the parameter's name.
         #[source]
@@ -39,7 +38,6 @@ pub enum WorkloadError {
     /// A parameter has an invalid value.
     #[error("workload '{workload}' cannot run: {problem}")]
     Value {
-        /// The workload.
         workload: String,
         /// Which value, and why.
         problem: String,
@@ -47,7 +45,6 @@ pub enum WorkloadError {
     /// The definition is invalid.
     #[error("cannot use the definition of workload '{workload}': {problem}")]
     Definition {
-        /// The workload.
         workload: String,
         /// The key, and what is wrong with it.
         problem: String,
@@ -56,7 +53,6 @@ pub enum WorkloadError {
 
 impl WorkloadError {
     /// Advice for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown { nearest, .. } => nearest.map(did_you_mean),
@@ -103,9 +99,6 @@ pub struct WordInfo {
 
 impl Workload {
     /// The workload that `definition` describes.
-    ///
-    /// # Errors
-    /// [`WorkloadError::Definition`], with the key.
     pub fn new(definition: WorkloadDefinition) -> Result<Self, WorkloadError> {
         let failed = |problem| WorkloadError::Definition {
             workload: definition.name.clone(),
@@ -176,39 +169,32 @@ impl Workload {
         }
     }
 
-    /// Its definition.
-    #[must_use]
     pub fn definition(&self) -> &WorkloadDefinition {
         &self.definition
     }
 
     /// Its name in studies.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.definition.name
     }
 
     /// Why no phase of it can run on this platform; `None` if it can.
-    #[must_use]
     pub fn refused_here(&self) -> Option<String> {
         let ability = catalogue::demanded_by(self.job)?;
         ability.demand().err()
     }
 
     /// One-line description.
-    #[must_use]
     pub fn title(&self) -> &str {
         &self.definition.title
     }
 
     /// The metric by which it is compared.
-    #[must_use]
     pub fn headline(&self) -> Headline {
         self.definition.headline
     }
 
     /// The kind of a phase with these parameters: read, write, mixed or metadata.
-    #[must_use]
     pub fn kind(&self, parameters: &Parameters) -> PhaseKind {
         let kind = (self.job.kind)(&self.merged(parameters));
         kind.ok().flatten().unwrap_or(self.definition.kind)
@@ -217,9 +203,6 @@ impl Workload {
     /// Fills in defaults, turns shares of `size` into bytes, and validates. The result has the
     /// parameters that a study may set and computed ones, and none that follows from the definition
     /// alone.
-    ///
-    /// # Errors
-    /// [`WorkloadError`], with the parameter.
     pub fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
         let given = times::as_numbers(given, &|name| self.may_set(name))
             .map_err(|problem| self.error(JobError::Value(problem)))?;
@@ -272,7 +255,6 @@ impl Workload {
     }
 
     /// True if several ranks can run it as one load.
-    #[must_use]
     pub fn runs_on_ranks(&self) -> bool {
         self.job.ranks
     }
@@ -287,7 +269,6 @@ impl Workload {
 
     /// Describes the texts of the study that a program would interpret as commands with these
     /// parameters; `None` if there are none. Invalid parameters count as such texts.
-    #[must_use]
     pub fn foreign(&self, parameters: &Parameters) -> Option<String> {
         let foreign = (self.job.foreign)(&self.merged(parameters));
         foreign.unwrap_or_else(|_| {
@@ -298,7 +279,6 @@ impl Workload {
 
     /// True if it creates names and links that fslab has not chosen: it then runs only in
     /// confinement ([`RunContext::confinement`]).
-    #[must_use]
     pub fn has_foreign_names(&self) -> bool {
         self.job.foreign_names
     }
@@ -321,24 +301,17 @@ impl Workload {
 
     /// Writes files that it reads and that are missing, before the phase; gives the bytes that were
     /// missing.
-    ///
-    /// # Errors
-    /// [`RunError`].
     pub fn lay_out(&self, resolved: &Parameters, context: &RunContext) -> Result<u64, RunError> {
         self.ran((self.job.lay_out)(&self.merged(resolved), context))
     }
 
     /// Runs it once.
-    ///
-    /// # Errors
-    /// [`RunError`].
     pub fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {
         self.ran((self.job.run)(&self.merged(resolved), context))
     }
 
     /// The parameters that a study may set, in the job's order. Some defaults are a share of
     /// `size`, the size of the file system.
-    #[must_use]
     pub fn parameters(&self, size: Bytes) -> Vec<ParameterInfo> {
         let defaults = self.resolve(&Parameters::new(), size).unwrap_or_default();
         let known = catalogue::parameters_of(self.job).iter();
@@ -356,7 +329,6 @@ impl Workload {
     }
 
     /// The parameters that the definition fixes, with their values, in the job's order.
-    #[must_use]
     pub fn fixed(&self) -> Vec<ParameterInfo> {
         let known = catalogue::parameters_of(self.job).iter();
         let fixed = known.filter(|parameter| !self.may_set(&parameter.name));

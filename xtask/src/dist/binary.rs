@@ -16,9 +16,6 @@ pub(super) const GUEST_PROGRAM: &str = "fslab-guest";
 const SEPARATOR: &str = "\u{1f}";
 
 /// Builds fslab for a target and writes it to `to`, its symbols to `symbols`; returns its bytes.
-///
-/// # Errors
-/// A build that fails; a binary that needs a library, or is too large.
 pub(super) fn build(root: &Path, build: &Build, to: &Path, symbols: &Path) -> Result<u64, String> {
     let built = compile(root, build, "fslab", Linked::Statically)?;
     let objcopy = format!("{}objcopy", build.tools);
@@ -52,9 +49,6 @@ enum Linked {
 }
 
 /// Builds the program that guests run and writes it to `to`.
-///
-/// # Errors
-/// A build that fails.
 pub(super) fn build_for_guests(root: &Path, build: &Build, to: &Path) -> Result<(), String> {
     let built = compile(root, build, GUEST_PROGRAM, Linked::Dynamically)?;
     make(to.parent().unwrap_or(root))?;

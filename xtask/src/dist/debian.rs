@@ -22,9 +22,6 @@ pub(super) struct DebianPackage {
 
 impl DebianPackage {
     /// The packages that have `files`, each once.
-    ///
-    /// # Errors
-    /// A file of no package.
     pub(super) fn of_files(files: &[PathBuf]) -> Result<BTreeSet<Self>, String> {
         let mut asked = BTreeMap::new();
         for file in files {
@@ -67,9 +64,6 @@ impl DebianPackage {
     }
 
     /// Its copyright, as Debian ships it.
-    ///
-    /// # Errors
-    /// If there is none.
     pub(super) fn copyright(&self) -> Result<Vec<u8>, String> {
         read(
             &Path::new("/usr/share/doc")
@@ -79,9 +73,6 @@ impl DebianPackage {
     }
 
     /// Refuses a package that is not of Debian's main part: others may not be distributed.
-    ///
-    /// # Errors
-    /// Its section.
     pub(super) fn ensure_free(&self) -> Result<(), String> {
         match self.section.split_once('/') {
             None | Some(("main", _)) => Ok(()),
@@ -118,9 +109,6 @@ fn owners_in(shown: &str) -> BTreeMap<PathBuf, String> {
 }
 
 /// The packages of the libraries that `compiler` links into a static program.
-///
-/// # Errors
-/// A library that is not there, or of no package.
 pub(super) fn static_libraries(compiler: &str) -> Result<Vec<DebianPackage>, String> {
     let mut files = Vec::new();
     for library in STATIC_LIBRARIES {

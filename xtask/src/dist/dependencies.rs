@@ -37,9 +37,6 @@ fn id(package: &Package) -> String {
 }
 
 /// The crates in the binary for `triple`, the binary's own included, sorted by name.
-///
-/// # Errors
-/// Of cargo; a Cargo.lock without a crate.
 pub(super) fn linked(root: &Path, triple: &str) -> Result<Vec<Linked>, String> {
     let options = ["--locked", "--filter-platform", triple];
     let metadata = MetadataCommand::new()

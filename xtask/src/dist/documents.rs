@@ -15,9 +15,6 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// Adds the manual and the completions of the binary `fslab` to the tree.
-///
-/// # Errors
-/// Of the command; of writing.
 pub(super) fn add(build: &Build, fslab: &Path, tree: &Path) -> Result<(), String> {
     let pages = tree.join("share/man/man1");
     make(&pages)?;

@@ -19,7 +19,7 @@ const COPYRIGHT: &str = "The guest kernel is Linux, under GPL-2.0, with the file
 The programs of the root image are Debian's, unchanged: copyrights/ has the copyright file of each\n\
 package, licences/ the texts that they refer to, and SOURCES.md says where the sources are.\n\
 Linux and most of the programs are under the GPL: /usr/share/common-licenses/GPL-2 and GPL-3.\n";
-/// Folders of the image whose files are fslab's, not a package's.
+/// Directories of the image whose files are fslab's, not a package's.
 const OURS: [&str; 2] = ["/etc/", "/fslab/"];
 /// The end of the path of fslab's table of character sets, among the C library's files.
 const OUR_TABLE: &str = "/gconv/gconv-modules";
@@ -187,7 +187,7 @@ mod tests {
         let here = PathBuf::from("/usr/bin/sha256sum");
         let digest = digests(std::slice::from_ref(&here)).expect("a digest");
         let digest = digest.get(&here).expect("of the file").as_str();
-        // The image has all programs in one folder.
+        // The image has all programs in one directory.
         let found = installed(&[("/usr/sbin/sha256sum", digest)]).expect("found");
         assert_eq!(found, [here]);
         let other = "0".repeat(64);

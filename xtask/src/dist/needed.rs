@@ -36,9 +36,6 @@ const OF_FREEBSD: [&str; 5] = [
 const OF_MACOS: [&str; 2] = ["/usr/lib/", "/System/Library/"];
 
 /// The libraries that `program` loads, for the system in `triple`.
-///
-/// # Errors
-/// One that the system does not have; a program that cannot be read.
 pub(super) fn of_system(program: &Path, triple: &str) -> Result<Vec<String>, String> {
     let (needed, is_known): (_, fn(&str) -> bool) = if triple.contains("windows") {
         (of_windows(program)?, |name| {

@@ -25,9 +25,6 @@ pub(super) const COMMON: &str = "/usr/share/common-licenses";
 pub(super) const STANDARD_LIBRARY: &str = "RUST-LIBRARY-COPYRIGHT.html";
 
 /// The document; `of_rust` is the name of the file beside it about Rust's standard library.
-///
-/// # Errors
-/// A crate without a licence; a licence file that cannot be read.
 pub(super) fn write(
     root: &Path,
     linked: &[Linked],
@@ -79,9 +76,6 @@ pub(super) fn titled(title: &str, text: &str) -> String {
 }
 
 /// The copyright of Rust's standard library and of what it contains, as the compiler brings it.
-///
-/// # Errors
-/// A compiler without it, such as one of another distributor.
 pub(super) fn of_standard_library() -> Result<Vec<u8>, String> {
     let rust = text(Command::new("rustc").args(["--print", "sysroot"]))?;
     read(&Path::new(&rust).join("share/doc/rust/COPYRIGHT-library.html"))
@@ -95,7 +89,7 @@ fn licence_of(linked: &Linked) -> Result<&str, String> {
 /// The texts of a crate's licence files.
 fn licence_texts(linked: &Linked) -> Result<Vec<String>, String> {
     let folder = linked.package.manifest_path.parent();
-    let folder = folder.ok_or_else(|| format!("{} has no folder", linked.id()))?;
+    let folder = folder.ok_or_else(|| format!("{} has no directory", linked.id()))?;
     let entries =
         std::fs::read_dir(folder).map_err(|error| format!("cannot read {folder}: {error}"))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

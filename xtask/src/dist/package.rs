@@ -17,10 +17,7 @@ pub(super) struct Deb<'a> {
     pub(super) about: (&'a str, &'a str),
 }
 
-/// Writes `folder` as a tarball, with `name` as its only folder.
-///
-/// # Errors
-/// Of tar.
+/// Writes `folder` as a tarball, with `name` as its only directory.
 pub(super) fn tarball(folder: &Path, name: &str, to: &Path, epoch: u64) -> Result<(), String> {
     let mut tar = Command::new("tar");
     tar.args([
@@ -42,9 +39,6 @@ pub(super) fn tarball(folder: &Path, name: &str, to: &Path, epoch: u64) -> Resul
 }
 
 /// Writes the package with the files of `tree`, which has `usr`.
-///
-/// # Errors
-/// Of dpkg-deb.
 pub(super) fn deb(deb: &Deb<'_>, tree: &Path, to: &Path, epoch: u64) -> Result<(), String> {
     let size = text(
         Command::new("du")
@@ -73,9 +67,6 @@ pub(super) fn deb(deb: &Deb<'_>, tree: &Path, to: &Path, epoch: u64) -> Result<(
 }
 
 /// Writes `SHA256SUMS` of the files in `folder`.
-///
-/// # Errors
-/// Of sha256sum.
 pub(super) fn checksums(folder: &Path) -> Result<(), String> {
     const NAME: &str = "SHA256SUMS";
     let entries = std::fs::read_dir(folder)

@@ -37,9 +37,6 @@ pub(super) struct Packing<'a> {
 }
 
 /// Builds and packs the target `target`.
-///
-/// # Errors
-/// A build that fails; a licence that is missing.
 pub(super) fn make_port(packing: &Packing, target: &str, port: Port) -> Result<(), String> {
     let Packing { root, out, .. } = packing;
     let name = format!("fslab-{}-{target}", packing.version);

@@ -4,9 +4,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Runs `command`, whose output the user sees.
-///
-/// # Errors
-/// The command, and how it ended.
 pub(super) fn run(command: &mut Command) -> Result<(), String> {
     let shown = shown(command);
     let status = command.stdin(Stdio::null()).status();
@@ -18,9 +15,6 @@ pub(super) fn run(command: &mut Command) -> Result<(), String> {
 }
 
 /// Runs `command` and returns its standard output.
-///
-/// # Errors
-/// The command, how it ended, and its last line of standard error.
 pub(super) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
     let shown = shown(command);
     let ended = command.stdin(Stdio::null()).output();
@@ -34,9 +28,6 @@ pub(super) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
 }
 
 /// The same as text, without the line feed at its end.
-///
-/// # Errors
-/// As [`output`]; output that is no text.
 pub(super) fn text(command: &mut Command) -> Result<String, String> {
     let output = output(command)?;
     let text = String::from_utf8(output).map_err(|_| format!("{} wrote no text", shown(command)));
@@ -52,17 +43,11 @@ fn shown(command: &Command) -> String {
 }
 
 /// Reads a file.
-///
-/// # Errors
-/// With the path.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Writes a file, with the folders that it lies in.
-///
-/// # Errors
-/// With the path.
+/// Writes a file, with the directories that it lies in.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
     if let Some(folder) = path.parent() {
         make(folder)?;
@@ -71,10 +56,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// Makes a folder, with those that it lies in.
-///
-/// # Errors
-/// With the path.
+/// Makes a directory, with those that it lies in.
 pub(super) fn make(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot make {}: {error}", folder.display()))

@@ -14,8 +14,11 @@ use super::{binary, debian, documents, guest, notices, sbom};
 /// How `cargo xtask dist` is used.
 pub(crate) const USAGE: &str = "usage: cargo xtask dist [--target NAME] [--no-guest]
 
-Writes what is published to dist/: for each target a tarball and packages, licences, a bill of
-materials, symbols, and SHA256SUMS. --no-guest leaves the lab out, which is built if it is missing.
+Writes the release to dist/: for each target a tarball and packages, licences, a bill of materials,
+symbols, and SHA256SUMS.
+
+  --target NAME      Build only this target [default: all]
+  --no-guest         Leave out the lab, which is otherwise built if it is missing
 ";
 
 /// What Debian's policy wants to have in this place.
@@ -78,7 +81,7 @@ impl Request {
         if found.is_empty() {
             let known: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
             return Err(format!(
-                "there is no such target; known are {}",
+                "there is no such target; the targets are {}",
                 known.join(", ")
             ));
         }

@@ -6,7 +6,6 @@ use std::process::Command;
 use super::port::Port;
 use super::program::text;
 
-/// One target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     /// Its name in the names of files.
@@ -53,9 +52,6 @@ impl Build {
 
     /// Refuses a target for which this machine lacks a program or Rust's standard library, before
     /// anything is built.
-    ///
-    /// # Errors
-    /// What is missing, and the command that installs it.
     pub(super) fn ensure_possible(&self, name: &str) -> Result<(), String> {
         let tools = ["gcc", "objcopy", "readelf"].map(|tool| format!("{}{tool}", self.tools));
         let emulator = self.emulator.map(str::to_owned);

@@ -5,22 +5,23 @@ use std::path::PathBuf;
 /// The help of the command.
 pub(crate) const USAGE: &str = "usage: cargo xtask exact [OPTIONS] [-- WORDS]
 
-Runs the catalogue in virtual time, once as it is and once under each perturbation of the host, and
-compares the exact records byte for byte. Exits with 1 where one differs or a run fails, with 2
-where nothing can be run.
+Runs all file systems in virtual time, once on the unchanged host and once under each perturbation
+of it, and compares the exact records byte for byte. Exit code 1: a record differs or a run failed;
+2: nothing could be run.
 
-  --list             the perturbations, a line each
-  --together         as few runs as possible, each under many perturbations at once
-  --sample           four subjects under all perturbations that need no further build, together
-  --only NAMES       these perturbations alone, separated by commas; those that are joined by +
-                     make one run
-  --subjects NAMES   these subjects, separated by commas [default: all]
-  --study STUDY      another study [default: quick]
-  --fslab FILE       this program [default: built in the dev profile]
-  --kernel NAME      this lab [default: default]
-  --keep             keep the folder of the runs
-  --ready            run nothing; exits with 0 where there is a lab or there must be one
-  -- WORDS           further options of `fslab compare`, such as: --study small-files --scale 1/100
+  --list             List the perturbations, one per line
+  --together         Combine many perturbations per run, for as few runs as possible
+  --sample           Run four subjects under all perturbations that need no further build, combined
+  --only NAMES       Run only these perturbations, separated by commas; join several with + to
+                     apply them in one run
+  --subjects NAMES   Run these subjects, separated by commas [default: all]
+  --study STUDY      Run this study [default: quick]
+  --fslab FILE       Use this program [default: built in the dev profile]
+  --lab NAME         Use this lab [default: default]
+  --keep             Keep the directory of the runs
+  --ready            Run nothing; exit with 0 if there is a lab, or if there must be one
+  -- WORDS           Pass further options to `fslab compare`, for example
+                     --study small-files --scale 1/100
 ";
 
 /// The subjects of a sample: those whose figures changed when the guest still saw its host's files,
@@ -89,7 +90,7 @@ impl Options {
                 "--subjects" => options.subjects.extend(names(value()?, ',')),
                 "--study" => options.study = Some(value()?.to_string()),
                 "--fslab" => options.fslab = Some(value()?.into()),
-                "--kernel" => options.kernel = value()?.to_string(),
+                "--lab" => options.kernel = value()?.to_string(),
                 _ => return Err(format!("no option {word}")),
             }
         }

@@ -1,5 +1,5 @@
 //! The builds of fslab that are run: as it is, longer, without symbols, from another checkout. Each
-//! is a folder with fslab and the program that guests run.
+//! is a directory with fslab and the program that guests run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) enum Program {
     Padded,
     /// A copy without symbols and debug information.
     Stripped,
-    /// Built from a copy of the sources in another folder, with another optimisation.
+    /// Built from a copy of the sources in another directory, with another optimisation.
     Otherwise,
     /// Built with the profile that the one that is compared with was not built with.
     OtherProfile,
@@ -44,7 +44,7 @@ const OTHER_PROFILE: [&str; 5] = [
 /// Where the programs are, and where they are made.
 #[derive(Debug)]
 pub(crate) struct Programs<'a> {
-    /// The folder of the workspace.
+    /// The directory of the workspace.
     pub(crate) root: &'a Path,
     /// Where copies are put.
     pub(crate) folder: &'a Path,
@@ -54,9 +54,6 @@ pub(crate) struct Programs<'a> {
 
 impl Programs<'_> {
     /// The path of a build's fslab, which is made where it is not there.
-    ///
-    /// # Errors
-    /// Why it cannot be had.
     pub(crate) fn path(&self, program: Program) -> Result<PathBuf, String> {
         match program {
             Program::AsIs => Ok(self.plain.clone()),

@@ -200,7 +200,7 @@ fn compare_in(
     Ok(tally)
 }
 
-/// The folder of the lab's snapshots, of which each run takes new ones: they must be equal, too.
+/// The directory of the lab's snapshots, of which each run takes new ones: they must be equal, too.
 struct Snapshots(PathBuf);
 
 impl Snapshots {
@@ -237,7 +237,7 @@ fn base(surroundings: &Surroundings) -> Result<String, String> {
 /// What follows `fslab compare`.
 fn words(options: &Options, work: &Path, fslab: &Path) -> Result<Vec<String>, String> {
     let mut words = options.subjects.clone();
-    words.extend(["--venue", "sim", "--kernel"].map(str::to_owned));
+    words.extend(["--venue", "sim", "--lab"].map(str::to_owned));
     words.push(options.kernel.clone());
     if let Some(study) = &options.study {
         // A file is copied to where every user finds it.

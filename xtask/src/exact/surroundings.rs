@@ -152,7 +152,7 @@ impl Surroundings {
         }
         let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
         inner.push_str(&format!(
-            "exec \"$FSLAB\" compare {} --folder \"$FOLDER\" --store \"$RUN/store.db\" \
+            "exec \"$FSLAB\" compare {} --images \"$FOLDER\" --store \"$RUN/store.db\" \
              --out \"$RUN/out\" ${{JOBS:+--jobs \"$JOBS\"}}\n",
             words.join(" ")
         ));
@@ -277,7 +277,7 @@ impl Surroundings {
     }
 }
 
-/// Makes the folder of all runs, with a copy of the labs in `cache`, open to every user.
+/// Makes the directory of all runs, with a copy of the labs in `cache`, open to every user.
 pub(crate) fn make_work(cache: &Path) -> Result<PathBuf, String> {
     let work = Path::new("/var/tmp").join(format!("fslab-exact-{}", std::process::id()));
     let labs = work.join("cache");
@@ -337,7 +337,7 @@ mod tests {
         let number = MADE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let name = format!("fslab-exact-test-{}-{number}", std::process::id());
         let work = std::env::temp_dir().join(name);
-        fs::create_dir_all(&work).expect("a folder");
+        fs::create_dir_all(&work).expect("a directory");
         let plain = work.join("fslab");
         fs::write(&plain, program).expect("written");
         fs::set_permissions(&plain, fs::Permissions::from_mode(0o755)).expect("opened");
@@ -355,7 +355,7 @@ mod tests {
         *found.expect("it is in the list")
     }
 
-    /// Writes what it was given into the folder of the run, and prints it as its records.
+    /// Writes what it was given into the directory of the run, and prints it as its records.
     const ECHO: &str = "#!/bin/sh\n[ $1 = export ] && cat said && exit\necho \"$*\" >said\n";
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
         let Some(Ended::Done { export, readings }) = run.ended else {
             panic!("{run:?}");
         };
-        assert!(export.starts_with("compare it's --folder "), "{export}");
+        assert!(export.starts_with("compare it's --images "), "{export}");
         assert!(export.ends_with("--jobs 5\n"), "{export}");
         assert_eq!(readings, [["\n", "5\n"]]);
         fs::remove_dir_all(work).expect("removed");

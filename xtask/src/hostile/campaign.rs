@@ -139,7 +139,7 @@ impl Campaign<'_> {
 
     fn logs(&self) -> Result<String, String> {
         let scene = Scene::new("logs", &self.fslab)?;
-        let counts = damage::logs(&scene, &self.study, self.options.logs, &mut self.chance(2))?;
+        let counts = damage::logs(&scene, self.options.logs, &mut self.chance(2))?;
         Ok(described(counts))
     }
 

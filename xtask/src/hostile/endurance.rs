@@ -66,7 +66,7 @@ impl<'a> Endurance<'a> {
         words.extend(ground.words.iter().map(|word| (*word).to_owned()));
         let paths = [
             ("--study", study.to_owned()),
-            ("--folder", scene.at("images")),
+            ("--images", scene.at("images")),
             ("--store", scene.at(STORE)),
             ("--out", scene.at("out")),
         ];

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!     options     what is done, and how often
-//!     scene       a folder with its own store, images and states, and what is left in it
+//!     scene       a directory with its own store, images and states, and what is left in it
 //!     processes   the processes of a run: they are killed, stopped and continued
 //!     endurance   runs that are killed and resumed, or stopped and continued
 //!     damage      stores, logs of disks and snapshots with flipped bits, cut and spliced

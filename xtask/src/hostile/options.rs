@@ -5,18 +5,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) const USAGE: &str = "usage: cargo xtask hostile [OPTIONS]
 
-Kills, stops, damaged files and mutated inputs; with the defaults, about an hour. As root also in
-the venue loop. It needs a lab (fslab lab build), and for snapshots that of a PC
+Kills and stops runs, damages files and mutates inputs; takes about an hour with the defaults. As
+root, also tests the venue loop. Requires a lab (fslab lab build) and, for snapshots, a PC's lab
 (fslab lab build --kernel debian:6.1).
 
-  --kills N       kills at random moments, in turns in the venues sim, guest and loop [1000]
-  --stops N       stops of all processes of a run for 3 s [100]
-  --stores N      damaged stores [10000]
-  --logs N        damaged logs of disks [10000]
-  --snapshots N   damaged snapshots of guests [1000]
-  --inputs N      mutated inputs for the readers, all targets together [10000000]
-  --seed N        decides moments and damage [chance, and printed]
-  --fslab FILE    the program [built with --release]
+  --kills N       Kill runs at N random moments, in turn in the venues sim, guest and loop
+                  [default: 1000]
+  --stops N       Stop all processes of a run for 3 s, N times [default: 100]
+  --stores N      Damage N stores [default: 10000]
+  --logs N        Damage N disk logs [default: 10000]
+  --snapshots N   Damage N snapshots of guests [default: 1000]
+  --inputs N      Feed N mutated inputs to the readers, all targets together [default: 10000000]
+  --seed N        Seed for moments and damage [default: random; it is printed]
+  --fslab FILE    Use this program [default: built with --release]
 ";
 
 /// How much is done.
@@ -50,7 +51,7 @@ impl Options {
             let value = words.next().ok_or(format!("{word} needs a value"))?;
             let number = || {
                 let number = value.parse::<u64>();
-                number.map_err(|_| format!("{word}: '{value}' is no number"))
+                number.map_err(|_| format!("{word}: '{value}' is not a number"))
             };
             match *word {
                 "--kills" => options.kills = number()? as usize,

@@ -1,4 +1,4 @@
-//! A folder with its own store, images, states and temporary files, in which fslab runs; and
+//! A directory with its own store, images, states and temporary files, in which fslab runs; and
 //! what is left of a run.
 
 use std::ffi::OsStr;
@@ -45,14 +45,14 @@ impl Ended {
     }
 }
 
-/// The folder.
+/// The directory.
 pub(super) struct Scene {
     pub(super) folder: PathBuf,
     fslab: PathBuf,
 }
 
 impl Scene {
-    /// A new one below the folder of temporary files that survive.
+    /// A new one below the directory of temporary files that survive.
     pub(super) fn new(name: &str, fslab: &Path) -> Result<Self, String> {
         let name = format!("fslab-hostile-{}-{name}", std::process::id());
         let folder = Path::new("/var/tmp").join(name);
@@ -70,7 +70,7 @@ impl Scene {
         self.folder.join(name)
     }
 
-    /// fslab with the folder's own state; the cache of labs is the user's.
+    /// fslab with the directory's own state; the cache of labs is the user's.
     pub(super) fn command<W: AsRef<OsStr>>(&self, words: &[W]) -> Command {
         let mut command = Command::new(&self.fslab);
         command.args(words);

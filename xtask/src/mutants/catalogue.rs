@@ -20,7 +20,7 @@ pub(crate) struct Mutant {
     pub(crate) subjects: Vec<String>,
     /// What is broken.
     pub(crate) fault: String,
-    /// A built-in study, or a file of this folder.
+    /// A built-in study, or a file of this directory.
     pub(crate) study: String,
     /// The phase that is judged; all of them if it is missing.
     pub(crate) phase: Option<String>,

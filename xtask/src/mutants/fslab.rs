@@ -1,4 +1,4 @@
-//! The commands of fslab, with a cache of labs and a store in the folder of the run.
+//! The commands of fslab, with a cache of labs and a store in the directory of the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const SEED: &str = "1";
 /// Real time for a trial of seconds, on a busy machine: a fault may keep the kernel busy for ever.
 const TRIAL_LIMIT: &str = "10m";
 
-/// The program, and the folder in which everything is kept.
+/// The program, and the directory in which everything is kept.
 pub(crate) struct Fslab {
     pub(crate) program: PathBuf,
     pub(crate) work: PathBuf,
@@ -50,7 +50,7 @@ impl Fslab {
         }
         fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
         let to = text(&logs);
-        let run = ["--venue", "sim", "--kernel", kernel, "--record-disk", &to];
+        let run = ["--venue", "sim", "--lab", kernel, "--record-disk", &to];
         let repeats = [
             "--repeats",
             "1",
@@ -80,7 +80,7 @@ impl Fslab {
         states_max: usize,
     ) -> Result<Judged, String> {
         let (log, states) = (text(log), states_max.to_string());
-        let mut words = vec!["crash", "judge", &log, "--json", "--kernel", kernel];
+        let mut words = vec!["crash", "judge", &log, "--json", "--lab", kernel];
         words.extend(["--max-states", &states]);
         for (option, value) in [("--phase", &mutant.phase), ("--cache", &mutant.cache)] {
             if let Some(value) = value {
@@ -121,7 +121,6 @@ impl Fslab {
     }
 }
 
-/// Lines of an error.
 const ERROR_LINES: usize = 12;
 
 fn text(path: &Path) -> String {

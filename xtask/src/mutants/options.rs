@@ -5,15 +5,15 @@ use std::path::PathBuf;
 /// The help of the command.
 pub(crate) const USAGE: &str = "usage: cargo xtask mutants [NAME...] [OPTIONS]
 
-Plants each fault of tests/mutants/ in the guest's kernel, records a study with it, judges the states
-that a power loss may leave, and compares them with those of the unchanged kernel. Exits with 1 where
-a fault is not found, or where the unchanged kernel breaks a promise and nothing explains it; with 2
-where nothing can be run. Source, objects and labs are in target/mutants.
+Plants each fault of tests/mutants/ in the guest's kernel, records a study with it, judges the crash
+states, and compares them with the unchanged kernel's. Exit code 1: a fault was not found, or the
+unchanged kernel breaks a promise without an explanation; 2: nothing could be run. Source, objects
+and labs are in target/mutants.
 
-  --list             the faults, a line each
-  --max-states N     states of each log [default: 300]
-  --fslab FILE       this program [default: built in the dev profile]
-  --keep             keep logs and labs, for `fslab crash replay`
+  --list             List the faults, one per line
+  --max-states N     Maximum number of crash states to test per log [default: 300]
+  --fslab FILE       Use this program [default: built in the dev profile]
+  --keep             Keep logs and labs, for `fslab crash replay`
 ";
 
 /// States of a log, unless another number is asked for.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::catalogue::Mutant;
 
-/// File systems whose code another one uses: the folder, and that of the other.
+/// File systems whose code another one uses: the directory, and that of the other.
 const USED_BY: [(&str, &str); 1] = [("jbd2", "ext4")];
 
 /// A fault with the file systems whose code it changes; `None` if it changes other code.

@@ -247,7 +247,7 @@ fn names(round: &[&Mutant]) -> String {
     names.join(", ")
 }
 
-/// The folder of a log; a subject may have mount options.
+/// The directory of a log; a subject may have mount options.
 fn folder(name: &str, subject: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.+".contains(c);
     let subject = subject.replace(|c| !is_plain(c), "_");

@@ -5,9 +5,7 @@ use std::process::ExitCode;
 
 use super::finding::Finding;
 use super::tree::Tree;
-use super::{
-    banned, dead_files, headers, layers, links, mannerisms, ownership, public_names, sizes, writes,
-};
+use super::{banned, dead_files, headers, layers, links, ownership, public_names, sizes, writes};
 
 /// Runs every check over the workspace in `root`; prints the findings in the order of the files.
 pub(crate) fn run(root: &Path) -> ExitCode {
@@ -39,7 +37,6 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     findings.extend(ownership::check(&tree));
     findings.extend(public_names::check(&tree));
     findings.extend(banned::check(&tree));
-    findings.extend(mannerisms::check(&tree));
     findings.extend(writes::check(&tree));
     findings.extend(links::check(&tree));
     findings.extend(dead_files::check(&tree, &workspace.roots));

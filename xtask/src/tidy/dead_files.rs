@@ -154,7 +154,7 @@ fn unlinked_documents(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// What a document points to: `](target)` and `src="target"` from its own folder, and paths that
+/// What a document points to: `](target)` and `src="target"` from its own directory, and paths that
 /// begin with `docs/` from the root.
 fn links(file: &File) -> Vec<String> {
     let mut targets = Vec::new();
@@ -177,7 +177,7 @@ fn until<'a>(text: &'a str, ends: &[char]) -> &'a str {
 }
 
 /// A fixture is used where a string of a Rust file names it, or its twin of another extension, or
-/// its folder in a file that reads folders.
+/// its directory in a file that reads directories.
 fn unused_fixtures(tree: &Tree) -> Vec<Finding> {
     let is_used = |fixture: &File| {
         tree.rust().any(|(file, rust)| {
@@ -301,7 +301,7 @@ mod tests {
             "t/main.rs",
             "for f in read_dir(\"../tests/fixtures/fio\") {}",
         );
-        // The path in the string is from another folder: its tail is compared.
+        // The path in the string is from another directory: its tail is compared.
         let reader_below = (
             "t/main.rs",
             "for f in read_dir(root.join(\"fixtures/fio\")) {}",

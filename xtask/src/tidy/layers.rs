@@ -22,7 +22,6 @@ const FENCE: &str = "```layers";
 
 /// One of our crates.
 pub(crate) struct Crate {
-    /// Its name.
     pub(crate) name: String,
     /// Its manifest, from the root of the workspace.
     pub(crate) manifest: String,

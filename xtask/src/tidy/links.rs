@@ -8,7 +8,7 @@ use super::tree::{File, Tree, join};
 const BOOK: &str = "docs/";
 const CONTENTS: &str = "docs/SUMMARY.md";
 
-/// Folders whose paths a document may name in a span of code.
+/// Directories whose paths a document may name in a span of code.
 const ROOTS: [&str; 5] = ["bench/", "crates/", "kernel/", "tests/", "xtask/"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -97,7 +97,7 @@ fn why_dead(file: &File, target: &str, tree: &Tree) -> Option<String> {
         return (!is_folder).then(|| format!("there is no {path}"));
     };
     if file.path.starts_with(BOOK) && path.ends_with(".md") && !path.starts_with(BOOK) {
-        return Some(format!("{path} is no page of the book: link its folder"));
+        return Some(format!("{path} is no page of the book: link its directory"));
     }
     let is_here = heading.is_empty() || headings(document).any(|found| found == heading);
     (!is_here).then(|| format!("{path} has no heading `{heading}`"))
@@ -156,7 +156,7 @@ mod tests {
             .map(|found| found.message)
             .collect();
         let expected = [
-            "disks/README.md is no page of the book: link its folder",
+            "disks/README.md is no page of the book: link its directory",
             "docs/SUMMARY.md does not list this page",
         ];
         assert_eq!(found, expected);

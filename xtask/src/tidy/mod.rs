@@ -8,7 +8,6 @@ mod finding;
 mod headers;
 mod layers;
 mod links;
-mod mannerisms;
 mod ownership;
 mod public_names;
 mod rust_text;

@@ -7,7 +7,7 @@ use super::finding::Finding;
 use super::rust_text::words;
 use super::tree::Tree;
 
-/// Types of these folders stand for those of Linux, elsewhere.
+/// Types of these directories stand for those of Linux, elsewhere.
 const PLATFORMS: [&str; 4] = [
     "crates/fslab-sys/src/lacking/",
     "crates/fslab-sys/src/portable/",

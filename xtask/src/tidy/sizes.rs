@@ -5,8 +5,7 @@ use super::rust_text::RustText;
 use super::tree::{File, Tree};
 
 /// Lines of a file, without its tests.
-const FILE_LINES_MAX: usize = 500;
-/// Columns of a line.
+const FILE_LINES_MAX: usize = 800;
 const LINE_COLUMNS_MAX: usize = 100;
 /// Marks of code that may stand beside a string on a line that is otherwise nothing but the string.
 const MARKS_BESIDE_STRING_MAX: usize = 6;

@@ -6,7 +6,6 @@ use std::process::Command;
 
 use super::rust_text::RustText;
 
-/// One file.
 pub(crate) struct File {
     /// Its path from the root of the workspace, with `/`.
     pub(crate) path: String,

@@ -36,7 +36,8 @@ enum Owner {
     Typed,
     /// The user did not type the name: fslab_sys::OutputFolder, or O_EXCL, which follows no link.
     Derived,
-    /// In a folder that fslab made or found to be this user's alone: a trial's, a lab's, the cache.
+    /// In a directory that fslab made or found to be this user's alone: a trial's, a lab's, the
+    /// cache.
     Private,
     /// On the file system that is measured, within the fence of its phases.
     Measured,
@@ -73,8 +74,8 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
     (
         Owner::Typed,
         &[
-            ("crates/fslab-cli/src/commands/crash_replay.rs", 1),
-            ("crates/fslab-cli/src/commands/store_args.rs", 1),
+            ("crates/fslab-cli/src/commands/crash/replay.rs", 1),
+            ("crates/fslab-cli/src/commands/store/args.rs", 1),
             ("crates/fslab-format/src/volume.rs", 2),
             ("crates/fslab-lab/src/archive.rs", 2),
             ("crates/fslab-store/src/connection.rs", 1),
@@ -84,8 +85,8 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
     (
         Owner::Derived,
         &[
-            ("crates/fslab-cli/src/commands/kept_states.rs", 1),
-            ("crates/fslab-cli/src/commands/output_file.rs", 4),
+            ("crates/fslab-cli/src/commands/crash/kept_states.rs", 1),
+            ("crates/fslab-cli/src/terminal/output_file.rs", 4),
             ("crates/fslab-store/src/place.rs", 1),
             ("crates/fslab-trial/src/shared_directory.rs", 1),
             ("crates/fslab-venue/src/guest/recording.rs", 1),

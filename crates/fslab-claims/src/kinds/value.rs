@@ -154,7 +154,6 @@ fn deviation_of(sample: &[f64], score: Score) -> Result<Mean, MissingReason> {
 
 impl Finding {
     /// Whether it was measured.
-    #[must_use]
     pub fn is_measured(&self) -> bool {
         self.outcome.is_measured()
     }

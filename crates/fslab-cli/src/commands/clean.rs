@@ -1,5 +1,5 @@
-//! `fslab clean`: removes mounts, loop devices, folders of servers and files that killed runs left
-//! behind.
+//! `fslab clean`: removes mounts, loop devices, directories of servers and files that killed runs
+//! left behind.
 
 use std::io::ErrorKind;
 
@@ -9,7 +9,7 @@ use fslab_venue::Reclaimed;
 
 use crate::defaults;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
+use crate::terminal::screen;
 
 /// Arguments of `fslab clean`.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ impl CleanArgs {
             screen::print("nothing to clean\n")?;
         }
         for path in &reclaimed.undone {
-            screen::print(&format!("undone: {}\n", path.display()))?;
+            screen::print(&format!("removed: {}\n", path.display()))?;
         }
         let mut failures = reclaimed.failures.into_iter();
         let Some(first) = failures.next() else {

@@ -3,11 +3,36 @@
 use clap::Subcommand;
 use fslab_sys::Ability;
 
-use super::{
-    bundle, clean, compare, completions, config, crash, delete, diff, disk, export, faults, fs,
-    gate, import, lab, list, machine, man, mkfs, platform, report, run, schema, show, store, study,
-    trace, trial, worker, workload,
-};
+use crate::commands::clean;
+use crate::commands::completions;
+use crate::commands::config;
+use crate::commands::crash;
+use crate::commands::crash::faults;
+use crate::commands::diff;
+use crate::commands::diff::gate;
+use crate::commands::disk;
+use crate::commands::fs;
+use crate::commands::lab;
+use crate::commands::machine;
+use crate::commands::man;
+use crate::commands::measure::bundle;
+use crate::commands::measure::compare;
+use crate::commands::measure::run;
+use crate::commands::mkfs;
+use crate::commands::platform;
+use crate::commands::report;
+use crate::commands::report::show;
+use crate::commands::schema;
+use crate::commands::store;
+use crate::commands::store::delete;
+use crate::commands::store::export;
+use crate::commands::store::import;
+use crate::commands::store::list;
+use crate::commands::study;
+use crate::commands::trace;
+use crate::commands::trial;
+use crate::commands::worker;
+use crate::commands::workload;
 use crate::exit::CommandResult;
 
 #[derive(Debug, Subcommand)]
@@ -16,17 +41,17 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     /// Run a study with its own subjects, sweeps and figures
     Run(run::RunArgs),
-    /// Write one file with all that a study needs on a machine without compiler and network
+    /// Pack a study and everything it needs into one file, for machines without compiler or network
     Bundle(bundle::BundleArgs),
-    /// List and show the file systems of the catalogue, and probe which work here
+    /// List and show the supported file systems, and probe which of them work on this machine
     Fs(fs::FsArgs),
     /// List and show studies; check the claims of a publication against a run
     Study(study::StudyArgs),
     /// List, show and test the profiles of simulated disks
     Disk(disk::DiskArgs),
-    /// List and show the machines of the venue sim: processor, memory and disk
+    /// List and show simulated machines (processor, memory and disk) for the venue sim
     Machine(machine::MachineArgs),
-    /// Show what fslab can do on each platform, and why not the rest
+    /// List what fslab supports on each platform, with the reason for anything missing
     Platform(platform::PlatformArgs),
     /// List and show the workloads and their parameters
     Workload(workload::WorkloadArgs),
@@ -44,9 +69,9 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     /// Fail if a run is significantly slower than a base run (for CI)
     Gate(gate::GateArgs),
-    /// List and judge what a power loss may leave of a recorded disk
+    /// List and judge the states in which a power loss may leave a recorded disk
     Crash(crash::CrashArgs),
-    /// Let recorded disks fail while their scripts are done again, and show what is left
+    /// Replay recorded scripts with injected disk faults and report the damage
     Faults(faults::FaultsArgs),
     /// Export a run: JSON, CSV, Parquet, or the formats of bonnie++, Iozone, fio, IOR, mdtest and
     /// IO500
@@ -61,18 +86,18 @@ pub(crate) enum Command {
     Clean(clean::CleanArgs),
     /// Format a device or image with a file system whose mkfs no distribution ships
     Mkfs(mkfs::MkfsArgs),
-    /// Show the defaults of options in the configuration file and the environment
+    /// Show the defaults of options, and where each comes from
     Config(config::ConfigArgs),
-    /// Print the completions of a shell
+    /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
-    /// Write the manual: one page for each command
+    /// Write the manual pages, one per command
     Man(man::ManArgs),
-    /// Run trials that a conductor sends: `fslab-mpi` starts it on each machine
+    /// Run the trials that a conductor sends; `fslab-mpi` starts a worker on each machine
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
     /// Record, show and replay the file operations of a program
     Trace(trace::TraceArgs),
-    /// Run one trial: reads its specification (JSON) from stdin, writes events to stdout
+    /// Run one trial: read its specification (JSON) from stdin, write events to stdout
     Trial(trial::TrialArgs),
 }
 

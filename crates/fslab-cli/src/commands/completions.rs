@@ -6,7 +6,7 @@ use clap_complete::Shell;
 
 use crate::Cli;
 use crate::exit::{CommandResult, Exit};
-use crate::screen;
+use crate::terminal::screen;
 
 /// The shells whose completions are tested.
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
@@ -14,7 +14,7 @@ const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 /// Arguments of `fslab completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     #[arg(value_parser = shells())]
     shell: Shell,
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::Cli;
 use crate::exit::{CommandResult, Exit};
-use crate::screen;
 use crate::settings::{Known, Options, Setting, Settings, in_force};
+use crate::terminal::screen;
 
 /// Arguments of `fslab config`.
 #[derive(Debug, Args)]
@@ -20,14 +20,15 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Print defaults of options and where each comes from: the file, the environment, or fslab
+    /// Print the default of each option, and whether it comes from the configuration file, the
+    /// environment or fslab
     Show(ShowArgs),
 }
 
 #[derive(Debug, Args)]
 struct ShowArgs {
-    /// The command whose options are shown, such as `compare` or `lab build`; without one, all
-    /// settings of the user
+    /// Command whose options to show, for example `compare` or `lab build`; without it, show all of
+    /// the user's settings
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
     /// Print JSON
@@ -117,12 +118,9 @@ fn table(shown: &[ShownSetting], settings: &Settings) -> Table {
         ]
     });
     let caption = match (&settings.file, Settings::place()) {
-        (Some(path), _) => format!("Lines are those of {}", path.display()),
-        (None, Some(path)) => format!(
-            "No configuration file is read; its place is {}",
-            path.display()
-        ),
-        (None, None) => "No configuration file is read: there is no home directory".to_owned(),
+        (Some(path), _) => format!("Line numbers refer to {}", path.display()),
+        (None, Some(path)) => format!("No configuration file found at {}", path.display()),
+        (None, None) => "No configuration file: there is no home directory".to_owned(),
     };
     Table {
         caption,

@@ -8,9 +8,9 @@ use fslab_fs::{FileSystem, Host, KernelBug, NetworkDetails, Obstacle, Probe, Ven
 use fslab_model::{Bytes, Protocol, Reservation, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
-use super::guest_lab;
+use crate::commands::measure::guest_lab;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
+use crate::terminal::screen;
 
 /// Arguments of `fslab fs`.
 #[derive(Debug, Args)]
@@ -21,9 +21,9 @@ pub(crate) struct FsArgs {
 
 #[derive(Debug, Subcommand)]
 enum FsCommand {
-    /// List the file systems of the catalogue
+    /// List the supported file systems
     List {
-        /// Probe which work on this machine, and what the others need
+        /// Probe which file systems work on this machine, and what the others need
         #[arg(long)]
         probe: bool,
         /// Print JSON
@@ -69,13 +69,13 @@ fn list(json: bool) -> Result<(), CommandError> {
         ]
     });
     let table = Table {
-        caption: "The catalogue of file systems".into(),
+        caption: "Supported file systems".into(),
         columns: ["Name", "Title", "Class", "Tools"].map(Column::left).into(),
         rows: rows.collect(),
         notes: vec![
             "`fslab fs list --probe` shows which work on this machine.".into(),
-            "`nfs:NAME`, `smb:NAME` and `9p:NAME` are one of them over a network protocol, in a \
-             guest: fslab fs show nfs."
+            "`nfs:NAME`, `smb:NAME` and `9p:NAME` are file systems served over a network protocol, \
+             in a guest; see `fslab fs show nfs`."
                 .into(),
         ],
     };
@@ -165,23 +165,25 @@ fn probe_notes(probes: &[Probe]) -> Vec<String> {
         ));
     }
     if has(|obstacle| matches!(obstacle, Obstacle::NotInLab { .. })) {
-        let text = "not in the lab: install it here, then `fslab lab build --new-root`";
+        let text =
+            "not in the lab: install it on this machine, then run `fslab lab build --new-root`";
         notes.push(text.to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::NoGuestKernel { .. })) {
-        notes.push("no lab: fslab lab build creates one, with every driver".to_owned());
+        notes.push("no lab: run `fslab lab build`, which builds one with every driver".to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::MissingDriver { .. })) {
-        notes.push("missing driver: the venue guest has them all".to_owned());
+        notes.push("missing driver: use the venue guest, which has every driver".to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::MissingPrivilege { .. })) {
-        notes.push("needs root: loop and block do, guest and dir do not".to_owned());
+        notes
+            .push("needs root: the venues loop and block need it, guest and dir do not".to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::NotMounted { .. })) {
         notes.push("none mounted: mount one, and pass a directory in it with --dir".to_owned());
     }
     notes.extend(probes.iter().filter_map(why_nowhere));
-    notes.push("`--json` has every obstacle with its hint.".to_owned());
+    notes.push("`--json` prints every obstacle with its hint.".to_owned());
     notes
 }
 

@@ -9,8 +9,8 @@ use fslab_model::Failure;
 use fslab_report::{Column, Table, TableCell};
 
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::paragraph::write_paragraph;
-use crate::screen;
+use crate::terminal::paragraph::write_paragraph;
+use crate::terminal::screen;
 
 /// Arguments of `fslab machine`.
 #[derive(Debug, Args)]
@@ -21,20 +21,20 @@ pub(crate) struct MachineArgs {
 
 #[derive(Debug, Subcommand)]
 enum MachineCommand {
-    /// List the machines that come with the program
+    /// List the built-in machines
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one machine with the sources of its values
+    /// Show one machine, with the sources of its values
     Show {
-        /// A machine's name, or the path of a file
+        /// Machine: a name or a file
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the machine as a TOML file, as a template
+        /// Print the machine as TOML, as a template for your own
         #[arg(long, conflicts_with = "json")]
         toml: bool,
     },

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 
-use super::output_file::OutputDirectory;
 use crate::Cli;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
 use crate::settings::VARIABLES;
+use crate::terminal::output_file::OutputDirectory;
+use crate::terminal::screen;
 
 /// Arguments of `fslab man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Folder for the pages: fslab.1, fslab-compare.1, ...
+    /// Directory for the pages: fslab.1, fslab-compare.1, ...
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
@@ -113,7 +113,7 @@ fn escaped(text: &str) -> String {
     }
 }
 
-/// The names of the pages in a folder, for tests.
+/// The names of the pages in a directory, for tests.
 #[cfg(test)]
 fn names(pages: &[Page]) -> Vec<&str> {
     pages.iter().map(|page| page.file.as_str()).collect()

@@ -10,7 +10,7 @@ use fslab_report::{Column, Table, TableCell};
 
 use crate::defaults::absolute_path;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
+use crate::terminal::screen;
 
 /// The time of reproducible builds, used instead of the clock's.
 const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
@@ -18,27 +18,27 @@ const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 /// Arguments of `fslab mkfs`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The same identity, time (SOURCE_DATE_EPOCH in the environment) and options give \
-                  the same bytes."
+    after_help = "Images are reproducible: the same identity, time (SOURCE_DATE_EPOCH in the \
+                  environment) and options yield the same bytes."
 )]
 pub(crate) struct MkfsArgs {
-    /// File system; --list shows them all
+    /// File system to create; --list shows all
     #[arg(required_unless_present = "list")]
     name: Option<String>,
-    /// An image file or a block device
+    /// Image file or block device
     #[arg(required_unless_present = "list")]
     image: Option<PathBuf>,
-    /// Create a sparse image of this size, like 1GiB
+    /// Create a sparse image of this size, for example 1GiB
     #[arg(long, allow_hyphen_values = true)]
     size: Option<Bytes>,
     /// Volume label
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// Block size in bytes [default: what fits the size]
+    /// Block size in bytes [default: chosen for the size]
     #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     block_size: Option<u32>,
-    /// Source of the UUID or serial number: 32 hexadecimal digits, with or without dashes [default:
-    /// random]
+    /// Identity from which the UUID or serial number is derived: 32 hexadecimal digits, with or
+    /// without dashes [default: random]
     #[arg(long, value_name = "UUID", value_parser = fslab_format::parse_identity)]
     identity: Option<[u8; 16]>,
     /// Overwrite an existing file system
@@ -109,7 +109,7 @@ impl MkfsArgs {
         match fslab_fs::signature(path)? {
             Some(Signature { title, .. }) if !self.force => {
                 Err(refuse(format!("it contains {title}"))
-                    .hint("--force overwrites it; its data will be lost")
+                    .hint("use --force to overwrite it; its data will be lost")
                     .into())
             }
             _ => Ok(()),
@@ -124,7 +124,7 @@ fn creation_time() -> Result<u64, CommandError> {
     let seconds = text.to_str().and_then(|text| text.trim().parse().ok());
     seconds.ok_or_else(|| {
         CommandError::bad_input(format!(
-            "{EPOCH_VARIABLE} is '{}', and must be seconds since 1970",
+            "{EPOCH_VARIABLE} must be in seconds since 1970, not '{}'",
             text.display()
         ))
     })

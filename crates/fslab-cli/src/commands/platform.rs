@@ -7,7 +7,7 @@ use fslab_sys::{Ability, Platform, abilities};
 use serde_json::{Value, json};
 
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
+use crate::terminal::screen;
 
 /// Arguments of `fslab platform`.
 #[derive(Debug, Args)]
@@ -18,9 +18,9 @@ pub(crate) struct PlatformArgs {
 }
 
 /// Refuses what this platform lacks.
-pub(super) fn demand(ability: Ability) -> Result<(), CommandError> {
+pub(crate) fn demand(ability: Ability) -> Result<(), CommandError> {
     ability.demand().map_err(|reason| {
-        let hint = "`fslab platform` shows what each platform can do";
+        let hint = "see `fslab platform` for what each platform supports";
         Failure::new(FailureKind::Unsupported, reason)
             .hint(hint)
             .into()
@@ -64,12 +64,15 @@ fn table() -> Table {
     let mut columns = vec![Column::left("What")];
     columns.extend(Platform::ALL.map(|platform| Column::left(platform.name())));
     Table {
-        caption: format!("What fslab can do; here is {}", Platform::here().name()),
+        caption: format!(
+            "What fslab supports; this platform is {}",
+            Platform::here().name()
+        ),
         columns,
         rows: rows.collect(),
         notes: vec![
-            "fslab was run on Linux, and on Windows under Wine. It was not run on macOS and FreeBSD: \
-             their columns say what it calls there."
+            "fslab was tested on Linux, and on Windows under Wine. It was not tested on macOS and \
+             FreeBSD; their columns show what it calls there."
                 .into(),
         ],
     }

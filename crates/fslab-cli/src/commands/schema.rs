@@ -14,27 +14,26 @@ use fslab_workload::JobInfo;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
-use super::config::ShownSetting;
-use super::crash_judge::JudgedLog;
-use super::delete::DeletedRun;
-use super::disk::{DiskDetails, DiskSummary};
-use super::faults::FaultsResult;
-use super::lab_status::LabStatuses;
-use super::phase_activities::PhaseActivities;
-use super::study_check::ScorecardDocument;
-use super::trace_text::TraceDetails;
-use super::workload::{WorkloadDetails, WorkloadSummary};
+use crate::commands::config::ShownSetting;
+use crate::commands::crash::faults::FaultsResult;
+use crate::commands::crash::judge::JudgedLog;
+use crate::commands::diff::phase_activities::PhaseActivities;
+use crate::commands::disk::{DiskDetails, DiskSummary};
+use crate::commands::lab::status::LabStatuses;
+use crate::commands::store::delete::DeletedRun;
+use crate::commands::study::check::ScorecardDocument;
+use crate::commands::trace::text::TraceDetails;
+use crate::commands::workload::{WorkloadDetails, WorkloadSummary};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
+use crate::terminal::screen;
 
 /// Arguments of `fslab schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The format; without one, the formats are listed
+    /// Format; without it, list the formats
     name: Option<String>,
 }
 
-/// A format with a schema.
 pub(crate) struct Format {
     pub(crate) name: &'static str,
     about: &'static str,
@@ -253,13 +252,13 @@ mod tests {
         validator_for(schema.as_value()).expect("a schema")
     }
 
-    /// The files of that name below a folder of the repository, parsed as TOML.
+    /// The files of that name below a directory of the repository, parsed as TOML.
     fn files(folder: &str, is_wanted: fn(&str) -> bool) -> Vec<(String, Value)> {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut folders = vec![root.join(folder)];
         let mut found = Vec::new();
         while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).expect("a folder") {
+            for entry in std::fs::read_dir(folder).expect("a directory") {
                 let path = entry.expect("an entry").path();
                 let name = path
                     .file_name()
@@ -469,7 +468,7 @@ mod tests {
             if path.extension().is_none_or(|ending| ending != "sqlite") {
                 continue;
             }
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().expect("a directory");
             let copy = folder.path().join("store.sqlite");
             std::fs::copy(&path, &copy).expect("a copy");
             let store = fslab_store::Store::open(&copy).expect("a store");

@@ -8,7 +8,7 @@ use crate::exit::{CommandResult, Exit};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Failures are reported as events; the exit code is 0 if these could be written. \
-                  Formats the device of the specification without asking."
+                  The device named in the specification is formatted without confirmation."
 )]
 pub(crate) struct TrialArgs {}
 

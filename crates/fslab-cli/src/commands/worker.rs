@@ -9,25 +9,25 @@ use clap::Args;
 use fslab_model::{Plan, RankSpec};
 use fslab_venue::Venue;
 
-use super::execution::venue_settings;
+use crate::commands::measure::execution::venue_settings;
 use crate::exit::{CommandError, CommandResult, Exit};
 
 /// Arguments of `fslab worker`: the conductor sends everything but the place among several ranks.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
-    /// The socket through which trials reach those of the other ranks
+    /// Socket through which trials reach the trials of other ranks
     #[arg(long, requires = "rank", requires = "ranks")]
     rank_socket: Option<PathBuf>,
-    /// The number of this rank, from 0
+    /// Number of this rank, counted from 0
     #[arg(long, requires = "rank_socket")]
     rank: Option<u32>,
     /// Number of ranks
     #[arg(long, requires = "rank_socket")]
     ranks: Option<u32>,
-    /// What this clock shows, less what that of rank 0 shows at the same time, in nanoseconds
+    /// Offset of this clock from rank 0's, in ns
     #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
     clock_ahead_ns: i64,
-    /// By how much that may be wrong, of all ranks
+    /// Maximum error of the clock offsets, over all ranks, in ns
     #[arg(long, default_value_t = 0)]
     clock_error_ns: u64,
 }
@@ -49,7 +49,7 @@ impl WorkerArgs {
         settings.ranks = self.rank_spec();
         let here = settings.ranks.as_ref().map_or(1, |ranks| ranks.count);
         if here != plan.ranks {
-            let text = format!("the plan is for {} ranks, and there are {here}", plan.ranks);
+            let text = format!("the plan is for {} ranks, but there are {here}", plan.ranks);
             return Err(CommandError::bad_input(text));
         }
         Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)

@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::paragraph::write_paragraph;
-use crate::screen;
+use crate::terminal::paragraph::write_paragraph;
+use crate::terminal::screen;
 
 /// The file system size for which defaults are shown.
 const SIZE: Bytes = Bytes::gib(1);
@@ -33,9 +33,9 @@ enum WorkloadCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List the kinds of jobs that a workload may have, or show the parameters of one
+    /// List the kinds of job that workloads use, or show the parameters of one
     Jobs {
-        /// The job's name
+        /// Job name
         name: Option<String>,
         /// Print JSON
         #[arg(long)]
@@ -43,12 +43,12 @@ enum WorkloadCommand {
     },
     /// Show one workload: what it does, and the meaning and default of each parameter
     Show {
-        /// The workload's name
+        /// Workload name
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the workload as a TOML file, as a template
+        /// Print the workload as TOML, as a template for your own
         #[arg(long, conflicts_with = "json")]
         toml: bool,
     },
@@ -178,7 +178,7 @@ fn write_job(text: &mut String, info: &JobInfo) -> std::fmt::Result {
 
 /// A workload in the output of `fslab workload list --json`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct WorkloadSummary {
+pub(crate) struct WorkloadSummary {
     name: String,
     title: String,
     job: String,
@@ -189,7 +189,7 @@ pub(super) struct WorkloadSummary {
 
 /// The output of `fslab workload show --json`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct WorkloadDetails {
+pub(crate) struct WorkloadDetails {
     #[serde(flatten)]
     summary: WorkloadSummary,
     about: String,

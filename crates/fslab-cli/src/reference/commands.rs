@@ -14,14 +14,22 @@ fn reference() -> String {
         "# The commands\n\nGenerated: see crates/fslab-cli/src/reference/commands.rs.\n".to_owned();
     let mut root = crate::Cli::command().term_width(WIDTH);
     root.build();
-    add(&mut text, &mut root);
+    add(&mut text, &mut root, false);
     text
 }
 
-/// The help of `command`, then that of its subcommands.
-fn add(text: &mut String, command: &mut clap::Command) {
+/// The help of `command`, then of its subcommands. Options that every command has are in the help
+/// of the first.
+fn add(text: &mut String, command: &mut clap::Command, is_below: bool) {
     let name = command.get_bin_name().unwrap_or("fslab").to_owned();
-    let help = command.render_long_help().to_string();
+    let of_every_command = |arg: &clap::Arg| {
+        is_below && (arg.is_global_set() || ["help", "version"].contains(&arg.get_id().as_str()))
+    };
+    let mut shown = command.clone().mut_args(|arg| {
+        let is_hidden = arg.is_hide_set() || of_every_command(&arg);
+        arg.hide(is_hidden)
+    });
+    let help = shown.render_long_help().to_string();
     let help = help
         .lines()
         .map(str::trim_end)
@@ -30,7 +38,7 @@ fn add(text: &mut String, command: &mut clap::Command) {
     let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
     for subcommand in command.get_subcommands_mut() {
         if !subcommand.is_hide_set() && subcommand.get_name() != "help" {
-            add(text, subcommand);
+            add(text, subcommand, true);
         }
     }
 }

@@ -16,8 +16,8 @@ const INTRODUCTION: &str = "\
 
 Every key of the files that users write: its value with range and unit, its default, its meaning.
 `fslab schema NAME` prints the same as a JSON Schema for editors, which a TOML file names in its
-first line: `#:schema ../../schemas/study.json`. A size is a text with its unit, as `\"4KiB\"`, or a
-number of bytes.
+first line: `#:schema ../../schemas/study.json`. A size is a string with its unit, for example
+`\"4KiB\"`, or a number of bytes.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";
@@ -59,8 +59,8 @@ const JOBS_INTRODUCTION: &str = "\
 
 A [workload](workloads.md#a-workload-of-your-own) is a kind of job with values for its parameters.
 `fslab workload jobs NAME` shows the parameters of one job. A default is that of the job; a workload
-may have another. A size is a text with its unit, as `\"4KiB\"`, or a number of bytes; a share is a
-part of the file system, as `\"1/4\"`.
+may have another. A size is a string with its unit, for example `\"4KiB\"`, or a number of bytes; a
+share is a part of the file system, for example `\"1/4\"`.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";

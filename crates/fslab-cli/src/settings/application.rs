@@ -7,12 +7,10 @@ use fslab_model::{Failure, FailureKind};
 
 use super::options::{Known, Options};
 use super::setting::{Origin, Setting, Settings};
-use crate::commands::{OPTION_VENUES, VenueName};
+use crate::commands::OPTION_VENUES;
+use crate::commands::VenueName;
 
 /// Refuses a setting whose value its option does not take, by parsing a command line with it.
-///
-/// # Errors
-/// Names the setting, its origin, and the reason that clap has.
 pub(crate) fn ensure_valid(
     root: &Command,
     options: &Options,
@@ -78,7 +76,7 @@ fn refused(setting: &Setting, settings: &Settings, error: &clap::Error) -> Failu
     failure
         .causes
         .push(reason.trim_start_matches("error: ").to_owned());
-    failure.hint("correct it, or leave it out with --no-config")
+    failure.hint("correct it, or ignore it with --no-config")
 }
 
 /// The tree with `settings` as defaults of the command that `typed`, the parsed command line,

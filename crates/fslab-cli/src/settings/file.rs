@@ -15,7 +15,7 @@ use super::setting::{Origin, Setting};
 const BYTES_MAX: u64 = 1 << 18;
 
 /// The settings in the file at `path`; `None` if there is no such file. It must belong to this user
-/// or root, in folders that no other user may write to.
+/// or root, in directories that no other user may write to.
 ///
 /// # Errors
 /// A file that cannot be read or is not trusted; an unknown key, with line, column and the nearest
@@ -25,13 +25,13 @@ pub(super) fn read(path: &Path, options: &Options) -> Result<Option<Vec<Setting>
         let (kind, hint) = match error.kind() {
             ErrorKind::PermissionDenied => (
                 FailureKind::Permission,
-                "chmod go-w it and its folders, or leave it out with --no-config",
+                "run chmod go-w on it and its directories, or ignore it with --no-config",
             ),
-            _ => (FailureKind::BadInput, "--no-config leaves it out"),
+            _ => (FailureKind::BadInput, "use --no-config to ignore it"),
         };
         Failure::at(kind, "read the configuration file", path, error).hint(hint)
     };
-    // A link is followed, as users keep such files in other folders.
+    // A link is followed, as users keep such files in other directories.
     let file = match fs::canonicalize(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -51,7 +51,7 @@ pub(super) fn read(path: &Path, options: &Options) -> Result<Option<Vec<Setting>
             path.display(),
             BYTES_MAX >> 10
         );
-        return Err(Failure::new(FailureKind::BadInput, text).hint("--no-config leaves it out"));
+        return Err(Failure::new(FailureKind::BadInput, text).hint("use --no-config to ignore it"));
     }
     let settings = parse(&text, options)
         .map_err(|error| Failure::of_toml(format!("cannot use {}", path.display()), error));
@@ -121,11 +121,11 @@ fn values(kind: Kind, value: &Value) -> Result<Vec<String>, &'static str> {
         (Kind::Switch, _) => Err("must be true or false"),
         (Kind::List, Value::Array(values)) => {
             let words = values.iter().map(word).collect::<Option<_>>();
-            words.ok_or("must be a list of texts or numbers")
+            words.ok_or("must be a list of strings or numbers")
         }
         (_, value) => {
             let word = word(value).map(|word| vec![word]);
-            word.ok_or("must be a text or a number")
+            word.ok_or("must be a string or a number")
         }
     }
 }
@@ -145,11 +145,11 @@ fn unknown_command(name: &str, options: &Options) -> TomlError {
     let hint = match nearest {
         _ if !below.is_empty() => format!("its commands have options: {}", below.join(", ")),
         Some(nearest) => format!("did you mean [{}]?", quoted(nearest)),
-        None => "a table has the name of a command, such as [compare] or [\"lab build\"]".into(),
+        None => "name each table after a command, for example [compare] or [\"lab build\"]".into(),
     };
     TomlError {
         hint: Some(hint),
-        ..TomlError::new([name], "there is no command with options of this name")
+        ..TomlError::new([name], "there is no command of this name with options")
     }
 }
 
@@ -235,11 +235,11 @@ mod tests {
     #[test]
     fn a_permission_and_a_value_of_another_type_are_refused() {
         let permission = "line 2, column 1: run.allow-commands: --allow-commands is a permission";
-        refused("[run]\nallow-commands = true\n", permission, "type it");
+        refused("[run]\nallow-commands = true\n", permission, "give it");
         refused(
             "destroy = '/dev/sdb'\n",
             "line 1, column 1: destroy",
-            "type it",
+            "give it",
         );
         refused(
             "quiet = 'yes'\n",
@@ -248,7 +248,7 @@ mod tests {
         );
         refused(
             "venue = ['sim']\n",
-            "line 1, column 1: venue: must be a text",
+            "line 1, column 1: venue: must be a string",
             "",
         );
         refused(
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn a_missing_file_has_no_settings_and_one_that_others_may_write_is_refused() {
         use fslab_sys::os::PermissionsExt;
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("config.toml");
         let options = Options::of(&crate::Cli::command());
         assert_eq!(read(&path, &options).expect("none"), None);

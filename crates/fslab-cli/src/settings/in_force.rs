@@ -8,7 +8,8 @@ use fslab_model::Failure;
 use super::options::Options;
 use super::setting::Settings;
 use super::{file, variables};
-use crate::{defaults, screen};
+use crate::defaults;
+use crate::terminal::screen;
 
 static IN_FORCE: OnceLock<Settings> = OnceLock::new();
 
@@ -28,9 +29,6 @@ pub(crate) fn put_in_force(settings: Settings) -> &'static Settings {
 
 impl Settings {
     /// Those of the user's configuration file and of the environment.
-    ///
-    /// # Errors
-    /// An unusable file or variable.
     pub(crate) fn load(options: &Options) -> Result<Self, Failure> {
         let mut settings = Self::default();
         if let Some(path) = defaults::configuration()

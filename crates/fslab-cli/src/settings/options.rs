@@ -47,8 +47,12 @@ impl Known {
             return Some("off".to_owned());
         }
         let in_help = || {
-            let (_, rest) = self.help.rsplit_once("[default: ")?;
-            Some(rest.trim_end_matches(']').to_owned())
+            if let Some((_, rest)) = self.help.rsplit_once("[default: ") {
+                return Some(rest.trim_end_matches(']').to_owned());
+            }
+            // Of several cases.
+            let (_, rest) = self.help.rsplit_once("Default: ")?;
+            Some(rest.trim_end_matches('.').to_owned())
         };
         self.default.clone().or_else(in_help)
     }
@@ -112,10 +116,13 @@ impl Options {
         let commands: Vec<_> = commands.iter().map(|it| it.command.as_str()).collect();
         Err(Refusal {
             problem: format!(
-                "--{name} has not the same meaning in all commands: {}",
+                "--{name} has different meanings in different commands: {}",
                 commands.join(", ")
             ),
-            hint: Some(format!("write it below the command, as [{}]", commands[0])),
+            hint: Some(format!(
+                "put it below a command, for example [{}]",
+                commands[0]
+            )),
         })
     }
 
@@ -166,8 +173,8 @@ fn permitted(name: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal {
-        problem: format!("--{name} is a permission, which only the command line gives"),
-        hint: Some("leave it out, and type it with the command that needs it".to_owned()),
+        problem: format!("--{name} is a permission, which can only be given on the command line"),
+        hint: Some("remove it, and give it with each command that needs it".to_owned()),
     })
 }
 
@@ -229,8 +236,9 @@ mod tests {
             known.built_in()
         };
         assert_eq!(of("compare", "study").as_deref(), Some("quick"));
-        assert_eq!(of("compare", "folder").as_deref(), Some("/var/tmp"));
+        assert_eq!(of("compare", "images").as_deref(), Some("/var/tmp"));
         assert_eq!(of("compare", "json").as_deref(), Some("off"));
+        assert!(of("compare", "venue").is_some_and(|it| it.starts_with("implied by")));
         assert_eq!(of("import", "run"), None);
     }
 }

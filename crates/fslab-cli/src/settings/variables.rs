@@ -23,25 +23,25 @@ pub(crate) const VARIABLES: [(&str, &str); 12] = [
     ),
     (
         "HOME",
-        "Where the folders below are, if their variables are not set.",
+        "Where the directories below are, if their variables are not set.",
     ),
     (
         "XDG_CONFIG_HOME",
-        "Folder of fslab/config.toml; $HOME/.config if not set.",
+        "Directory of fslab/config.toml; $HOME/.config if not set.",
     ),
     (
         "XDG_DATA_HOME",
-        "Folder of the store, fslab/fslab.db; $HOME/.local/share if not set.",
+        "Directory of the store, fslab/fslab.db; $HOME/.local/share if not set.",
     ),
     (
         "XDG_STATE_HOME",
-        "Folder of leases and locks; $HOME/.local/state if not set.",
+        "Directory of leases and locks; $HOME/.local/state if not set.",
     ),
     (
         "XDG_CACHE_HOME",
-        "Folder of labs and layers; $HOME/.cache if not set.",
+        "Directory of labs and layers; $HOME/.cache if not set.",
     ),
-    ("TMPDIR", "Folder of mount points; /tmp if not set."),
+    ("TMPDIR", "Directory of mount points; /tmp if not set."),
     ("PATH", "Where mkfs, fsck and other programs are searched."),
     (
         "NO_COLOR",
@@ -81,7 +81,7 @@ pub(super) fn read(
                 let names = names(options);
                 let nearest = nearest_name(name, names.iter().map(String::as_str));
                 let hint = nearest.map(did_you_mean).unwrap_or_default();
-                warnings.push(format!("{name} is no variable of fslab. {hint}"));
+                warnings.push(format!("{name} is not a variable of fslab. {hint}"));
                 continue;
             }
             Err(refusal) => {
@@ -96,7 +96,7 @@ pub(super) fn read(
         };
         let value = value.to_str().ok_or_else(|| bad("is not UTF-8"))?;
         let values = match known.kind {
-            Kind::Switch => vec![switch(value).ok_or_else(|| bad("is neither 0 nor 1"))?],
+            Kind::Switch => vec![switch(value).ok_or_else(|| bad("must be 0 or 1"))?],
             Kind::Value | Kind::List => vec![value.to_owned()],
         };
         settings.push(Setting {
@@ -169,7 +169,7 @@ mod tests {
             ("FSLAB_ALLOW_COMMANDS", "permission"),
             ("FSLAB_DESTROY", "permission"),
             ("FSLAB_STUDY", "meaning"),
-            ("FSLAB_QUIET", "neither 0 nor 1"),
+            ("FSLAB_QUIET", "must be 0 or 1"),
         ] {
             let failure = of(&[(name, "x")]).expect_err(name);
             assert!(failure.message.contains(what), "{failure}");

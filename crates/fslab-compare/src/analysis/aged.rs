@@ -10,9 +10,7 @@ use super::{Analysis, Comparison, EXACT_TOLERANCE, PhaseAnalysis};
 pub struct AgedContrast<'p> {
     /// The aged subject's index in the plan.
     pub aged: usize,
-    /// The fresh one.
     pub fresh: usize,
-    /// The phase.
     pub phase: &'p PhaseAnalysis<'p>,
     /// The speed of the aged one relative to the fresh one; `None` if a side has no figure.
     pub speed: Option<Estimate>,
@@ -24,7 +22,6 @@ pub struct AgedContrast<'p> {
 
 impl Analysis<'_> {
     /// Pairs of an aged or filled subject and the same one fresh, by index.
-    #[must_use]
     pub fn aged_pairs(&self) -> Vec<(usize, usize)> {
         let subjects: Vec<&Subject> = self.subjects().collect();
         let is_fresh = |aged: &Subject, other: &Subject| {
@@ -40,7 +37,6 @@ impl Analysis<'_> {
     }
 
     /// Each of [`Analysis::aged_pairs`] in each phase; the tests are corrected together.
-    #[must_use]
     pub fn aged(&self) -> Vec<AgedContrast<'_>> {
         let mut contrasts: Vec<AgedContrast> = Vec::new();
         for (aged, fresh) in self.aged_pairs() {

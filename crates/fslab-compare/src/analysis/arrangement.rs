@@ -11,7 +11,6 @@ pub(crate) const STEP_METRICS: [&MetricDefinition; 4] = [&MKFS, &MOUNT, &UNMOUNT
 /// A run arranged for comparison: subjects in the order of the plan, phases in that of the study.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
-    /// The run.
     pub run: &'a RunRecord,
     /// Its phases; the points of a sweep are one phase.
     pub phases: Vec<PhaseAnalysis<'a>>,
@@ -30,7 +29,6 @@ pub struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// Arranges `run`. Headline figures are corrected together over all phases, the points of each
     /// sweep together, and the steps around the phases together.
-    #[must_use]
     pub fn of(run: &'a RunRecord) -> Self {
         let mut analysis = Self::uncorrected(run);
         correct(&mut analysis.steps.iter_mut().collect::<Vec<_>>());
@@ -51,7 +49,6 @@ impl<'a> Analysis<'a> {
     }
 
     /// As [`Analysis::of`], but without tests and diagnosis, for callers with their own tests.
-    #[must_use]
     pub fn uncorrected(run: &'a RunRecord) -> Self {
         let cells: Vec<Vec<&TrialRecord>> = run
             .header
@@ -94,7 +91,6 @@ impl<'a> Analysis<'a> {
     }
 
     /// True if the figures have no variation: virtual time and one repeat.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         let plan = &self.run.header.plan;
         plan.venue.kind().is_virtual()
@@ -103,7 +99,6 @@ impl<'a> Analysis<'a> {
     }
 
     /// True if any comparison of the run has an interval, so that rankings may be stated.
-    #[must_use]
     pub fn has_intervals(&self) -> bool {
         self.phases
             .iter()

@@ -69,14 +69,12 @@ pub struct Entry {
     pub p_corrected: Option<f64>,
     /// Its time in percent of the slowest subject's, which has 100.
     pub percent_of_slowest: Option<f64>,
-    /// Its standing.
     pub standing: Standing,
 }
 
 /// One metric over all subjects, in the order of the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The metric.
     pub metric: &'static MetricDefinition,
     /// One entry per subject.
     pub entries: Vec<Entry>,
@@ -93,13 +91,11 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares `samples` of real time, one per subject.
-    #[must_use]
     pub fn of(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
         Self::arrange(metric, samples, (false, 0.0))
     }
 
     /// Compares `samples`, one per subject, of virtual or of real time.
-    #[must_use]
     pub fn timed(
         metric: &'static MetricDefinition,
         samples: Vec<Vec<f64>>,
@@ -195,7 +191,6 @@ impl Comparison {
 
     /// The speed of the subject relative to `other`, above 1 is better in either direction. `None`
     /// if one of them has no values, or the metric has no good direction.
-    #[must_use]
     pub fn speed(&self, subject: usize, other: usize) -> Option<Estimate> {
         self.known_speed(subject, other).or_else(|| {
             let back = self.known_speed(other, subject);
@@ -225,7 +220,6 @@ impl Comparison {
 
     /// The verdict on `subject` against `other`. Against the best, a difference that is not
     /// significant after correction is undecided.
-    #[must_use]
     pub fn verdict(&self, subject: usize, other: usize) -> Verdict {
         let found = self.interval_verdict(subject, other);
         let against_best = if self.best == Some(other) {
@@ -272,7 +266,6 @@ impl Comparison {
 
     /// True if the interval alone would have separated the subject from the best, but the corrected
     /// p-value does not.
-    #[must_use]
     pub fn is_lost_in_correction(&self, subject: usize) -> bool {
         let apart = self.best.and_then(|best| self.certainty(best, subject));
         !self.is_significant(subject) && apart.is_some_and(|interval| interval.low > 1.0)
@@ -287,13 +280,11 @@ impl Comparison {
     }
 
     /// The subject that is certainly better than every other.
-    #[must_use]
     pub fn winner(&self) -> Option<usize> {
         self.with(Standing::Winner).next()
     }
 
     /// Which subjects are first.
-    #[must_use]
     pub fn first_place(&self) -> FirstPlace {
         let is_first = |standing| matches!(standing, Standing::Same | Standing::Undecided);
         let first: Vec<usize> = (0..self.entries.len())
@@ -314,7 +305,6 @@ impl Comparison {
 
     /// About how many repeats would decide what is undecided, as one of `family` comparisons;
     /// `None` where nothing is, or where no number can be given.
-    #[must_use]
     pub fn repeats_to_decide(&self, family: usize) -> Option<usize> {
         let sample = |subject: usize| self.entries[subject].values.as_slice();
         let best = self.best?;
@@ -335,7 +325,6 @@ impl Comparison {
     }
 
     /// The ranked subjects, best first, by geometric mean.
-    #[must_use]
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.entries.len())
             .filter(|index| self.entries[*index].to_best.is_some())
@@ -346,13 +335,11 @@ impl Comparison {
     }
 
     /// True if no subject has a value.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.iter().all(|entry| entry.values.is_empty())
     }
 
     /// True if any subject has enough repeats for an interval, or is exact.
-    #[must_use]
     pub fn has_intervals(&self) -> bool {
         self.entries
             .iter()
@@ -444,7 +431,6 @@ impl Entry {
 
     /// The geometric mean of the repeats, whose ratios are compared; the median if a value is not
     /// positive, `None` without values.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let location = self.location.map(|location| location.value);
         location.or_else(|| self.summary.map(|summary| summary.median))

@@ -31,7 +31,6 @@ pub struct DetectedAnomaly {
     pub phase: Option<usize>,
     /// The subject; `None` for the complete run.
     pub subject: Option<usize>,
-    /// The anomaly.
     pub anomaly: Anomaly,
     /// The p-value, corrected for all samples tested for this kind.
     pub p_corrected: f64,

@@ -13,7 +13,6 @@ impl PhaseAnalysis<'_> {
     /// The share of the time in which the disk worked, over all subjects and repeats together, so
     /// that a subject that hardly needs the disk does not hide that the others do; `None` where the
     /// processor takes time, too.
-    #[must_use]
     pub fn disk_share(&self) -> Option<f64> {
         let records = self.points().iter().flat_map(|point| &point.cells);
         let insights = records
@@ -26,14 +25,12 @@ impl PhaseAnalysis<'_> {
 
     /// False if its time is virtual and the disk worked for less than half of it, but did work:
     /// then the rest, waiting for timers, decides the headline figure.
-    #[must_use]
     pub fn is_disk_bound(&self) -> bool {
         let is_little = |share: f64| share > 0.0 && share < FULL_SHARE;
         !self.disk_share().is_some_and(is_little)
     }
 
     /// The comparison by the time in which the disk worked.
-    #[must_use]
     pub fn disk_time(&self) -> Comparison {
         let of = |subject: usize| {
             let repeats = self.cells[subject].repeats.iter();

@@ -4,7 +4,6 @@ use super::{PhaseAnalysis, PhaseCell, Repeat};
 
 impl PhaseCell<'_> {
     /// Repeats disturbed while measured; of a sweep, at any point.
-    #[must_use]
     pub fn disturbed(&self) -> usize {
         let of_repeat = |repeat: &&Repeat| repeat.is_disturbed();
         self.repeats.iter().filter(of_repeat).count()
@@ -13,7 +12,6 @@ impl PhaseCell<'_> {
 
 impl PhaseAnalysis<'_> {
     /// Disturbed repeats of a subject; of a sweep, those of the point with the most.
-    #[must_use]
     pub fn disturbed(&self, subject: usize) -> usize {
         let cells = self.points().iter().map(|point| point.cells.get(subject));
         let counts = cells.flatten().map(PhaseCell::disturbed);

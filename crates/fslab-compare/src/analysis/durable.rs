@@ -6,7 +6,6 @@ use super::{Analysis, Comparison, PhaseAnalysis, correct};
 
 impl<'a> Analysis<'a> {
     /// The durable throughput of each phase that has it, corrected together.
-    #[must_use]
     pub fn durable_throughput(&self) -> Vec<(&PhaseAnalysis<'a>, Comparison)> {
         let compared = self.phases.iter().map(|phase| {
             let durable = phase.compare(&DURABLE_THROUGHPUT);

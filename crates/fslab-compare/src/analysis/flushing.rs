@@ -6,7 +6,6 @@ use super::{PhaseAnalysis, PhaseCell};
 
 impl PhaseCell<'_> {
     /// Records in which the disk was not flushed for what was to be durable.
-    #[must_use]
     pub fn unflushed(&self) -> usize {
         self.records()
             .filter(|record| PhaseRecord::is_unflushed(record))
@@ -18,7 +17,6 @@ impl PhaseAnalysis<'_> {
     /// True if the subject made data durable in this phase, in any repeat or at any point of a
     /// sweep, without a flush of the disk, whose cache is volatile: a power loss may take what was
     /// durable.
-    #[must_use]
     pub fn does_not_flush(&self, subject: usize) -> bool {
         let points = self.points().iter();
         let mut cells = points.filter_map(|point| point.cells.get(subject));

@@ -11,7 +11,6 @@ use super::{Comparison, PhaseAnalysis};
 /// The figure of a phase that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroundFigure {
-    /// The headline figure.
     Headline,
     /// The time in which the disk worked: in virtual time, the rest of the phase was waiting for
     /// timers.

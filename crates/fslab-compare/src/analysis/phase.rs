@@ -21,7 +21,6 @@ pub enum RepeatState<'a> {
     Done(&'a PhaseRecord),
     /// Not run, for a reason known beforehand.
     Skipped(&'a str),
-    /// It failed.
     Failed(&'a Failure),
     /// Its trial failed before the phase.
     Lost(&'a Failure),
@@ -66,7 +65,6 @@ pub struct PhaseCell<'a> {
 pub struct PhaseAnalysis<'a> {
     /// Its name in the study.
     pub name: &'a str,
-    /// The workload.
     pub workload: &'a str,
     /// The cache policy.
     pub cache: CachePolicy,
@@ -211,7 +209,6 @@ impl<'a> Named<'a> {
 
 impl<'a> PhaseAnalysis<'a> {
     /// Itself, or each point of its sweep.
-    #[must_use]
     pub fn points(&self) -> &[PhaseAnalysis<'a>] {
         match &self.sweep {
             Some(sweep) => &sweep.points,
@@ -220,21 +217,18 @@ impl<'a> PhaseAnalysis<'a> {
     }
 
     /// True if the figures have no variation: virtual time and one repeat.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_virtual && self.cells.iter().all(|cell| cell.repeats.len() < 2)
     }
 
     /// The sensitivity of the headline figure to perturbation, as a share of it:
     /// [`fslab_stats::sensitivity`]. `None` if repeats are not perturbed, or fewer than three.
-    #[must_use]
     pub fn sensitivity(&self, subject: usize) -> Option<f64> {
         let comparison = self.comparison.as_ref().filter(|_| self.is_perturbed)?;
         sensitivity(&comparison.entries.get(subject)?.values)
     }
 
     /// Compares the subjects by any metric of a phase.
-    #[must_use]
     pub fn compare(&self, metric: &'static MetricDefinition) -> Comparison {
         let samples = self.cells.iter().map(|cell| cell.values(metric)).collect();
         Comparison::timed(metric, samples, self.is_virtual)
@@ -254,7 +248,6 @@ impl<'a> PhaseCell<'a> {
     }
 
     /// The metric's value in each repeat that has one.
-    #[must_use]
     pub fn values(&self, metric: &MetricDefinition) -> Vec<f64> {
         self.repeats
             .iter()
@@ -264,7 +257,6 @@ impl<'a> PhaseCell<'a> {
 
     /// The metric's values by trial, mount and iteration, for the variance components of each
     /// level.
-    #[must_use]
     pub fn nested(&self, metric: &MetricDefinition) -> Vec<Vec<Vec<f64>>> {
         let trials = self.repeats.iter().map(|repeat| repeat.nested(metric));
         trials.filter(|trial| !trial.is_empty()).collect()
@@ -284,7 +276,6 @@ impl<'a> PhaseCell<'a> {
     }
 
     /// The latencies of all repeats and rounds in one histogram; percentiles are never averaged.
-    #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
         let mut histograms = self.records().filter_map(PhaseRecord::latency);
         let mut merged = histograms.next()?;
@@ -294,14 +285,12 @@ impl<'a> PhaseCell<'a> {
 
     /// The simulated disk's requests in the first repeat that has them; in virtual time that is the
     /// unperturbed one if it completed.
-    #[must_use]
     pub fn insight(&self) -> Option<&'a DeviceInsight> {
         self.done().find_map(|record| record.insight.as_ref())
     }
 
     /// The cache verdict of the repeat with the least I/O on the device: a single repeat from the
     /// page cache is worth a warning.
-    #[must_use]
     pub fn cache_verdict(&self) -> Option<CacheVerdict> {
         let rank = |verdict: &CacheVerdict| match verdict {
             CacheVerdict::Cache => 0,
@@ -314,7 +303,6 @@ impl<'a> PhaseCell<'a> {
     }
 
     /// Why the cell has no figure, in one line; `None` if it has one.
-    #[must_use]
     pub fn absence(&self) -> Option<String> {
         let mut reasons = self.repeats.iter().map(|repeat| repeat.state.reason());
         if self.repeats.iter().any(Repeat::has_figure) {
@@ -374,7 +362,6 @@ impl<'a> Repeat<'a> {
     }
 
     /// True if it has figures, and was disturbed while any of them was measured.
-    #[must_use]
     pub fn is_disturbed(&self) -> bool {
         let is_disturbed = |record: &PhaseRecord| !record.disturbances.is_empty();
         let rounds = self.rounds.iter().filter_map(|round| round.record);
@@ -387,7 +374,6 @@ impl<'a> Repeat<'a> {
     }
 
     /// The metric's value; `None` if not measured.
-    #[must_use]
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         let found = self.metrics.iter().find(|found| found.definition == metric);
         found.map(|found| found.value)
@@ -417,7 +403,6 @@ impl<'a> Repeat<'a> {
 
 impl RepeatState<'_> {
     /// Why there is no figure, in one line; `None` if there is one, or the reason is unknown.
-    #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Done(_) | Self::NotRun => None,

@@ -9,7 +9,6 @@ use super::Analysis;
 pub struct WideInterval {
     /// The phase's index in the run.
     pub phase: usize,
-    /// The subject.
     pub subject: usize,
     /// The relative half-width of the interval; `None` without an interval.
     pub reach: Option<f64>,

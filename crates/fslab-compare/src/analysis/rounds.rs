@@ -35,7 +35,6 @@ pub struct RepeatRound<'a> {
 
 impl RepeatRound<'_> {
     /// The metric's value; `None` if not measured.
-    #[must_use]
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         let found = self.metrics.iter().find(|found| found.definition == metric);
         found.map(|found| found.value)

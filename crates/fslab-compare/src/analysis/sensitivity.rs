@@ -7,7 +7,6 @@ use super::Analysis;
 pub struct PhaseSensitivity {
     /// The phase's index in the run.
     pub phase: usize,
-    /// The subject.
     pub subject: usize,
     /// The sensitivity, as a share of the figure.
     pub share: f64,
@@ -16,7 +15,6 @@ pub struct PhaseSensitivity {
 impl Analysis<'_> {
     /// The sensitivity of every headline figure that has one, the largest first; equals in the
     /// order of phases and subjects. Empty if repeats are not perturbed, or fewer than three.
-    #[must_use]
     pub fn sensitive(&self) -> Vec<PhaseSensitivity> {
         let subjects = self.subjects().len();
         let of_phase = |(phase, of): (usize, &super::PhaseAnalysis)| {

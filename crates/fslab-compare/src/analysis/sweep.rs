@@ -186,7 +186,6 @@ fn summary<'a>(
 }
 
 /// A point as text: `64 KiB, 8 KiB` in the order of `dimensions`.
-#[must_use]
 pub fn point_in_words(point: &Point, dimensions: &[SweepDimension]) -> String {
     let values = dimensions.iter().filter_map(|d| point.get(d.name));
     let values: Vec<String> = values.map(ToString::to_string).collect();

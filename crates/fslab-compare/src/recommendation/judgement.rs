@@ -48,7 +48,6 @@ pub enum WhyNone {
 pub enum Choice {
     /// One that is certainly better than every other candidate.
     Take {
-        /// The subject.
         subject: usize,
         /// Its speed relative to each other candidate, the closest first.
         leads: Vec<Lead>,
@@ -72,7 +71,6 @@ pub enum Choice {
 /// A subject that takes no part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassedOver {
-    /// The subject.
     pub subject: usize,
     /// Why.
     pub shortfalls: Vec<Shortfall>,
@@ -98,7 +96,6 @@ pub struct Recommendation<'p> {
 
 impl<'p> Recommendation<'p> {
     /// The recommendation of a run; `None` if its study recommends nothing, or nothing was run.
-    #[must_use]
     pub fn of(analysis: &'p Analysis) -> Option<Self> {
         let plan = &analysis.run.header.plan;
         let is_asked = plan.question.as_ref().is_none_or(StudyQuestion::has_answer);
@@ -160,7 +157,6 @@ impl<'p> Recommendation<'p> {
     }
 
     /// The recommended subjects, the best figure first; none without a decision.
-    #[must_use]
     pub fn chosen(&self) -> &[usize] {
         match &self.choice {
             Choice::Take { subject, .. } => std::slice::from_ref(subject),
@@ -171,7 +167,6 @@ impl<'p> Recommendation<'p> {
 
     /// The grounds in which `subject` is certainly and by more than the tolerance behind another
     /// candidate: the best of these, with its speed relative to `subject`. The worst first.
-    #[must_use]
     pub fn drawbacks(&self, subject: usize) -> Vec<(&Ground<'p>, Lead)> {
         let passed = |other: usize| self.passed_over.iter().any(|it| it.subject == other);
         let worst = |ground: &Ground| {

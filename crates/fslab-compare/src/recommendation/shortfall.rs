@@ -42,7 +42,6 @@ pub enum Shortfall {
 }
 
 /// The shortfalls of a subject; empty for a candidate.
-#[must_use]
 pub fn shortfalls(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Vec<Shortfall> {
     let found = [
         failed(analysis, subject),

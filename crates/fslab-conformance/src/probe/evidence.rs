@@ -59,9 +59,6 @@ impl Evidence {
 
 impl Observation {
     /// Observes `file`, which was written and synced.
-    ///
-    /// # Errors
-    /// That of fstat(2).
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let blocks = metadata.blocks();

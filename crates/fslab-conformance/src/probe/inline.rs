@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_machines_file_system_has_a_threshold_or_a_note_says_that_there_is_no_evidence() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let mut parameters = InlineParameters {
             largest: Bytes(4_096),

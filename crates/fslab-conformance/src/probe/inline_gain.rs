@@ -105,8 +105,8 @@ impl<'a> GainTrees<'a> {
             for (tree, is_above) in sides {
                 let directory = tree.directory.join(format!("{turn:04}"));
                 let job = MetadataJob {
-                    file_bytes: tree.bytes.into(),
-                    ..job(TreeShape::flat(directory, count, 0))
+                    file_size: tree.bytes.into(),
+                    ..job(TreeShape::flat(&directory, count, 0))
                 };
                 let measured = run_metadata(recorder.context(), &job)?;
                 recorder.add_operations(measured.operations);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn kept_trees_are_read_and_without_any_the_phase_is_skipped_with_a_reason() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let mut parameters = InlineParameters {
             files: 20,
@@ -181,7 +181,7 @@ mod tests {
             ..InlineParameters::default()
         };
         parameters.resolve(Bytes::mib(8)).expect("resolves");
-        fs::create_dir(folder.path().join("inline")).expect("a folder");
+        fs::create_dir(folder.path().join("inline")).expect("a directory");
         let nothing = inline_read(&parameters, &context).expect_err("nothing was kept");
         assert!(matches!(nothing, RunError::Impossible(_)), "{nothing}");
         let trees = GainTrees::new(&parameters, 100);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, RunError, Size, ensure_inside, tree_footprint};
-use fslab_model::{Bytes, Need};
+use fslab_job::{Finished, Job, RunError, ensure_inside, tree_footprint};
+use fslab_model::{Bytes, Need, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ impl Job for PrefetchParameters {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct InlineParameters {
-    /// The folder of the files, below the file system's root.
+    /// The directory of the files, below the file system's root.
     pub(crate) directory: PathBuf,
     /// The largest size tried.
     pub(crate) largest: Bytes,

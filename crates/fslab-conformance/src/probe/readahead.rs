@@ -310,7 +310,7 @@ mod tests {
         let mut parameters = PrefetchParameters {
             order,
             wait_ms: 1,
-            file_size: fslab_job::Size::Bytes(256 << 10),
+            file_size: fslab_model::Size::Bytes(256 << 10),
             ..PrefetchParameters::default()
         };
         parameters.resolve(Bytes::mib(8)).expect("resolves");
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn every_block_is_read_once_and_no_more_than_the_file_becomes_resident() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         for order in [ReadOrder::Sequential, ReadOrder::Random] {
             let finished = prefetch(&parameters(order), &context).expect("reads");

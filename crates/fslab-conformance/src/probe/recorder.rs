@@ -11,7 +11,6 @@ use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
 
 use crate::failure::ConformanceFailure;
 
-/// Recorder of one probe.
 pub(crate) struct ProbeRecorder<'a> {
     context: &'a RunContext,
     device: Option<DeviceNumber>,
@@ -45,9 +44,6 @@ impl<'a> ProbeRecorder<'a> {
     }
 
     /// Times `call` as `operation`. Returns its result and duration in nanoseconds.
-    ///
-    /// # Errors
-    /// If it fails, or if a stop was requested.
     pub(crate) fn timed<T>(
         &mut self,
         operation: &'static str,

@@ -9,7 +9,6 @@ use crate::{DataChange, Observed, ObservedEntry, ObservedFile, SectorContent};
 impl Oracle<'_> {
     /// What was written and not durable, and is gone: of the files that have a name when the
     /// operations that had ended are done.
-    #[must_use]
     pub fn unsynced_loss(&self, at_ns: u64, observed: &Observed) -> UnsyncedLoss {
         let mut current: BTreeMap<&str, Option<Target>> = BTreeMap::new();
         for naming in self.namings(at_ns) {

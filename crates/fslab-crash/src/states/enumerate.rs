@@ -60,7 +60,6 @@ impl States {
     ///
     /// Two states that leave the same writes on the disk count once, unless an operation begins or
     /// ends between them: then more may be expected of the later one.
-    #[must_use]
     pub fn choose(requests: &[LogRequest], moments: Moments, budget: Budget) -> Self {
         let mut chooser = Chooser {
             requests,
@@ -113,19 +112,16 @@ impl States {
     }
 
     /// The moments at which they are.
-    #[must_use]
     pub fn moments(&self) -> &Moments {
         &self.moments
     }
 
     /// The number of states.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.chosen.len()
     }
 
     /// True if there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()
     }
@@ -134,7 +130,6 @@ impl States {
     ///
     /// # Panics
     /// For a number that is not below their number.
-    #[must_use]
     pub fn get(&self, number: usize) -> (StateKind, CrashState) {
         let choice = self.chosen[number];
         let state = self.pending(choice).state(choice.lost, self.seed);

@@ -38,7 +38,6 @@ pub(super) struct Lifetimes {
 pub(super) struct Sums {
     /// A random number of each, see [`mark`].
     pub(super) marks: u64,
-    /// Writes.
     pub(super) writes: u32,
     /// Places where they are cut, see [`cuts`].
     pub(super) cuts: u32,

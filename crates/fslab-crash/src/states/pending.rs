@@ -40,9 +40,7 @@ pub struct Moments {
 
 /// More moments than are looked at.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the log of the disk has more moments at which power may fail than the limit of {MOMENTS_MAX}"
-)]
+#[error("the disk log has more moments at which power can fail than the limit of {MOMENTS_MAX}")]
 pub struct TooManyMoments;
 
 impl Moments {
@@ -124,19 +122,16 @@ impl Moments {
     }
 
     /// The number of moments.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
     /// True if there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The most writes that are pending at a moment.
-    #[must_use]
     pub fn most_pending(&self) -> usize {
         let pending = |it: &Moment| self.lifetimes.pending(*it).writes as usize;
         self.all.iter().map(pending).max().unwrap_or(0)

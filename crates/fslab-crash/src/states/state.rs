@@ -31,7 +31,7 @@ pub struct CrashState {
 
 /// The text of no state.
 #[derive(Debug, thiserror::Error)]
-#[error("'{text}' is no state of a disk: AT_NS or AT_NS-REQUEST,FIRST..LAST,REQUEST/KEPT")]
+#[error("invalid crash state '{text}', expected AT_NS or AT_NS-REQUEST,FIRST..LAST,REQUEST/KEPT")]
 pub struct ParseStateError {
     text: String,
 }
@@ -54,15 +54,12 @@ impl CrashState {
     }
 
     /// Checks that the losses of a state that someone typed are requests of the log.
-    ///
-    /// # Errors
-    /// The first loss that is not, in words.
     pub fn ensure_of(&self, log: &DiskLog) -> Result<(), String> {
         for loss in &self.lost {
             let found = log.requests.get(loss.request);
             if !found.is_some_and(|it| it.changes() && it.submit_ns <= self.at_ns) {
                 return Err(format!(
-                    "request {} is no write that was submitted by {} ns",
+                    "request {} is not a write submitted by {} ns",
                     loss.request, self.at_ns
                 ));
             }

@@ -18,7 +18,6 @@ const OPERATIONS_MAX: u64 = 400_000;
 /// Intervals per factor of ten in time.
 const INTERVALS_PER_DECADE: f64 = 10.0;
 
-/// The curve.
 pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskError> {
     let mut runner = LoadRunner::new(profile, DiskOp::Write)?;
     let mut load = Load {

@@ -23,7 +23,6 @@ pub enum AxisUnit {
 
 impl AxisUnit {
     /// The unit for a column's header.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

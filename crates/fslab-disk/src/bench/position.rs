@@ -13,7 +13,6 @@ const HARD_DISK_POSITIONS: u64 = 65;
 /// Positions on flash, whose rate is uniform.
 const FLASH_POSITIONS: u64 = 9;
 
-/// The curve.
 pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskError> {
     let bytes = profile.device.max_request.0;
     let total = setting.sequential_bytes(profile);

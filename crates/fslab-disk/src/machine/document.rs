@@ -90,9 +90,6 @@ pub struct InstalledDisk {
 
 impl Machine {
     /// Reads a machine's file.
-    ///
-    /// # Errors
-    /// [`TomlError`] with line, column and key.
     pub fn from_toml(text: &str) -> Result<Self, TomlError> {
         let machine: Self = fslab_model::from_toml(text)?;
         machine.check().map_err(|error| error.located(text))?;
@@ -100,7 +97,6 @@ impl Machine {
     }
 
     /// The machine as a TOML file.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let text = toml::to_string(self).expect("it was read from TOML");
         // A size is a number of bytes there.
@@ -132,7 +128,6 @@ impl Machine {
     }
 
     /// The machine in a plan; `None` if its processor takes no time.
-    #[must_use]
     pub fn counted(&self) -> Option<CountedMachine> {
         match self.processor.instructions_per_s {
             ProcessorSpeed::Free(_) => None,

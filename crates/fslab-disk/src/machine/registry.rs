@@ -28,7 +28,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// All built-in machines.
-#[must_use]
 pub fn all() -> Vec<Machine> {
     MACHINES.all()
 }

@@ -57,13 +57,11 @@ pub struct DerivedFigure {
     pub name: &'static str,
     /// What it measures.
     pub about: &'static str,
-    /// Its value.
     pub value: DerivedValue,
 }
 
 impl Profile {
     /// Capacity of the disk, or of the array, whose members use complete chunks only.
-    #[must_use]
     pub fn capacity(&self) -> Bytes {
         let member = self.device.capacity.0;
         Bytes(match &self.array {
@@ -73,7 +71,6 @@ impl Profile {
     }
 
     /// One member of an array, or the disk itself.
-    #[must_use]
     pub fn member(&self) -> Self {
         Self {
             array: None,
@@ -83,7 +80,6 @@ impl Profile {
     }
 
     /// Mean time of a random read of 4 KiB, one at a time.
-    #[must_use]
     pub fn mean_access(&self) -> Nanoseconds {
         let command = self.interface.command.0;
         let medium = match &self.medium {
@@ -101,7 +97,6 @@ impl Profile {
 
     /// Bytes per second of a sequential read at the beginning of the disk, limited by the medium
     /// and the interface alone.
-    #[must_use]
     pub fn sequential_read(&self) -> f64 {
         let medium = match &self.medium {
             Medium::HardDisk(disk) => disk.media.outer.0 as f64,
@@ -112,7 +107,6 @@ impl Profile {
     }
 
     /// All figures that follow from the parameters in closed form.
-    #[must_use]
     pub fn derived(&self) -> Vec<DerivedFigure> {
         let mut figures = vec![
             figure(
@@ -210,14 +204,12 @@ fn figure(name: &'static str, about: &'static str, value: DerivedValue) -> Deriv
 
 impl HardDisk {
     /// Time of one revolution.
-    #[must_use]
     pub fn revolution_ns(&self) -> f64 {
         60e9 / f64::from(self.media.rpm)
     }
 
     /// Bytes of a track whose sustained rate is `rate` bytes per second. A cylinder takes a
     /// revolution per head, the head switches, and the seek to the next cylinder.
-    #[must_use]
     pub fn track_bytes(&self, rate: u64) -> f64 {
         let heads = f64::from(self.media.heads);
         let switches = (heads - 1.0) * self.seek.head_switch.0 as f64 + self.seek.track.0 as f64;
@@ -227,13 +219,11 @@ impl HardDisk {
 
 impl Flash {
     /// Bytes per second of all dies together, if a page takes `each`.
-    #[must_use]
     pub fn page_rate(&self, each: Nanoseconds) -> f64 {
         self.dies() as f64 * self.page.0 as f64 * 1e9 / each.0.max(1) as f64
     }
 
     /// Bytes per second of all channels together.
-    #[must_use]
     pub fn channels_rate(&self) -> f64 {
         f64::from(self.channels) * self.channel_rate.0 as f64
     }

@@ -1,7 +1,5 @@
 //! Groups of every disk: device, interface and cache; arrays, and their controller.
 
-use std::fmt;
-
 use fslab_model::Bytes;
 use schemars::JsonSchema;
 use toml::Value;
@@ -12,7 +10,6 @@ use super::quantity::{BytesPerSecond, Nanoseconds, Quantity, keyword};
 group! {
     /// The block device; for an array, one member.
     "device" => Device {
-        /// Capacity.
         capacity: Bytes,
         /// Physical block size: 512 B, or 4 KiB with logical sectors of 512 B. A write of part of a
         /// block takes a read and a write.
@@ -94,8 +91,9 @@ group! {
 }
 
 /// RAID levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, strum::IntoStaticStr, strum::Display)]
 #[schemars(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
 pub enum RaidLevel {
     /// Striped.
     Raid0,
@@ -116,20 +114,8 @@ impl RaidLevel {
     ];
 
     /// The keyword in a profile.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Raid0 => "raid0",
-            Self::Raid1 => "raid1",
-            Self::Raid10 => "raid10",
-            Self::Raid5 => "raid5",
-        }
-    }
-}
-
-impl fmt::Display for RaidLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.into()
     }
 }
 
@@ -145,7 +131,6 @@ impl Quantity for RaidLevel {
 
 impl Array {
     /// The capacity in members, without redundancy.
-    #[must_use]
     pub fn data_members(&self) -> u64 {
         let members = u64::from(self.members);
         match self.layout {

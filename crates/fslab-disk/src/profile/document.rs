@@ -99,16 +99,12 @@ impl Quantity for Kind {
 
 impl Profile {
     /// Reads a profile.
-    ///
-    /// # Errors
-    /// [`TomlError`], with the position and the key.
     pub fn from_toml(text: &str) -> Result<Self, TomlError> {
         let table: Table = fslab_model::from_toml(text)?;
         Self::try_from(table).map_err(|error| error.located(text))
     }
 
     /// The kind of disk as in a file: `hdd` or `flash`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.medium {
             Medium::HardDisk(_) => "hdd",
@@ -117,7 +113,6 @@ impl Profile {
     }
 
     /// The profile as a file, from which [`Profile::from_toml`] reads an equal one.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         for (name, value) in self.head() {
@@ -147,7 +142,6 @@ impl Profile {
     }
 
     /// Every group with its keys, in the order in which they are written.
-    #[must_use]
     pub fn groups(&self) -> Vec<Written> {
         let mut groups = vec![
             self.device.write(),
@@ -353,7 +347,7 @@ mod tests {
             "{fault}"
         );
         let (fault, _) = self::fault(HARD_DISK, "rpm = 7200", "rpm = \"7200\"");
-        assert_eq!(fault, "media.rpm: '7200': must be an integer, not a text");
+        assert_eq!(fault, "media.rpm: '7200': must be an integer, not a string");
     }
 
     /// Asserts that each change, of one text to another, is refused as impossible at that key.
@@ -537,7 +531,7 @@ mod tests {
     #[test]
     fn a_newer_format_is_refused() {
         let (fault, _) = fault(HARD_DISK, "format = 1", "format = 99");
-        assert_eq!(fault, "format: version 99, and this fslab reads version 1");
+        assert_eq!(fault, "format: version 99, but this fslab reads version 1");
         let fault = Profile::from_toml("x").expect_err("refused");
         assert!(fault.path.is_empty() && fault.position.is_some(), "{fault}");
     }

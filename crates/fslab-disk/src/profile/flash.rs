@@ -55,7 +55,6 @@ impl FlashMapping {
     const KEYWORDS: [(&'static str, Self); 2] = [("page", Self::Page), ("block", Self::Block)];
 
     /// The keyword in a profile.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Page => "page",
@@ -82,7 +81,6 @@ impl Quantity for FlashMapping {
 
 impl Flash {
     /// The number of dies.
-    #[must_use]
     pub fn dies(&self) -> u64 {
         u64::from(self.channels) * u64::from(self.dies_per_channel)
     }

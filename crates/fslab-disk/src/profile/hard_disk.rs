@@ -58,7 +58,6 @@ group! {
     }
 }
 
-/// A hard disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HardDisk {
     /// The platters.
@@ -67,6 +66,5 @@ pub struct HardDisk {
     pub seek: Seek,
     /// Readahead.
     pub read_ahead: ReadAhead,
-    /// Write-back.
     pub write_back: WriteBack,
 }

@@ -11,7 +11,6 @@ const DIGEST_DIGITS: usize = 16;
 
 impl Profile {
     /// The model's parameters: lines of `name=value`, always in the same order.
-    #[must_use]
     pub fn parameters(&self) -> String {
         let lines = self.lines().0.into_iter();
         lines
@@ -62,7 +61,6 @@ impl Profile {
 
     /// The first digits of the SHA-256 of the parameters: profiles of equal digest simulate the
     /// same disk.
-    #[must_use]
     pub fn digest(&self) -> String {
         let mut text = sha256(self.parameters());
         text.truncate(DIGEST_DIGITS);

@@ -18,7 +18,6 @@ pub struct Nanoseconds(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BytesPerSecond(pub u64);
 
-/// Operations per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationsPerSecond(pub u64);
 
@@ -162,13 +161,13 @@ fn text_of(value: &Value) -> Result<&str, String> {
         Value::Integer(_) | Value::Float(_) => {
             Err("has no unit; write the number and its unit in quotes".to_owned())
         }
-        other => Err(format!("must be a text, not {}", kind_of(other))),
+        other => Err(format!("must be a string, not {}", kind_of(other))),
     }
 }
 
 fn kind_of(value: &Value) -> &'static str {
     match value {
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Integer(_) => "an integer",
         Value::Float(_) => "a fraction",
         Value::Boolean(_) => "a boolean",
@@ -255,7 +254,7 @@ impl Quantity for String {
         match value.as_str().map(str::trim) {
             Some("") => Err("is empty".to_owned()),
             Some(text) => Ok(text.to_owned()),
-            None => Err(format!("must be a text, not {}", kind_of(value))),
+            None => Err(format!("must be a string, not {}", kind_of(value))),
         }
     }
 

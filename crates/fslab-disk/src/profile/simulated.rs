@@ -6,7 +6,6 @@ use super::{Medium, Profile};
 
 impl Profile {
     /// The complete disk as stored in a plan.
-    #[must_use]
     pub fn simulated(&self) -> SimulatedDisk {
         let discard_bytes = match &self.medium {
             Medium::Flash(flash) if flash.discard => saturated(flash.page.0),

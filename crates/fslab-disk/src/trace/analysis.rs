@@ -14,7 +14,6 @@ use super::record::Record;
 use super::schedule::Schedule;
 use super::tally::{Tally, Track};
 
-/// The insight of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceInsight {
     /// One per window, in the given order.

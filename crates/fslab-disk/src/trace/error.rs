@@ -10,7 +10,6 @@ pub enum DiskTraceError {
     Io {
         /// `open`, `read` or `write`.
         doing: &'static str,
-        /// The error.
         source: io::Error,
     },
     /// The file is not a trace, or ends within the header.

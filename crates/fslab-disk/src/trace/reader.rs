@@ -27,9 +27,6 @@ pub struct Reader<R> {
 
 impl Reader<File> {
     /// Opens a trace.
-    ///
-    /// # Errors
-    /// As [`Reader::new`].
     pub fn open(path: &Path) -> Result<Self, DiskTraceError> {
         let file = fslab_sys::open_named(path).map_err(|source| DiskTraceError::Io {
             doing: "open",
@@ -72,13 +69,11 @@ impl<R: Read> Reader<R> {
     }
 
     /// The number of records returned so far.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.number
     }
 
     /// After the last record, the bytes of an incomplete one.
-    #[must_use]
     pub fn torn_bytes(&self) -> usize {
         self.torn_bytes
     }

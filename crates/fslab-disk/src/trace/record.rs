@@ -4,9 +4,7 @@
 pub(super) const MAGIC: [u8; 8] = *b"simdisk\0";
 /// The supported version.
 pub(super) const VERSION: u32 = 1;
-/// Bytes of the header.
 pub(super) const HEADER_BYTES: usize = 16;
-/// Bytes of a record.
 pub(super) const RECORD_BYTES: usize = 96;
 
 /// The operation; traces have the model's numbers.
@@ -25,13 +23,11 @@ impl Flags {
     pub const METADATA: Self = Self(1 << 16);
     /// Synchronous: a thread waits for it.
     pub const SYNC: Self = Self(1 << 17);
-    /// Readahead.
     pub const READAHEAD: Self = Self(1 << 18);
     /// A flush before a write.
     pub const PREFLUSH: Self = Self(1 << 19);
 
     /// Whether all flags of `others` are set.
-    #[must_use]
     pub fn contains(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
@@ -65,7 +61,6 @@ pub struct Record {
     pub member: u8,
     /// Queue depth at submission, this request included; 0 for background work.
     pub depth: u16,
-    /// Its flags.
     pub flags: Flags,
     /// Parts of the time from start to completion: command, seek, rotation, transfer, cache; the
     /// rest is waiting.
@@ -74,13 +69,11 @@ pub struct Record {
 
 impl Record {
     /// The sector after the last.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.sector + u64::from(self.sectors)
     }
 
     /// The record in the file's format.
-    #[must_use]
     pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         let mut put = |at: usize, value: &[u8]| {
@@ -101,9 +94,6 @@ impl Record {
     }
 
     /// Reads what [`Record::to_bytes`] wrote.
-    ///
-    /// # Errors
-    /// A fragment that follows the record's number.
     pub(super) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Result<Self, &'static str> {
         let op = Op::from_code(bytes[36]).ok_or("is of an unknown kind")?;
         let record = Self {

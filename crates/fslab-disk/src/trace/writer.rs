@@ -12,9 +12,6 @@ pub struct Writer<W> {
 
 impl<W: Write> Writer<W> {
     /// Writes the header.
-    ///
-    /// # Errors
-    /// `Io`.
     pub fn new(mut sink: W) -> Result<Self, DiskTraceError> {
         let record_bytes = RECORD_BYTES as u32;
         sink.write_all(&MAGIC)
@@ -25,17 +22,11 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds a record; records must be ordered by completion.
-    ///
-    /// # Errors
-    /// `Io`.
     pub fn add(&mut self, record: &Record) -> Result<(), DiskTraceError> {
         self.sink.write_all(&record.to_bytes()).map_err(failed)
     }
 
     /// Flushes the trace and returns the sink.
-    ///
-    /// # Errors
-    /// `Io`.
     pub fn finish(mut self) -> Result<W, DiskTraceError> {
         self.sink.flush().map_err(failed)?;
         Ok(self.sink)

@@ -1,7 +1,6 @@
 //! The pool of data for writing, and the comparison of read data with it.
 
 use std::cell::Cell;
-use std::fmt::Write;
 
 use fslab_sys::{CallBatch, PageBuffer};
 
@@ -92,9 +91,6 @@ impl DataPool {
 
     /// Compares `found`, read at `offset`, a multiple of 4 KiB, with the contents of `identity`;
     /// with `older`, also with those of earlier generations.
-    ///
-    /// # Errors
-    /// A message with the offset, the expected bytes and those found.
     #[inline]
     pub(crate) fn verify(
         &self,
@@ -155,8 +151,8 @@ impl DataPool {
         let mut text = format!(
             "wrong data at offset {}: expected {}, found {}",
             block * BLOCK + at as u64,
-            hexadecimal(&expected[at..end]),
-            hexadecimal(&found[at..end]),
+            fslab_model::hexadecimal(&expected[at..end]),
+            fslab_model::hexadecimal(&found[at..end]),
         );
         let found_stamp = Stamp::decode(found, self.seed);
         let note = match found_stamp {
@@ -258,15 +254,6 @@ fn stamp(identity: FileIdentity, block: u64, pool_block: u64) -> Stamp {
 fn is_duplicate(content: Content, pool_block: u64) -> bool {
     let percent = u64::from(content.duplicate_percent);
     pool_block * percent % 100 < percent
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a string does not fail");
-            text
-        })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) fn may_gather<T: DataTarget>(worker: &DataWorker<'_>) -> bool {
     T::GATHERS
         && job.pace == Pace::AsFastAsPossible
         && !job.verify
-        && job.record_bytes <= RECORD_BYTES_MAX
+        && job.record.0 <= RECORD_BYTES_MAX
 }
 
 /// Issues the next operations, the first of which was taken from `budget`, and takes those after

@@ -10,6 +10,8 @@ use super::data_loop::run_data_loop;
 use super::data_worker::{DataThread, DataWorker};
 use super::target::DataTarget;
 use super::threads::WorkerGroup;
+use fslab_model::Bytes;
+
 use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;
@@ -27,9 +29,9 @@ pub(crate) fn ready_worker<'a, T: DataTarget + 'a>(
     let worker = DataWorker::new(of, true);
     let DataThread { job, thread, .. } = of;
     let open = |(index, file)| open(&of.context.root.join::<&Path>(file), job.length_of(index));
-    match job.segment_bytes {
+    match job.segment {
         None => Ok(run_on(worker, open((0, &job.file_of(thread)))?)),
-        Some(segment_bytes) => {
+        Some(Bytes(segment_bytes)) => {
             let files = job.files_of(thread);
             let opened = files.iter().map(|file| &**file).enumerate().map(open);
             let segments = opened.collect::<Result<Vec<T>, _>>()?;

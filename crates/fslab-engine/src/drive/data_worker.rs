@@ -22,7 +22,6 @@ use fslab_stats::{Random, mix, mix_bytes};
 /// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// Its action.
     pub(crate) action: Action,
     /// Its range.
     pub(crate) extent: Extent,
@@ -54,9 +53,7 @@ impl<'b> Planned<'b> {
 /// Action on a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Read it.
     Read,
-    /// Write it.
     Write,
     /// Read it, change a byte, and write it back.
     Update,
@@ -65,7 +62,7 @@ pub(crate) enum Action {
 /// State of a thread.
 pub(crate) struct DataWorker<'a> {
     pub(crate) job: &'a DataJob,
-    /// The folder of the job's files.
+    /// The directory of the job's files.
     root: PathBuf,
     thread: u32,
     pub(crate) identity: FileIdentity,
@@ -132,7 +129,7 @@ impl<'a> DataWorker<'a> {
             let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
             Random::new(seed, u64::from(thread) << 8 | purpose)
         };
-        let record_bytes = job.record_bytes.min(region.bytes) as usize;
+        let record_bytes = job.record.0.min(region.bytes) as usize;
         let mut recorder = Recorder::new(context.series_interval_ns.max(1));
         let (read, write) = (recorder.slot("read"), recorder.slot("write"));
         let update = recorder.slot("update");
@@ -357,7 +354,7 @@ impl<'a> DataWorker<'a> {
             .root
             .join(self.job.file_of(self.thread))
             .into_os_string();
-        if self.job.segment_bytes.is_some() {
+        if self.job.segment.is_some() {
             path.push(".*");
         }
         path.into()
@@ -407,10 +404,10 @@ pub(crate) fn even_share(total: u64, thread: u32, threads: u32) -> u64 {
 /// The part of its file that thread `thread` accesses.
 fn region_of(job: &DataJob, thread: u32) -> Region {
     let file = Region {
-        start: job.offset_bytes,
-        bytes: job.file_bytes,
-        record_bytes: job.record_bytes,
-        step_bytes: job.record_bytes,
+        start: job.offset,
+        bytes: job.file_size.bytes(),
+        record_bytes: job.record.0,
+        step_bytes: job.record.0,
     };
     if job.sharing == Sharing::Interleaved {
         let own = even_share(file.records(), thread, job.threads);
@@ -452,7 +449,7 @@ mod tests {
         let job = DataJob {
             threads: 3,
             sharing: Sharing::Interleaved,
-            offset_bytes: 50,
+            offset: 50,
             ..DataJob::read("f", 70, 10)
         };
         let walk = |thread| {
@@ -473,7 +470,7 @@ mod tests {
             let job = DataJob {
                 threads,
                 sharing: Sharing::Shared,
-                offset_bytes: 50,
+                offset: 50,
                 ..DataJob::read("f", 1_005, 10)
             };
             let mut at = 50;

@@ -82,7 +82,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         acts.until_ns = u64::MAX;
         self.act_on(&acts, done..done.saturating_add(left).min(files.count))?;
         if job.remove_directories {
-            self.remove_directories(job.tree.levels())?;
+            self.remove_directories(job.tree().levels())?;
         }
         Ok(())
     }
@@ -96,7 +96,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             }
         }
         if job.remove_directories {
-            self.remove_directories(job.tree.levels().saturating_sub(1))?;
+            self.remove_directories(job.tree().levels().saturating_sub(1))?;
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     /// Removes all directories from `level` up to the base.
     fn remove_directories(&mut self, level: u32) -> Result<(), EngineError> {
         for level in (1..=level).rev() {
-            for index in 0..self.worker.job.tree.directories_at(level) {
+            for index in 0..self.worker.job.tree().directories_at(level) {
                 self.remove_directory(Some(DirectoryNumber { level, index }))?;
             }
         }
@@ -179,7 +179,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
 
     fn directories(&mut self) -> Result<(), EngineError> {
         let operation = self.worker.job.operation;
-        let levels = self.worker.job.tree.levels();
+        let levels = self.worker.job.tree().levels();
         if operation.items() == Items::BaseAndDirectories && self.worker.share.is_first() {
             self.directory(None)?;
         }
@@ -220,7 +220,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             .filter(|number| number.level > 1)
             .map(|number| DirectoryNumber {
                 level: number.level - 1,
-                index: number.index / job.tree.fan_out.max(1),
+                index: number.index / job.fan_out.max(1),
             });
         if let Some((start_ns, end_ns)) = self.sync_directory(above)? {
             let slot = self.worker.slots.fsync_directory;
@@ -286,7 +286,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         }
         self.end_ns = done.end_ns;
         let synced = if job.sync.fsync_directory {
-            let leaf = job.tree.leaf_of(number);
+            let leaf = job.tree().leaf_of(number);
             self.sync_directory(self.worker.leaf_directory(leaf))?
         } else {
             None

@@ -161,11 +161,11 @@ impl<'a> NamesWorker<'a> {
     /// Thread `thread` of `job`.
     pub(crate) fn new(context: &RunContext, job: &'a MetadataJob, thread: u32) -> Self {
         let (below_root, share) = if job.base_per_worker {
-            let own = job.tree.base.join(format!("p{thread}"));
+            let own = job.directory.join(format!("p{thread}"));
             (own, Share::ALONE)
         } else {
             let threads = job.threads;
-            (job.tree.base.clone(), Share { thread, threads })
+            (job.directory.clone(), Share { thread, threads })
         };
         let base = context.root.join(&below_root);
         // These calls have no variant relative to an open directory.
@@ -190,7 +190,7 @@ impl<'a> NamesWorker<'a> {
         let mut recorder = Recorder::new(context.series_interval_ns.max(1));
         let slots = Slots::new(&mut recorder, job);
         let listed = if job.order == Order::Readdir {
-            let in_one = job.tree.files_of(job.tree.leaf_of(0));
+            let in_one = job.tree().files_of(job.tree().leaf_of(0));
             Vec::with_capacity((in_one.end - in_one.start) as usize)
         } else {
             Vec::new()
@@ -202,13 +202,13 @@ impl<'a> NamesWorker<'a> {
             share,
             is_alone: job.directories_are_own(),
             // Another number of threads was refused before.
-            files_max: (context.made.of(&job.tree.base, job.threads).ok().flatten())
+            files_max: (context.made.of(&job.directory, job.threads).ok().flatten())
                 .unwrap_or(u64::MAX),
             random: Random::new(tree_identity, u64::from(thread)),
             paths: PathWriter::new(&beginning, naming),
             others: PathWriter::new(&beginning, naming),
             folders: PathWriter::new(b"", naming),
-            link_text: link_text(&job.tree, naming),
+            link_text: link_text(&job.tree(), naming),
             base_name: absolute_name(&base),
             base,
             entries: Vec::with_capacity(if everything { ENTRIES_BYTES } else { 0 }),
@@ -227,16 +227,16 @@ impl<'a> NamesWorker<'a> {
         if self.job.kind != FileKind::File && number > 0 {
             return self.link_task(number);
         }
-        let bytes = self.job.file_bytes.of(self.seed, number);
+        let bytes = self.job.file_size.of(self.seed, number);
         let file = self.tree_file(number);
         let names = self.names();
         let other = if operation.gives_a_name() {
             let other_names = self.other_names();
-            self.others.file(&self.job.tree, number, other_names)
+            self.others.file(&self.job.tree(), number, other_names)
         } else {
             c""
         };
-        let mut name = self.paths.file(&self.job.tree, number, names);
+        let mut name = self.paths.file(&self.job.tree(), number, names);
         if operation == MetadataOperation::Symlink {
             name = last_part(name);
         }
@@ -254,7 +254,7 @@ impl<'a> NamesWorker<'a> {
     fn link_task(&mut self, number: u64) -> Task<'_> {
         let file = self.tree_file(number);
         let (operation, name) = if self.job.kind == FileKind::Link {
-            let first = self.paths.file(&self.job.tree, 0, Names::Files);
+            let first = self.paths.file(&self.job.tree(), 0, Names::Files);
             (MetadataOperation::Link, first)
         } else {
             (MetadataOperation::Symlink, self.link_text.as_c_str())
@@ -262,7 +262,7 @@ impl<'a> NamesWorker<'a> {
         Task {
             operation,
             name,
-            other: self.others.file(&self.job.tree, number, Names::Files),
+            other: self.others.file(&self.job.tree(), number, Names::Files),
             bytes: 0,
             file,
         }
@@ -270,7 +270,7 @@ impl<'a> NamesWorker<'a> {
 
     /// Path of a directory.
     pub(crate) fn folder(&mut self, number: Option<DirectoryNumber>) -> &CStr {
-        self.folders.directory(&self.job.tree, number)
+        self.folders.directory(&self.job.tree(), number)
     }
 
     /// Path of the directory of file `number`, if the job makes directories on demand and this is
@@ -282,7 +282,7 @@ impl<'a> NamesWorker<'a> {
         if !in_time || !operation.creates() {
             return None;
         }
-        let leaf = self.job.tree.leaf_of(number);
+        let leaf = self.job.tree().leaf_of(number);
         if leaf == self.entered {
             return None;
         }
@@ -292,7 +292,7 @@ impl<'a> NamesWorker<'a> {
 
     /// The leaf directory `leaf`; `None` for the base.
     pub(crate) fn leaf_directory(&self, leaf: Option<u64>) -> Option<DirectoryNumber> {
-        let level = self.job.tree.levels();
+        let level = self.job.tree().levels();
         leaf.map(|index| DirectoryNumber { level, index })
     }
 
@@ -316,7 +316,7 @@ impl<'a> NamesWorker<'a> {
         let files = self.files();
         (0..files.count).map(move |turn| {
             let number = files.number(turn);
-            let bytes = self.job.file_bytes.of(self.seed, number);
+            let bytes = self.job.file_size.of(self.seed, number);
             (self.tree_file(number).identity(), bytes)
         })
     }
@@ -342,7 +342,7 @@ impl<'a> NamesWorker<'a> {
 
     /// The numbers of this thread's files.
     pub(crate) fn files(&self) -> Files {
-        let tree = &self.job.tree;
+        let tree = &self.job.tree();
         let range = match self.job.sharing {
             Sharing::Shared | Sharing::Interleaved => {
                 let count = self.share.dealt_count(tree.files);
@@ -369,14 +369,14 @@ impl<'a> NamesWorker<'a> {
 
     /// The numbers of the files in a directory, of all threads.
     pub(crate) fn files_in(&self, leaf: Option<u64>) -> Range<u64> {
-        let all = self.job.tree.files_of(leaf);
+        let all = self.job.tree().files_of(leaf);
         let made = self.files_max.saturating_mul(self.share.threads.into());
         all.start..all.end.min(made).max(all.start)
     }
 
     /// The leaf directories whose files this thread uses; `None` is the base.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = Option<u64>> + use<> {
-        let leaves = self.job.tree.leaves();
+        let leaves = self.job.tree().leaves();
         let base = (leaves == 0).then_some(None);
         let own = match self.is_alone {
             true => self.share.range(leaves),
@@ -390,7 +390,7 @@ impl<'a> NamesWorker<'a> {
         &mut self,
         level: u32,
     ) -> impl Iterator<Item = DirectoryNumber> + use<> {
-        let count = self.job.tree.directories_at(level);
+        let count = self.job.tree().directories_at(level);
         let order = (self.job.order == Order::Random)
             .then(|| Permutation::new(count, &mut Random::new(self.tree_identity, level.into())));
         let dealt = self.share.dealt(count);
@@ -494,14 +494,14 @@ mod tests {
                 let mut worker = NamesWorker::new(&context, &job, thread);
                 let share = worker.files();
                 numbers.extend((0..share.count).map(|turn| share.number(turn)));
-                if job.tree.levels() > 0 {
+                if job.tree().levels() > 0 {
                     directories.extend(worker.directories(1).map(|directory| directory.index));
                 }
             }
             numbers.sort_unstable();
             prop_assert!(numbers.iter().copied().eq(0..files));
             directories.sort_unstable();
-            prop_assert!(directories.iter().copied().eq(0..job.tree.directories()));
+            prop_assert!(directories.iter().copied().eq(0..job.tree().directories()));
         }
     }
 }

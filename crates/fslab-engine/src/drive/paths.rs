@@ -176,7 +176,6 @@ impl PathWriter {
 
 impl MetadataJob {
     /// The paths below the root of all files of a job with default names and one base, by number.
-    #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         let naming = Naming {
             style: NameStyle::Number,
@@ -184,10 +183,10 @@ impl MetadataJob {
         };
         let mut paths = PathWriter::new(b"", naming);
         let path = |number| {
-            let name = paths.file(&self.tree, number, self.names);
-            self.tree.base.join(OsStr::from_bytes(name.to_bytes()))
+            let name = paths.file(&self.tree(), number, self.names);
+            self.directory.join(OsStr::from_bytes(name.to_bytes()))
         };
-        (0..self.tree.files).map(path).collect()
+        (0..self.files).map(path).collect()
     }
 }
 

@@ -79,7 +79,6 @@ impl TreeFile {
 
 /// An operation on a name.
 pub(crate) struct Task<'a> {
-    /// The operation.
     pub(crate) operation: MetadataOperation,
     /// The path, relative to the base; absolute for operations without a relative variant.
     pub(crate) name: &'a CStr,
@@ -87,14 +86,13 @@ pub(crate) struct Task<'a> {
     pub(crate) other: &'a CStr,
     /// Length of the file in bytes.
     pub(crate) bytes: u64,
-    /// The file.
     pub(crate) file: TreeFile,
 }
 
 /// Puts the calls of a task into an array; false if there is no room.
 pub(crate) type PutTask<'p> = &'p mut dyn FnMut(&Task<'_>) -> bool;
 
-/// A folder with the names to operate on.
+/// A directory with the names to operate on.
 pub(crate) trait NamesTarget {
     /// A created file that is still open.
     type Created;

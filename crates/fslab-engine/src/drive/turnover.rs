@@ -11,7 +11,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     /// Makes every directory of the tree; once the limit is reached, removes the oldest before each
     /// new one.
     pub(super) fn turnover(&mut self) -> Result<(), EngineError> {
-        let tree = &self.worker.job.tree;
+        let tree = &self.worker.job.tree();
         let kept = self.worker.job.kept_directories;
         let rounds = tree.leaves().saturating_sub(kept);
         for leaf in 0..tree.leaves() {
@@ -30,7 +30,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     /// Makes directory `leaf` with its files.
     fn fill(&mut self, leaf: u64) -> Result<(), EngineError> {
         let slot = self.worker.slots.operation;
-        for number in self.worker.job.tree.files_of(Some(leaf)) {
+        for number in self.worker.job.tree().files_of(Some(leaf)) {
             self.act(MetadataOperation::Create, slot, number)?;
         }
         Ok(())
@@ -39,7 +39,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     /// Removes directory `leaf` with its files.
     fn empty(&mut self, leaf: u64) -> Result<(), EngineError> {
         let (unlink, slot) = (MetadataOperation::Unlink, self.worker.slots.unlink);
-        let files = self.worker.job.tree.files_of(Some(leaf));
+        let files = self.worker.job.tree().files_of(Some(leaf));
         let count = files.end - files.start;
         match self.worker.job.order {
             Order::Readdir => self.files_of(Some(leaf), unlink, slot)?,

@@ -17,7 +17,6 @@ pub(crate) struct WorkerConfig<'a> {
     pub(crate) count: u32,
     /// Threads or processes.
     pub(crate) workers: Workers,
-    /// Stops the workers.
     pub(crate) stop: &'a StopFlag,
     /// The ranks whose workers start together with these.
     pub(crate) ranks: Option<&'a Ranks>,

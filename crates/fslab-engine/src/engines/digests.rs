@@ -47,9 +47,6 @@ impl Digests {
     }
 
     /// Compares the digest of the file read last with the expected one.
-    ///
-    /// # Errors
-    /// A fragment with the starts of both.
     pub(super) fn verify(&self, identity: FileIdentity) -> Result<(), String> {
         let at = self
             .expected

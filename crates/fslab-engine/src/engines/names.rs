@@ -88,8 +88,8 @@ fn make_directories(worker: &mut NamesWorker<'_>) -> Result<(), EngineError> {
         return Ok(());
     }
     let directory = NameDirectory::open(&base).map_err(|e| EngineError::io("open", &base, e))?;
-    for level in 1..=job.tree.levels() {
-        for index in 0..job.tree.directories_at(level) {
+    for level in 1..=job.tree().levels() {
+        for index in 0..job.tree().directories_at(level) {
             let name = worker.folder(Some(DirectoryNumber { level, index }));
             make_if_missing(&directory, name)
                 .map_err(|e| failed(&base.join(name.to_string_lossy().as_ref()), e))?;
@@ -144,10 +144,8 @@ struct NamesFolder {
 impl NamesFolder {
     fn open(context: &RunContext, worker: &NamesWorker<'_>) -> Result<Self, EngineError> {
         let (job, base) = (worker.job, &worker.base);
-        let longest = job.file_bytes.longest();
-        let record_bytes = job
-            .record_bytes
-            .min(longest.next_multiple_of(4096).max(4096)) as usize;
+        let longest = job.file_size.longest();
+        let record_bytes = job.record.0.min(longest.next_multiple_of(4096).max(4096)) as usize;
         let needs_pool = longest > 0 && (job.operation.creates() || job.verify);
         let mut pool = needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes));
         let digests = job.digest.map(|_| {
@@ -159,7 +157,7 @@ impl NamesFolder {
             directory: NameDirectory::open(base)
                 .map_err(|e| EngineError::io("open", base, e).hint_if_missing(TREE_MISSING))?,
             record_bytes,
-            truncated_bytes: job.truncated_bytes,
+            truncated_bytes: job.truncated.0,
             pool,
             buffer: PageBuffer::zeroed(if job.reads_data() { record_bytes } else { 0 }),
             reading: Reading {

@@ -68,7 +68,7 @@ fn run_metadata(
     Ok(combine(outcomes, None, job.moves_data()))
 }
 
-/// A file or folder that does not exist.
+/// A file or directory that does not exist.
 pub(crate) struct NullTarget<'c, C> {
     clock: &'c C,
     random: Random,

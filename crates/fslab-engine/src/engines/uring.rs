@@ -42,7 +42,7 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
             EngineKind::Uring
         )));
     }
-    if job.segment_bytes.is_some() {
+    if job.segment.is_some() {
         return Err(EngineError::unsupported(format!(
             "the engine {} cannot use segmented files; the engine psync can",
             EngineKind::Uring
@@ -62,12 +62,12 @@ fn validate(job: &DataJob) -> Result<(), EngineError> {
         let message = format!("a batch of {batch} is not one of 1 to the queue depth, {depth}");
         return Err(EngineError::bad_input(message));
     }
-    let buffers_bytes = u64::from(depth) * job.record_bytes.next_multiple_of(4096);
+    let buffers_bytes = u64::from(depth) * job.record.0.next_multiple_of(4096);
     if buffers_bytes > BUFFERS_BYTES_MAX {
         return Err(EngineError::bad_input(format!(
             "a queue depth of {depth} with records of {} bytes needs {buffers_bytes} bytes of \
              buffers, more than 4 GiB",
-            job.record_bytes
+            job.record.0
         )));
     }
     if job.uring.completion_poll && !job.direct {
@@ -89,7 +89,7 @@ fn set_up(of: DataThread) -> Result<Ring, EngineError> {
     let file = open_data_file(&path, job, false)?;
     let options = RingOptions {
         depth: job.uring.queue_depth,
-        buffer_bytes: job.record_bytes.min(job.file_bytes) as usize,
+        buffer_bytes: job.record.0.min(job.file_size.bytes()) as usize,
         registered_buffers: job.uring.registered_buffers,
         registered_file: job.uring.registered_file,
         submission_poll_ms: job.uring.submission_poll_ms,

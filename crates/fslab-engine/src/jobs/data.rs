@@ -1,81 +1,140 @@
 //! Jobs that read and write file data.
 
+use fslab_model::{Bytes, Size, is_default};
 use fslab_sys::Ability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::limits::{SEGMENTS_MAX, THREADS_MAX};
+use super::limits::{RECORD_BYTES_MAX, SEGMENTS_MAX, THREADS_MAX};
 use super::{Advice, Pace, StdioTuning, UringTuning};
-use crate::{Access, Content};
+use crate::{Access, Content, EngineKind};
 
-/// Reads or writes of one file, or of one file per thread.
-///
-/// Made by [`DataJob::read`] or [`DataJob::write`], then modified.
-#[derive(Clone, Debug, PartialEq)]
+/// Reads and writes of a file with all settings of the engine. Its keys are the parameters of the
+/// job `io` in studies and plans.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct DataJob {
-    /// The file, below the root. With [`Sharing::Own`] thread 0 uses this name, and thread `n` the
-    /// name with `.n` appended.
+    /// The engine instead of the plan's: "psync", "uring", "mmap" or "stdio".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineKind>,
+    /// Path below the root of the file system. Unless threads share it, thread `n` from 1 on uses
+    /// the same name with `.n` appended.
     pub file: PathBuf,
-    /// Length of the part of the file that is accessed.
-    pub file_bytes: u64,
-    /// Length of the files that the file is divided into, named with `.000`, `.001` and so on; a
-    /// multiple of the record. `None` for a single file.
-    pub segment_bytes: Option<u64>,
-    /// Record length: 1 byte to 128 MiB. The last record of the file may be shorter.
-    pub record_bytes: u64,
-    /// Offset of the first record in the file.
-    pub offset_bytes: u64,
-    /// Direction of the operations.
+    /// Size of each file in bytes, or as a share of the file system's size.
+    pub file_size: Size,
+    /// The file is cut into files of this size, a multiple of the record: NAME.000, NAME.001, ...
+    /// Not with uring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1))]
+    pub segment: Option<Bytes>,
+    /// Bytes of one record. The last record of a file can be shorter.
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
+    pub record: Bytes,
+    /// Offset of the first record in bytes.
+    pub offset: u64,
+    /// What is done with each record. `mix`: percent of reads. `read-update`: reads, of
+    /// which each thread's first, and one in so many after it, are updates. Updates not with uring.
     pub direction: Direction,
-    /// Order of the records.
+    /// The order of records. `zipf`: few records have most of the accesses. `hot-cold`: a part of
+    /// the file has so many percent of the accesses.
     pub access: Access,
-    /// Amount of work.
+    /// When a thread has done enough; `total-operations` is one pool that all threads take from. A
+    /// time can be written `{ time = "10s" }`.
     pub amount: Amount,
-    /// After so many nanoseconds each thread waits for the others, and then works until it has done
-    /// as much as the fastest. Later jobs on the file use what is there. `None` for no such point.
+    /// After this time each thread waits for the others, and then works until it has done as much
+    /// as the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file
+    /// use what is there. The file's size is the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub stonewall_ns: Option<u64>,
-    /// Time of the ramp-up, which is not recorded, in nanoseconds.
+    /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =
+    /// "2s"`.
     pub ramp_up_ns: u64,
-    /// Closed or open loop.
+    /// When operations are issued. At a rate, fixed or as a Poisson process, latency is counted
+    /// from the intended start.
     pub pace: Pace,
-    /// Whether the file exists or is created.
+    /// How the file is opened. With "create", a file that is read and is missing or short is
+    /// written before the phase is timed.
     pub open: OpenMode,
-    /// Preallocation before the measurement.
+    /// Space that is reserved before the phase is timed.
     pub preparation: Preparation,
-    /// True for pread(2) and pwrite(2); false for read(2) and write(2), after lseek(2) if the
-    /// record does not follow the last one. Only psync supports both.
+    /// pread(2) and pwrite(2); otherwise read(2) and write(2), after lseek(2) if the record does
+    /// not follow the last one. Only psync has the choice.
     pub positioned: bool,
-    /// O_DIRECT.
+    /// O_DIRECT: without the page cache.
     pub direct: bool,
     /// O_DSYNC or O_SYNC.
     pub open_sync: OpenSync,
-    /// A hint to the kernel.
+    /// A hint to the kernel by posix_fadvise(2).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<Advice>,
-    /// Calls that make the data durable.
+    /// Calls that make data durable: { every = { operations = N, call = CALL }, updated = CALL,
+    /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync"; on macOS also
+    /// "barrier" and "drive". `operations` counts writes, not reads.
     pub sync: SyncPolicy,
-    /// Compressibility and duplication of the data.
+    /// How far the data written can be compressed and deduplicated.
     pub content: Content,
-    /// How often the contents were replaced before; determines the data written or expected.
+    /// Generation of the content: another number gives other data.
     pub generation: u32,
-    /// Compares data read with data written. Requires records of full 4 KiB blocks.
+    /// Compare what is read with what was written, and name file, offset, expected and found; needs
+    /// records of a multiple of 4 KiB.
     pub verify: bool,
-    /// Also accepts blocks of earlier generations, as after a partial rewrite.
+    /// Accept blocks of an earlier generation when verifying.
     pub older_generations: bool,
-    /// Number of threads or processes.
+    /// Threads, or processes.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     pub threads: u32,
-    /// Threads or processes.
+    /// Whether workers are threads of one process, or processes.
     pub workers: Workers,
-    /// Whether the workers share the file.
+    /// How threads share files.
     pub sharing: Sharing,
-    /// In a load of several ranks, each works on the part of the rank that is so many after it:
-    /// with 1, none reads what it wrote.
+    /// In a load of several ranks, work on the part of the rank that is so many after this one.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     pub rank_shift: u32,
-    /// Settings of the engine uring.
+    /// Settings of the io_uring engine.
     pub uring: UringTuning,
-    /// Settings of the engine stdio.
+    /// Settings of the stdio engine.
     pub stdio: StdioTuning,
+}
+
+impl Default for DataJob {
+    /// Writes a quarter of the file system.
+    fn default() -> Self {
+        Self {
+            engine: None,
+            file: "data".into(),
+            file_size: Size::Written("1/4".into()),
+            segment: None,
+            record: Bytes::mib(1),
+            offset: 0,
+            direction: Direction::Write,
+            access: Access::Sequential,
+            amount: Amount::WholeFile,
+            stonewall_ns: None,
+            ramp_up_ns: 0,
+            pace: Pace::AsFastAsPossible,
+            open: OpenMode::Create,
+            preparation: Preparation::None,
+            positioned: true,
+            direct: false,
+            open_sync: OpenSync::None,
+            advice: None,
+            sync: SyncPolicy::NONE,
+            content: Content::default(),
+            generation: 0,
+            verify: false,
+            older_generations: false,
+            threads: 1,
+            workers: Workers::Threads,
+            sharing: Sharing::Own,
+            rank_shift: 0,
+            uring: UringTuning::default(),
+            stdio: StdioTuning::default(),
+        }
+    }
 }
 
 /// Direction of operations on records.
@@ -207,8 +266,11 @@ pub struct SyncEvery {
 }
 
 /// A call that makes data durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum SyncCall {
     /// fsync(2); with mmap, msync(2) of the mapping and then fsync(2).
     Fsync,
@@ -216,6 +278,7 @@ pub enum SyncCall {
     Fdatasync,
     /// sync_file_range(2) of the complete file with waiting: pages only, no metadata, no device
     /// flush.
+    #[strum(serialize = "sync-file-range")]
     FileRange,
     /// msync(2) with MS_SYNC of the mapping; mmap only.
     Msync,
@@ -223,21 +286,14 @@ pub enum SyncCall {
     /// not wait for the medium.
     Barrier,
     /// fsync(2) of macOS: the data may remain in the drive's cache, and in any order.
+    #[strum(serialize = "sync-to-drive")]
     Drive,
 }
 
 impl SyncCall {
     /// Name of its latencies in results.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fsync => "fsync",
-            Self::Fdatasync => "fdatasync",
-            Self::FileRange => "sync-file-range",
-            Self::Msync => "msync",
-            Self::Barrier => "barrier",
-            Self::Drive => "sync-to-drive",
-        }
+        self.into()
     }
 
     /// What it needs of the platform, if not every one has it.
@@ -287,63 +343,39 @@ impl DataJob {
     /// Writes the complete file sequentially into the page cache, with one thread.
     pub fn write(file: impl Into<PathBuf>, file_bytes: u64, record_bytes: u64) -> Self {
         Self {
-            direction: Direction::Write,
+            file: file.into(),
+            file_size: file_bytes.into(),
+            record: Bytes(record_bytes),
             open: OpenMode::Replace,
-            ..Self::read(file, file_bytes, record_bytes)
+            ..Self::default()
         }
     }
 
     /// Reads an existing file sequentially with one thread.
     pub fn read(file: impl Into<PathBuf>, file_bytes: u64, record_bytes: u64) -> Self {
         Self {
-            file: file.into(),
-            file_bytes,
-            segment_bytes: None,
-            record_bytes,
-            offset_bytes: 0,
             direction: Direction::Read,
-            access: Access::Sequential,
-            amount: Amount::WholeFile,
-            stonewall_ns: None,
-            ramp_up_ns: 0,
-            pace: Pace::AsFastAsPossible,
             open: OpenMode::Existing,
-            preparation: Preparation::None,
-            positioned: true,
-            direct: false,
-            open_sync: OpenSync::None,
-            advice: None,
-            sync: SyncPolicy::NONE,
-            content: Content::default(),
-            generation: 0,
-            verify: false,
-            older_generations: false,
-            threads: 1,
-            workers: Workers::Threads,
-            sharing: Sharing::Own,
-            rank_shift: 0,
-            uring: UringTuning::default(),
-            stdio: StdioTuning::default(),
+            ..Self::write(file, file_bytes, record_bytes)
         }
     }
 
     /// The job of so many ranks: with all their threads, and room in a shared file for each rank.
-    #[must_use]
     pub fn of_ranks(&self, ranks: u32) -> Self {
-        let file_bytes = match self.sharing {
-            Sharing::Own => self.file_bytes,
-            Sharing::Shared | Sharing::Interleaved => self.file_bytes.saturating_mul(ranks.into()),
+        let bytes = self.file_size.bytes();
+        let of_all = match self.sharing {
+            Sharing::Own => bytes,
+            Sharing::Shared | Sharing::Interleaved => bytes.saturating_mul(ranks.into()),
         };
         Self {
             threads: self.threads.saturating_mul(ranks),
-            file_bytes,
+            file_size: of_all.into(),
             ..self.clone()
         }
     }
 
     /// The file of thread `thread`, below the root; if it is segmented, the name without a segment
     /// number.
-    #[must_use]
     pub fn file_of(&self, thread: u32) -> PathBuf {
         if thread == 0 || self.sharing != Sharing::Own {
             return self.file.clone();
@@ -352,12 +384,11 @@ impl DataJob {
     }
 
     /// The files of thread `thread`, below the root, in the order of their contents.
-    #[must_use]
     pub fn files_of(&self, thread: u32) -> Vec<PathBuf> {
         let file = self.file_of(thread);
-        match self.segment_bytes {
+        match self.segment {
             None => vec![file],
-            Some(segment_bytes) => {
+            Some(Bytes(segment_bytes)) => {
                 let count = self.end_bytes().div_ceil(segment_bytes.max(1));
                 (0..count.min(SEGMENTS_MAX))
                     .map(|segment| segment_of(&file, segment))
@@ -368,7 +399,6 @@ impl DataJob {
 
     /// The files of all threads, without duplicates. For an invalid job the list is bounded as for
     /// a valid one.
-    #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         (0..self.owners().min(THREADS_MAX))
             .flat_map(|thread| self.files_of(thread))
@@ -394,20 +424,20 @@ impl DataJob {
     /// The file of thread `thread` with the byte at `offset`.
     pub(crate) fn file_at(&self, thread: u32, offset: u64) -> PathBuf {
         let file = self.file_of(thread);
-        match self.segment_bytes {
+        match self.segment {
             None => file,
-            Some(segment_bytes) => segment_of(&file, offset / segment_bytes.max(1)),
+            Some(Bytes(segment_bytes)) => segment_of(&file, offset / segment_bytes.max(1)),
         }
     }
 
     /// End of the last record.
     pub(crate) fn end_bytes(&self) -> u64 {
-        self.offset_bytes.saturating_add(self.file_bytes)
+        self.offset.saturating_add(self.file_size.bytes())
     }
 
     /// Required length of file `index` of a thread.
     pub(crate) fn length_of(&self, index: usize) -> u64 {
-        let segment_bytes = self.segment_bytes.unwrap_or(u64::MAX);
+        let segment_bytes = self.segment.map_or(u64::MAX, |segment| segment.0);
         let before = segment_bytes.saturating_mul(index as u64);
         self.end_bytes().saturating_sub(before).min(segment_bytes)
     }
@@ -464,7 +494,7 @@ fn segment_of(file: &Path, segment: u64) -> PathBuf {
     with_extension(file, &format!("{segment:03}"))
 }
 
-/// True if `path` leaves the folder that it is relative to.
+/// True if `path` leaves the directory that it is relative to.
 pub(super) fn is_outside(path: &Path) -> bool {
     use std::path::Component;
     path.as_os_str().is_empty()
@@ -500,21 +530,21 @@ mod tests {
             ),
             (
                 DataJob {
-                    record_bytes: 0,
+                    record: Bytes(0),
                     ..good.clone()
                 },
                 "records of 0 bytes",
             ),
             (
                 DataJob {
-                    record_bytes: 1 << 30,
+                    record: Bytes::gib(1),
                     ..good.clone()
                 },
                 "records of",
             ),
             (
                 DataJob {
-                    file_bytes: 0,
+                    file_size: 0.into(),
                     ..good.clone()
                 },
                 "a file of 0 bytes",
@@ -549,15 +579,15 @@ mod tests {
             ),
             (
                 DataJob {
-                    segment_bytes: Some(5000),
+                    segment: Some(Bytes(5000)),
                     ..good.clone()
                 },
                 "no multiples of its record",
             ),
             (
                 DataJob {
-                    segment_bytes: Some(4096),
-                    file_bytes: 1 << 30,
+                    segment: Some(Bytes(4096)),
+                    file_size: (1 << 30).into(),
                     ..good.clone()
                 },
                 "262144 segments",
@@ -627,7 +657,7 @@ mod tests {
     #[test]
     fn a_segmented_file_has_numbered_segments_and_a_short_last_one() {
         let job = DataJob {
-            segment_bytes: Some(4096),
+            segment: Some(Bytes(4096)),
             threads: 2,
             ..DataJob::read("d/f", 10_000, 1024)
         };

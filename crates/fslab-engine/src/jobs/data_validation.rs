@@ -12,9 +12,6 @@ const VERIFIED_BYTES: u64 = 4096;
 
 impl DataJob {
     /// Checks the job, independent of its engine.
-    ///
-    /// # Errors
-    /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
         self.validate_up_to(THREADS_MAX)
     }
@@ -47,13 +44,13 @@ impl DataJob {
         if is_outside(&self.file) {
             return Some("a path that leaves the root".to_owned());
         }
-        if self.file_bytes == 0 {
+        if self.file_size.bytes() == 0 {
             return Some("a file of 0 bytes".to_owned());
         }
-        if self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX {
+        if self.record.0 == 0 || self.record.0 > RECORD_BYTES_MAX {
             return Some(format!(
                 "records of {} bytes, not of 1 byte to 128 MiB",
-                self.record_bytes
+                self.record.0
             ));
         }
         if self.stdio.buffer_bytes as u64 > RECORD_BYTES_MAX {
@@ -62,7 +59,7 @@ impl DataJob {
                 self.stdio.buffer_bytes
             ));
         }
-        let end = self.offset_bytes.checked_add(self.file_bytes);
+        let end = self.offset.checked_add(self.file_size.bytes());
         if end.is_none_or(|end| end > 1 << 62) {
             return Some("an end beyond 4 EiB".to_owned());
         }
@@ -71,12 +68,12 @@ impl DataJob {
     }
 
     fn fault_in_combination(&self) -> Option<String> {
-        let whole_blocks = self.record_bytes.is_multiple_of(VERIFIED_BYTES)
-            && self.offset_bytes.is_multiple_of(VERIFIED_BYTES);
+        let whole_blocks = self.record.0.is_multiple_of(VERIFIED_BYTES)
+            && self.offset.is_multiple_of(VERIFIED_BYTES);
         if self.verify && !whole_blocks {
             return Some(format!(
                 "verification of records of {} bytes at {}, which are no full blocks of 4 KiB",
-                self.record_bytes, self.offset_bytes
+                self.record.0, self.offset
             ));
         }
         if self.verify && self.direction != Direction::Read {
@@ -94,12 +91,12 @@ impl DataJob {
             return Some("a sync after each update and another every so many writes".into());
         }
         if self.sharing == Sharing::Interleaved
-            && !self.file_bytes.is_multiple_of(self.record_bytes.max(1))
+            && !self.file_size.bytes().is_multiple_of(self.record.0.max(1))
         {
             return Some("records to deal out in turn, and the last is short".into());
         }
         if self.sharing != Sharing::Own
-            && self.file_bytes.div_ceil(self.record_bytes.max(1)) < u64::from(self.threads)
+            && self.file_size.bytes().div_ceil(self.record.0.max(1)) < u64::from(self.threads)
         {
             return Some("fewer records than threads that share them".into());
         }
@@ -131,13 +128,13 @@ impl DataJob {
     }
 
     fn fault_in_segments(&self) -> Option<String> {
-        let segment_bytes = self.segment_bytes?;
-        let whole = |bytes: u64| bytes.is_multiple_of(self.record_bytes.max(1));
-        if segment_bytes == 0 || !whole(segment_bytes) || !whole(self.offset_bytes) {
+        let segment_bytes = self.segment?.0;
+        let whole = |bytes: u64| bytes.is_multiple_of(self.record.0.max(1));
+        if segment_bytes == 0 || !whole(segment_bytes) || !whole(self.offset) {
             return Some(format!(
                 "segments of {segment_bytes} bytes and an offset of {}, which are no multiples of \
                  its record of {} bytes",
-                self.offset_bytes, self.record_bytes
+                self.offset, self.record.0
             ));
         }
         let count = self.end_bytes().div_ceil(segment_bytes);

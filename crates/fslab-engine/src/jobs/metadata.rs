@@ -1,77 +1,141 @@
 //! Jobs on names, attributes and small files.
 
 use super::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
+use std::path::PathBuf;
+
+use super::limits::{RECORD_BYTES_MAX, THREADS_MAX, TREE_FILES_MAX, TREE_LEVELS_MAX};
 use super::{FileSizes, Sharing, TreeShape, Workers};
 use crate::Content;
-use fslab_model::is_default;
+use fslab_model::{Bytes, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One operation on every file or directory of a tree.
-///
-/// Made by [`MetadataJob::new`], then modified.
-#[derive(Clone, Debug, PartialEq)]
+/// One operation on every file or directory of a tree. Its keys are the parameters of the job
+/// `files` in studies and plans.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct MetadataJob {
-    /// The operation.
+    /// The operation on every file.
     pub operation: MetadataOperation,
-    /// Further operations on each file, timed together with the first as one operation.
+    /// Further operations on each file, timed with the first as one, which is recorded as
+    /// `compound`.
+    #[serde(skip_serializing_if = "is_default")]
     pub then: Vec<MetadataOperation>,
-    /// The tree of files.
-    pub tree: TreeShape,
-    /// Naming of the files.
+    /// The root of the tree, below that of the file system.
+    pub directory: PathBuf,
+    /// Number of files.
+    #[schemars(range(min = 1, max = TREE_FILES_MAX))]
+    pub files: u64,
+    /// Files in each directory; 0 for all in one.
+    pub files_per_directory: u64,
+    /// Directories in each directory.
+    pub fan_out: u64,
+    /// Levels of directories.
+    #[schemars(range(max = TREE_LEVELS_MAX))]
+    pub depth: u32,
+    /// How files are named.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = NameStyle::Number))]
     pub name_style: NameStyle,
-    /// The names that are used.
+    /// By which names files are used.
     pub names: Names,
-    /// Order of the files.
+    /// The order of files.
     pub order: Order,
-    /// Lengths of the files, for operations that write, read or allocate them.
-    pub file_bytes: FileSizes,
-    /// Record length of writes and reads; at most 128 MiB.
-    pub record_bytes: u64,
-    /// Length for [`MetadataOperation::Truncate`].
-    pub truncated_bytes: u64,
-    /// Calls that make the changes durable.
+    /// Bytes of each file: a size like "4KiB", a list of sizes, which are taken in turn, or a
+    /// distribution.
+    pub file_size: FileSizes,
+    /// Bytes per read(2) or write(2).
+    #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
+    pub record: Bytes,
+    /// Length after "truncate", in bytes.
+    pub truncated: Bytes,
+    /// Calls that make changes durable.
     pub sync: MetadataSync,
-    /// Compressibility and duplication of the data.
+    /// How far the data written can be compressed and deduplicated.
     pub content: Content,
-    /// How often the files' contents were replaced before; determines the data written or expected.
+    /// Generation of the content: another number gives other data.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     pub generation: u32,
-    /// Kind of files made by [`MetadataOperation::Create`].
+    /// What is created.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = FileKind::File))]
     pub kind: FileKind,
-    /// Compares data read with data written; by the digest, if there is one.
+    /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
     pub verify: bool,
-    /// Computes a digest of each file while reading it.
+    /// The digest of each file that is read. Default: none.
+    #[serde(skip_serializing_if = "is_default")]
     pub digest: Option<Digest>,
-    /// When the directories of created files are made.
+    /// When directories are made.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = DirectoryTiming::default()))]
     pub directories: DirectoryTiming,
-    /// Also removes the directories of unlinked files, and the base at the end. The time is part of
-    /// the job's, and recorded as `remove-directory`. In readdir order each directory is removed
+    /// With "unlink": remove the directories, too, and finally the base. The time is part of the
+    /// phase's, and recorded as `remove-directory`. In readdir order each directory is removed
     /// right after its files, else all after the last file, deepest first.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub remove_directories: bool,
-    /// Number of directories kept by [`MetadataOperation::Turnover`].
+    /// With "turnover": directories that exist at a time.
+    #[serde(skip_serializing_if = "is_default_kept")]
+    #[schemars(extend("default" = KEPT_DIRECTORIES))]
     pub kept_directories: u64,
-    /// Number of threads or processes.
+    /// Threads, or processes.
+    #[schemars(range(min = 1, max = THREADS_MAX))]
     pub threads: u32,
-    /// Threads or processes.
+    /// Whether workers are threads of one process, or processes.
     pub workers: Workers,
-    /// `Own`: each thread has a range of files, so mostly separate directories. `Shared`: the files
-    /// of each directory are dealt out to all threads.
+    /// How threads share the files: "own" or "shared". With "own" each has its own directories, if
+    /// there are at least as many as threads.
     pub sharing: Sharing,
-    /// Each worker has a separate tree, in `p0`, `p1` and so on below the base.
+    /// Each thread or process has its own tree of `files` files, in `p0`, `p1`, ...
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub base_per_worker: bool,
-    /// System calls have the absolute path of a file, as in mdtest; otherwise one relative to the
-    /// open base.
+    /// Use absolute paths, as mdtest does; otherwise paths relative to the open directory, which
+    /// take the kernel less time.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub absolute_paths: bool,
-    /// After so many nanoseconds each thread waits for the others, and then works until it has done
-    /// as many files as the fastest. Later jobs on the tree use what is there.
+    /// After this time each thread waits for the others, and then works until it has done as many
+    /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the directory
+    /// use what is there. `files` is the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub stonewall_ns: Option<u64>,
-    /// In a load of several ranks, each works on the files of the rank that is so many after it.
+    /// In a load of several ranks, work on the files of the rank that is so many after this one.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
     pub rank_shift: u32,
 }
 
+/// Default of the directories that a turnover keeps.
+const KEPT_DIRECTORIES: u64 = 4;
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+fn is_default_kept(value: &u64) -> bool {
+    *value == KEPT_DIRECTORIES
+}
+
 /// Operation on each file or directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum MetadataOperation {
     /// mkdir(2) of every directory below the base.
     Mkdir,
@@ -103,8 +167,10 @@ pub enum MetadataOperation {
     /// utimensat(2) to the current time.
     Utimens,
     /// setxattr(2) of a 32-byte value.
+    #[strum(serialize = "setxattr")]
     SetXattr,
     /// getxattr(2) of the value set.
+    #[strum(serialize = "getxattr")]
     GetXattr,
     /// truncate(2).
     Truncate,
@@ -177,7 +243,6 @@ pub struct MetadataSync {
 /// The items that an operation works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Items {
-    /// All files.
     Files,
     /// Each directory below the base.
     Directories,
@@ -202,63 +267,11 @@ impl Names {
 }
 
 impl MetadataOperation {
-    /// All operations.
-    pub const ALL: &[Self] = &[
-        Self::Mkdir,
-        Self::Create,
-        Self::Replace,
-        Self::Open,
-        Self::Stat,
-        Self::Read,
-        Self::List,
-        Self::Rename,
-        Self::Link,
-        Self::Symlink,
-        Self::Readlink,
-        Self::Chmod,
-        Self::Chown,
-        Self::Utimens,
-        Self::SetXattr,
-        Self::GetXattr,
-        Self::Truncate,
-        Self::Fallocate,
-        Self::FsyncFile,
-        Self::FsyncDirectory,
-        Self::Unlink,
-        Self::Rmdir,
-        Self::Turnover,
-        Self::RemoveAll,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Name of its latencies in results.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mkdir => "mkdir",
-            Self::Create => "create",
-            Self::Replace => "replace",
-            Self::Open => "open",
-            Self::Stat => "stat",
-            Self::Read => "read",
-            Self::List => "list",
-            Self::Rename => "rename",
-            Self::Link => "link",
-            Self::Symlink => "symlink",
-            Self::Readlink => "readlink",
-            Self::Chmod => "chmod",
-            Self::Chown => "chown",
-            Self::Utimens => "utimens",
-            Self::SetXattr => "setxattr",
-            Self::GetXattr => "getxattr",
-            Self::Truncate => "truncate",
-            Self::Fallocate => "fallocate",
-            Self::FsyncFile => "fsync-file",
-            Self::FsyncDirectory => "fsync-directory",
-            Self::Unlink => "unlink",
-            Self::Rmdir => "rmdir",
-            Self::Turnover => "turnover",
-            Self::RemoveAll => "remove-all",
-        }
+        self.into()
     }
 
     pub(crate) fn items(self) -> Items {
@@ -316,21 +329,46 @@ impl MetadataOperation {
     }
 }
 
+impl Default for MetadataJob {
+    /// Creates 1000 empty files.
+    fn default() -> Self {
+        Self::new(
+            MetadataOperation::Create,
+            TreeShape::flat("files", 1000, 200),
+        )
+    }
+}
+
 impl MetadataJob {
+    /// The shape of the tree.
+    #[inline]
+    pub(crate) fn tree(&self) -> TreeShape<'_> {
+        TreeShape {
+            base: &self.directory,
+            files: self.files,
+            files_per_directory: self.files_per_directory,
+            fan_out: self.fan_out,
+            depth: self.depth,
+        }
+    }
+
     /// `operation` on every file or directory of `tree` by number, with one thread; files are
     /// empty, and nothing is synced.
-    #[must_use]
-    pub fn new(operation: MetadataOperation, tree: TreeShape) -> Self {
+    pub fn new(operation: MetadataOperation, tree: TreeShape<'_>) -> Self {
         Self {
             operation,
             then: Vec::new(),
-            tree,
+            directory: tree.base.to_owned(),
+            files: tree.files,
+            files_per_directory: tree.files_per_directory,
+            fan_out: tree.fan_out,
+            depth: tree.depth,
             name_style: NameStyle::default(),
             names: Names::Files,
             order: Order::Sequential,
-            file_bytes: FileSizes::Fixed(0),
-            record_bytes: 1 << 20,
-            truncated_bytes: 0,
+            file_size: FileSizes::Fixed(0),
+            record: Bytes::mib(1),
+            truncated: Bytes(0),
             sync: MetadataSync::default(),
             content: Content::default(),
             generation: 0,
@@ -339,7 +377,7 @@ impl MetadataJob {
             digest: None,
             directories: DirectoryTiming::default(),
             remove_directories: false,
-            kept_directories: 4,
+            kept_directories: KEPT_DIRECTORIES,
             threads: 1,
             workers: Workers::Threads,
             sharing: Sharing::Own,
@@ -352,13 +390,10 @@ impl MetadataJob {
 
     /// The job of so many ranks: with all their threads, and as many files for each rank.
     pub(crate) fn of_ranks(&self, ranks: u32) -> Self {
-        let mut tree = self.tree.clone();
-        if !self.base_per_worker {
-            tree.files = tree.files.saturating_mul(ranks.into());
-        }
+        let factor = if self.base_per_worker { 1 } else { ranks };
         Self {
             threads: self.threads.saturating_mul(ranks),
-            tree,
+            files: self.files.saturating_mul(factor.into()),
             ..self.clone()
         }
     }
@@ -388,7 +423,7 @@ impl MetadataJob {
 
     /// True if its figures include bytes.
     pub(crate) fn moves_data(&self) -> bool {
-        (self.operation.creates() || self.reads_data()) && self.file_bytes.longest() > 0
+        (self.operation.creates() || self.reads_data()) && self.file_size.longest() > 0
     }
 
     /// Number of threads that share a tree.
@@ -408,6 +443,6 @@ impl MetadataJob {
     /// True if no two threads use the same directory.
     pub(crate) fn directories_are_own(&self) -> bool {
         let threads = self.threads_of_a_tree();
-        threads == 1 || self.sharing == Sharing::Own && self.tree.leaves() >= u64::from(threads)
+        threads == 1 || self.sharing == Sharing::Own && self.tree().leaves() >= u64::from(threads)
     }
 }

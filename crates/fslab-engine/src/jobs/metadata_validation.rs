@@ -9,9 +9,6 @@ use crate::EngineError;
 
 impl MetadataJob {
     /// Checks the job, independent of its engine.
-    ///
-    /// # Errors
-    /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
         self.validate_up_to(THREADS_MAX)
     }
@@ -23,8 +20,8 @@ impl MetadataJob {
 
     fn validate_up_to(&self, threads_max: u32) -> Result<(), EngineError> {
         // In order: combinations are not computed for an unbounded tree.
-        let fault = (self.tree.fault())
-            .or_else(|| self.file_bytes.fault())
+        let fault = (self.tree().fault())
+            .or_else(|| self.file_size.fault())
             .or_else(|| self.content.fault())
             .or_else(|| self.fault_in_numbers(threads_max))
             .or_else(|| self.fault_in_combination());
@@ -33,14 +30,14 @@ impl MetadataJob {
             Some(fault) => Err(EngineError::bad_input(format!(
                 "the job '{}' on {} has {fault}",
                 self.operation.as_str(),
-                self.tree.base.display()
+                self.directory.display()
             ))),
         }
     }
 
     fn fault_in_numbers(&self, threads_max: u32) -> Option<String> {
-        if self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX {
-            return Some(format!("records of {} bytes", self.record_bytes));
+        if self.record.0 == 0 || self.record.0 > RECORD_BYTES_MAX {
+            return Some(format!("records of {} bytes", self.record.0));
         }
         (!(1..=threads_max).contains(&self.threads))
             .then(|| format!("{} threads, not 1 to {threads_max}", self.threads))
@@ -57,7 +54,7 @@ impl MetadataJob {
         {
             return Some("readdir order, which only operations on existing files have".into());
         }
-        if of_directories && self.threads_of_a_tree() > 1 && self.tree.levels() > 1 {
+        if of_directories && self.threads_of_a_tree() > 1 && self.tree().levels() > 1 {
             return Some("several threads on directories within directories".into());
         }
         if self.order == Order::Readdir
@@ -66,7 +63,7 @@ impl MetadataJob {
         {
             return Some("readdir order in directories that threads share and change".into());
         }
-        if operation == MetadataOperation::Fallocate && self.file_bytes.longest() == 0 {
+        if operation == MetadataOperation::Fallocate && self.file_size.longest() == 0 {
             return Some("nothing to reserve: its files have 0 bytes".into());
         }
         self.fault_in_names()
@@ -88,8 +85,8 @@ impl MetadataJob {
             if self.names != Names::Files || operation.gives_a_name() {
                 return Some("names of links or renamed files, which random names lack".into());
             }
-            if self.tree.files > STYLED_FILES_MAX {
-                return Some(format!("{} files in names of 7 digits", self.tree.files));
+            if self.files > STYLED_FILES_MAX {
+                return Some(format!("{} files in names of 7 digits", self.files));
             }
         }
         if self.kind != FileKind::File {
@@ -109,7 +106,7 @@ impl MetadataJob {
         if !self.verify {
             return None;
         }
-        let blocks = self.digest.is_some() || self.record_bytes.is_multiple_of(4096);
+        let blocks = self.digest.is_some() || self.record.0.is_multiple_of(4096);
         (!reads || !blocks)
             .then(|| "verification of operations other than reads of full 4 KiB blocks".into())
     }
@@ -165,7 +162,7 @@ impl MetadataJob {
                 Operation::Replace => self.order != Order::Random,
                 _ => false,
             };
-            if !in_order || self.tree.levels() > 1 || !self.directories_are_own() {
+            if !in_order || self.tree().levels() > 1 || !self.directories_are_own() {
                 return Some(
                     "directories made on demand, which needs files created in order in one level \
                      of directories that no threads share"
@@ -178,7 +175,7 @@ impl MetadataJob {
             return Some("directories to remove with their files, but no thread that may".into());
         }
         if operation == Operation::Turnover
-            && (self.threads > 1 || self.tree.levels() != 1 || self.kept_directories == 0)
+            && (self.threads > 1 || self.tree().levels() != 1 || self.kept_directories == 0)
         {
             return Some("a turnover without one level of directories and one thread".into());
         }

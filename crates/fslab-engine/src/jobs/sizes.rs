@@ -161,7 +161,6 @@ impl FileSizes {
 
     /// Total length of `files` files in bytes: exact if the sizes determine it, else an upper bound
     /// that one in ten thousand trees exceeds.
-    #[must_use]
     pub fn total_bytes(&self, files: u64) -> u64 {
         let longest = files.saturating_mul(self.longest());
         let (mean, spread) = match self {
@@ -195,7 +194,6 @@ impl FileSizes {
     }
 
     /// Length of the longest file in bytes.
-    #[must_use]
     pub fn longest(&self) -> u64 {
         match self {
             Self::Fixed(bytes) => *bytes,

@@ -8,16 +8,16 @@
 //!     base/d0001/f00000002          base/d0001/d0000/f00000002
 //! ```
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::data::is_outside;
 use super::limits::{TREE_FILES_MAX, TREE_LEVELS_MAX};
 
 /// The shape of a tree: files are in its deepest directories, filled in turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeShape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeShape<'a> {
     /// The directory of the tree, below the root; made if missing.
-    pub base: PathBuf,
+    pub base: &'a Path,
     /// Number of files.
     pub files: u64,
     /// Files per directory, except in the last; 0: all files are in the base.
@@ -35,11 +35,15 @@ pub(crate) struct DirectoryNumber {
     pub(crate) index: u64,
 }
 
-impl TreeShape {
+impl<'a> TreeShape<'a> {
     /// `files` files in directories of `files_per_directory` in `base`.
-    pub fn flat(base: impl Into<PathBuf>, files: u64, files_per_directory: u64) -> Self {
+    pub fn flat(
+        base: &'a (impl AsRef<Path> + ?Sized),
+        files: u64,
+        files_per_directory: u64,
+    ) -> Self {
         Self {
-            base: base.into(),
+            base: base.as_ref(),
             files,
             files_per_directory,
             fan_out: 0,
@@ -50,7 +54,7 @@ impl TreeShape {
     /// A full tree: `fan_out` directories per directory, `depth` levels of them, and
     /// `files_per_directory` files in each of the deepest. `None` on overflow.
     pub fn full(
-        base: impl Into<PathBuf>,
+        base: &'a (impl AsRef<Path> + ?Sized),
         fan_out: u64,
         depth: u32,
         files_per_directory: u64,
@@ -58,7 +62,7 @@ impl TreeShape {
         let leaves = fan_out.checked_pow(depth)?;
         let files = leaves.checked_mul(files_per_directory)?;
         Some(Self {
-            base: base.into(),
+            base: base.as_ref(),
             files,
             files_per_directory,
             fan_out,
@@ -67,7 +71,6 @@ impl TreeShape {
     }
 
     /// Number of directories below the base.
-    #[must_use]
     pub fn directories(&self) -> u64 {
         (1..=self.levels())
             .map(|level| self.directories_at(level))
@@ -135,7 +138,7 @@ impl TreeShape {
 
     /// Why the shape is invalid; `None` if it is valid.
     pub(crate) fn fault(&self) -> Option<String> {
-        if is_outside(&self.base) {
+        if is_outside(self.base) {
             return Some("a base that leaves the root".into());
         }
         if self.files == 0 {

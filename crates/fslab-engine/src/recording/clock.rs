@@ -23,7 +23,6 @@ pub(crate) trait Clock {
     fn thread_use(&self) -> Option<ResourceUse>;
 }
 
-/// CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MonotonicClock;
 
@@ -80,7 +79,6 @@ impl Clock for SyntheticClock {
 }
 
 /// Converts to the type of the model.
-#[must_use]
 pub fn cpu_use(used: ResourceUse) -> CpuUse {
     CpuUse {
         user_ns: used.user_ns,

@@ -6,7 +6,7 @@ use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, MetadataJob, MetadataOperation, OpenMode,
     TreeShape,
 };
-use fslab_model::FailureKind;
+use fslab_model::{Bytes, FailureKind};
 
 use crate::scene::{FILE_BYTES, KEEPING, count, scene};
 
@@ -132,7 +132,7 @@ fn offsets_and_odd_records_are_kept() {
     for engine in KEEPING {
         let scene = scene(*engine);
         let job = DataJob {
-            offset_bytes: 12_345,
+            offset: 12_345,
             access: Access::Reverse,
             ..DataJob::write("f", 10_000, 777)
         };
@@ -166,8 +166,8 @@ fn files_of_every_size_around_the_buffer_verify_and_a_changed_byte_is_found() {
 fn verify_files_of(record_bytes: u64, bytes: u64) {
     let scene = scene(EngineKind::Psync);
     let job = |operation| MetadataJob {
-        file_bytes: bytes.into(),
-        record_bytes,
+        file_size: bytes.into(),
+        record: Bytes(record_bytes),
         ..MetadataJob::new(operation, TreeShape::flat("t", 3, 0))
     };
     let created = scene.done_names(&job(MetadataOperation::Create));

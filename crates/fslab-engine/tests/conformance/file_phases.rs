@@ -11,7 +11,7 @@ use fslab_engine::{
     Digest, DirectoryTiming, EngineKind, FileKind, FileSizes, MetadataJob, MetadataOperation,
     MetadataSync, NameStyle, Order, Refusal, Sharing, TreeShape, Workers,
 };
-use fslab_model::FailureKind;
+use fslab_model::{Bytes, FailureKind};
 
 use crate::scene::{count, scene};
 
@@ -35,8 +35,8 @@ fn everything_below(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-fn job(operation: MetadataOperation, tree: &TreeShape) -> MetadataJob {
-    MetadataJob::new(operation, tree.clone())
+fn job(operation: MetadataOperation, tree: &TreeShape<'_>) -> MetadataJob {
+    MetadataJob::new(operation, *tree)
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn several_calls_on_each_file_are_one_operation_with_the_directories_in_it() {
     let tree = TreeShape::flat("t", 50, 20);
     let write = MetadataJob {
         then: vec![Operation::Chown, Operation::Chmod],
-        file_bytes: 1000.into(),
+        file_size: 1000.into(),
         directories: DirectoryTiming::InTime,
         ..job(Operation::Create, &tree)
     };
@@ -131,8 +131,8 @@ fn replaced_files_are_new_ones_with_new_contents_in_existing_directories() {
     let scene = scene(EngineKind::Psync);
     let tree = TreeShape::flat("t", 45, 20);
     let sized = |operation| MetadataJob {
-        file_bytes: 5000.into(),
-        record_bytes: 8192,
+        file_size: 5000.into(),
+        record: Bytes(8192),
         ..job(operation, &tree)
     };
     scene.done_names(&sized(Operation::Create));
@@ -185,8 +185,8 @@ fn every_process_has_a_separate_tree_in_every_order() {
             threads: 3,
             workers,
             order,
-            file_bytes: FileSizes::Uniform { min: 1, max: 5000 },
-            record_bytes: 8192,
+            file_size: FileSizes::Uniform { min: 1, max: 5000 },
+            record: Bytes(8192),
             ..job(operation, &tree)
         };
         let created = scene.done_names(&own(Operation::Create, Order::Sequential));
@@ -231,7 +231,7 @@ fn links_are_created_to_the_first_file_and_lead_to_it_from_any_directory() {
         };
         let made = scene.done_names(&MetadataJob {
             kind,
-            file_bytes: 100.into(),
+            file_size: 100.into(),
             sync: MetadataSync {
                 fsync_file: true,
                 fsync_directory: true,
@@ -315,8 +315,8 @@ fn a_digest_reveals_changed_data_in_files_of_any_length() {
     let tree = TreeShape::flat("t", 7, 0);
     let sizes = FileSizes::Series(vec![100_000, 4096, 0, 65_536]);
     let sized = |operation| MetadataJob {
-        file_bytes: sizes.clone(),
-        record_bytes: 8192,
+        file_size: sizes.clone(),
+        record: Bytes(8192),
         ..job(operation, &tree)
     };
     let created = scene.done_names(&sized(Operation::Create));
@@ -356,7 +356,7 @@ fn a_turnover_keeps_so_many_directories_and_removes_the_oldest_first() {
         let scene = scene(EngineKind::Psync);
         let tree = TreeShape::flat("t", 7 * 3, 3);
         let measured = scene.done_names(&MetadataJob {
-            file_bytes: FileSizes::Series(vec![3000, 2000, 1000]),
+            file_size: FileSizes::Series(vec![3000, 2000, 1000]),
             kept_directories: 4,
             order,
             ..job(Operation::Turnover, &tree)
@@ -387,7 +387,7 @@ fn a_failed_turnover_reports_its_round() {
 
 #[test]
 fn everything_is_removed_except_lost_and_found_and_targets_of_links() {
-    let outside = tempfile::tempdir().expect("a folder");
+    let outside = tempfile::tempdir().expect("a directory");
     fs::write(outside.path().join("kept"), "x").expect("writes");
     let scene = scene(EngineKind::Psync);
     let root = scene.folder.path();

@@ -8,11 +8,11 @@ use fslab_engine::{
     EngineKind, FileSizes, MetadataJob, MetadataOperation, MetadataSync, Names, Order, RunContext,
     Sharing, TreeShape, run_metadata,
 };
-use fslab_model::FailureKind;
+use fslab_model::{Bytes, FailureKind};
 
 use crate::scene::{count, scene};
 
-fn tree() -> TreeShape {
+fn tree() -> TreeShape<'static> {
     TreeShape::flat("t", 110, 20)
 }
 
@@ -46,7 +46,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
         let files = tree.files;
         let job = |operation, order| MetadataJob {
             order,
-            ..MetadataJob::new(operation, tree.clone())
+            ..MetadataJob::new(operation, tree)
         };
         let made = scene.done_names(&job(Operation::Mkdir, Order::Random));
         assert_eq!(made.operations, tree.directories());
@@ -100,7 +100,7 @@ fn files_have_the_requested_sizes_and_contents() {
         max: 50_000,
     };
     let create = MetadataJob {
-        file_bytes: sizes.clone(),
+        file_size: sizes.clone(),
         ..MetadataJob::new(MetadataOperation::Create, tree())
     };
     let created = scene.done_names(&create);
@@ -114,7 +114,7 @@ fn files_have_the_requested_sizes_and_contents() {
         .sum();
     assert_eq!(created.bytes, Some(on_disk));
     let read = MetadataJob {
-        file_bytes: sizes,
+        file_size: sizes,
         verify: true,
         order: Order::Random,
         ..MetadataJob::new(MetadataOperation::Read, tree())
@@ -147,7 +147,7 @@ fn links_and_renamed_files_are_found_by_their_names() {
     let scene = scene(EngineKind::Psync);
     let job = |operation| MetadataJob::new(operation, tree());
     scene.done_names(&MetadataJob {
-        file_bytes: 10.into(),
+        file_size: 10.into(),
         ..job(Operation::Create)
     });
     for operation in [
@@ -198,12 +198,12 @@ fn attributes_lengths_and_reservations_are_set_or_refused_by_name() {
     use MetadataOperation as Operation;
     let scene = scene(EngineKind::Psync);
     let job = |operation| MetadataJob {
-        file_bytes: 8192.into(),
+        file_size: 8192.into(),
         ..MetadataJob::new(operation, tree())
     };
     scene.done_names(&job(Operation::Create));
     let truncate = MetadataJob {
-        truncated_bytes: 100,
+        truncated: Bytes(100),
         ..job(Operation::Truncate)
     };
     scene.done_names(&truncate);
@@ -242,7 +242,7 @@ fn durable_creation_records_its_syncs_separately() {
     };
     let job = MetadataJob {
         sync,
-        file_bytes: 100.into(),
+        file_size: 100.into(),
         ..MetadataJob::new(MetadataOperation::Create, TreeShape::flat("t", 12, 5))
     };
     let measured = scene.done_names(&job);
@@ -313,7 +313,7 @@ fn the_null_engine_does_every_operation_in_every_order_the_same_way_twice() {
             let context = RunContext::new(EngineKind::Null, "/nonexistent", 7);
             let job = MetadataJob {
                 order,
-                file_bytes: 5_000.into(),
+                file_size: 5_000.into(),
                 ..MetadataJob::new(*operation, tree())
             };
             match (run_metadata(&context, &job), run_metadata(&context, &job)) {

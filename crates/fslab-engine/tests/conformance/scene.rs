@@ -1,4 +1,4 @@
-//! A folder and an engine, in which jobs run.
+//! A directory and an engine, in which jobs run.
 
 use std::error::Error;
 use std::fs;
@@ -21,7 +21,7 @@ pub(crate) const ALL: &[EngineKind] = EngineKind::ALL;
 /// File length of most tests: no multiple of the block size.
 pub(crate) const FILE_BYTES: u64 = 1_000_000;
 
-/// A temporary folder and an engine.
+/// A temporary directory and an engine.
 pub(crate) struct Scene {
     pub(crate) folder: TempDir,
     pub(crate) context: RunContext,
@@ -29,7 +29,7 @@ pub(crate) struct Scene {
 
 /// A new scene for `engine`.
 pub(crate) fn scene(engine: EngineKind) -> Scene {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let context = RunContext::new(engine, folder.path(), 42);
     Scene { folder, context }
 }

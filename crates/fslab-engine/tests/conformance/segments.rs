@@ -5,7 +5,7 @@ use std::fs;
 use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, OpenMode, Sharing, SyncCall, SyncPolicy,
 };
-use fslab_model::FailureKind;
+use fslab_model::{Bytes, FailureKind};
 
 use crate::scene::{FILE_BYTES, KEEPING, Scene, count, scene};
 
@@ -18,7 +18,7 @@ fn cutting() -> impl Iterator<Item = EngineKind> {
 
 fn segmented(job: DataJob) -> DataJob {
     DataJob {
-        segment_bytes: Some(SEGMENT_BYTES),
+        segment: Some(Bytes(SEGMENT_BYTES)),
         ..job
     }
 }

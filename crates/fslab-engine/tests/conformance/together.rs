@@ -2,29 +2,28 @@
 
 use std::time::Duration;
 
-use fslab_engine::{
-    Amount, DataJob, EngineJob, EngineKind, SyncPolicy, Together, Workers, run_data_together,
-};
+use fslab_engine::{Amount, DataJob, EngineKind, SyncPolicy, Together, Workers, run_data_together};
 use fslab_model::FailureKind;
 
 use crate::scene::{FILE_BYTES, Scene, count, scene};
 
-fn reader_and_writer(reader: EngineKind, writer: EngineKind, workers: Workers) -> [EngineJob; 2] {
+fn reader_and_writer(reader: EngineKind, writer: EngineKind, workers: Workers) -> [DataJob; 2] {
     let read = DataJob {
+        engine: Some(reader),
         threads: 2,
         workers,
         ..DataJob::read("old", FILE_BYTES, 4096)
     };
     let write = DataJob {
+        engine: Some(writer),
         workers,
         sync: SyncPolicy::CLOSING_FSYNC,
         ..DataJob::write("new", FILE_BYTES, 8192)
     };
-    let job = |engine, job| EngineJob { engine, job };
-    [job(reader, read), job(writer, write)]
+    [read, write]
 }
 
-fn run(scene: &Scene, jobs: &[EngineJob]) -> Together {
+fn run(scene: &Scene, jobs: &[DataJob]) -> Together {
     run_data_together(&scene.context, jobs).expect("runs")
 }
 
@@ -70,8 +69,8 @@ fn jobs_overlap_in_time_and_the_last_one_ends_them() {
     old_files(&scene);
     let mut jobs = reader_and_writer(EngineKind::Psync, EngineKind::Psync, Workers::Threads);
     let long_ns = Duration::from_millis(40).as_nanos() as u64;
-    jobs[0].job.amount = Amount::TimeNs(long_ns);
-    jobs[1].job.amount = Amount::TimeNs(long_ns / 4);
+    jobs[0].amount = Amount::TimeNs(long_ns);
+    jobs[1].amount = Amount::TimeNs(long_ns / 4);
     let together = run(&scene, &jobs);
     let [read, write] = &*together.each else {
         panic!("two jobs")
@@ -88,7 +87,7 @@ fn the_failure_of_one_job_ends_the_other() {
     for workers in [Workers::Threads, Workers::Processes] {
         let scene = scene(EngineKind::Psync);
         let mut jobs = reader_and_writer(EngineKind::Psync, EngineKind::Psync, workers);
-        jobs[1].job.amount = Amount::Operations(u64::MAX);
+        jobs[1].amount = Amount::Operations(u64::MAX);
         let error = run_data_together(&scene.context, &jobs).expect_err("nothing to read");
         assert_eq!(error.errno(), Some(2), "{workers:?}: {error}");
     }
@@ -97,7 +96,7 @@ fn the_failure_of_one_job_ends_the_other() {
 #[test]
 fn jobs_that_cannot_run_together_are_refused() {
     let scene = scene(EngineKind::Psync);
-    let refusal = |jobs: &[EngineJob]| {
+    let refusal = |jobs: &[DataJob]| {
         let error = run_data_together(&scene.context, jobs).expect_err("makes no sense");
         assert_eq!(error.kind(), FailureKind::BadInput);
         error.to_string()
@@ -106,7 +105,7 @@ fn jobs_that_cannot_run_together_are_refused() {
     let null = reader_and_writer(EngineKind::Null, EngineKind::Psync, Workers::Threads);
     assert!(refusal(&null).contains("null engine"));
     let mut mixed = reader_and_writer(EngineKind::Psync, EngineKind::Psync, Workers::Threads);
-    mixed[1].job.workers = Workers::Processes;
+    mixed[1].workers = Workers::Processes;
     assert!(refusal(&mixed).contains("all have threads or all have processes"));
     assert!(!scene.folder.path().join("new").exists());
 }

@@ -95,7 +95,6 @@ impl Activity {
     ];
 
     /// It in words.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::Write => "sequential write of a new file",
@@ -131,7 +130,6 @@ impl Activity {
 
     /// The workload of fslab that does it: the one with fitting defaults, or the one with the
     /// settings for it.
-    #[must_use]
     pub fn workload(self) -> &'static str {
         match self {
             Self::Write => "write",

@@ -101,7 +101,6 @@ impl Conditions {
     }
 
     /// The conditions in words, in the order of [`Condition`].
-    #[must_use]
     pub fn in_words(&self) -> Vec<String> {
         let each = self.0.iter();
         each.map(|(condition, value)| format!("{} {value}", condition.title()))

@@ -28,7 +28,6 @@ impl PhaseContent {
 }
 
 /// What the phase `spec` of `plan` does: of another tool if its workload is named after one.
-#[must_use]
 pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
     match Format::of_workload(&spec.workload) {
         Some(Format::Bonnie) => bonnie::content(spec),

@@ -10,9 +10,7 @@ pub enum MeetError {
     Unknown {
         /// The mapping.
         map: String,
-        /// The run.
         run: String,
-        /// The name.
         phase: String,
         /// The run's phases.
         known: Vec<String>,
@@ -22,9 +20,7 @@ pub enum MeetError {
     Twice {
         /// The mapping.
         map: String,
-        /// The run.
         run: String,
-        /// The name.
         phase: String,
     },
     /// The two phases have no metric in common.
@@ -37,15 +33,14 @@ pub enum MeetError {
 
 impl MeetError {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown { run, known, .. } => {
                 Some(format!("the phases of {run} are {}", known.join(", ")))
             }
-            Self::Twice { .. } => Some("a phase meets one other".to_owned()),
+            Self::Twice { .. } => Some("a phase can be compared with only one other".to_owned()),
             Self::NoMetric { .. } => {
-                Some("`fslab show RUN --json` has what was measured".to_owned())
+                Some("see what was measured with `fslab show RUN --json`".to_owned())
             }
         }
     }

@@ -32,7 +32,7 @@ impl FromStr for PhaseMap {
                 text: text.to_owned(),
             }),
             _ => Err(format!(
-                "'{text}' is not THEIRS=OURS, like block-write=write"
+                "'{text}' is not THEIRS=OURS, for example block-write=write"
             )),
         }
     }
@@ -338,11 +338,14 @@ impl<'r> Matching<'r> {
         };
         match (alike.first(), alike.iter().find(fits)) {
             (None, _) => "no phase of the other run does the same".to_owned(),
-            (Some(_), None) => "the other run does the same with another file size, record size \
-                                or number of threads"
+            (Some(_), None) => "the other run does the same with a different file size, record \
+                                size or number of threads"
                 .to_owned(),
             (Some(_), Some(taken)) => {
-                format!("{} does the same, and meets another phase", taken.name())
+                format!(
+                    "{} does the same, but is compared with another phase",
+                    taken.name()
+                )
             }
         }
     }

@@ -13,7 +13,6 @@ use crate::Format;
 /// Two sides of a comparison.
 #[derive(Clone, Debug)]
 pub struct Meet {
-    /// The base.
     pub base: Vec<RunRecord>,
     /// The new runs.
     pub new: Vec<RunRecord>,
@@ -159,7 +158,6 @@ fn defined_otherwise<'r>(
 
 /// The run as it is compared with those of other tools: the directions of a job of fio are one
 /// phase.
-#[must_use]
 pub fn as_compared(run: &RunRecord) -> RunRecord {
     comparable(run, true, &[])
 }

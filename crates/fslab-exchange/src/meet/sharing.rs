@@ -12,7 +12,6 @@ pub(super) enum Sharing {
 }
 
 impl Sharing {
-    /// It in words.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Own => "a file each",

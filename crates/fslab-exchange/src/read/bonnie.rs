@@ -63,9 +63,9 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         let is_old = text.lines().any(|line| line.starts_with(CSV_190));
         let hint = match is_old {
             true => HINT_190,
-            false => "bonnie++ writes its CSV to standard output, behind its tables",
+            false => "bonnie++ writes its CSV to standard output, after its tables",
         };
-        return Err(Fault::no_figure("there is no line of CSV that is known in it").hint(hint));
+        return Err(Fault::no_figure("it contains no known line of CSV").hint(hint));
     }
     if others > 0 {
         reading.notes.push(format!(
@@ -163,8 +163,7 @@ impl<'t> Line<'t> {
                 found: columns.fields + commas,
                 wanted: wanted(),
             };
-            let hint = "two lines may stand in one; where a machine's name holds a comma, nothing \
-                        else may be amiss";
+            let hint = "two lines may have been joined, or the machine's name may contain a comma";
             return Err(Fault::new(format!("line {number}"), kind).hint(hint));
         }
         Ok(line)
@@ -414,7 +413,7 @@ impl<'t> Line<'t> {
             "ns" => Some(1.0),
             _ => None,
         };
-        let wanted = "a latency like 4126us, 116ms or 3s";
+        let wanted = "a latency, for example 4126us, 116ms or 3s";
         let wrong = || Fault::value(self.place(field, name), text, wanted);
         let ns = number(digits)
             .zip(factor)
@@ -477,12 +476,12 @@ mod tests {
         let short = line_19x(&[]).rsplit_once(',').expect("fields").0.to_owned();
         let shown = fault(&short).to_string();
         assert!(
-            shown.starts_with("line 1: 47 fields, and not the 48"),
+            shown.starts_with("line 1: 47 fields instead of the 48"),
             "{shown}"
         );
         let old = line(26, &[(0, "box"), (1, "300M")]);
         let shown = fault(&old).to_string();
-        assert!(shown.contains("26 fields, and not the 27"), "{shown}");
+        assert!(shown.contains("26 fields instead of the 27"), "{shown}");
     }
 
     /// A comma in the name shifted every figure by a column, or hid the line.

@@ -85,7 +85,7 @@ pub(super) const COLUMNS_19X: Columns = Columns {
 /// The beginning of a line of bonnie++ 1.90, which is not supported.
 pub(crate) const CSV_190: &str = "2,1.90";
 pub(crate) const HINT_190: &str =
-    "this is the CSV of bonnie++ 1.90; read is that of 1.00 to 1.04 and of 1.91 to 2.00";
+    "this is the CSV of bonnie++ 1.90; fslab reads the CSV of 1.00 to 1.04 and of 1.91 to 2.00";
 /// The format of 46 fields.
 pub(super) const VERSION_191: &str = "1.91";
 /// With file tests only, 1.91 writes the format number of 1.90.

@@ -68,9 +68,6 @@ impl Counts {
 
 /// Sets the kind and headline of each phase, over all trials. Notes phases without a figure to
 /// compare.
-///
-/// # Errors
-/// If no phase has such a figure.
 pub(crate) fn known_by(
     trials: &mut [Measured],
     named: &BTreeMap<String, (Headline, PhaseKind)>,
@@ -107,15 +104,15 @@ pub(crate) fn known_by(
     let note = |name: &&String| {
         let figures: Vec<&str> = found[*name].figures.keys().map(String::as_str).collect();
         format!(
-            "the phase '{name}' has no figure in which less or more is better, only {}: it is \
-             shown, and not compared",
+            "the phase '{name}' has only {}, for which neither less nor more is better: it is \
+             shown, but not compared",
             figures.join(", ")
         )
     };
     match without.first() {
         Some(first) if without.len() == measured && !has_steps => {
             let reason = format!(
-                "the phase '{first}' has only {}, of which neither less nor more is better",
+                "the phase '{first}' has only {}, for which neither less nor more is better",
                 found[*first]
                     .figures
                     .keys()
@@ -124,7 +121,7 @@ pub(crate) fn known_by(
                     .join(", ")
             );
             Err(Fault::no_figure(reason).hint(
-                "give a rate, a time or a latency of each phase: throughput, operation_rate, \
+                "add a rate, a time or a latency of each phase: throughput, operation_rate, \
                  elapsed, latency_p99",
             ))
         }

@@ -35,7 +35,7 @@ impl Place {
         };
         let swept = match (field("sweep"), field("point")) {
             (Some(phase), Some(text)) => {
-                let wanted = "a point such as file_size=65536B processes=2";
+                let wanted = "a point, for example file_size=65536B processes=2";
                 let wrong = || Fault::value(format!("line {line}, point"), text, wanted);
                 Some(Swept {
                     phase: phase.to_owned(),

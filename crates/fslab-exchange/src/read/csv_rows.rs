@@ -95,7 +95,7 @@ impl Table {
         };
         for (place, name) in names.iter().enumerate() {
             if table.names.insert(name.clone(), place).is_some() && !name.is_empty() {
-                let wanted = "a column that stands there once";
+                let wanted = "a column that occurs once";
                 return Err(Fault::value("the first line", name, wanted));
             }
         }
@@ -103,7 +103,7 @@ impl Table {
             if !table.names.contains_key(name) {
                 return Err(Fault::missing("the first line", name).hint(
                     "the columns are subject, phase, repeat, metric, value and unit; others are \
-                     passed over",
+                     ignored",
                 ));
             }
         }
@@ -251,14 +251,13 @@ fn refused(unknown: Unknown, (metric, unit): (&str, &str), line: u64) -> Fault {
             "a metric that is known",
         )
         .hint(format!(
-            "docs/figures.md names the metrics, such as throughput and \
-                         operation_rate{}",
+            "see docs/figures.md for the metrics, for example throughput and operation_rate{}",
             suggestion(nearest)
         )),
         Unknown::Unit { known } => {
             let wanted = format!("a unit of {metric}");
             Fault::value(format!("line {line}, unit"), unit, wanted)
-                .hint(format!("known are {known}"))
+                .hint(format!("known units are {known}"))
         }
     }
 }
@@ -356,7 +355,7 @@ mod tests {
             ("a,w,zero,throughput,1,B/s", "line 2, repeat: \"zero\""),
             ("a,w,0,troughput,1,B/s", "line 2, metric: \"troughput\""),
             ("a,w,0,throughput,1,furlongs", "line 2, unit: \"furlongs\""),
-            ("a,w,0,throughput,1", "line 2: 5 fields, and not the 6"),
+            ("a,w,0,throughput,1", "line 2: 5 fields instead of the 6"),
             (
                 "a,,0,throughput,1,B/s",
                 "line 2, phase: \"throughput of no phase\"",

@@ -72,11 +72,17 @@ impl Latency {
         };
         let mut percentiles = Vec::new();
         if let Some(object) = fields.object("percentile")? {
-            for (name, _) in object.iter() {
+            for (name, value) in object.iter() {
                 let percent: Option<f64> = name.parse().ok();
+                let wrong = || {
+                    let wanted = "the latency of a percentile from 0 to 100";
+                    Fault::value(object.path(name), value.to_string(), wanted)
+                };
+                let is_percent = |percent: &f64| (0.0..=100.0).contains(percent);
+                let percent = percent.filter(is_percent).ok_or_else(wrong)?;
                 let ns = object.number(name)?.unwrap_or_default() * unit;
                 // Versions below 2 fill their lists with "0.00": 0.
-                if let Some(percent) = percent.filter(|percent| *percent > 0.0) {
+                if percent > 0.0 {
                     percentiles.push((percent, ns));
                 }
             }

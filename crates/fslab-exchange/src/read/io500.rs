@@ -10,7 +10,7 @@ use crate::reading::{Measured, Reading};
 
 /// What to give instead of another file of IO500.
 pub(super) const HINT: &str =
-    "give result.txt or result_summary.txt of an IO500 that ran to its end, and no configuration";
+    "import result.txt or result_summary.txt of a complete run of IO500, not its configuration";
 
 /// True for a line that only IO500 writes.
 pub(crate) fn is_mark(line: &str) -> bool {

@@ -14,7 +14,7 @@ const PHASES: [&str; 5] = ["[ior-", "[mdtest-", "[find", "[mdworkbench-", "[SCOR
 const RUN_FACTS: [(&str, &str); 3] = [
     ("mode", "io500 mode"),
     ("config-hash", "io500 config hash"),
-    ("result-dir", "io500 folder"),
+    ("result-dir", "io500 directory"),
 ];
 /// Reasons that are kept of a phase, and of a run.
 const REASONS_MAX: usize = 8;
@@ -24,7 +24,6 @@ pub(super) fn is_mark(line: &str) -> bool {
     is_section && PHASES.iter().any(|start| line.starts_with(start))
 }
 
-/// One section.
 #[derive(Default)]
 struct Section<'t> {
     line: usize,
@@ -162,7 +161,7 @@ fn phase(execution: &mut Execution, section: &Section, tasks: Option<u64>) -> Re
         return Err(Fault::value(
             place,
             section.name,
-            "a section that stands there once",
+            "a section that occurs once",
         ));
     }
     phases.push(record);

@@ -13,7 +13,10 @@ use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
 /// What a row of results is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Access {
     Write,
     Read,
@@ -21,18 +24,17 @@ pub(super) enum Access {
 }
 
 impl Access {
-    pub(super) const ALL: [Self; 3] = [Self::Write, Self::Read, Self::Remove];
+    pub(super) const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Read => "read",
-            Self::Remove => "remove",
-        }
+        self.into()
     }
 
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|access| access.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|access| access.name() == name)
     }
 }
 
@@ -96,8 +98,8 @@ impl Execution {
     /// What remains uncertain.
     pub(super) fn note(&self) -> Option<String> {
         (!self.has_end).then(|| {
-            "its end is not marked, as in the outputs of IOR that IO500 keeps: tests that were cut \
-             off behind the last result are not missed"
+            "its end is not marked, as in the outputs of IOR that IO500 keeps: tests cut off after \
+             the last result would not be noticed"
                 .to_owned()
         })
     }
@@ -124,7 +126,7 @@ impl Execution {
                 let phases = trials.entry((subject, repeat)).or_default();
                 let phase = test.phase(row, is_single);
                 if phases.iter().any(|known| known.name == phase.name) {
-                    let wanted = "a repeat that stands there once";
+                    let wanted = "a repeat that occurs once";
                     let found = format!("repeat {repeat} of {}", phase.name);
                     return Err(Fault::value(&*test.place, found, wanted));
                 }

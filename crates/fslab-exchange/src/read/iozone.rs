@@ -27,7 +27,6 @@ const KIB: f64 = 1024.0;
 pub(crate) struct Test {
     /// The phase's name in studies.
     pub(crate) phase: &'static str,
-    /// Its kind.
     pub(crate) kind: PhaseKind,
     /// The title of its report, without its last word.
     pub(crate) report: &'static str,
@@ -315,7 +314,7 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
     facts.insert("iozone".into(), tool.clone());
     if !reading.tool.is_empty() && reading.tool != tool {
         reading.notes.push(format!(
-            "outputs of {} and {tool} stand in one file",
+            "outputs of {} and {tool} are in one file",
             reading.tool
         ));
     }

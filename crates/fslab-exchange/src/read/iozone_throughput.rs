@@ -244,7 +244,7 @@ fn report(lines: &[(usize, &str)], parameters: &mut Parameters) -> Result<Vec<Se
         let values: Vec<&str> = values.split_whitespace().collect();
         let [text] = values.as_slice() else {
             let found = format!("{} rates", values.len());
-            let hint = "give the complete output of Iozone, which has the processes of each";
+            let hint = "import the complete output of Iozone, which has the processes of each";
             return Err(Fault::value(place, found, "one rate").hint(hint));
         };
         let rate = number(text).ok_or_else(|| Fault::value(place, *text, "a rate"))?;

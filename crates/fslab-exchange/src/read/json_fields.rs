@@ -55,7 +55,7 @@ impl<'d> Fields<'d> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(Fault::value(self.path(name), other.to_string(), "a text")),
+            Some(other) => Err(Fault::value(self.path(name), other.to_string(), "a string")),
         }
     }
 

@@ -100,7 +100,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     if reading.trials.is_empty() {
         return Err(Fault::truncated(
             "",
-            "there is no summary behind mdtest's first lines",
+            "there is no summary after mdtest's first lines",
         ));
     }
     Ok(reading)

@@ -10,8 +10,9 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error))?;
     if value.is_array() {
         let wanted = "a run";
-        return Err(Fault::value("", "a list", wanted)
-            .hint("`fslab export --format exact` leaves out what a run is; use --format json"));
+        return Err(Fault::value("", "a list", wanted).hint(
+            "`fslab export --format exact` leaves out what identifies a run; use --format json",
+        ));
     }
     let format = value["plan"]["format"].as_u64();
     if format.is_some_and(|format| format > u64::from(FORMAT_VERSION)) {
@@ -24,7 +25,7 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
         ));
     }
     if value.get("run").is_none() || value.get("trials").is_none() {
-        let hint = "known are the JSON of `fslab export` and that of fio";
+        let hint = "import the JSON of `fslab export` or of fio";
         return Err(Fault::missing("", "run, plan or trials").hint(hint));
     }
     let record: RunRecord = serde_json::from_str(text)
@@ -78,7 +79,7 @@ fn ensure_sense(record: &RunRecord) -> Result<(), Fault> {
             return Err(Fault::value(place, trial.subject.to_string(), wanted));
         }
         if !seen.insert(trial.trial) {
-            let wanted = "a trial that stands there once";
+            let wanted = "a trial that occurs once";
             return Err(Fault::value(place, trial.trial.to_string(), wanted));
         }
         for phase in &trial.phases {

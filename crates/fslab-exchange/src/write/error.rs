@@ -20,16 +20,16 @@ pub enum ExportError {
     #[error("cannot write the run as JSON")]
     Json(#[from] serde_json::Error),
     /// The run has nothing that fio's format can hold.
-    #[error("the layout of fio needs phases with a duration and a number of operations")]
+    #[error("fio's format needs phases with a duration and a number of operations")]
     Fio,
     /// The run has nothing that IOR could have run.
-    #[error("the form of IOR needs phases that write or read files, with bandwidth and duration")]
+    #[error("IOR's format needs phases that write or read files, with bandwidth and duration")]
     Ior,
     /// The run has nothing that mdtest could have run.
-    #[error("the form of mdtest needs phases on the names of files, with a rate of operations")]
+    #[error("mdtest's format needs phases on the names of files, with a rate of operations")]
     Mdtest,
     /// The run has no phase of IO500.
-    #[error("the form of IO500 needs phases with its names, as those of the study 'io500'")]
+    #[error("IO500's format needs phases with IO500's names, as in the study 'io500'")]
     Io500,
 }
 

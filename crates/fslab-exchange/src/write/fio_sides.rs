@@ -28,7 +28,7 @@ pub(super) struct Side {
 
 /// The directions of a phase; or why fio's form cannot hold it.
 pub(super) fn sides(phase: &PhaseRecord) -> Result<Vec<Side>, String> {
-    let without = |what: &str| format!("it has no {what}, which fio's form needs");
+    let without = |what: &str| format!("it has no {what}, which fio's format needs");
     let runtime_ns = phase.elapsed_ns.ok_or_else(|| without("duration"))?;
     let operations = phase
         .operations
@@ -72,7 +72,7 @@ fn mixed(phase: &PhaseRecord, operations: u64, runtime_ns: u64) -> Result<Vec<Si
     let counted: u64 = merged.values().map(LatencyHistogram::count).sum();
     let bytes = phase.bytes.unwrap_or_default();
     if counted == 0 || !bytes.is_multiple_of(counted) || counted != operations && bytes > 0 {
-        return Err("how much of it is reading, and how much writing, was not recorded".to_owned());
+        return Err("its shares of reading and writing were not recorded".to_owned());
     }
     let side = |(direction, histogram): (&'static str, LatencyHistogram)| Side {
         direction,

@@ -27,7 +27,7 @@ const TIMESTAMP: (usize, &str) = (2, "timestamp");
 /// Keys of `result.txt` that an import keeps as facts.
 const RUN_FACTS: [(&str, &str); 2] = [
     ("config-hash", "io500 config hash"),
-    ("result-dir", "io500 folder"),
+    ("result-dir", "io500 directory"),
 ];
 
 /// The run in the form of IO500's `result.txt`, and a list of what that form cannot hold.

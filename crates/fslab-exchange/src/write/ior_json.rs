@@ -116,7 +116,7 @@ fn repeat(run: &RunRecord, trial: &TrialRecord, phase: &PhaseRecord) -> Result<R
             .filter(|value| *value > 0.0)
     };
     let needed = |definition: &MetricDefinition, what: &str| {
-        figure(definition).ok_or_else(|| format!("it has no {what}, which IOR's form needs"))
+        figure(definition).ok_or_else(|| format!("it has no {what}, which IOR's format needs"))
     };
     let rounds = run.header.plan.rounds;
     let of_one = rounds.mounts.saturating_mul(rounds.iterations);

@@ -31,7 +31,7 @@ pub(super) struct Shape {
 
 /// Settings for which IOR has no option, with the value at which they do nothing.
 const WITHOUT_OPTION: [(&str, &str); 3] = [
-    ("offset", "it begins behind the start of the file"),
+    ("offset", "it begins after the start of the file"),
     ("ramp_up_ns", "it has a load before the measurement"),
     ("segment", "its file is divided into segments"),
 ];
@@ -89,7 +89,7 @@ fn of_fslab(plan: &Plan, parameters: &Parameters) -> Result<Shape, String> {
         Some(Activity::Read) => (false, false),
         Some(Activity::RandomRead) => (false, true),
         Some(other) => return Err(format!("IOR has no {}", other.title())),
-        None => return Err("IOR writes or reads the data of files, and does nothing else".into()),
+        None => return Err("IOR only writes or reads the data of files".into()),
     };
     ensure_plain(parameters)?;
     let random = match text("access") {
@@ -121,7 +121,7 @@ fn of_fslab(plan: &Plan, parameters: &Parameters) -> Result<Shape, String> {
         file / threads
     };
     if transfer == 0 || !of_task.is_multiple_of(transfer) {
-        return Err("its size is no multiple of its record".to_owned());
+        return Err("its size is not a multiple of its record".to_owned());
     }
     let (block, segments) = match sharing {
         "interleaved" => (transfer, of_task / transfer),
@@ -179,7 +179,7 @@ fn stonewall_s(parameters: &Parameters) -> Result<u64, String> {
         let is_full = seconds > 0 && ns.is_multiple_of(1_000_000_000);
         return match is_full {
             true => Ok(seconds),
-            false => Err("its stonewall is at no full second, as IOR's".to_owned()),
+            false => Err("its stonewall is not a full number of seconds, as IOR needs".to_owned()),
         };
     }
     let Some(amount) = data_amount(parameters) else {
@@ -190,7 +190,9 @@ fn stonewall_s(parameters: &Parameters) -> Result<u64, String> {
         .and_then(|time| time.strip_suffix('s'));
     let seconds = seconds.and_then(|seconds| seconds.parse().ok());
     seconds.filter(|seconds| *seconds > 0).ok_or_else(|| {
-        format!("IOR accesses each record once, or for a time in seconds, and this is of {amount}")
+        format!(
+            "IOR accesses each record once, or for a time in seconds, but this phase is of {amount}"
+        )
     })
 }
 

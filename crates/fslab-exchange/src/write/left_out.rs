@@ -17,7 +17,6 @@ pub(super) fn note(left_out: &mut Vec<String>, phase: &PhaseRecord, reason: &str
 
 /// The phases that the CSV of bonnie++ cannot hold, and how much of the CSV is empty; `None` if
 /// nothing is.
-#[must_use]
 pub fn bonnie_left_out(run: &RunRecord) -> Option<String> {
     let columns: Vec<&str> = bonnie::phase_names().collect();
     let [own, others] = split(run, |phase| columns.contains(&&*phase.name));
@@ -27,7 +26,6 @@ pub fn bonnie_left_out(run: &RunRecord) -> Option<String> {
 }
 
 /// The phases that Iozone's table and reports cannot hold.
-#[must_use]
 pub fn iozone_left_out(run: &RunRecord) -> Option<String> {
     let [_, others] = split(run, |phase| {
         let point = phase.swept.as_ref().map(|swept| &swept.point);

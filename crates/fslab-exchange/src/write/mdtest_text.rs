@@ -102,13 +102,13 @@ fn measured(run: &RunRecord, phase: &PhaseRecord) -> Result<Measured, String> {
             .find(|title| crate::reading::plain_name(title) == phase.name),
         false => title_of(content(&run.header.plan, &spec).activity)?,
     };
-    let title = title.ok_or("mdtest has no row of it")?;
+    let title = title.ok_or("mdtest has no row for it")?;
     let metrics = phase_metrics(phase);
     let rate = metrics
         .iter()
         .find(|metric| metric.definition.name == OPERATION_RATE.name);
     let rate = rate.map(|metric| metric.value).filter(|rate| *rate > 0.0);
-    let rate = rate.ok_or("it has no rate of operations, which mdtest's form needs")?;
+    let rate = rate.ok_or("it has no rate of operations, which mdtest's format needs")?;
     let parameters = complete(&spec);
     let number = |name: &str| parameters.get(name).and_then(Value::as_u64);
     let flag = |name: &str| parameters.get(name).and_then(Value::as_bool) == Some(true);
@@ -163,7 +163,7 @@ fn title_of(activity: Option<Activity>) -> Result<Option<&'static str>, String> 
         Some(Activity::OpenFiles | Activity::ReadFiles) => "File read",
         Some(Activity::Unlink) => "File removal",
         Some(other) => return Err(format!("mdtest has no {}", other.title())),
-        None => return Err("mdtest works on names, and has no such operation".to_owned()),
+        None => return Err("mdtest works only on names, and has no such operation".to_owned()),
     }))
 }
 

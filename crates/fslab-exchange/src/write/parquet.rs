@@ -15,7 +15,6 @@ use parquet::schema::parser::parse_message_type;
 /// Rows per row group.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// The type of a column.
 fn column_type(name: &str) -> &'static str {
     match name {
         "size_bytes" => "optional int64",
@@ -47,9 +46,6 @@ fn schema() -> String {
 }
 
 /// The run as a Parquet file: the rows of the long CSV.
-///
-/// # Errors
-/// [`ExportError`] if the library fails.
 pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

@@ -11,7 +11,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/
 /// Every output, by file name.
 pub(crate) fn names() -> Vec<String> {
     let entries = fs::read_dir(FOLDER)
-        .expect("the folder of outputs")
+        .expect("the directory of outputs")
         .flatten();
     let names = entries.map(|entry| entry.file_name().into_string().expect("a name of text"));
     let mut names: Vec<String> = names.filter(|name| name != "README.md").collect();

@@ -37,7 +37,6 @@ fn comments_and_prompts_around_an_output_change_no_figure() {
     }
 }
 
-/// A rate that bonnie++ does not give is not measured.
 #[test]
 fn a_rate_that_bonnie_does_not_give_is_not_measured() {
     let run = run_of(text("bonnie-2.00a.txt"));

@@ -202,5 +202,5 @@ fn what_is_scaled_down_too_short_or_missing_is_invalid() {
     assert!(is_marked);
     assert!(reasons[0].contains("Resulting score shouldn't be 0.0"));
     let none = io500_result(&run_of(text("mdtest-4.1.0.txt"))).expect_err("other names");
-    assert!(none.to_string().contains("needs phases with its names"));
+    assert!(none.to_string().contains("needs phases with IO500's names"));
 }

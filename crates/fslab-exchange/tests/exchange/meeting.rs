@@ -178,7 +178,11 @@ fn points_of_a_sweep_meet_only_at_the_same_sizes() {
         .left
         .iter()
         .find(|it| it.phase.study_phase == "write");
-    assert!(why.expect("left over").why.contains("another file size"));
+    assert!(
+        why.expect("left over")
+            .why
+            .contains("a different file size")
+    );
     // The same sweep from another tool, as far as the names tell.
     let mut other = sweep.clone();
     let venue = fslab_model::VenuePlan::Imported {

@@ -94,7 +94,7 @@ fn phases_of_fslab_that_ior_could_have_run_are_its_tests() {
     let (exported, left_out) = ior_json(&run).expect("tests");
     let expected = [
         "the phase 'random-part' is left out: IOR accesses each record once, or for a time in \
-         seconds, and this is of 62.5 MiB",
+         seconds, but this phase is of 62.5 MiB",
         "the phase 'mixed' is left out: IOR has no sequential reads and writes",
         "the phase 'uring' is left out: IOR has no engine like uring",
         "the phase 'own-create' is left out: IOR has no creation of files",
@@ -137,7 +137,7 @@ fn phases_of_fslab_that_ior_could_have_run_are_its_tests() {
     let only_names = run_of(text("mdtest-4.1.0.txt"));
     assert_eq!(
         ior_json(&only_names).expect_err("names").to_string(),
-        "the form of IOR needs phases that write or read files, with bandwidth and duration"
+        "IOR's format needs phases that write or read files, with bandwidth and duration"
     );
 }
 
@@ -250,7 +250,7 @@ fn a_phase_that_failed_or_has_no_duration_is_left_out_by_its_reason() {
     let (exported, left_out) = ior_json(&run).expect("tests");
     let expected = [
         "the phase 'file-each-write' is left out: it failed",
-        "the phase 'shared-read' is left out: it has no bandwidth, which IOR's form needs",
+        "the phase 'shared-read' is left out: it has no bandwidth, which IOR's format needs",
     ];
     assert_eq!(left_out[..2], expected);
     let again = run_of(exported);

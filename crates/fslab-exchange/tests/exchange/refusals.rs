@@ -16,7 +16,7 @@ fn what_is_empty_or_no_text_says_so() {
     let binary = refused(b"\x7fELF\x02\x01\0\0".to_vec());
     assert_eq!(
         binary.fault.to_string(),
-        "it is not text: the byte at offset 4 is in none"
+        "it is not text: the byte at offset 4 is invalid"
     );
     let foreign = refused("Dear Sir or Madam\n");
     assert_eq!(foreign.fault.kind, ImportErrorKind::Unrecognised);
@@ -50,7 +50,7 @@ fn repeats_that_measured_something_else_are_refused() {
     let sources = [source("a", text("bonnie-2.00a.txt")), source("b", other)];
     let error = read(&sources).expect_err("another size");
     let shown = error.fault.to_string();
-    let expected = "no repeat of the phase 'per-char-write': file_size is 629145600, and \
+    let expected = "not a repeat of the phase 'per-char-write': file_size is 629145600, but \
                     314572800 in an earlier one (a)";
     assert_eq!(shown, expected);
     assert!(
@@ -121,6 +121,20 @@ fn a_number_that_is_none_is_refused_in_every_format() {
             let is_named = shown.contains("line ") || shown.contains("job ");
             assert!(is_named && shown.contains(wrong), "{name}: {shown}");
         }
+    }
+}
+
+/// "1e309" was read as infinity, and its run could not be read again.
+#[test]
+fn a_percentile_that_is_none_is_refused() {
+    let sound = text("fio-3.33-grouped.json");
+    for wrong in ["1e309", "101.0", "-1.0", "p99"] {
+        let broken = sound.replacen("\"99.000000\" : ", &format!("\"{wrong}\" : "), 1);
+        let shown = refused(broken).fault.to_string();
+        assert!(
+            shown.contains(wrong) && shown.contains("0 to 100"),
+            "{shown}"
+        );
     }
 }
 
@@ -206,7 +220,7 @@ fn an_output_of_ior_that_lacks_a_result_is_refused_by_its_place() {
         "line 35, iter: \"1\" is not the iteration 0 of 'write'"
     );
     let short = whole.replace("0.022133   0", "0");
-    assert_eq!(shown(short), "line 35: 10 fields, and not 11");
+    assert_eq!(shown(short), "line 35: 10 fields instead of 11");
     let none = whole.replace("write     90.36", "write     nan  ");
     assert_eq!(
         shown(none),

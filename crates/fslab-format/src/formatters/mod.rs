@@ -1,4 +1,4 @@
-//! One file or folder per file system.
+//! One file or directory per file system.
 
 mod affs;
 mod bcachefs;

@@ -22,7 +22,7 @@ pub(crate) static HFS: FileSystem = FileSystem {
     name: "hfs",
     title: "HFS",
     history: "Apple shipped it in September 1985 with the Macintosh's first hard disk, in place \
-              of a flat file system that kept folders for show. Linux writes it; macOS stopped \
+              of a flat file system that kept directories for show. Linux writes it; macOS stopped \
               writing it with 10.6 and reading it with 10.15.",
     class: Class::ForeignUnsupported,
     driver: Driver::Kernel(KernelDriver {

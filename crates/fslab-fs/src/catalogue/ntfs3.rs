@@ -18,7 +18,7 @@ const MOUNT_KEYS: &[KeyRule] = &[
 
 pub(crate) static NTFS3: FileSystem = FileSystem {
     name: "ntfs3",
-    title: "NTFS (ntfs3)",
+    title: "NTFS3",
     history: "Microsoft wrote NTFS for Windows NT 3.1 of July 1993, with a journal, and \
               attributes of which a small file is one. Paragon Software gave the kernel this \
               driver, its first that writes NTFS in full, and it came with Linux 5.15 of October \

@@ -31,7 +31,7 @@ const PROPERTIES: &[KeyRule] = &[
     key("recordsize", OptionValue::Number),
     key("version", OptionValue::Number),
 ];
-/// Properties of the pool, except those that name a file or a folder.
+/// Properties of the pool, except those that name a file or a directory.
 const POOL_PROPERTIES: &[KeyRule] = &[
     key("ashift", OptionValue::Number),
     key("version", OptionValue::Number),
@@ -132,7 +132,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         "-o cachefile=none: the pool is not noted in /etc/zfs, and no other daemon would import \
          it. Formatting creates the pool and exports it, mounting imports it, unmounting exports \
          it.",
-        "-d FOLDER: the pool is looked for in a folder with a link to its device alone, not in \
+        "-d DIR: the pool is looked for in a directory with a link to its device alone, not in \
          all of /dev.",
     ],
 };

@@ -50,7 +50,7 @@ fn reference() -> String {
 
 fn networks() -> String {
     let mut text = String::from("\n## What is served over a network\n");
-    for entry in Protocol::ALL.map(network_file_system) {
+    for entry in Protocol::ALL.iter().copied().map(network_file_system) {
         for fact in entry.facts {
             let (protocol, title) = (entry.protocol, fact.title);
             writeln!(text, "- **{protocol}**, {title}: {}", fact.text).expect(TAKES_EVERYTHING);

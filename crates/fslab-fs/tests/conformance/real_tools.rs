@@ -25,7 +25,7 @@ struct Image {
 
 impl Image {
     fn of(size: Bytes) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         let path = folder.path().join("disk.img");
         let file = File::create(&path).expect("an image");
         file.set_len(size.0).expect("a sparse image");

@@ -7,13 +7,14 @@ use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, OpenMode, RunContext, SyncCall, SyncEvery,
     SyncPolicy, Workers, run_data,
 };
-use fslab_model::{Bytes, Need, PhaseKind, is_default};
+use fslab_model::{Bytes, Need, PhaseKind, Size, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::io::{kind_of, longest_file};
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside, is_true, parse_engine};
+use crate::parameters::{ensure_inside, is_true, parse_engine};
 
 /// Record of a workload without a default.
 const RECORD_DEFAULT: Bytes = Bytes::mib(1);
@@ -193,7 +194,7 @@ impl Job for DataParameters {
 
     fn data_files(&self, ranks: u32) -> Option<Vec<PathBuf>> {
         let job = DataJob {
-            file_bytes: self.file_size.bytes(),
+            file_size: self.file_size.clone(),
             ..self.job()
         };
         Some(job.of_ranks(ranks).files())
@@ -243,7 +244,7 @@ impl DataParameters {
             },
             open: self.open.unwrap_or(job.open),
             generation: self.generation,
-            segment_bytes: self.segment.map(|segment| segment.0),
+            segment: self.segment,
             positioned: self.positioned,
             sync: SyncPolicy {
                 every,
@@ -276,17 +277,6 @@ impl DataParameters {
     }
 }
 
-/// The kind of a phase with that direction.
-pub(crate) fn kind_of(direction: Direction) -> PhaseKind {
-    match direction {
-        Direction::Read => PhaseKind::Read,
-        Direction::Write => PhaseKind::Write,
-        Direction::Mix { .. } | Direction::Update | Direction::ReadUpdate { .. } => {
-            PhaseKind::Mixed
-        }
-    }
-}
-
 /// The size of a file in bytes, rounded down to a multiple of `record`.
 pub(crate) fn round_to_records(
     file_size: &Size,
@@ -301,11 +291,6 @@ pub(crate) fn round_to_records(
         ));
     }
     Ok(Size::Bytes(bytes - bytes % record.0))
-}
-
-/// The file size that a file of `bytes` needs, with or without segments.
-pub(crate) fn longest_file(bytes: u64, segment: Option<Bytes>) -> Need {
-    Need::FileBytes(Bytes(segment.map_or(bytes, |segment| bytes.min(segment.0))))
 }
 
 /// `context` with another engine, except that the null engine stays.

@@ -10,14 +10,14 @@ use fslab_engine::{
     Access, Amount, DataJob, Direction, OpenMode, RunContext, Sharing, SyncCall, SyncEvery,
     SyncPolicy, Workers, run_data,
 };
-use fslab_model::{Bytes, Need, PhaseKind};
+use fslab_model::{Bytes, Need, PhaseKind, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::data::round_to_records;
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside};
+use crate::parameters::ensure_inside;
 
 /// Reads and overwrites of records at random offsets of one large file, with an fsync every so many
 /// writes, as a virtual machine does on its disk.

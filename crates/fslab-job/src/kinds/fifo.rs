@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use fslab_engine::limits::RECORD_BYTES_MAX;
 use fslab_engine::{MetadataJob, MetadataOperation, Order, RunContext, TreeShape, run_metadata};
-use fslab_model::{Bytes, Need, definitions};
+use fslab_model::{Bytes, Need, Size, definitions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::size_series::{halving_sizes, resolve_sizes, series};
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside, sized_footprint};
+use crate::parameters::{ensure_inside, sized_footprint};
 
 /// Fills directories with a set of files each; then each round removes the oldest directory and
 /// fills a new one.
@@ -53,10 +53,10 @@ impl FifoParameters {
         let each = self.sizes.len() as u64;
         let directories = self.directories.saturating_add(self.rounds);
         let files = each.saturating_mul(directories);
-        let tree = TreeShape::flat(self.directory.clone(), files, each);
+        let tree = TreeShape::flat(&self.directory, files, each);
         MetadataJob {
-            file_bytes: series(&self.sizes, 1),
-            record_bytes: self.record.0,
+            file_size: series(&self.sizes, 1),
+            record: self.record,
             kept_directories: self.directories,
             order: self.order,
             ..MetadataJob::new(MetadataOperation::Turnover, tree)

@@ -8,18 +8,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_engine::limits::RECORD_BYTES_MAX;
-use fslab_engine::{
-    DataJob, Direction, EngineJob, Measured, OpenMode, RunContext, run_data_together,
-};
-use fslab_model::{Bytes, Need, Parameters, PhaseKind, ValueList};
+use fslab_engine::{DataJob, Direction, Measured, OpenMode, RunContext, run_data_together};
+use fslab_model::{Bytes, Need, Parameters, PhaseKind, Size, ValueList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::io::IoParameters;
 use crate::job::{self, Job};
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, from_map, to_map};
+use crate::parameters::{from_map, to_map};
 
 /// Limit of jobs.
 const JOBS_MAX: usize = 64;
@@ -66,13 +63,9 @@ impl Default for ParallelParameters {
 }
 
 impl ParallelParameters {
-    /// The jobs' parameters. Invalid ones were refused while planning.
-    fn typed(&self) -> impl Iterator<Item = IoParameters> {
-        self.jobs.iter().filter_map(|job| from_map(job).ok())
-    }
-
+    /// The jobs. Invalid ones were refused while planning.
     fn jobs(&self) -> impl Iterator<Item = DataJob> {
-        self.typed().map(|job| job.job())
+        self.jobs.iter().filter_map(|job| from_map(job).ok())
     }
 
     /// Fills in defaults of the job `given` and turns shares of `size` into bytes.
@@ -81,7 +74,7 @@ impl ParallelParameters {
         let file_size = self.file_size.bytes();
         filled.entry("file_size").or_insert(file_size.into());
         filled.entry("record").or_insert(self.record.0.into());
-        let job: IoParameters = job::resolved(&filled, size).map_err(|error| error.with_hint())?;
+        let job: DataJob = job::resolved(&filled, size).map_err(|error| error.with_hint())?;
         Ok(to_map(&job))
     }
 
@@ -134,8 +127,8 @@ impl Job for ParallelParameters {
     /// Jobs may share a file, which then counts once.
     fn footprint(&self) -> Bytes {
         let mut largest: BTreeMap<PathBuf, u64> = BTreeMap::new();
-        for job in self.typed() {
-            let bytes = largest.entry(job.file().to_owned()).or_default();
+        for job in self.jobs() {
+            let bytes = largest.entry(job.file.clone()).or_default();
             *bytes = job.footprint().0.max(*bytes);
         }
         Bytes(
@@ -154,7 +147,7 @@ impl Job for ParallelParameters {
     }
 
     fn needs(&self) -> Vec<Need> {
-        self.typed().flat_map(|job| job.needs()).collect()
+        self.jobs().flat_map(|job| job.needs()).collect()
     }
 
     fn kind(&self) -> Option<PhaseKind> {
@@ -169,11 +162,7 @@ impl Job for ParallelParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        let job = |parameters: IoParameters| EngineJob {
-            engine: parameters.engine(context),
-            job: parameters.job(),
-        };
-        let jobs: Vec<_> = self.typed().map(job).collect();
+        let jobs: Vec<_> = self.jobs().collect();
         let together = run_data_together(context, &jobs)?;
         Ok(Finished {
             lists: lists(&together.each),
@@ -246,7 +235,7 @@ mod tests {
         parameters.resolve(Bytes::gib(1)).expect("resolves");
         let sizes: Vec<_> = parameters
             .jobs()
-            .map(|job| (job.file_bytes, job.record_bytes))
+            .map(|job| (job.file_size.bytes(), job.record.0))
             .collect();
         assert_eq!(sizes, [(128 << 20, 8192), (1 << 20, 4096)]);
     }

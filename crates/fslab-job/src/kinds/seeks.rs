@@ -9,14 +9,15 @@ use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use fslab_engine::{
     Access, Amount, DataJob, Direction, RunContext, Sharing, SyncPolicy, Workers, run_data,
 };
-use fslab_model::{Bytes, Need, PhaseKind};
+use fslab_model::{Bytes, Need, PhaseKind, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::data::{Closing, longest_file, round_to_records};
+use super::data::{Closing, round_to_records};
+use super::io::longest_file;
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside, is_true};
+use crate::parameters::{ensure_inside, is_true};
 
 /// Reads of records at random offsets of one file by several workers, some of them changed, written
 /// back and synced, as in bonnie++.
@@ -79,7 +80,7 @@ impl SeeksParameters {
             direction,
             access: Access::RandomUniform,
             amount: Amount::TotalOperations(self.operations),
-            segment_bytes: self.segment.map(|segment| segment.0),
+            segment: self.segment,
             positioned: self.positioned,
             sync: SyncPolicy {
                 updated,

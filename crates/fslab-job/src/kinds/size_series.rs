@@ -1,9 +1,7 @@
 //! Lists of file sizes, in bytes or as shares of the file system.
 
 use fslab_engine::FileSizes;
-use fslab_model::Bytes;
-
-use crate::parameters::Size;
+use fslab_model::{Bytes, Size};
 
 /// Default sizes: from 1/16 to 1/8192 of the file system, each half of the one before.
 pub(crate) fn halving_sizes() -> Vec<Size> {

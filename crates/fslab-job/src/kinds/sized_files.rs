@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use fslab_engine::limits::RECORD_BYTES_MAX;
 use fslab_engine::{Digest, MetadataJob, MetadataOperation, RunContext, TreeShape, run_metadata};
-use fslab_model::{Bytes, Need};
+use fslab_model::{Bytes, Need, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::size_series::{halving_sizes, resolve_sizes, series};
 use crate::job::Job;
 use crate::outcome::{Finished, RunError};
-use crate::parameters::{Size, ensure_inside, sized_footprint};
+use crate::parameters::{ensure_inside, sized_footprint};
 
 /// Writes files of listed sizes in one directory, or reads and digests them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -57,10 +57,10 @@ impl SizedFilesParameters {
     }
 
     fn job(&self) -> MetadataJob {
-        let tree = TreeShape::flat(self.directory.clone(), self.files(), 0);
+        let tree = TreeShape::flat(&self.directory, self.files(), 0);
         MetadataJob {
-            file_bytes: series(&self.sizes, self.each),
-            record_bytes: self.record.0,
+            file_size: series(&self.sizes, self.each),
+            record: self.record,
             digest: self.digest,
             verify: self.verify,
             ..MetadataJob::new(self.operation, tree)

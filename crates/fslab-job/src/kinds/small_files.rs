@@ -67,9 +67,9 @@ impl Job for SmallFilesParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        let tree = TreeShape::flat(self.directory.clone(), self.files, self.files_per_directory);
+        let tree = TreeShape::flat(&self.directory, self.files, self.files_per_directory);
         let job = MetadataJob {
-            file_bytes: self.file_size.0.into(),
+            file_size: self.file_size.0.into(),
             sync: MetadataSync {
                 closing_syncfs: self.closing_syncfs,
                 ..MetadataSync::default()

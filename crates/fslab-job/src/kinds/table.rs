@@ -4,14 +4,13 @@ use super::clear::ClearParameters;
 use super::data::DataParameters;
 use super::disk_image::DiskImageParameters;
 use super::fifo::FifoParameters;
-use super::files::FilesParameters;
-use super::io::IoParameters;
 use super::parallel::ParallelParameters;
 use super::seeks::SeeksParameters;
 use super::sized_files::SizedFilesParameters;
 use super::small_files::SmallFilesParameters;
 use super::trees::TreesParameters;
 use crate::job::JobKind;
+use fslab_engine::{DataJob, MetadataJob};
 
 /// The kinds of jobs that an engine runs.
 pub const ENGINE_JOBS: &[JobKind] = &[
@@ -19,8 +18,8 @@ pub const ENGINE_JOBS: &[JobKind] = &[
     JobKind::of::<DataParameters>(),
     JobKind::of::<DiskImageParameters>(),
     JobKind::of::<FifoParameters>(),
-    JobKind::of::<FilesParameters>(),
-    JobKind::of::<IoParameters>(),
+    JobKind::of::<MetadataJob>(),
+    JobKind::of::<DataJob>(),
     JobKind::of::<ParallelParameters>(),
     JobKind::of::<SeeksParameters>(),
     JobKind::of::<SizedFilesParameters>(),

@@ -60,17 +60,19 @@ impl Default for TreesParameters {
 impl TreesParameters {
     /// A job that applies `operation` to every file of every process.
     fn job_of(&self, operation: MetadataOperation) -> MetadataJob {
-        let tree = TreeShape::flat(self.directory.clone(), self.files, self.files_per_directory);
+        let tree = TreeShape::flat(&self.directory, self.files, self.files_per_directory);
         MetadataJob {
             base_per_worker: true,
             threads: self.processes,
             workers: Workers::Processes,
             order: self.order,
-            file_bytes: self.file_size.clone(),
+            file_size: self.file_size.clone(),
             // One call reads or writes a file.
-            record_bytes: (self.file_size.longest().max(1))
-                .checked_next_multiple_of(4096)
-                .unwrap_or(u64::MAX),
+            record: Bytes(
+                (self.file_size.longest().max(1))
+                    .checked_next_multiple_of(4096)
+                    .unwrap_or(u64::MAX),
+            ),
             ..MetadataJob::new(operation, tree)
         }
     }

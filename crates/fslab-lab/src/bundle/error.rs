@@ -46,7 +46,7 @@ impl From<BundleError> for Failure {
     fn from(error: BundleError) -> Self {
         match error {
             BundleError::Bad { .. } => Self::of_error(FailureKind::BadInput, &error)
-                .hint("fslab bundle STUDY writes such a file"),
+                .hint("create a bundle with fslab bundle STUDY"),
             BundleError::Lab(error) => error.into(),
         }
     }

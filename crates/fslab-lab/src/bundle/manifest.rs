@@ -5,17 +5,14 @@ use std::path::Path;
 
 use fslab_model::WorkloadDefinition;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::KernelKey;
-use crate::key::hexadecimal;
 use crate::members::Member;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
 /// Name of the member with the manifest, and its size limit.
 pub(super) const MANIFEST: Member<'static> = Member::new("bundle.json", 0o644, 1 << 20);
-/// The study.
 pub(super) const STUDY: &str = "study.toml";
 /// Files beside the study, besides workloads.
 const FIXED: [&str; 4] = [STUDY, "claims.toml", "published.csv", "disk.toml"];
@@ -39,7 +36,6 @@ pub struct Manifest {
     pub fslab: String,
     /// The study's name.
     pub study: String,
-    /// The venue it is for.
     pub venue: BundleVenue,
     /// Digest of the lab.
     pub lab: KernelKey,
@@ -77,11 +73,10 @@ pub struct BundleFile {
 
 impl BundleFile {
     /// The file `name` with this content.
-    #[must_use]
     pub fn of(name: &str, content: &[u8]) -> Self {
         Self {
             name: name.to_owned(),
-            sha256: hexadecimal(Sha256::new_with_prefix(content)),
+            sha256: fslab_model::sha256(content),
         }
     }
 }
@@ -90,7 +85,6 @@ impl BundleFile {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleInput {
-    /// The phase.
     pub phase: String,
     /// The parameter with its path.
     pub parameter: String,
@@ -108,7 +102,8 @@ pub struct BundleLayer {
     pub digest: String,
 }
 
-/// A member that the manifest announces: its name, which is its path in the unpacked folder, too.
+/// A member that the manifest announces: its name, which is its path in the unpacked directory,
+/// too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Announced {
     pub(super) name: String,
@@ -119,7 +114,6 @@ pub(super) struct Announced {
 
 impl Manifest {
     /// The format that this fslab writes.
-    #[must_use]
     pub fn format() -> u32 {
         FORMAT
     }
@@ -135,7 +129,7 @@ impl Manifest {
     fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!(
-                "its format is {}; this fslab reads {FORMAT}",
+                "its format is {}, but this fslab reads {FORMAT}",
                 self.format
             ));
         }
@@ -156,18 +150,18 @@ impl Manifest {
             return Err("it has too many parts".to_owned());
         }
         if self.files.first().is_none_or(|file| file.name != STUDY) {
-            return Err("its first file is no study".to_owned());
+            return Err("its first file is not a study".to_owned());
         }
         let mut names = BTreeSet::new();
         for file in &self.files {
             if !is_known(&file.name) {
                 return Err(format!(
-                    "{} is no file of a study",
+                    "{} is not a file of a study",
                     file.name.escape_debug()
                 ));
             }
             if !names.insert(&file.name) {
-                return Err(format!("{} is there twice", file.name));
+                return Err(format!("{} occurs twice", file.name));
             }
         }
         let digests = self.files.iter().map(|it| &it.sha256);
@@ -180,7 +174,6 @@ impl Manifest {
     }
 
     /// True if the file is there.
-    #[must_use]
     pub fn has_file(&self, name: &str) -> bool {
         self.files.iter().any(|file| file.name == name)
     }
@@ -223,7 +216,7 @@ pub(super) fn layer_names(digest: &str) -> [String; 2] {
     ]
 }
 
-/// Folders that members lie in.
+/// Directories that members lie in.
 pub(super) const FOLDERS: [&str; 3] = ["workloads", "inputs", "layers"];
 
 fn is_known(name: &str) -> bool {
@@ -281,10 +274,10 @@ pub(super) mod tests {
             "lab/lab.json",
         ] {
             let file = BundleFile::of(name, b"");
-            refused(|it| it.files.push(file), "is no file of a study");
+            refused(|it| it.files.push(file), "is not a file of a study");
         }
         refused(|it| it.files.push(it.files[0].clone()), "twice");
-        refused(|it| it.files.clear(), "no study");
+        refused(|it| it.files.clear(), "not a study");
         let input = |sha256: &str| BundleInput {
             phase: "p".to_owned(),
             parameter: "trace".to_owned(),

@@ -3,18 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::error::BundleError;
 use super::manifest::{FOLDERS, MANIFEST, Manifest, STUDY, input_name, layer_names};
 use crate::archive::{self, verify_parts};
-use crate::key::{hexadecimal, key_of, sha256_of};
+use crate::key::{key_of, sha256_of};
 use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
 use crate::members::{Member, demand_end};
 use crate::{Cache, KernelKey, KernelName, LabError};
 
-/// Folder of the cache with the studies of bundles.
+/// Directory of the cache with the studies of bundles.
 const BUNDLES: &str = "bundles";
 
 /// A bundle in the cache: its lab and layers are there under their digests.
@@ -27,29 +25,23 @@ pub struct TakenBundle {
 
 impl TakenBundle {
     /// Path of the study.
-    #[must_use]
     pub fn study(&self) -> PathBuf {
         self.folder.join(STUDY)
     }
 
     /// Path of the disk profile, if the bundle has one.
-    #[must_use]
     pub fn disk(&self) -> Option<PathBuf> {
         let name = "disk.toml";
         self.manifest.has_file(name).then(|| self.folder.join(name))
     }
 
     /// Path of the input with this digest.
-    #[must_use]
     pub fn input(&self, sha256: &str) -> PathBuf {
         self.folder.join(input_name(sha256))
     }
 }
 
 /// The description of the bundle at `path`; nothing else of it is read.
-///
-/// # Errors
-/// [`BundleError`].
 pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
     let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;
     let text = MANIFEST
@@ -59,7 +51,6 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
 }
 
 /// The bundle with this description, if all of it is in the cache.
-#[must_use]
 pub fn find_bundle(cache: &Cache, manifest: &Manifest) -> Option<TakenBundle> {
     let folder = cache.folder().join(BUNDLES).join(key(manifest).as_str());
     let has_layer = |digest: &str| cache.layer("", digest).is_ok();
@@ -75,7 +66,7 @@ pub fn find_bundle(cache: &Cache, manifest: &Manifest) -> Option<TakenBundle> {
 /// The bundle's key: that of its description, which has the digests of all parts.
 fn key(manifest: &Manifest) -> KernelKey {
     let text = serde_json::to_vec(manifest).expect("a map with text as keys");
-    key_of(&hexadecimal(Sha256::new_with_prefix(text)))
+    key_of(&fslab_model::sha256(text))
 }
 
 /// Puts the bundle at `path` into the cache.
@@ -185,14 +176,14 @@ mod tests {
     impl TestEnv {
         fn new() -> Self {
             let env = Self {
-                place: tempfile::tempdir().expect("a folder"),
+                place: tempfile::tempdir().expect("a directory"),
             };
             env.write().expect("written");
             env
         }
 
         fn write(&self) -> Result<u64, BundleError> {
-            let output = fslab_sys::AtomicFile::create(&self.file()).expect("a folder");
+            let output = fslab_sys::AtomicFile::create(&self.file()).expect("a directory");
             write_bundle(&self.parts(), output, &self.file())
         }
 
@@ -202,7 +193,7 @@ mod tests {
             let lab = lab.expect("imported");
             let input = self.place.path().join("input");
             fs::write(&input, INPUT).expect("written");
-            let sha256 = hexadecimal(Sha256::new_with_prefix(INPUT));
+            let sha256 = fslab_model::sha256(INPUT);
             let place = InputPlace::Content {
                 sha256: sha256.clone(),
             };
@@ -351,7 +342,7 @@ mod tests {
         let env = TestEnv::new();
         let kept = fixture("bundles/v1.bundle");
         if std::env::var_os("UPDATE_DOCS").is_some() && !kept.exists() {
-            fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
+            fs::create_dir_all(kept.parent().expect("a directory")).expect("made");
             fs::copy(env.file(), &kept).expect("kept");
         }
         let taken = take_bundle(&env.there(), &kept).expect("taken");

@@ -24,9 +24,7 @@ pub struct BundleParts {
     pub files: BTreeMap<String, Vec<u8>>,
     /// Path of each input, by its SHA-256.
     pub inputs: BTreeMap<String, PathBuf>,
-    /// The layers.
     pub layers: Vec<Layer>,
-    /// The lab.
     pub lab: Lab,
 }
 

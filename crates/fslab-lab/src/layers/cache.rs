@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `layers` is accessible to its owner alone: an image may contain files that only this user may
-//! read. Folders appear complete, by a rename. A draft's key is computed from the names, lengths
-//! and times of its files: if the key is known, no file is read.
+//! read. Directories appear complete, by a rename. A draft's key is computed from the names,
+//! lengths and times of its files: if the key is known, no file is read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -67,9 +67,6 @@ pub struct LayerFacts {
 
 impl Cache {
     /// The layer with this digest.
-    ///
-    /// # Errors
-    /// [`LayerError::Unknown`] with `name`; [`LayerError::Lab`].
     pub fn layer(&self, name: &str, digest: &str) -> Result<Layer, LayerError> {
         let unknown = || LayerError::Unknown {
             layer: name.to_owned(),
@@ -94,9 +91,6 @@ impl Cache {
     }
 
     /// The layer written from `draft`; `None` if it is not in the cache.
-    ///
-    /// # Errors
-    /// [`LayerError::Lab`].
     pub fn written(&self, draft: &Draft) -> Result<Option<Layer>, LayerError> {
         let known = self.known(draft);
         match fs::read_to_string(&known) {
@@ -224,7 +218,7 @@ fn write(draft: &Draft, folder: &Path) -> Result<String, LayerError> {
     Ok(image.sha256)
 }
 
-/// Removes folders of killed processes. What cannot be removed is removed by a later call.
+/// Removes directories of killed processes. What cannot be removed is removed by a later call.
 fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -292,7 +286,7 @@ mod tests {
         let error = cache.write_layer(&draft).expect_err("was changed");
         assert!(error.to_string().contains("changed since"), "{error}");
         let left = fs::read_dir(cache.layers()).expect("there").count();
-        assert_eq!(left, 1, "the folder of what is known");
+        assert_eq!(left, 1, "the directory of what is known");
     }
 
     #[test]

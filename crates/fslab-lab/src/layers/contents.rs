@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::LayerError;
 use super::places::{guest_path, is_left_out};
-use crate::key::{hexadecimal, sha256_of};
+use crate::key::sha256_of;
 use crate::root::{Elf, FileSource, Node, Tree};
 
 /// Size limit of a layer.
@@ -31,7 +31,6 @@ pub struct BaseRoot {
 impl BaseRoot {
     /// The files that another root image has, too, with the same content: a layer over both images
     /// has all others.
-    #[must_use]
     pub fn common(mut self, other: &Self) -> Self {
         self.files
             .retain(|path, sha256| other.files.get(path) == Some(sha256));
@@ -96,9 +95,9 @@ impl Contents {
 
     /// Adds a file with the contents `bytes`.
     pub(super) fn add_bytes(&mut self, guest: PathBuf, bytes: Vec<u8>) {
-        let digest = Sha256::new_with_prefix(&bytes);
+        let digest = fslab_model::sha256(&bytes);
         self.bytes += bytes.len() as u64;
-        self.stamps.insert(guest.clone(), hexadecimal(digest));
+        self.stamps.insert(guest.clone(), digest);
         let source = FileSource::Bytes(bytes);
         let mode = 0o644;
         self.nodes.insert(guest, Node::File { source, mode });
@@ -221,7 +220,7 @@ impl Contents {
             let stamp = self.stamps.get(path).map_or("", String::as_str);
             digest.update(format!("{}\0{shown}\0{stamp}\n", path.display()));
         }
-        hexadecimal(digest)
+        fslab_model::hexadecimal(&digest.finalize())
     }
 
     pub(super) fn tree(&self) -> Result<Tree, LayerError> {

@@ -17,7 +17,7 @@ const INPUTS: &str = "inputs";
 /// The layer with the loader's cache, which lists all libraries.
 const LOADER: &str = "loader";
 const LOADER_CACHE: &str = "/etc/ld.so.cache";
-/// Guest folders that the loader searches.
+/// Guest directories that the loader searches.
 const LIBRARY_FOLDERS: [&str; 2] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib"];
 
 /// The files and programs that a workload needs in a guest.
@@ -42,9 +42,6 @@ pub struct Draft {
 
 /// The layers for `requests` over the root image `base`, topmost first: the loader's, the inputs,
 /// and one for each request with programs. Nothing is written.
-///
-/// # Errors
-/// [`LayerError`], with all missing programs, before anything is run.
 pub fn drafts(requests: &[LayerRequest], base: &BaseRoot) -> Result<Vec<Draft>, LayerError> {
     let mut drafts = Vec::new();
     let with_programs: Vec<_> = requests
@@ -91,13 +88,13 @@ fn of_programs(
     })
 }
 
-/// The loader's cache for root image and layers. Without it the loader searches folders specific to
-/// the CPU first, and these differ between machines.
+/// The loader's cache for root image and layers. Without it the loader searches directories
+/// specific to the CPU first, and these differ between machines.
 fn of_loader(drafts: &[Draft], base: &BaseRoot) -> Draft {
     let of_base = base.files.keys().map(PathBuf::as_path);
     let of_layers = drafts.iter().flat_map(|draft| draft.contents.names());
     let mut libraries = BTreeMap::new();
-    // As in the loader, the first folder with a library of that name wins.
+    // As in the loader, the first directory with a library of that name wins.
     let all: BTreeSet<&Path> = of_base.chain(of_layers).collect();
     for folder in LIBRARY_FOLDERS {
         for path in all
@@ -138,7 +135,7 @@ fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<D
             .metadata()
             .map_err(|error| refused(error.to_string(), None))?;
         if !found.is_file() {
-            return Err(refused("it is no regular file".to_owned(), None));
+            return Err(refused("it is not a regular file".to_owned(), None));
         }
         let guest = match place {
             InputPlace::Content { sha256 } => {
@@ -160,7 +157,7 @@ fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<D
             let reason = "the guest's own root has a file of that name".to_owned();
             return Err(refused(
                 reason,
-                Some("put it into another folder, such as /srv"),
+                Some("put it into another directory, for example /srv"),
             ));
         }
         contents.add_file(path, guest, &found);
@@ -177,19 +174,16 @@ fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<D
 
 impl Draft {
     /// The layer's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Total size of its files.
-    #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.contents.bytes()
     }
 
     /// Number of its paths.
-    #[must_use]
     pub fn names(&self) -> usize {
         self.contents.len()
     }

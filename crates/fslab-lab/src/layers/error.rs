@@ -13,19 +13,17 @@ pub enum LayerError {
     /// Programs that are not installed.
     #[error("this machine lacks programs that '{layer}' brings into a guest: {}", listed(.missing))]
     Missing {
-        /// The layer.
         layer: String,
         /// Name, and the Debian package if known.
         missing: Vec<(String, Option<String>)>,
     },
     /// A program whose version in the lab's root image is another.
     #[error(
-        "{path} of the layer '{layer}' differs from that of the lab's root: it was updated since \
-         the lab was built",
+        "{path} of the layer '{layer}' differs from the one in the lab's root: it was updated \
+         since the lab was built",
         path = .path.display()
     )]
     Differs {
-        /// The layer.
         layer: String,
         /// The guest path.
         path: PathBuf,
@@ -33,7 +31,6 @@ pub enum LayerError {
     /// The layer exceeds the size limit.
     #[error("the layer '{layer}' would hold {bytes}, more than {max}")]
     TooLarge {
-        /// The layer.
         layer: String,
         /// Its size.
         bytes: Bytes,
@@ -52,12 +49,7 @@ pub enum LayerError {
     },
     /// A layer of a plan that is not in the cache.
     #[error("there is no layer {digest} for '{layer}'")]
-    Unknown {
-        /// The layer.
-        layer: String,
-        /// Its digest.
-        digest: String,
-    },
+    Unknown { layer: String, digest: String },
     /// An error on the image, or on a file of the machine or of the cache.
     #[error(transparent)]
     Lab(#[from] LabError),
@@ -70,7 +62,6 @@ impl LayerError {
     }
 
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Missing { missing, .. } => {
@@ -78,13 +69,13 @@ impl LayerError {
                 let packages: Vec<_> = packages.collect();
                 let places = fslab_sys::PLAIN_PATH;
                 Some(match packages.as_slice() {
-                    [] => format!("programs are looked for in {places}"),
-                    packages => format!("on Debian: apt install {}", packages.join(" ")),
+                    [] => format!("programs are searched for in {places}"),
+                    packages => format!("on Debian, run apt install {}", packages.join(" ")),
                 })
             }
-            Self::Differs { .. } => {
-                Some("fslab lab build --new-root makes a lab of this machine's programs".to_owned())
-            }
+            Self::Differs { .. } => Some(
+                "build a lab of this machine's programs with fslab lab build --new-root".to_owned(),
+            ),
             Self::TooLarge { .. } => Some("name fewer programs or smaller files".to_owned()),
             Self::Input { hint, .. } => hint.map(str::to_owned),
             Self::Unknown { .. } => {
@@ -130,6 +121,9 @@ mod tests {
         assert_eq!(failure.kind, FailureKind::MissingTool);
         let text = failure.to_string();
         assert!(text.contains("cc (package gcc), no-such"), "{text}");
-        assert_eq!(failure.hint.as_deref(), Some("on Debian: apt install gcc"));
+        assert_eq!(
+            failure.hint.as_deref(),
+            Some("on Debian, run apt install gcc")
+        );
     }
 }

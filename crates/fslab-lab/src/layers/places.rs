@@ -5,12 +5,12 @@ use std::path::{Component, Path, PathBuf};
 use super::LayerError;
 use crate::root::WRITABLE;
 
-/// Folders of the root that are links into /usr in a lab; on this machine they may be separate.
+/// Directories of the root that are links into /usr in a lab; on this machine they may be separate.
 const MERGED: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
-/// Folders that a guest mounts over, as it does [`WRITABLE`]; a layer's files there are hidden.
+/// Directories that a guest mounts over, as it does [`WRITABLE`]; a layer's files there are hidden.
 const HIDDEN: [&str; 4] = ["/dev", "/proc", "/sys", "/fslab"];
-/// Folders whose files no measured program reads: documentation, translations, and configuration of
-/// system services.
+/// Directories whose files no measured program reads: documentation, translations, and
+/// configuration of system services.
 const LEFT_OUT: [&str; 17] = [
     "/boot",
     "/etc/cron.d",
@@ -55,9 +55,6 @@ fn hidden() -> impl Iterator<Item = &'static &'static str> {
 }
 
 /// Checks that a guest can see a file at the user's `path`.
-///
-/// # Errors
-/// [`LayerError::Input`].
 pub(super) fn ensure_visible(path: &Path) -> Result<(), LayerError> {
     let is_plain = path
         .components()
@@ -65,7 +62,7 @@ pub(super) fn ensure_visible(path: &Path) -> Result<(), LayerError> {
     if !path.is_absolute() || !is_plain {
         return Err(LayerError::Input {
             path: path.to_owned(),
-            reason: "it is no absolute path without '..'".to_owned(),
+            reason: "it is not an absolute path without '..'".to_owned(),
             hint: None,
         });
     }
@@ -73,8 +70,8 @@ pub(super) fn ensure_visible(path: &Path) -> Result<(), LayerError> {
         None => Ok(()),
         Some(hidden) => Err(LayerError::Input {
             path: path.to_owned(),
-            reason: format!("the guest has its own folder at {hidden}"),
-            hint: Some("put it into another folder, such as /srv"),
+            reason: format!("the guest has its own directory at {hidden}"),
+            hint: Some("put it into another directory, for example /srv"),
         }),
     }
 }

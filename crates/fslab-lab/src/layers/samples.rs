@@ -1,4 +1,4 @@
-//! Folders for the tests of layers.
+//! Directories for the tests of layers.
 
 use std::env::{current_dir, home_dir};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::places::{ensure_visible, is_left_out};
 
-/// A new folder that a guest can see, wherever the checkout is.
+/// A new directory that a guest can see, wherever the checkout is.
 ///
 /// # Panics
 /// If the user can write to none of the places.
@@ -18,5 +18,5 @@ pub(super) fn visible_folder() -> TempDir {
         .flatten()
         .filter(|place| ensure_visible(place).is_ok() && !is_left_out(place))
         .find_map(|place| tempfile::tempdir_in(place).ok())
-        .expect("no folder that a guest can see is writable: run the tests below /srv")
+        .expect("no directory that a guest can see is writable: run the tests below /srv")
 }

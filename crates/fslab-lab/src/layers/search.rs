@@ -18,9 +18,9 @@ use crate::root::{Elf, find_library};
 const LINKS_MAX: usize = 40;
 /// Longest first line of a script.
 const SCRIPT_LINE_MAX: u64 = 256;
-/// Folder of the links by which Debian selects among alternative programs.
+/// Directory of the links by which Debian selects among alternative programs.
 const ALTERNATIVES: &str = "/etc/alternatives";
-/// Folders of the names that point to these links.
+/// Directories of the names that point to these links.
 const NAMES_OF_ALTERNATIVES: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 
 /// The result of a search.
@@ -30,7 +30,7 @@ pub(super) struct Found {
     pub(super) programs: BTreeMap<String, PathBuf>,
     /// Packages with their versions.
     pub(super) packages: BTreeMap<String, String>,
-    /// Files, links and folders of this machine.
+    /// Files, links and directories of this machine.
     pub(super) paths: BTreeSet<PathBuf>,
 }
 
@@ -116,7 +116,7 @@ fn chain(path: &Path) -> Vec<PathBuf> {
     let mut at = path.to_owned();
     while let Ok(target) = std::fs::read_link(&at) {
         let folder = at.parent().unwrap_or(Path::new("/"));
-        // A relative target starts from the folder that really contains the link.
+        // A relative target starts from the directory that really contains the link.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         at = without_dots(&folder.join(target));
         steps.push(at.clone());
@@ -161,7 +161,7 @@ fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LayerError> {
     for name in &elf.needed {
         let library = find_library(name).ok_or_else(|| LayerError::Input {
             path: path.to_owned(),
-            reason: format!("it needs {name}, which is in no folder where the loader looks"),
+            reason: format!("it needs {name}, which is not in a directory where the loader looks"),
             hint: Some("install what it needs as a package, or link it statically"),
         })?;
         needs.push(library);
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn every_link_to_a_program_is_a_step() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("d")).expect("made");
         std::fs::write(at("program"), "").expect("written");

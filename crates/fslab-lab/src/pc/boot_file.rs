@@ -147,7 +147,7 @@ mod tests {
 
     /// What is stored of `image`.
     fn stored(image: &[u8]) -> Vec<u8> {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let (from, to) = (place.path().join("bzImage"), place.path().join("linux"));
         fs::write(&from, image).expect("written");
         let (stop, mut listener) = (AtomicBool::new(false), |_| {});

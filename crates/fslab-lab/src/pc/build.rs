@@ -1,4 +1,4 @@
-//! Builds the kernel folder of a PC's lab: kernel, initramfs and program.
+//! Builds the kernel directory of a PC's lab: kernel, initramfs and program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

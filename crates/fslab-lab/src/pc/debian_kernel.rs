@@ -80,7 +80,7 @@ impl DebianKernel {
     }
 }
 
-/// Debian's headers name their other folders by absolute paths, since they are made to be
+/// Debian's headers name their other directories by absolute paths, since they are made to be
 /// installed: here they lie below `unpacked`.
 fn relocate(headers: &Path, unpacked: &Path) -> Result<(), LabError> {
     let path = headers.join("Makefile");
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn headers_are_found_below_the_folder_that_they_are_unpacked_in() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let makefile = folder.path().join("Makefile");
         fs::write(
             &makefile,

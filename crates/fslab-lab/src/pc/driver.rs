@@ -93,7 +93,7 @@ impl Driver {
         build_dir.run("compile fslab's module", make)?;
         let module = sources.join("fslab.ko");
         let mut strip = build_dir.command("strip");
-        // The identifier of a build depends on its folder.
+        // The identifier of a build depends on its directory.
         strip.args(["--strip-debug", "--remove-section=.note.gnu.build-id", "-o"]);
         strip.arg(&module).arg(pc.join("fslab.ko"));
         build_dir.run("strip fslab's module", strip)?;

@@ -22,7 +22,7 @@ const CONTENT_BYTES: usize = 6;
 const NAME_BYTES: usize = 11;
 const HEADER_BYTES: usize = MAGIC.len() + 13 * DIGITS;
 
-/// Folders of modules, and of lists of them: paths from the root, one per line.
+/// Directories of modules, and of lists of them: paths from the root, one per line.
 pub(super) const FILES: &str = "files";
 pub(super) const LISTS: &str = "modules";
 /// The list of what every guest loads.
@@ -52,7 +52,7 @@ impl<W: Write> Initramfs<W> {
         Self { out, entries: 0 }
     }
 
-    /// Adds a folder; `name` is relative to the root.
+    /// Adds a directory; `name` is relative to the root.
     pub(super) fn folder(&mut self, name: &str) -> io::Result<()> {
         self.entry(Entry {
             name,
@@ -168,7 +168,6 @@ fn first(archive: &[u8]) -> Option<Stored<'_>> {
 /// The initramfs of guests, and what their kernel is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestInitramfs {
-    /// The archive.
     pub archive: Vec<u8>,
     /// Kernel parameters besides those of every lab.
     pub parameters: Vec<String>,
@@ -178,26 +177,16 @@ pub struct GuestInitramfs {
 pub struct LabInitramfs(Vec<u8>);
 
 impl LabInitramfs {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// Those of reading the file.
     pub fn read(path: &Path) -> io::Result<Self> {
         std::fs::read(path).map(Self)
     }
 
     /// That of a machine of which a snapshot is taken: with the modules of every guest.
-    ///
-    /// # Errors
-    /// If the archive is damaged.
     pub fn of_snapshot(&self) -> io::Result<GuestInitramfs> {
         self.part(&[], |list| list == BASE_LIST)
     }
 
     /// That of a guest that loads the modules of `lists`, in a lab of which no snapshot is taken.
-    ///
-    /// # Errors
-    /// If the archive is damaged.
     pub fn of_guest(&self, lists: &[String]) -> io::Result<GuestInitramfs> {
         self.part(lists, |_| true)
     }
@@ -233,9 +222,6 @@ impl LabInitramfs {
     }
 
     /// The modules of `lists`, in the order in which they are loaded, without those of every guest.
-    ///
-    /// # Errors
-    /// If the archive is damaged.
     pub fn modules(&self, lists: &[String]) -> io::Result<Vec<&[u8]>> {
         let entries = entries(&self.0)?;
         let paths = |list: &str| {
@@ -258,7 +244,7 @@ impl LabInitramfs {
 }
 
 impl Stored<'_> {
-    /// Its name in the folder `folder`; `None` if it is elsewhere.
+    /// Its name in the directory `folder`; `None` if it is elsewhere.
     fn below(&self, folder: &str) -> Option<&str> {
         self.name.strip_prefix(folder)?.strip_prefix('/')
     }

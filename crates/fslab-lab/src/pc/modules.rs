@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn tree() -> ModuleTree {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         for (name, text) in [
             (
                 "modules.dep",

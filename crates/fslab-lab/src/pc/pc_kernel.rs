@@ -106,7 +106,7 @@ modules_install:
 
     #[test]
     fn a_source_becomes_a_kernel_for_pcs_with_the_list_of_what_is_built_in() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let tree = place.path().join("tree");
         fs::create_dir_all(tree.join("arch/um")).expect("made");
         for (name, text) in [("Kconfig", ""), ("Makefile", MAKEFILE)] {

@@ -17,7 +17,7 @@ use super::{Elf, FileSource, Node, Tree, find_library, loader_cache};
 use crate::LabError;
 use crate::packages::Packages;
 
-/// Folders of this machine that are searched for programs; the PATH of a guest.
+/// Directories of this machine that are searched for programs; the PATH of a guest.
 const PROGRAM_FOLDERS: [&str; 6] = [
     "/usr/local/sbin",
     "/usr/local/bin",
@@ -141,7 +141,7 @@ impl Building {
             .find_map(|path| fs::canonicalize(path).ok().filter(|it| it.is_file()))
             .ok_or("it is not installed")?;
         let elf = Elf::read(&host).map_err(|error| error.to_string())?;
-        let elf = elf.ok_or("it is no program for x86-64")?;
+        let elf = elf.ok_or("it is not a program for x86-64")?;
         let is_other = |loader: &PathBuf| loader != Path::new(LOADER);
         if let Some(loader) = elf.interpreter.filter(is_other) {
             return Err(format!("its loader is {}", loader.display()));
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_root_has_installed_programs_and_lists_missing_ones() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         fs::write(folder.path().join("script"), "#!/bin/sh\n").expect("written");
         let folders = [folder.path().to_owned(), "/usr/bin".into(), "/bin".into()];
         let assembly = Assembly::of(LIST, &folders).expect("assembled");
@@ -275,7 +275,7 @@ mod tests {
             .collect();
         assert_eq!(
             missing,
-            ["it is not installed", "it is no program for x86-64"]
+            ["it is not installed", "it is not a program for x86-64"]
         );
         let tree = &assembly.tree;
         let link = Node::Link {
@@ -319,7 +319,7 @@ mod tests {
         for listed in PROGRAMS.iter().chain(NETWORK_PROGRAMS) {
             assert!(packages.insert(listed.package), "{}", listed.package);
             for (path, names) in listed.programs {
-                let folder = Path::new(path).parent().expect("a folder");
+                let folder = Path::new(path).parent().expect("a directory");
                 assert!(["/usr/bin", "/usr/sbin"].map(Path::new).contains(&folder));
                 for name in names.iter().map(|name| folder.join(name)) {
                     assert!(paths.insert(name.clone()), "{}", name.display());

@@ -50,9 +50,6 @@ impl Elf {
     }
 
     /// Reads the open `file`, whose place it moves; errors name `path`.
-    ///
-    /// # Errors
-    /// As [`Elf::read`].
     pub fn of(file: &File, path: &Path) -> Result<Option<Self>, LabError> {
         let failed = |error| match error {
             PartError::Io(error) => LabError::io("read", path)(error),
@@ -209,8 +206,7 @@ fn glibc_version(name: &[u8]) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Finds a library by name in this machine's library folders.
-#[must_use]
+/// Finds a library by name in this machine's library directories.
 pub fn find_library(name: &str) -> Option<PathBuf> {
     const FOLDERS: [&str; 6] = [
         "/usr/lib/x86_64-linux-gnu",
@@ -259,7 +255,7 @@ mod tests {
 
     #[test]
     fn other_files_and_truncated_programs_are_distinguished() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("file");
         fs::write(&path, "#!/bin/sh\n").expect("written");
         assert_eq!(Elf::read(&path).expect("read"), None);

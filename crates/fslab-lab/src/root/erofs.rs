@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!     block 0      superblock at 1024, the first inode at 1152
-//!     ...          inodes, each with its small folder or link inline, in the tree's order
-//!     ...          blocks of larger folders, then of files, each file contiguous
+//!     ...          inodes, each with its small directory or link inline, in the tree's order
+//!     ...          blocks of larger directories, then of files, each file contiguous
 //!     the end      blocks of the appended file, if there is one
 //! ```
 //!
@@ -23,12 +23,10 @@ use sha2::{Digest, Sha256};
 use super::block_writer::{BLOCK, BlockWriter};
 use super::tree::{FileSource, Node, Tree};
 use crate::LabError;
-use crate::key::hexadecimal;
 
 /// Base-2 logarithm of the block size.
 const BLOCK_BITS: u8 = 12;
 
-/// Offset of the superblock.
 const SUPERBLOCK_OFFSET: usize = 1024;
 
 /// Magic number of the superblock.
@@ -43,8 +41,8 @@ const INODE: u64 = 32;
 /// Bytes of a directory entry without its name.
 const ENTRY: usize = 12;
 
-/// Folders and links up to this size are stored inline behind their inode. Larger ones would waste
-/// as much of the block before them.
+/// Directories and links up to this size are stored inline behind their inode. Larger ones would
+/// waste as much of the block before them.
 const INLINE_MAX: u64 = 2048;
 
 /// Time of every file: the start of 2025.
@@ -105,7 +103,7 @@ impl Tree {
         }
         let (bytes, digest) = sink.finish().map_err(failed)?;
         Ok(Image {
-            sha256: hexadecimal(digest),
+            sha256: fslab_model::hexadecimal(&digest.finalize()),
             bytes,
             files,
         })
@@ -136,7 +134,7 @@ struct Inode<'a> {
 }
 
 enum Content<'a> {
-    /// Entries of a folder, or target of a link.
+    /// Entries of a directory, or target of a link.
     Bytes(Vec<u8>),
     File(&'a FileSource),
     Device {
@@ -209,7 +207,7 @@ impl<'a> Plan<'a> {
         self.metadata_bytes = offset.next_multiple_of(BLOCK);
     }
 
-    /// The encoded entries of a folder.
+    /// The encoded entries of a directory.
     fn entries(&self, folder: &Listing<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();
         for block in &folder.blocks() {
@@ -228,7 +226,7 @@ impl<'a> Plan<'a> {
         bytes
     }
 
-    /// Assigns first blocks: to folders and links, then files, then the appended file.
+    /// Assigns first blocks: to directories and links, then files, then the appended file.
     fn place_data(&mut self) -> Result<(), LabError> {
         let rank = |inode: &Inode<'_>| match &inode.content {
             Content::Bytes(_) if !inode.is_inline => Some(0),
@@ -304,7 +302,7 @@ impl Inode<'_> {
     }
 }
 
-/// The sorted names of a folder, with `.` and `..`, each with inode index and type.
+/// The sorted names of a directory, with `.` and `..`, each with inode index and type.
 struct Listing<'a>(Vec<(&'a OsStr, (usize, Kind))>);
 
 impl<'a> Listing<'a> {
@@ -326,7 +324,7 @@ impl<'a> Listing<'a> {
         blocks
     }
 
-    /// Length of the folder: full blocks, and the used part of the last.
+    /// Length of the directory: full blocks, and the used part of the last.
     fn bytes(&self) -> usize {
         let blocks = self.blocks();
         let last = blocks.last().map_or(0, |block| {
@@ -418,7 +416,7 @@ impl BlockWriter<'_> {
         Ok(ImageFile {
             path: inode.path.clone(),
             bytes: inode.bytes.into(),
-            sha256: hexadecimal(digest),
+            sha256: fslab_model::hexadecimal(&digest.finalize()),
         })
     }
 
@@ -463,7 +461,7 @@ fn source_bytes(source: &FileSource, path: &Path) -> Result<u64, LabError> {
             if about.is_file() {
                 Ok(about.len())
             } else {
-                Err(LabError::bad_tree(path, "it is no regular file"))
+                Err(LabError::bad_tree(path, "it is not a regular file"))
             }
         }
     }

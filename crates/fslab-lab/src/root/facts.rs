@@ -41,7 +41,7 @@ pub struct RootFacts {
 pub struct RootProgram {
     /// Its name.
     pub name: String,
-    /// Links to it in the same folder.
+    /// Links to it in the same directory.
     #[serde(default)]
     pub other_names: Vec<String>,
     /// Its path in the guest.

@@ -4,7 +4,7 @@
 //! Programs and their libraries come from the machine that builds the root image. All configuration
 //! comes from this repository, none from the machine.
 
-/// A guest's root is read-only; its init mounts a tmpfs on each of these folders.
+/// A guest's root is read-only; its init mounts a tmpfs on each of these directories.
 pub const WRITABLE: [&str; 6] = [
     "/tmp",
     "/run",
@@ -36,10 +36,10 @@ pub const PROGRAM: &str = "/fslab/fslab";
 /// Guest file with the packages of its programs, one `NAME VERSION` per line.
 pub const PACKAGES: &str = "/fslab/packages";
 
-/// The folder of all libraries.
+/// The directory of all libraries.
 pub(crate) const LIBRARIES: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// The loader that x86-64 programs name, and its file name in the library folder.
+/// The loader that x86-64 programs name, and its file name in the library directory.
 pub(crate) const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 pub(crate) const LOADER_NAME: &str = "ld-linux-x86-64.so.2";
 
@@ -53,7 +53,7 @@ pub(crate) struct Listed {
     pub(crate) package: &'static str,
     /// Another package with programs of the same names, which cannot be installed beside it.
     pub(crate) alternative: Option<&'static str>,
-    /// Guest paths, each with the names of links to it in the same folder.
+    /// Guest paths, each with the names of links to it in the same directory.
     pub(crate) programs: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -247,7 +247,7 @@ pub(crate) const NETWORK_PROGRAMS: &[Listed] = &[
 /// users, while its option for another file of users differs between versions; /run is writable.
 pub(crate) const NETWORK_LINKS: &[(&str, &str)] = &[("/etc/ksmbd", "/run/ksmbd")];
 
-/// Folders that exist although they are empty, with their modes.
+/// Directories that exist although they are empty, with their modes.
 pub(crate) const FOLDERS: &[(&str, u16)] = &[
     ("/dev", 0o755),
     ("/etc/zfs", 0o755),

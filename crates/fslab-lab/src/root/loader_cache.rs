@@ -1,6 +1,6 @@
 //! `/etc/ld.so.cache` of a guest: the path of each library.
 //!
-//! Without it the loader searches folders for the processor first (such as
+//! Without it the loader searches directories for the processor first (such as
 //! `glibc-hwcaps/x86-64-v3`), which differ between machines, and failed lookups use guest memory,
 //! too. With it the loader opens the one listed path. The format is `glibc-ld.so.cache1.1`, of
 //! glibc 2.2 and later.
@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 
 /// Start of the file.
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
-/// Bytes of the header.
 const HEADER_BYTES: usize = 48;
-/// Bytes of an entry.
 const ENTRY_BYTES: usize = 24;
 /// Entry type: a glibc library for x86-64.
 const FLAGS: u32 = 0x0303;
@@ -20,7 +18,6 @@ const FLAGS: u32 = 0x0303;
 const LITTLE_ENDIAN: u8 = 2;
 
 /// Encodes `libraries`: path by the name that programs request.
-#[must_use]
 pub fn loader_cache(libraries: &BTreeMap<String, String>) -> Vec<u8> {
     let mut sorted: Vec<_> = libraries.iter().collect();
     // The loader does a binary search in descending order.
@@ -109,7 +106,7 @@ mod tests {
 
     #[test]
     fn glibc_reads_what_was_written() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("cache");
         let names = ["libb.so.2", "liba.so.10", "liba.so.9", "libc.so.6"];
         let entries = names.map(|name| (name.to_owned(), format!("/usr/lib/{name}")));

@@ -1,4 +1,4 @@
-//! The tree of an image: folders, files, links and devices by guest path.
+//! The tree of an image: directories, files, links and devices by guest path.
 //!
 //! Holds contents, not positions in an image. Names are unique and sorted by bytes, independent of
 //! the order of insertion.
@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::LabError;
 
-/// Mode of folders that are added as parents.
+/// Mode of directories that are added as parents.
 const FOLDER_MODE: u16 = 0o755;
 
 /// Longest file name.
@@ -24,16 +24,15 @@ const TARGET_MAX: usize = 4095;
 pub enum FileSource {
     /// A regular file of this machine, or a link to one.
     Host(PathBuf),
-    /// These bytes.
     Bytes(Vec<u8>),
     /// This many bytes behind the image's end, appended when the image is used.
     Appended(u32),
 }
 
-/// A file, folder, link or device. Modes are permission bits alone.
+/// A file, directory, link or device. Modes are permission bits alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// A folder.
+    /// A directory.
     Folder {
         /// Permissions, such as `0o755`.
         mode: u16,
@@ -48,10 +47,7 @@ pub enum Node {
         mode: u16,
     },
     /// A symbolic link.
-    Link {
-        /// Its target.
-        target: PathBuf,
-    },
+    Link { target: PathBuf },
     /// A character device.
     Device {
         /// Permissions, such as `0o600`.
@@ -77,17 +73,16 @@ impl Default for Tree {
 
 impl Tree {
     /// An empty tree.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds `node` at the absolute `path`, with its parent folders. Nothing is replaced: an
-    /// existing node must be equal; an existing folder gets the new mode.
+    /// Adds `node` at the absolute `path`, with its parent directories. Nothing is replaced: an
+    /// existing node must be equal; an existing directory gets the new mode.
     ///
     /// # Errors
     /// [`LabError::BadTree`] if the path is invalid, another node is there, or a parent is no
-    /// folder.
+    /// directory.
     pub fn add(&mut self, path: &Path, node: Node) -> Result<(), LabError> {
         let names = names(path)?;
         if let Node::Link { target } = &node {
@@ -107,7 +102,7 @@ impl Tree {
             let below = nodes.entry((*name).to_owned()).or_insert_with(folder);
             nodes = match below {
                 Node::Folder { nodes, .. } => nodes,
-                _ => return Err(LabError::bad_tree(path, "its parent is no folder")),
+                _ => return Err(LabError::bad_tree(path, "its parent is not a directory")),
             };
         }
         match (nodes.get_mut(*last), node) {
@@ -122,7 +117,10 @@ impl Tree {
                 },
             ) => {
                 if !nodes.is_empty() {
-                    return Err(LabError::bad_tree(path, "another folder is there already"));
+                    return Err(LabError::bad_tree(
+                        path,
+                        "another directory is there already",
+                    ));
                 }
                 *mode = wanted;
             }
@@ -135,7 +133,6 @@ impl Tree {
     }
 
     /// The node at `path`, without following links.
-    #[must_use]
     pub fn get(&self, path: &Path) -> Option<&Node> {
         let mut node = &self.top;
         for name in names(path).ok()? {
@@ -148,7 +145,6 @@ impl Tree {
     }
 
     /// All paths with their nodes, parents first, without the root.
-    #[must_use]
     pub fn entries(&self) -> Vec<(PathBuf, &Node)> {
         let mut found = Vec::new();
         collect(Path::new("/"), &self.top, &mut found);
@@ -158,14 +154,13 @@ impl Tree {
     fn top_nodes(&mut self) -> &mut BTreeMap<OsString, Node> {
         match &mut self.top {
             Node::Folder { nodes, .. } => nodes,
-            _ => unreachable!("the root of a tree is a folder"),
+            _ => unreachable!("the root of a tree is a directory"),
         }
     }
 }
 
 impl Node {
-    /// An empty folder.
-    #[must_use]
+    /// An empty directory.
     pub fn folder(mode: u16) -> Self {
         Self::Folder {
             mode,

@@ -1,7 +1,7 @@
 //! apt with a private copy of its lists: finds and fetches packages and installs none.
 //!
-//! The lists and the cache lie below the build folder; servers, proxy and keys are the machine's.
-//! That needs no privileges.
+//! The lists and the cache lie below the build directory; servers, proxy and keys are the
+//! machine's. That needs no privileges.
 
 use std::fmt::Write;
 use std::fs;
@@ -33,7 +33,7 @@ const SETTINGS: &str = "\
 #clear Acquire::IndexTargets::deb::Contents-deb;
 ";
 
-/// apt with its private folder, and what it reported while it fetched the lists.
+/// apt with its private directory, and what it reported while it fetched the lists.
 #[derive(Debug)]
 pub(crate) struct Apt {
     folder: PathBuf,
@@ -107,9 +107,7 @@ impl Apt {
         let mut update = self.command("apt-get", build_dir);
         update.args(["-q", "update"]);
         match build_dir.run("fetch lists of packages", update) {
-            Ok(()) => Ok(vec![
-                "none of this machine's sources of packages has it".into(),
-            ]),
+            Ok(()) => Ok(vec!["none of this machine's package sources has it".into()]),
             Err(LabError::Failed { said, .. }) => Ok(said),
             Err(other) => Err(other),
         }
@@ -171,7 +169,7 @@ impl Apt {
         Ok(groups.map(name).filter(|name| !name.is_empty()).collect())
     }
 
-    /// Fetches `packages` and unpacks them into `folder`, a new folder of the build.
+    /// Fetches `packages` and unpacks them into `folder`, a new directory of the build.
     pub(crate) fn fetch(
         &self,
         packages: &[DebianPackage],
@@ -286,7 +284,7 @@ mod tests {
 
     #[test]
     fn sources_are_read_from_both_kinds_of_file_and_from_no_other() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let parts = folder.path().join("sources.list.d");
         fs::create_dir(&parts).expect("made");
         let line = |name: &str| format!("deb http://{name}.example/ bookworm main\n");
@@ -305,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_machine_without_sources_has_no_entries() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         assert!(machine_entries(folder.path()).expect("read").is_empty());
     }
 }

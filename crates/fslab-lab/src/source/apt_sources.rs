@@ -5,7 +5,6 @@
 
 use std::fmt;
 
-/// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// From a `.list` file: `deb [options] uri suite components`.

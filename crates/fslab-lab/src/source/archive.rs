@@ -28,7 +28,7 @@ pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
         let ends: Vec<_> = FORMATS.iter().map(|(end, _)| *end).collect();
         return Err(LabError::BadSource {
             path: path.to_owned(),
-            reason: format!("its name ends in none of {}", ends.join(", ")),
+            reason: format!("its name must end in one of {}", ends.join(", ")),
         });
     };
     let missing = tools::missing_of(&[*unpacker]);
@@ -56,7 +56,7 @@ pub(super) fn unpack(archive: &Path, build_dir: &mut BuildDir<'_>) -> Result<Pat
     let root = root_below(&folder).map_err(LabError::io("read", &folder))?;
     root.ok_or_else(|| LabError::BadSource {
         path: archive.to_owned(),
-        reason: "there is no kernel's tree in it".to_owned(),
+        reason: "it contains no kernel source tree".to_owned(),
     })
 }
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn tarballs_are_distinguished_by_content_and_not_by_name() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let identity = |name: &str, content: &str| {
             let path = folder.path().join(name);
             fs::write(&path, content).expect("written");

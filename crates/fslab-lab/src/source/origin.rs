@@ -24,7 +24,7 @@ const UNPACKED_ROOM: Bytes = Bytes::mib(2400);
 pub enum SourceRequest {
     /// Debian's package.
     Debian,
-    /// A folder. It is not modified.
+    /// A directory. It is not modified.
     Tree(PathBuf),
     /// A packed tree.
     Tarball(PathBuf),
@@ -34,9 +34,6 @@ pub enum SourceRequest {
 
 impl SourceRequest {
     /// The distribution's kernel that `text` names, such as `debian:6.1` or `debian:6.1.0-56`.
-    ///
-    /// # Errors
-    /// [`LabError::BadSource`] if it names none.
     pub fn distribution(text: &str) -> Result<Self, LabError> {
         let version = text.strip_prefix("debian:").filter(|version| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || ".+~-".contains(c);
@@ -44,13 +41,14 @@ impl SourceRequest {
         });
         let version = version.ok_or_else(|| LabError::BadSource {
             path: text.into(),
-            reason: "a kernel of a distribution is named like debian:6.1 or debian:6.1.0-56"
+            reason: "name a distribution's kernel as DISTRIBUTION:VERSION, for example debian:6.1 \
+                     or debian:6.1.0-56"
                 .to_owned(),
         })?;
         Ok(Self::DebianKernel(version.to_owned()))
     }
 
-    /// The source at `path`: a tree if that is a folder, else a tarball.
+    /// The source at `path`: a tree if that is a directory, else a tarball.
     ///
     /// # Errors
     /// [`LabError::BadSource`] if the path does not exist.
@@ -73,7 +71,7 @@ impl SourceRequest {
 pub enum SourceKind {
     /// Debian's package.
     Debian,
-    /// A user's folder.
+    /// A user's directory.
     Tree,
     /// A user's tarball.
     Tarball,
@@ -127,7 +125,7 @@ impl Origin {
             SourceRequest::Tarball(path) => archive::find(path),
             SourceRequest::DebianKernel(version) => Err(LabError::BadSource {
                 path: version.into(),
-                reason: "a compiled kernel is no source".to_owned(),
+                reason: "it is a compiled kernel, not a source".to_owned(),
             }),
         }
     }
@@ -153,7 +151,7 @@ impl Origin {
 fn check_room(folder: &Path, needed: Bytes) -> Result<(), LabError> {
     let available = fslab_sys::available_bytes(folder)
         .map(Bytes)
-        .map_err(LabError::io("ask for the room in", folder))?;
+        .map_err(LabError::io("determine the free space in", folder))?;
     if available >= needed {
         return Ok(());
     }
@@ -170,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_a_tree_and_a_file_is_a_tarball() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let file = folder.path().join("a.tar.xz");
         std::fs::write(&file, "").expect("written");
         let at = |path: &Path| SourceRequest::at(path).expect("there");

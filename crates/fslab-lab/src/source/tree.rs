@@ -14,7 +14,7 @@ use crate::build_dir::BuildDir;
 use crate::key::{self, Fingerprint};
 use crate::{KernelKey, LabError};
 
-/// The copy's folder in that of a build.
+/// The copy's directory in that of a build.
 pub(crate) const COPY: &str = "tree";
 
 /// Files by which the kernel's Makefile detects a build inside the tree.
@@ -32,7 +32,7 @@ pub(super) fn find(path: &Path, build_dir: &mut BuildDir<'_>) -> Result<Origin, 
     if !is_kernel(path) {
         return Err(LabError::BadSource {
             path: path.to_owned(),
-            reason: "there is no Makefile, no Kconfig or no arch/um in it".to_owned(),
+            reason: "it lacks a Makefile, Kconfig or arch/um".to_owned(),
         });
     }
     if BUILT.iter().any(|name| path.join(name).exists()) {
@@ -87,7 +87,7 @@ fn link_folder(original: &Path, copy: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is in a folder, which is made if there is none.
+/// What is in a directory, which is made if there is none.
 fn entries_of(folder: &Path) -> io::Result<BTreeMap<OsString, FileType>> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn origin(tree: &Path) -> Result<Origin, LabError> {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let stop = AtomicBool::new(false);
         let mut listener = |_| {};
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
@@ -251,12 +251,13 @@ mod tests {
 
     #[test]
     fn a_copy_of_an_earlier_build_becomes_equal_to_its_tree() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let (tree, copy) = (folder.path().join("tree"), folder.path().join("copy"));
         kernel(&tree);
         fs::write(tree.join("a.c"), "int a;").expect("written");
         link_folder(&tree, &copy).expect("linked");
-        // An edit and an addition of the build; a file and a folder of the tree that are no more.
+        // An edit and an addition of the build; a file and a directory of the tree that are no
+        // more.
         fs::remove_file(copy.join("Kconfig")).expect("removed");
         fs::write(copy.join("Kconfig"), "edited").expect("written");
         fs::create_dir(copy.join("arch/um/added")).expect("made");
@@ -281,14 +282,14 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_no_kernel_is_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let refused = origin(folder.path());
         assert!(matches!(refused, Err(LabError::BadSource { .. })));
     }
 
     #[test]
     fn a_tree_that_was_built_in_is_refused_with_the_command_that_cleans_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         kernel(folder.path());
         fs::write(folder.path().join(".config"), "").expect("written");
         let refused = origin(folder.path()).expect_err("not clean");
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn without_git_a_changed_file_changes_the_identity() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         kernel(folder.path());
         let before = identity(folder.path());
         assert!(before.starts_with("files "), "{before}");
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn with_git_the_identity_is_the_commit_and_every_change_to_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let tree = folder.path();
         kernel(tree);
         git_in(tree, &["init", "-q"]);
@@ -335,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_tree_inside_another_repository_is_not_identified_by_its_commit() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         git_in(folder.path(), &["init", "-q"]);
         git_in(
             folder.path(),

@@ -27,7 +27,6 @@ impl LatencyCounts {
     }
 
     /// The counts as a histogram.
-    #[must_use]
     pub fn histogram(&self) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
         for (index, count) in self.0.iter().enumerate() {

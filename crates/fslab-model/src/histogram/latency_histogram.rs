@@ -27,7 +27,6 @@ pub struct HistogramError(&'static str);
 
 impl LatencyHistogram {
     /// An empty histogram.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,7 +65,6 @@ impl LatencyHistogram {
     }
 
     /// Number of operations counted.
-    #[must_use]
     pub fn count(&self) -> u64 {
         let counts = self.buckets.iter().map(|(_, count)| *count);
         counts.fold(0, u64::saturating_add)
@@ -74,7 +72,6 @@ impl LatencyHistogram {
 
     /// Latency at `percentile` (0 to 100) in nanoseconds, as HDR defines it: the largest of the
     /// bucket with the operation of rank ⌈quantile · count⌉, at least 1. `None` if empty.
-    #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let quantile = percentile / 100.0;
         if quantile == 0.0 {
@@ -91,13 +88,11 @@ impl LatencyHistogram {
     }
 
     /// Largest latency in nanoseconds, to three digits; `None` if empty.
-    #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         self.buckets.last().map(|(largest, _)| *largest)
     }
 
     /// Smallest latency in nanoseconds, to three digits; `None` if empty.
-    #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         self.buckets
             .first()
@@ -106,7 +101,6 @@ impl LatencyHistogram {
 
     /// Mean latency in nanoseconds, with each operation in the middle of its bucket; `None` if
     /// empty.
-    #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         let total = self.count();
         let share = |(largest, count): &(u64, u64)| {
@@ -123,15 +117,11 @@ impl LatencyHistogram {
     }
 
     /// The HDR "V2" encoding.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(&self.buckets)
     }
 
     /// Reads what [`LatencyHistogram::to_bytes`] wrote.
-    ///
-    /// # Errors
-    /// If the bytes are not an HDR "V2" encoding, or have other bounds.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
         let mut buckets = decode(bytes).map_err(HistogramError)?;
         buckets.shrink_to_fit();

@@ -1,4 +1,4 @@
-//! A folder in which jobs run.
+//! A directory in which jobs run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ const STUDY: &str = "format = 1\nname = 'few'\ntitle = 'Few'\nsize = '64MiB'\nre
                      trial_limit_s = 60\n[[phase]]\nname = 'create'\nworkload = 'create'\n\
                      files = 100\nfile_size = '4KiB'\n";
 
-/// A folder with both programs and a study.
+/// A directory with both programs and a study.
 pub(crate) struct Desk {
     pub(crate) folder: tempfile::TempDir,
 }
@@ -26,7 +26,7 @@ impl Desk {
             println!("skipped: no fslab: build it, or name it in MPI_TEST_FSLAB");
             return None;
         };
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let desk = Self { folder };
         desk.install("bin", &fslab);
         fs::write(desk.path("study.toml"), STUDY).expect("a study");
@@ -37,10 +37,10 @@ impl Desk {
         self.folder.path().join(name)
     }
 
-    /// Copies fslab-mpi and `fslab` to a folder; the path of fslab-mpi there.
+    /// Copies fslab-mpi and `fslab` to a directory; the path of fslab-mpi there.
     pub(crate) fn install(&self, folder: &str, fslab: &Path) -> PathBuf {
         let folder = self.path(folder);
-        fs::create_dir(&folder).expect("a folder");
+        fs::create_dir(&folder).expect("a directory");
         for name in ["fslab", "fslab-guest"] {
             fs::copy(fslab.with_file_name(name), folder.join(name)).expect("a copy");
         }
@@ -49,7 +49,6 @@ impl Desk {
         own
     }
 
-    /// mpirun in this desk.
     pub(crate) fn mpirun(&self, options: &[&str]) -> Command {
         let mut command = Command::new("mpirun");
         if is_open_mpi() {
@@ -120,8 +119,8 @@ pub(crate) fn text(output: &Output) -> String {
     )
 }
 
-/// Processes of the desk whose command line begins with `program` in its folder `bin`, the oldest
-/// first.
+/// Processes of the desk whose command line begins with `program` in its directory `bin`, the
+/// oldest first.
 pub(crate) fn processes(desk: &Desk, program: &str) -> Vec<i32> {
     let begin = desk.path("bin").join(program).display().to_string();
     let list = fs::read_dir("/proc").expect("/proc").flatten();

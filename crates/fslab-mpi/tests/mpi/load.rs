@@ -35,7 +35,7 @@ fn desk() -> Option<Desk> {
     let desk = Desk::new()?;
     fs::write(desk.path("load.toml"), STUDY).expect("a study");
     fs::write(desk.path("long.toml"), LONG).expect("a study");
-    fs::create_dir(desk.path("dir")).expect("a folder");
+    fs::create_dir(desk.path("dir")).expect("a directory");
     Some(desk)
 }
 
@@ -85,7 +85,7 @@ fn every_rank_takes_part_in_every_phase_and_nothing_is_left() {
         .find(|it| it["name"] == "programs")
         .expect("a phase");
     let reason = skipped["reason"].as_str().expect("a reason");
-    assert!(reason.contains("not of several ranks"), "{reason}");
+    assert!(reason.contains("not on several ranks"), "{reason}");
     let left = fs::read_dir(desk.path("dir")).expect("lists");
     assert_eq!(left.count(), 0);
 }

@@ -57,7 +57,7 @@ fn a_rank_with_another_build_is_refused_by_name() {
     let said = text(&output);
     assert!(!output.status.success());
     assert!(
-        said.contains("rank 2 on ") && said.contains("another build"),
+        said.contains("rank 2 on ") && said.contains("a different build"),
         "{said}"
     );
 }
@@ -131,7 +131,11 @@ fn a_killed_rank_costs_its_trial_and_a_resumed_run_repeats_it() {
     let output = kill_one_of(&desk, "fslab-mpi run", &options);
     let stored = desk.trials("s.db").len();
     if is_open_mpi() {
-        assert!(text(&output).contains("is silent"), "{}", text(&output));
+        assert!(
+            text(&output).contains("has been silent"),
+            "{}",
+            text(&output)
+        );
         assert_eq!(stored, 39, "{}", text(&output));
     }
     assert!(

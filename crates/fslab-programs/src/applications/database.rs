@@ -29,8 +29,20 @@ const ROW_MAX: Bytes = Bytes::mib(16);
 const LISTED_MAX: u64 = 100_000;
 
 /// The rollback journal: SQLite's journal_mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 enum Journal {
     /// Deleted at each commit.
     #[default]
@@ -44,8 +56,20 @@ enum Journal {
 }
 
 /// When SQLite syncs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 enum Synchronous {
     /// At every commit, and the directory after a rollback journal was deleted.
     Extra,
@@ -119,23 +143,13 @@ impl Default for DatabaseParameters {
 
 impl Journal {
     fn as_str(self) -> &'static str {
-        match self {
-            Self::Delete => "delete",
-            Self::Truncate => "truncate",
-            Self::Persist => "persist",
-            Self::Wal => "wal",
-        }
+        self.into()
     }
 }
 
 impl Synchronous {
     fn as_str(self) -> &'static str {
-        match self {
-            Self::Extra => "extra",
-            Self::Full => "full",
-            Self::Normal => "normal",
-            Self::Off => "off",
-        }
+        self.into()
     }
 }
 
@@ -443,7 +457,6 @@ fn lacking(error: &rusqlite::ffi::Error) -> Option<&'static str> {
 /// The database at `path` as its next reader finds it, after SQLite's own recovery: without rows
 /// where its table is missing. A copy of it and its journals in `folder` is read, since a file
 /// system may be mounted read-only.
-#[must_use]
 pub fn read_database(path: &Path, folder: &Path) -> DatabaseReport {
     let copy = folder.join("copy.db");
     let read = || -> Result<(String, i64), Box<dyn Error>> {
@@ -587,7 +600,7 @@ mod tests {
         let address = format!("file:{}", folder.path().display());
         let context = RunContext::new(EngineKind::Psync, address, 5);
         let parameters = parameters(Journal::Delete, Synchronous::Off);
-        commit_transactions(&parameters, &context).expect_err("there is no such folder");
+        commit_transactions(&parameters, &context).expect_err("there is no such directory");
         assert!(!folder.path().join("sqlite.db").exists());
     }
 

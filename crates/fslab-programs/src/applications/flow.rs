@@ -98,9 +98,6 @@ impl Flow {
     }
 
     /// Checks the loop.
-    ///
-    /// # Errors
-    /// A message with the number of the invalid step.
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.0.is_empty() || self.0.len() > STEPS_MAX {
             return Err(format!(

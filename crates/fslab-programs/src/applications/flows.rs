@@ -18,7 +18,6 @@ const OPEN: i32 = 0o2;
 /// Numbers of the open file of an iteration and of the log.
 const FILE: u32 = 0;
 const LOG: u32 = 1;
-/// Name of the log.
 pub(super) const LOG_NAME: &CStr = c"log";
 
 /// The error of an operation on the file `name` below `base`.
@@ -108,7 +107,6 @@ impl ThreadResources {
             .map_err(|error| io_error("open", base, LOG_NAME, error))
     }
 
-    /// The worker with these resources.
     pub(super) fn into_worker<'a>(
         self,
         base: &'a Path,

@@ -64,7 +64,7 @@ pub(crate) enum Step {
     Configure,
     /// `make`.
     Make,
-    /// `make install` into a folder of the file system.
+    /// `make install` into a directory of the file system.
     Install,
     /// `make clean`.
     Clean,
@@ -77,7 +77,7 @@ pub(crate) enum Step {
 pub(crate) struct CompileParameters {
     /// The step of the build.
     pub(super) step: Step,
-    /// The folder of the build, below the root: tree in `src`, temporary files in `tmp`,
+    /// The directory of the build, below the root: tree in `src`, temporary files in `tmp`,
     /// installation in `dest`.
     pub(super) directory: PathBuf,
     /// Translation units of the generated program.
@@ -318,7 +318,7 @@ mod tests {
             );
             assert!(brings.programs.values().all(|it| it.is_required));
         }
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("x.tar.bz2");
         std::fs::write(&path, "no tarball").expect("written");
         let given = |sha256: &str| serde_json::json!({ "tarball": path, "sha256": sha256 });

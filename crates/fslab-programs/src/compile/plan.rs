@@ -14,7 +14,6 @@ pub(super) const UNITS_EACH: usize = 25;
 pub(super) struct Size {
     /// Translation units, without the one that has `main`.
     pub(super) units: usize,
-    /// Headers.
     pub(super) headers: usize,
     /// Functions of each unit.
     pub(super) functions: usize,

@@ -19,7 +19,7 @@ use crate::plain_text::plain_text;
 use crate::private_folder::PrivateFolder;
 use crate::session::{CompletedRun, Session};
 
-/// Folders of the tree, temporary files and the installation, below the workload's directory.
+/// Directories of the tree, temporary files and the installation, below the workload's directory.
 const SOURCE: &str = "src";
 const TEMPORARY: &str = "tmp";
 const DESTINATION: &str = "dest";
@@ -129,7 +129,7 @@ impl Build<'_> {
         Ok(account.finished())
     }
 
-    /// Unpacks the tarball with tar, without its top folder.
+    /// Unpacks the tarball with tar, without its top directory.
     fn untar(&self) -> Result<Finished, ProgramError> {
         let tarball = self.parameters.tarball.as_deref();
         let tarball = tarball.unwrap_or(Path::new(""));
@@ -214,7 +214,7 @@ impl Build<'_> {
 
     /// The variable DESTDIR, which make and its shell interpret. For the generated program it is a
     /// relative path, without text of the study or the machine. A tarball may call make in other
-    /// folders, so it gets an absolute path.
+    /// directories, so it gets an absolute path.
     fn destdir(&self, destination: &Path) -> Result<String, RunError> {
         if self.parameters.tarball.is_none() {
             return Ok(format!("DESTDIR=../{DESTINATION}"));
@@ -276,7 +276,7 @@ impl Build<'_> {
     }
 }
 
-/// A copy of a program, in a folder that is removed when dropped.
+/// A copy of a program, in a directory that is removed when dropped.
 fn copied(program: &[u8]) -> io::Result<(PrivateFolder, PathBuf)> {
     let folder = PrivateFolder::make()?;
     let copy = folder.join(PROGRAM);
@@ -411,7 +411,7 @@ mod tests {
         assert!(!folder.path().join("compile/src/d00.a").exists());
     }
 
-    /// The folder was part of DESTDIR, which make's recipes pass to a shell.
+    /// The directory was part of DESTDIR, which make's recipes pass to a shell.
     #[test]
     fn names_of_folders_are_not_interpreted_by_makes_shell() {
         if !can_build() {

@@ -1,5 +1,5 @@
-//! The history of the repository as a stream for git-fast-import(1): text files in folders, each
-//! commit with changes of some of them. The same seed gives the same commits.
+//! The history of the repository as a stream for git-fast-import(1): text files in directories,
+//! each commit with changes of some of them. The same seed gives the same commits.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use super::parameters::GitParameters;
 /// Purposes of random numbers: the text of a file, and which files a commit changes.
 const TEXT: u64 = 1;
 const CHOICE: u64 = 2;
-/// Files of a folder.
+/// Files of a directory.
 const FOLDER_FILES: u32 = 40;
 /// Lines of a file.
 const LINES: (u64, u64) = (20, 200);

@@ -42,7 +42,7 @@ pub(crate) enum Step {
 pub(crate) struct GitParameters {
     /// What git does.
     pub(super) step: Step,
-    /// The folder of both repositories, below the root: `origin.git` and the clone `work`.
+    /// The directory of both repositories, below the root: `origin.git` and the clone `work`.
     pub(super) directory: PathBuf,
     /// Files of the working tree.
     #[schemars(range(min = 1, max = FILES_MAX))]

@@ -13,7 +13,7 @@ use crate::locate;
 use crate::permission::Permission;
 use crate::session::{CompletedRun, Session};
 
-/// Temporary files of programs, below the job's folder.
+/// Temporary files of programs, below the job's directory.
 const TEMPORARY: &str = "tmp";
 /// The history, for git-fast-import(1).
 const STREAM: &str = "history";

@@ -33,7 +33,6 @@ pub(super) struct Clients<'a> {
     pub(super) endpoint: &'a Endpoint,
 }
 
-/// Result of one client.
 #[derive(Debug)]
 pub(super) struct ClientResult {
     pub(super) start_ns: u64,

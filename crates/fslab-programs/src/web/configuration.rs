@@ -11,7 +11,7 @@ use super::connection::Endpoint;
 use super::parameters::{Method, ServeParameters};
 use crate::plain_text::plain_text;
 
-/// Folders of the Apache HTTP server's modules, by distribution.
+/// Directories of the Apache HTTP server's modules, by distribution.
 const APACHE_MODULES: [&str; 3] = [
     "/usr/lib/apache2/modules",
     "/usr/lib64/httpd/modules",
@@ -28,7 +28,7 @@ pub(super) struct Task<'a> {
     /// The root of the site, below it.
     pub(super) root: &'a Path,
     pub(super) endpoint: &'a Endpoint,
-    /// The server's folder for its own files.
+    /// The server's directory for its own files.
     pub(super) folder: &'a Path,
 }
 
@@ -60,7 +60,7 @@ impl<'a> QuotedPaths<'a> {
     }
 }
 
-/// Name of the error log in the server's folder.
+/// Name of the error log in the server's directory.
 pub(super) const ERROR_LOG: &str = "error.log";
 
 /// nginx.conf, or an error message.
@@ -116,7 +116,7 @@ pub(super) fn nginx(task: &Task) -> Result<String, String> {
     Ok(text)
 }
 
-/// The folder of the Apache HTTP server's modules.
+/// The directory of the Apache HTTP server's modules.
 pub(super) fn apache_modules() -> Option<PathBuf> {
     let folders = APACHE_MODULES.map(PathBuf::from);
     folders.into_iter().find(|folder| folder.is_dir())
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// `directory = "x\"; } server { listen 0.0.0.0:18080; root \"/etc"` started a second server,
-    /// open to the network, for /etc. The machine's folders may have such names, too.
+    /// open to the network, for /etc. The machine's directories may have such names, too.
     #[test]
     fn no_path_of_a_study_or_a_machine_ends_its_quotation() {
         let good = ["/mnt/a b", "/mnt/a b/web", "/tmp/f"];

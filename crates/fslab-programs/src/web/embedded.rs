@@ -28,14 +28,13 @@ pub(super) struct EmbeddedServer {
 #[derive(Debug)]
 struct Shared {
     listener: Listener,
-    /// The folder that no link may leave, and the site's root below it.
+    /// The directory that no link may leave, and the site's root below it.
     base: PathBuf,
     site: PathBuf,
     /// `base`, opened by the first request: within the timed part, as with other servers.
     opened: OnceLock<File>,
     method: Method,
     stopping: AtomicBool,
-    /// The first error.
     first_error: Mutex<Option<io::Error>>,
 }
 

@@ -4,7 +4,6 @@ use std::io;
 
 /// Limit of the head of a message.
 pub(super) const HEAD_MAX: usize = 8_192;
-/// End of a head.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
 /// Length of the head at the start of `bytes`, with its blank line; `None` if it is incomplete.

@@ -4,7 +4,7 @@
 //! ```text
 //!     publish   writes the site
 //!     serve     server (nginx, apache2, embedded) <-- socket --> clients, which are timed
-//!               \-- configuration, log, socket: in a folder on another file system
+//!               \-- configuration, log, socket: in a directory on another file system
 //! ```
 
 mod clients;

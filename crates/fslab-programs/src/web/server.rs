@@ -76,10 +76,10 @@ enum Running {
     Program { name: String, group: ChildGroup },
 }
 
-/// The folders of a site.
+/// The directories of a site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SiteFolders<'a> {
-    /// The folder that no link may leave: the root of the file system, or of the phase's part of
+    /// The directory that no link may leave: the root of the file system, or of the phase's part of
     /// it.
     pub(super) base: &'a Path,
     /// The site's root, below it.
@@ -104,7 +104,7 @@ impl Server {
         stop: &StopFlag,
     ) -> Result<Self, RunError> {
         let elsewhere = std::env::temp_dir();
-        let failed = |error| ProgramError::io("make a folder in", &elsewhere, &error);
+        let failed = |error| ProgramError::io("make a directory in", &elsewhere, &error);
         let folder = PrivateFolder::make().map_err(failed)?;
         let endpoint = match parameters.transport() {
             Transport::Unix => Endpoint::Unix(folder.join("socket")),
@@ -230,7 +230,7 @@ fn start_apache(task: &Task) -> Result<Running, RunError> {
     Ok(start_program("apache2", command)?)
 }
 
-/// The first folder on the path of `root` without execute permission for other users.
+/// The first directory on the path of `root` without execute permission for other users.
 fn closed_to_others(root: &Path) -> Option<&Path> {
     let is_closed = |folder: &&Path| {
         let mode = folder
@@ -286,7 +286,7 @@ mod tests {
     use super::super::http::parse_response;
     use super::*;
 
-    /// A folder with permission for all users, with a site and links that lead out of it.
+    /// A directory with permission for all users, with a site and links that lead out of it.
     struct TestSite {
         folder: tempfile::TempDir,
     }

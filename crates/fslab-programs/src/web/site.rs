@@ -10,7 +10,6 @@ use fslab_stats::mix;
 /// Random stream of the content.
 const PURPOSE: u64 = 0x51_7e00;
 
-/// A site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     /// Its root, below that of the file system.

@@ -49,7 +49,6 @@ impl TickUnit {
     }
 }
 
-/// An axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) scale: Scale,

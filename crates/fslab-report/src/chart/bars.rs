@@ -28,7 +28,6 @@ const TICKS: u32 = 6;
 /// Most letters of the reason for a missing bar.
 const REASON_LETTERS: usize = 76;
 
-/// A bar.
 pub(crate) struct Bar<'a> {
     pub(crate) label: &'a Label,
     /// The median, the smallest and the largest of the repeats.
@@ -39,7 +38,6 @@ pub(crate) struct Bar<'a> {
     pub(crate) published: Option<f64>,
 }
 
-/// The bars of a group.
 pub(crate) struct BarGroup<'a> {
     pub(crate) title: String,
     pub(crate) metric: &'static MetricDefinition,

@@ -34,7 +34,6 @@ const REASON_LETTERS: usize = 41;
 
 /// A comparison to draw.
 pub(crate) struct Dots<'a> {
-    /// The comparison.
     pub(crate) comparison: &'a Comparison,
     /// The subjects' names.
     pub(crate) subjects: &'a [Label],

@@ -46,7 +46,6 @@ const WIDTH: f64 = 340.0;
 /// A subject as charts show it.
 #[derive(Clone, Debug)]
 pub(crate) struct Label {
-    /// Its name.
     pub(crate) name: String,
     /// The number of its colour and shape.
     pub(crate) look: usize,

@@ -43,7 +43,6 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
-    /// A metric.
     pub(crate) fn metric(metric: &'static MetricDefinition) -> Self {
         Self {
             metric: Some(metric),
@@ -162,7 +161,6 @@ pub(crate) struct Spot {
     pub(crate) y: Option<[f64; 3]>,
 }
 
-/// A line.
 pub(crate) struct Line<'a> {
     pub(crate) label: &'a Label,
     pub(crate) spots: Vec<Spot>,

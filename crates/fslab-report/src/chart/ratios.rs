@@ -52,7 +52,6 @@ const TICK_ROOM: f64 = 28.0;
 
 /// A phase of the picture.
 pub(crate) struct RatioRow<'a> {
-    /// Its title.
     pub(crate) title: String,
     /// Its comparison, which is not empty.
     pub(crate) comparison: &'a Comparison,

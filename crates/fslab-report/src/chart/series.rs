@@ -95,11 +95,9 @@ fn rates(series: &TimeSeries, counts: &[u64], elapsed_ns: Option<u64>) -> Vec<(f
 
 /// Courses to be drawn.
 pub(crate) struct Series<'a> {
-    /// Their metric.
     pub(crate) metric: &'static MetricDefinition,
     /// The subjects' names.
     pub(crate) subjects: &'a [Label],
-    /// The courses.
     pub(crate) courses: &'a [Course],
     /// Whether a few rates far above all others may be beyond the axis, each with an arrow. In
     /// virtual time writing to the page cache takes no time, so its rate is unbounded.

@@ -7,7 +7,6 @@ use super::junit::message;
 use fslab_compare::{Check, Gate, GateOutcome, Ruling};
 
 /// A line for each check that fails or is undecided, and a summary line.
-#[must_use]
 pub fn annotations(gate: &Gate) -> String {
     let mut lines = String::new();
     for check in &gate.checks {

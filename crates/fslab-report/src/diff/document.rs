@@ -110,7 +110,6 @@ struct SideDocument<'a> {
 
 impl<'a> DiffDocument<'a> {
     /// The document of `diff`.
-    #[must_use]
     pub fn of(diff: &'a Diff) -> Self {
         let others = diff.others.iter();
         Self {
@@ -133,7 +132,6 @@ impl<'a> DiffDocument<'a> {
 
 impl<'a> GateDocument<'a> {
     /// The document of `gate`.
-    #[must_use]
     pub fn of(gate: &'a Gate) -> Self {
         let check = |check: &'a Check| CheckDocument {
             ruling: ruling_word(check.ruling),

@@ -79,7 +79,7 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
             Ruling::Lost if contrast.is_total_loss() => {
                 format!("{title} dropped to zero: {}", figures(contrast))
             }
-            Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),
+            Ruling::Lost => format!("{title} no longer has a figure{}", why(&contrast.new)),
             Ruling::NoRatio => format!("{title} is not judged: {}", contrast.why_no_ratio()),
             _ => format!(
                 "{title} is not judged: there is no figure in {}",

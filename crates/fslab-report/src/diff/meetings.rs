@@ -8,7 +8,6 @@ use crate::{Column, Table, TableCell, Tone};
 
 /// A table with a row for each pair of phases, and for each that meets none. Points of a sweep with
 /// the same differences are one row.
-#[must_use]
 pub fn meetings_table(meetings: &Meetings, base: &str, new: &str) -> Table {
     let mut rows: Vec<(Row, usize)> = Vec::new();
     let all = meetings.pairs.iter().map(Row::of_pair);
@@ -32,8 +31,8 @@ pub fn meetings_table(meetings: &Meetings, base: &str, new: &str) -> Table {
             .map(|(row, points)| row.cells(points))
             .collect(),
         notes: vec![
-            "Phases of two tools meet by what they do, those of one tool by name. Others are \
-             compared with --map THEIRS=OURS."
+            "Phases of two tools are matched by what they do, phases of one tool by name. Match \
+             others with --map THEIRS=OURS."
                 .to_owned(),
         ],
     }
@@ -139,7 +138,6 @@ struct LeftDocument<'a> {
 
 impl<'a> MeetingsDocument<'a> {
     /// The document of `meetings`.
-    #[must_use]
     pub fn of(meetings: &'a Meetings) -> Self {
         Self {
             pairs: meetings.pairs.iter().map(PairDocument::of).collect(),

@@ -15,7 +15,6 @@ const MEANS: &str = "Base and New are geometric means of the repeats, and Speed 
                      with a value of 0 in either they are medians, without a ratio.";
 
 /// A table with a row for every contrast of a diff.
-#[must_use]
 pub fn diff_table(diff: &Diff) -> Table {
     // Exact figures are not tested.
     let is_tested = diff.contrasts.iter().any(|contrast| !contrast.exact);
@@ -49,7 +48,6 @@ pub fn diff_table(diff: &Diff) -> Table {
 }
 
 /// A table with a row for every check of a gate.
-#[must_use]
 pub fn gate_table(gate: &Gate) -> Table {
     let rows = gate.checks.iter().map(|check| {
         let mut row = heads(&check.contrast);
@@ -190,7 +188,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
     } else if exact < diff.contrasts.len() {
         notes.push(format!(
             "{MEANS} Speed is new over base, above 1 is better. Without an interval nothing is \
-             decided: that takes a ratio, and two repeats in both runs."
+             decided: an interval needs a ratio, and two repeats in both runs."
         ));
     }
     let real = diff.contrasts.iter().filter(|contrast| !contrast.exact);
@@ -238,8 +236,9 @@ fn of_runs<'a>(
     }
     // Subjects of one run were measured in turn.
     (base != new).then(|| {
-        "Each side is one run: this holds for a machine in one state, since how much runs differ \
-         where nothing has changed is not in the intervals. Several runs tell: RUN,RUN,RUN."
+        "Each side is one run: the result holds for a machine in one state, since the intervals do \
+         not include how much runs differ when nothing has changed. To include it, compare several \
+         runs: RUN,RUN,RUN."
             .to_owned()
     })
 }
@@ -309,8 +308,8 @@ fn between_steps<'a>(contrasts: impl Iterator<Item = &'a Contrast>) -> Option<St
         more => format!("{} and {more} more", titles[0]),
     };
     Some(format!(
-        "In {named} no value varies, and each is taken at its word; but on a clock of such steps \
-         one figure between the two gives both, and more repeats would tell."
+        "In {named} no value varies, so each is taken as exact; but with a clock of such steps, \
+         one true figure between the two could show as both. More repeats would decide it."
     ))
 }
 
@@ -324,19 +323,19 @@ fn detectable_losses(gate: &Gate) -> Option<String> {
     let (finest, worst) = (finest.contrast.title(), worst.contrast.title());
     let allowed = gate.rule.max_slowdown.share();
     Some(if least >= NEARLY_ALL {
-        "No loss in any figure would be more likely seen than not: more repeats tell more."
-            .to_owned()
+        "In no figure would a loss more likely be seen than missed: use more repeats.".to_owned()
     } else if most >= NEARLY_ALL {
         format!(
-            "No loss in {worst} would be more likely seen than not: more repeats tell more. In \
-             {finest} a loss of {} would be.",
+            "In {worst}, no loss would more likely be seen than missed: use more repeats. In \
+             {finest}, a loss of {} would be.",
             percent(least)
         )
     } else if most <= allowed + f64::EPSILON {
         "Any loss beyond the limit would be seen: the figures do not vary.".to_owned()
     } else {
         format!(
-            "A loss of {} in any figure would be more likely seen than not; the widest is {worst}.",
+            "A loss of {} in any figure would more likely be seen than missed; the widest is \
+             {worst}.",
             percent(most)
         )
     })

@@ -15,13 +15,11 @@ use fslab_compare::Analysis;
 pub struct Exhibit {
     /// Its short name, unique in the study.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Its content as text; several tables if subjects or phases have separate ones.
     pub tables: Vec<Table>,
     /// Why it is empty.
     pub absence: Option<String>,
-    /// Its notes.
     pub notes: Vec<String>,
     pub(crate) values: Vec<Value>,
     pub(crate) drawing: Option<Drawing>,
@@ -56,7 +54,6 @@ pub(super) struct Content {
 }
 
 /// All figures of the study, in its order. `original` adds published values.
-#[must_use]
 pub fn exhibits(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit> {
     with_looks(analysis, original, &plain_labels(analysis))
 }
@@ -159,7 +156,6 @@ impl Exhibit {
 
     /// The drawing as a separate document. A table without a drawing is drawn; `None` if there is
     /// nothing to draw.
-    #[must_use]
     pub fn svg(&self) -> Option<String> {
         let drawing = self.drawn()?;
         Some(drawing.alone(&self.frame()))

@@ -20,13 +20,11 @@ const NAMED_LEAST: f64 = 2.0;
 pub struct PairedPhases {
     /// The picture's short name.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// The two measurements: across, and upwards.
     pub axes: (&'static str, &'static str),
     /// Points within this factor of the line are in the band.
     pub band: f64,
-    /// The phases.
     pub panels: Vec<PairedPanel>,
     /// Notes below the panels.
     pub notes: Vec<String>,
@@ -35,7 +33,6 @@ pub struct PairedPhases {
 /// One phase.
 #[derive(Clone, Debug)]
 pub struct PairedPanel {
-    /// Its name.
     pub title: String,
     /// Two lines for its corner.
     pub corner: [String; 2],
@@ -46,7 +43,6 @@ pub struct PairedPanel {
 /// A subject's two figures in a phase, both above 0 and relative to what makes them comparable.
 #[derive(Clone, Debug)]
 pub struct PairedPoint {
-    /// Its name.
     pub subject: String,
     /// The first figure.
     pub across: f64,
@@ -56,7 +52,6 @@ pub struct PairedPoint {
 
 impl PairedPhases {
     /// The picture; subjects have their looks in the order in which they come first.
-    #[must_use]
     pub fn exhibit(&self) -> Exhibit {
         let labels = self.labels();
         let panels = self.panels.iter().map(|panel| self.panel(panel, &labels));

@@ -17,11 +17,14 @@ const PERCENT: MetricDefinition = MetricDefinition {
 };
 
 /// The figures that one picture shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 enum Kind {
+    #[strum(serialize = "rates")]
     Speeds,
     Times,
     Latencies,
+    #[strum(serialize = "processor")]
     Shares,
 }
 
@@ -36,7 +39,6 @@ struct Picture<'a> {
 
 /// The pictures of a run of a published study, in the order of the original's tables; none if the
 /// original printed nothing that the run measured.
-#[must_use]
 pub fn then_and_now_pictures(analysis: &Analysis, original: &Original) -> Vec<Exhibit> {
     let both = fslab_claims::then_and_now(original, analysis.run);
     pictures(analysis, &both, &super::exhibited::plain_labels(analysis))
@@ -92,12 +94,7 @@ impl Kind {
     }
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Speeds => "rates",
-            Self::Times => "times",
-            Self::Latencies => "latencies",
-            Self::Shares => "processor",
-        }
+        self.into()
     }
 
     /// What it means that a subject is above the line.

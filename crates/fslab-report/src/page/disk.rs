@@ -33,7 +33,6 @@ pub(super) struct DiskPart {
 }
 
 impl DiskPart {
-    /// All of its charts.
     pub(super) fn charts(&self) -> impl Iterator<Item = &Panel> {
         let pictures = self.pictures.iter().map(|picture| &picture.panel);
         pictures.chain(&self.panels)

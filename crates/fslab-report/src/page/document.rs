@@ -18,9 +18,6 @@ pub fn html(runs: &[RunRecord]) -> Result<String, ReportError> {
 }
 
 /// Renders a report of `chapters` as one self-contained HTML document.
-///
-/// # Errors
-/// As [`html`].
 pub fn html_of(chapters: &[Chapter]) -> Result<String, ReportError> {
     let Some(first) = chapters.first() else {
         return Err(ReportError::NoRun);
@@ -125,13 +122,7 @@ pub(super) fn slug(text: &str) -> String {
 
 /// The subjects of a run as a title: "ext4, XFS and Btrfs"; their number if they are many.
 pub(super) fn subjects_in_words(run: &RunRecord) -> String {
-    let names: Vec<String> = run
-        .header
-        .plan
-        .subjects
-        .iter()
-        .map(|plan| wording::name(&plan.subject))
-        .collect();
+    let names: Vec<String> = run.header.plan.subjects.iter().map(wording::name).collect();
     match names.len() {
         0 => "No subject".to_owned(),
         1..=6 => wording::list(&names),

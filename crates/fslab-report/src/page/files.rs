@@ -16,7 +16,6 @@ pub struct ChartFile {
     pub phase: Option<String>,
     /// Its kind in a word: `rate`, `latency`, `series`.
     pub kind: String,
-    /// Its title.
     pub title: String,
     /// An SVG document on white paper.
     pub svg: String,
@@ -29,7 +28,6 @@ pub struct TableFile {
     pub phase: Option<String>,
     /// Its kind in a word: `overview`, `figures`, `trials`.
     pub kind: String,
-    /// The table.
     pub table: Table,
 }
 
@@ -101,7 +99,6 @@ fn pictures(chapter: &Chapter, analysis: &Analysis, labels: &[Label]) -> Vec<exh
 }
 
 /// All tables of a run, in the order of the page.
-#[must_use]
 pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
     let analysis = &Analysis::of(chapter.run);
     let of_run = |kind: &str, table: Table| TableFile {

@@ -17,7 +17,6 @@ use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, SweepDimensi
 /// Most lines of a chart over time; beyond, only one repeat of each subject is drawn.
 const COURSES_MAX: usize = 24;
 
-/// A phase.
 pub(super) struct PhasePart {
     pub(super) id: String,
     /// Its name in the study.
@@ -117,7 +116,7 @@ impl PageContext<'_> {
     fn cold(&self) -> &'static str {
         let mut subjects = self.analysis.run.header.plan.subjects.iter();
         match subjects.any(|it| it.network_mount.is_some()) {
-            true => "cold on the client alone",
+            true => "cold on the client only",
             false => "cold",
         }
     }

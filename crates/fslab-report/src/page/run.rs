@@ -20,7 +20,6 @@ use fslab_compare::Analysis;
 /// The title of the overview's column of winners.
 const FASTEST: &str = "Fastest";
 
-/// A run.
 pub(super) struct Run {
     /// Prefix of every id of the run.
     pub(super) prefix: String,

@@ -18,7 +18,6 @@ const CHOICES_MAX: usize = 40;
 
 /// Charts of which one is shown at a time.
 pub(super) struct Choice {
-    /// The title of the choice.
     pub(super) title: String,
     /// The name of its controls.
     pub(super) name: String,

@@ -20,7 +20,6 @@ const FACTS: [(&str, &str, &str); 6] = [
 
 /// For each phase the speed of an aged or filled subject relative to the fresh one, with interval
 /// and verdict, and the facts of the stages; `None` if the run has no such pair.
-#[must_use]
 pub fn aged(analysis: &Analysis) -> Option<Table> {
     let pairs = analysis.aged_pairs();
     if pairs.is_empty() {

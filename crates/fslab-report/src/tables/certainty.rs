@@ -13,7 +13,6 @@ use fslab_compare::{Comparison, Entry, PhaseAnalysis, Standing};
 /// corrected p-value and verdict. `family` is the number of pairs of subjects corrected together.
 ///
 /// `None` without measurements, and for exact figures, which need no test.
-#[must_use]
 pub fn certainty<'a>(
     phase: &PhaseAnalysis,
     subjects: impl IntoIterator<Item = &'a Subject>,

@@ -7,7 +7,6 @@ use fslab_claims::{
 use crate::{Column, Table, TableCell, Tone, wording};
 
 /// One row per claim: the original's statement, the run's result, and the numbers.
-#[must_use]
 pub fn claims(card: &Scorecard) -> Table {
     Table {
         caption: format!("Claims of {}", card.study),
@@ -22,7 +21,6 @@ pub fn claims(card: &Scorecard) -> Table {
 }
 
 /// The number of claims that hold, fail and are open.
-#[must_use]
 pub fn counts(card: &Scorecard) -> String {
     let counts =
         ClaimOutcome::ALL.map(|outcome| format!("{} {}", outcome.as_str(), card.count(outcome)));
@@ -63,7 +61,6 @@ fn is_measured(group: &&ThenAndNowGroup) -> bool {
 }
 
 /// One row per figure: the rank correlation with the original.
-#[must_use]
 pub fn agreement(both: &ThenAndNow) -> Table {
     let measured = both.groups.iter().filter(is_measured);
     let rows = measured.map(|group| {
@@ -142,7 +139,6 @@ const KINDS: [(&str, Option<&str>, &str); 9] = [
 ];
 
 /// A table for each kind of figure: subject by phase, the ratio to the reference now and then.
-#[must_use]
 pub fn then_and_now(both: &ThenAndNow) -> Vec<Table> {
     let mut titles: Vec<&str> = Vec::new();
     for (_, _, title) in KINDS {
@@ -228,7 +224,6 @@ fn ratio(ratio: Option<f64>) -> String {
 }
 
 /// One row per figure, with its values, for other programs.
-#[must_use]
 pub fn then_and_now_list(both: &ThenAndNow) -> Table {
     let mut rows = Vec::new();
     for group in &both.groups {

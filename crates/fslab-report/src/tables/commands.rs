@@ -10,7 +10,6 @@ use fslab_compare::Analysis;
 
 /// For each subject the planned commands, and every distinct command that its trials executed, with
 /// count, median duration and exit codes.
-#[must_use]
 pub fn commands(analysis: &Analysis) -> Table {
     let mut rows = Vec::new();
     for (index, planned) in analysis.run.header.plan.subjects.iter().enumerate() {

@@ -9,7 +9,6 @@ use fslab_compare::Analysis;
 
 /// The relative standard deviation from each level of repeats (trial, mount, iteration) for each
 /// phase and subject; `None` if no phase ran in several rounds.
-#[must_use]
 pub fn components(analysis: &Analysis) -> Option<Table> {
     if analysis.run.header.plan.rounds.is_one() {
         return None;

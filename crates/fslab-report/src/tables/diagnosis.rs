@@ -14,7 +14,6 @@ const OUTLIERS_MAX: usize = 4;
 
 /// The anomalies of each phase and subject, with figures and corrected p-value; `None` if there is
 /// none.
-#[must_use]
 pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
     let found = &analysis.diagnosis.findings;
     if found.is_empty() {

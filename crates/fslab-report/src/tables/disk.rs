@@ -60,7 +60,6 @@ const MEDIA: [(&str, Part); 3] = [
 ///
 /// `subjects` are those of the run, in the order of the plan. Columns without any value are left
 /// out.
-#[must_use]
 pub fn disk<'a>(
     phase: &PhaseAnalysis,
     subjects: impl IntoIterator<Item = &'a Subject>,
@@ -171,12 +170,12 @@ fn notes(phase: &PhaseAnalysis, subjects: &[&Subject]) -> Vec<String> {
         .iter()
         .zip(&phase.cells)
         .filter(|(_, cell)| marks_nothing(cell))
-        .map(|(subject, _)| wording::name(subject))
+        .map(|(subject, _)| subject.to_string())
         .collect();
     if !unmarked.is_empty() {
         notes.push(format!(
-            "Not one request of {} was marked as metadata in the entire trial: what is shown as \
-             data holds it.",
+            "No request of {} was marked as metadata in the entire trial: the data shown includes \
+             it.",
             wording::list(&unmarked)
         ));
     }

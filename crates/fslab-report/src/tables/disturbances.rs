@@ -44,7 +44,6 @@ pub(super) fn mark_note<'a>(
 
 /// Every disturbance, with those of one kind in one phase of a subject in one row; `None` if there
 /// was none.
-#[must_use]
 pub fn disturbances(analysis: &Analysis) -> Option<Table> {
     let mut rows = Vec::new();
     for phase in analysis.phases.iter().flat_map(PhaseAnalysis::points) {
@@ -114,7 +113,6 @@ fn title(kind: DisturbanceKind) -> &'static str {
 }
 
 /// Kernel messages about the devices; `None` if there are none.
-#[must_use]
 pub fn kernel_log(analysis: &Analysis) -> Option<Table> {
     let trials = analysis.run.trials.iter();
     let found = trials.flat_map(|trial| trial.kernel_log.iter().map(move |it| (trial, it)));

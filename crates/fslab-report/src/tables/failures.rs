@@ -10,7 +10,6 @@ use fslab_compare::{Analysis, RepeatState};
 /// there is none.
 ///
 /// Repeats and phases of a subject with the same result share a row.
-#[must_use]
 pub fn failures(analysis: &Analysis) -> Option<Table> {
     let mut found: Vec<MissingFigure> = Vec::new();
     for (index, subject) in analysis.subjects().enumerate() {

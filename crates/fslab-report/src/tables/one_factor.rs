@@ -9,7 +9,6 @@ pub(crate) const POINTS_LEAST: usize = 3;
 
 /// One row per figure that was measured: the factor, how far the subjects are from it, and which
 /// are left out.
-#[must_use]
 pub fn one_factor(both: &ThenAndNow) -> Table {
     let is_measured = |group: &&ThenAndNowGroup| group.rows.iter().any(|row| row.now.is_some());
     let rows = both.groups.iter().filter(is_measured).map(|group| {

@@ -8,7 +8,6 @@ use fslab_compare::{Analysis, Comparison, Standing};
 /// The geometric mean over phases of each subject's speed relative to the best subject and to the
 /// first of the plan, with intervals, p-value and verdict; `None` if fewer than two subjects or two
 /// phases can be compared.
-#[must_use]
 pub fn overall(analysis: &Analysis) -> Option<Table> {
     let overall = analysis.overall.as_ref()?;
     let comparison = &overall.comparison;

@@ -15,7 +15,6 @@ const LOST_MAX: usize = 6;
 
 /// The median of the headline figure for each phase and subject, with its ratio to the best of the
 /// phase as detail and heat, and the winner if there is one.
-#[must_use]
 pub fn overview(analysis: &Analysis) -> Table {
     let mut columns = vec![Column::left("Phase")];
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
@@ -50,7 +49,6 @@ pub fn overview(analysis: &Analysis) -> Table {
 ///
 /// # Panics
 /// If `phases_max` is 0.
-#[must_use]
 pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table> {
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
     let parts = analysis.phases.chunks(phases_max);

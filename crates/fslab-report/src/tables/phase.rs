@@ -43,7 +43,6 @@ const LATENCIES: [(&str, &MetricDefinition, f64); 5] = [
 ///
 /// `subjects` are those of the run, in the order of the plan. Columns without any value are left
 /// out and named in a note.
-#[must_use]
 pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a Subject>) -> Table {
     let subjects: Vec<&Subject> = subjects.into_iter().collect();
     let mut sheet = Sheet {

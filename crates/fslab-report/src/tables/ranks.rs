@@ -12,7 +12,6 @@ use fslab_compare::{Analysis, PhaseAnalysis};
 const HOSTS_FACT: &str = "ranks.hosts";
 
 /// A row for each phase and subject; `None` for a run of one rank.
-#[must_use]
 pub fn ranks(analysis: &Analysis) -> Option<Table> {
     let count = analysis.run.header.plan.ranks as usize;
     if count < 2 {

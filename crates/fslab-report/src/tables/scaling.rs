@@ -6,7 +6,6 @@ use fslab_model::format_ns;
 use crate::{Column, Table, TableCell, Tone, wording};
 
 /// A row for each subject, phase and number of ranks.
-#[must_use]
 pub fn scaling(scaling: &Scaling) -> Table {
     let rows = scaling.rows.iter().flat_map(|row| {
         let points = row.points.iter().enumerate();

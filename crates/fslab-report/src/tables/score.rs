@@ -10,7 +10,6 @@ use crate::{Column, Table, TableCell, Tone, wording};
 const DIGITS: usize = 4;
 
 /// The score of each subject; `None` if the study has none, or no subject has one.
-#[must_use]
 pub fn score(analysis: &Analysis) -> Option<Table> {
     let score = analysis.score.as_ref()?;
     let comparison = &score.comparison;

@@ -9,7 +9,6 @@ use fslab_compare::{Analysis, PhaseAnalysis};
 const NAMED_MAX: usize = 3;
 
 /// The sensitivity of each phase's headline figure by subject; `None` if repeats are not perturbed.
-#[must_use]
 pub fn sensitivity(analysis: &Analysis) -> Option<Table> {
     let runs = analysis.run.perturbed_runs()?;
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();

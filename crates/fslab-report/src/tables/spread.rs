@@ -16,7 +16,6 @@ const ROWS_MAX: usize = 30;
 /// reason; `None` if there is none, or figures are exact.
 ///
 /// The target is that of the run's adaptive repeats, else 5 %.
-#[must_use]
 pub fn spread(analysis: &Analysis) -> Option<Table> {
     let plan = &analysis.run.header.plan;
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
@@ -105,17 +104,17 @@ fn reasons(analysis: &Analysis, plan: &Plan, wide: &WideInterval) -> Vec<String>
         Some(adaptive)
             if !adaptive.key.is_empty() && !adaptive.key.iter().any(|it| it == phase.name) =>
         {
-            reasons.push("no key figure, so not repeated for it".to_owned());
+            reasons.push("not a key figure, so not repeated for it".to_owned());
         }
         Some(adaptive) if cell.repeats.len() >= adaptive.repeats_max as usize => {
             let most = wording::count(adaptive.repeats_max as usize, "repeat");
-            reasons.push(format!("at the most repeats, {most}"));
+            reasons.push(format!("at the maximum of {most}"));
         }
-        Some(_) => reasons.push("the run was stopped before".to_owned()),
+        Some(_) => reasons.push("the run was stopped earlier".to_owned()),
         None if values < 2 => reasons.push("a single repeat has no interval".to_owned()),
         None => {
             let repeats = wording::count(plan.repeats as usize, "repeat");
-            reasons.push(format!("the run was of {repeats}, a fixed number"));
+            reasons.push(format!("the run had a fixed number of {repeats}"));
         }
     }
     reasons

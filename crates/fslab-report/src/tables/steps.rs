@@ -14,7 +14,6 @@ fn exact_note(analysis: &Analysis) -> Vec<String> {
 
 /// The median duration of mkfs, the first mount, the last unmount and the check, with intervals;
 /// `None` if there was no mkfs or mount.
-#[must_use]
 pub fn steps(analysis: &Analysis) -> Option<Table> {
     if analysis.steps.is_empty() {
         return None;
@@ -54,7 +53,6 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
 
 /// Durable throughput, bytes / (write + fsync + sync + unmount), of each phase that settles, beside
 /// the throughput that the application saw; `None` if no phase settles.
-#[must_use]
 pub fn durable(analysis: &Analysis) -> Option<Table> {
     let settled = analysis.durable_throughput();
     let exact = settled.iter().all(|(_, durable)| durable.exact);

@@ -26,39 +26,34 @@ type DetailRow = (&'static str, fn(&Survival) -> TableCell);
 
 /// The rows without those of [`SYNCED`], which stand after the first of them.
 const DETAILS: [DetailRow; 14] = [
-    ("data of others shown", |it| {
+    ("shows data of others", |it| {
         counted(it.broken.get(&FaultKind::Exposed))
     }),
-    ("the same, without a promise", |it| {
+    ("shows data of others, no promise broken", |it| {
         counted(it.unpromised.get(&FaultKind::Exposed))
     }),
-    ("other faults without a promise", |it| {
+    ("other faults, no promise broken", |it| {
         let faults = it.unpromised.iter();
         let others = faults.filter(|(fault, _)| **fault != FaultKind::Exposed);
         let most = others.map(|(_, count)| count).max_by_key(|it| it.states);
         counted(most)
     }),
-    ("that do not mount", |it| bad(it.unmountable)),
-    ("with other names that cannot be read", |it| {
-        bad(it.unreadable)
-    }),
-    ("in which nothing can be written", |it| plain(it.read_only)),
-    ("in which the check finds errors", |it| bad(it.check_errors)),
-    ("that the check cannot look at", |it| plain(it.check_failed)),
+    ("fails to mount", |it| bad(it.unmountable)),
+    ("other names are unreadable", |it| bad(it.unreadable)),
+    ("mounts read-only", |it| plain(it.read_only)),
+    ("checker finds errors", |it| bad(it.check_errors)),
+    ("checker could not run", |it| plain(it.check_failed)),
     ("repaired", |it| plain(it.repaired)),
-    ("that do not mount after that", |it| bad(it.repair_failed)),
-    ("that lose synced data by the repair", |it| {
-        bad(it.lost_by_repair)
-    }),
+    ("fails to mount after repair", |it| bad(it.repair_failed)),
+    ("repair loses synced data", |it| bad(it.lost_by_repair)),
     ("recovery, median", |it| time(it.recovery_median_ns)),
     ("recovery, longest", |it| time(it.recovery_max_ns)),
-    ("lost without a sync, at most", unsynced),
+    ("maximum lost without a sync", unsynced),
 ];
 
 /// All that was found, a column for each named disk.
-#[must_use]
 pub fn survival(disks: &[(&str, &Survival)]) -> Table {
-    let mut columns = vec![Column::left("States after a power loss")];
+    let mut columns = vec![Column::left("Crash states")];
     columns.extend(disks.iter().map(|(name, _)| Column::right(*name)));
     let mut rows = Vec::new();
     let mut add = |name: &str, cell: &dyn Fn(&Survival) -> TableCell| {
@@ -67,7 +62,7 @@ pub fn survival(disks: &[(&str, &Survival)]) -> Table {
     };
     add("judged", &|it| plain(it.states));
     add("share of all", &|it| TableCell::optional(share(it)));
-    add("that break a promise", &|it| bad(it.broken_states));
+    add("breaks a promise", &|it| bad(it.broken_states));
     for fault in SYNCED {
         let name = format!("synced data {}", fault.as_str());
         add(&name, &|it| counted(it.broken.get(&fault)));
@@ -84,7 +79,6 @@ pub fn survival(disks: &[(&str, &Survival)]) -> Table {
 }
 
 /// The properties that scripts ask for: in how many states each does not hold.
-#[must_use]
 pub fn survival_properties(disks: &[(&str, &Survival)]) -> Option<Table> {
     let asked = disks.iter().flat_map(|(_, it)| &it.properties);
     let mut by_place = BTreeMap::new();
@@ -96,7 +90,7 @@ pub fn survival_properties(disks: &[(&str, &Survival)]) -> Option<Table> {
     }
     let mut columns = vec![Column::left("Phase"), Column::left("Property")];
     columns.extend(disks.iter().map(|(name, _)| Column::right(*name)));
-    columns.push(Column::right("Disks without it"));
+    columns.push(Column::right("Disks that violate it"));
     let is_published = by_place.values().any(|it| it.published.is_some());
     columns.extend(is_published.then(|| Column::right("Published")));
     let rows = by_place.into_iter().map(|((phase, number), property)| {
@@ -119,17 +113,16 @@ pub fn survival_properties(disks: &[(&str, &Survival)]) -> Option<Table> {
         head.chain(cells).chain([last]).chain(published).collect()
     });
     Some(Table {
-        caption: "States without a property that no document promises".to_owned(),
+        caption: "Properties that no document promises: states that violate them".to_owned(),
         columns,
         rows: rows.collect(),
-        notes: vec!["0: in no state that was judged, which proves nothing.".to_owned()],
+        notes: vec!["0: no judged state violates it, which proves nothing.".to_owned()],
     })
 }
 
 /// All tables on what a power loss leaves of the subjects of a run, with the kind of each: the
 /// subjects, everything that was found, and the properties that scripts ask for. Empty if that was
 /// not judged.
-#[must_use]
 pub fn survival_tables(analysis: &Analysis) -> Vec<(&'static str, Table)> {
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
     let judged = outcomes(analysis).filter_map(|(index, outcome)| {
@@ -181,9 +174,9 @@ fn survival_by_subject(analysis: &Analysis) -> Option<Table> {
         Column::right("lost without a sync"),
     ];
     let mut notes = vec![format!(
-        "States of the disk after a power loss in the scripts of the study {}, judged apart from the \
-         figures: mounted, read, checked and compared with what was synced. lost without a sync: \
-         the most bytes of a state, and the age of the oldest.",
+        "Crash states of the scripts of the study {}, judged separately from the figures: mounted, \
+         read, checked and compared with what was synced. Lost without a sync: the maximum bytes \
+         of a state, and the age of the oldest.",
         plan.study
     )];
     let mut rows = Vec::new();

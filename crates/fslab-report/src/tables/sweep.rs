@@ -11,7 +11,6 @@ use fslab_compare::{PhaseAnalysis, PhaseCell, Standing};
 
 /// The headline figure at every point of a sweep, and the fastest subject; `None` for a phase that
 /// runs once.
-#[must_use]
 pub fn sweep<'a>(
     phase: &PhaseAnalysis,
     subjects: impl IntoIterator<Item = &'a Subject>,

@@ -9,7 +9,6 @@ use fslab_compare::Analysis;
 
 /// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record. Exact
 /// runs have no column of repeats.
-#[must_use]
 pub fn trials(analysis: &Analysis) -> Table {
     let mut trials: Vec<&TrialRecord> = analysis.run.trials.iter().collect();
     trials.sort_by_key(|trial| (trial.position, trial.trial));

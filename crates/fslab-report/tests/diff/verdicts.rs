@@ -51,7 +51,7 @@ fn values_that_a_coarse_clock_may_have_made_have_a_note() {
         assert_eq!(found.contrasts[0].verdict, Verdict::Faster);
         diff_table(&found).notes.join("\n")
     };
-    let clock = "on a clock of such steps one figure between the two gives both";
+    let clock = "one true figure between the two could show as both";
     let neighbours = notes_of(vec![2e8; 3], vec![3e8; 3]);
     assert!(neighbours.contains(clock), "{neighbours}");
     let apart = notes_of(vec![2e8; 3], vec![4.1e8; 3]);

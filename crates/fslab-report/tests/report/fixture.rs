@@ -234,6 +234,21 @@ fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
+/// Names in sentences, as the catalogue has them.
+pub(crate) fn title(fs: &str) -> Option<String> {
+    let known = [
+        ("xfs", "XFS"),
+        ("btrfs", "Btrfs"),
+        ("f2fs", "F2FS"),
+        ("jfs", "JFS"),
+        ("ntfs3", "NTFS3"),
+        ("fat32", "FAT32"),
+        ("nilfs2", "NILFS2"),
+    ];
+    let found = known.iter().find(|(name, _)| *name == fs);
+    found.map(|(_, title)| (*title).to_owned())
+}
+
 fn plan(subjects: &[&str], repeats: u32) -> Plan {
     let subjects = subjects.iter().map(|text| {
         let subject: Subject = text.parse().expect("a subject");
@@ -244,6 +259,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
                 subject.fs()
             ))),
             check: Some(words(&format!("fsck.{} -n DEVICE", subject.fs()))),
+            title: title(subject.fs()),
             ..SubjectPlan::existing(subject)
         }
     });

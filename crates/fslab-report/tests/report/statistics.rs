@@ -314,7 +314,7 @@ fn wide_intervals_are_listed_with_their_reason() {
     let mut story = Story::new(4, 11).faster(1, "create", |rank| [1.0, 1.6][rank % 2]);
     let fixed = tables::spread(&Analysis::of(&story.run)).expect("noise of 3 %");
     assert!(
-        text(&fixed).contains("the run was of 4 repeats, a fixed number"),
+        text(&fixed).contains("the run had a fixed number of 4 repeats"),
         "{}",
         text(&fixed)
     );
@@ -329,7 +329,7 @@ fn wide_intervals_are_listed_with_their_reason() {
     let adaptive = tables::spread(&Analysis::of(&story.run)).expect("one is wide");
     assert_eq!(adaptive.rows.len(), 1);
     assert!(
-        text(&adaptive).contains("at the most repeats, 4 repeats"),
+        text(&adaptive).contains("at the maximum of 4 repeats"),
         "{}",
         text(&adaptive)
     );

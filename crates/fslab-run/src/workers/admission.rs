@@ -21,8 +21,6 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// # Errors
-    /// If a phase of the plan has no workload.
     pub(super) fn of(assignment: &Assignment) -> Result<Self, Failure> {
         let plan = assignment.plan.clone();
         let kind = plan.venue.kind();
@@ -75,7 +73,7 @@ impl Admission {
 pub(super) fn ensure_step(event: &Event) -> Result<(), String> {
     match &event.body {
         EventBody::StepStarted { step } if is_name(step) => Ok(()),
-        _ => Err("an event that is no step".to_owned()),
+        _ => Err("an event that is not a step".to_owned()),
     }
 }
 

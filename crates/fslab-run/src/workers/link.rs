@@ -103,7 +103,7 @@ impl Link {
             Ok(Notice::Message(FromWorker::Ready { host } | FromWorker::Refused { host, .. }))
                 if !is_name(&host) =>
             {
-                failed(FailureKind::Host, "sent a name of its machine that is none")
+                failed(FailureKind::Host, "sent an invalid machine name")
             }
             Ok(Notice::Message(FromWorker::Ready { host })) => Ok(host),
             Ok(Notice::Message(FromWorker::Refused { host, mut failure })) => {
@@ -164,7 +164,7 @@ impl Link {
                     return admitted.map(|()| *record).map_err(why);
                 }
                 Ok(Notice::Message(FromWorker::Ready { .. } | FromWorker::Refused { .. })) => {
-                    let text = "sent what is no record of its trial";
+                    let text = "sent an invalid record of its trial";
                     return Err(Loss::False(text.to_owned()));
                 }
                 Ok(Notice::Bad(why)) => return Err(Loss::False(format!("sent {why}"))),

@@ -24,9 +24,7 @@ const LINE_SHOWN: usize = 256;
 pub struct Assignment {
     /// Version of fslab.
     pub fslab: String,
-    /// The run.
     pub run: RunId,
-    /// Its plan.
     pub plan: Plan,
     /// Whether trials may start programs that the study names.
     pub allow_commands: bool,
@@ -40,7 +38,6 @@ pub(super) enum ToWorker {
     Begin(Box<Assignment>),
     /// Run this trial.
     Trial {
-        /// The trial.
         trial: TrialId,
         /// Its position in the order of all trials of the run.
         position: u32,
@@ -71,10 +68,7 @@ pub(super) enum FromWorker {
         body: Event,
     },
     /// The running trial has ended.
-    Record {
-        /// Its record.
-        record: Box<TrialRecord>,
-    },
+    Record { record: Box<TrialRecord> },
 }
 
 /// Writes a message as one line.
@@ -122,6 +116,9 @@ pub(super) fn receive<T: DeserializeOwned>(
     let message = serde_json::from_slice(&line);
     message.map(Some).map_err(|error| {
         let text = String::from_utf8_lossy(&line[..line.len().min(LINE_SHOWN)]);
-        Unreadable::Bad(format!("{}, which is no message: {error}", quoted(&text)))
+        Unreadable::Bad(format!(
+            "{}, which is not a valid message: {error}",
+            quoted(&text)
+        ))
     })
 }

@@ -85,12 +85,12 @@ impl TrialWorkers {
         let (why, hint) = match loss {
             Loss::Gone(why) => (
                 *why,
-                "repeat the command with --resume: it runs the missing trials",
+                "run the same command with --resume to run the missing trials",
             ),
             Loss::False(why) => (
                 why.as_str(),
-                "no further trial is given to it, and its earlier records are kept; look at that \
-                 machine and its fslab, and repeat the command with --resume",
+                "it gets no further trials, and its earlier records are kept; check that machine \
+                 and its fslab, then run the same command with --resume",
             ),
         };
         let text = format!("the worker {} on {host} {why}", slot + 1);

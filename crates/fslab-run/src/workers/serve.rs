@@ -16,9 +16,6 @@ const LINE_BYTES_MAX: u64 = 1 << 30;
 
 /// Runs the trials that a conductor sends on `input`, one at a time, until that ends. `open` opens
 /// the venue of a plan.
-///
-/// # Errors
-/// If `input` cannot be read, is no message, or `output` cannot be written.
 pub fn serve<E: Executor>(
     fslab: &str,
     mut input: impl BufRead + Send,

@@ -32,7 +32,6 @@ pub struct Drift {
 /// based on Kendall's tau", Journal of the American Statistical Association 63, 1968).
 ///
 /// `None` below five values, or if a value is not positive.
-#[must_use]
 pub fn drift(sample: &[f64]) -> Option<Drift> {
     let logs = logarithms(sample)?;
     let count = logs.len();

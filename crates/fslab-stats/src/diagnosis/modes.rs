@@ -69,7 +69,6 @@ const P_VALUE_LEAST: f64 = 1e-6;
 /// evenly over its step, so that the steps are no modes.
 ///
 /// `None` below eight values, or if a value is not positive.
-#[must_use]
 pub fn modes(sample: &[f64]) -> Option<Modes> {
     let mut logs = logarithms(sample)?;
     if logs.len() < SIZE_LEAST {

@@ -45,7 +45,6 @@ pub struct Outliers {
 /// p-value of the nearest candidate is multiplied by the number of ways to choose as many values.
 ///
 /// `None` below five values, or if a value is not positive.
-#[must_use]
 pub fn outliers(sample: &[f64]) -> Option<Outliers> {
     let logs = logarithms(sample)?;
     if logs.len() < SIZE_LEAST {

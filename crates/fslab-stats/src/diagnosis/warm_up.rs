@@ -25,7 +25,6 @@ pub struct WarmUp {
 /// section 4.8). Only the first value is tested, so no correction for choosing it is needed.
 ///
 /// `None` below four values, or if a value is not positive.
-#[must_use]
 pub fn warm_up(sample: &[f64]) -> Option<WarmUp> {
     let logs = logarithms(sample)?;
     let (first, others) = logs.split_first()?;

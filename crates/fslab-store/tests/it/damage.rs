@@ -14,7 +14,7 @@ use crate::sample;
 const RUN: &str = "20261121-143205-k3f9";
 
 fn written() -> (TempDir, PathBuf, RunRecord) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     let run = sample::run(RUN);
     let mut store = Store::open(&path).expect("opens");

@@ -9,7 +9,7 @@ use crate::sample::{self, done_trial, run_id};
 
 /// Three runs with one trial each: `a`, `b` and, the last, `c`.
 fn store() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     for (hour, name) in (0..).zip(["a", "b", "c"]) {
         let mut header = sample::header(name);
@@ -48,7 +48,7 @@ fn a_deleted_run_is_in_no_list_until_it_is_restored_unchanged() {
     assert!(matches!(named.kind(), StoreErrorKind::DeletedRun { .. }));
     assert_eq!(
         named.hint().as_deref(),
-        Some("fslab delete --undo c brings it back")
+        Some("restore it with fslab delete --undo c")
     );
     let history = store.history(&whole.header, 9).expect("reads");
     assert_eq!(history, [run_id("b"), run_id("a")]);

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::sample::{self, run_id};
 
 fn begun() -> (TempDir, PathBuf, Store) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("in/s.db");
     let mut store = Store::open(&path).expect("opens");
     store.begin_run(&sample::header("a")).expect("begins");
@@ -51,8 +51,8 @@ fn a_store_that_loses_its_file_says_so_and_keeps_every_record_in_a_copy() {
         ("the log", |path| {
             fs::remove_file(path.with_extension("db-wal")).expect("removed");
         }),
-        ("the folder", |path| {
-            fs::remove_dir_all(path.parent().expect("a folder")).expect("removed");
+        ("the directory", |path| {
+            fs::remove_dir_all(path.parent().expect("a directory")).expect("removed");
         }),
         ("the file, for another", |path| {
             let other = path.with_extension("other");

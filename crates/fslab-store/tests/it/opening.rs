@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::sample::{self, run_id};
 
 fn place() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     (folder, path)
 }
@@ -120,13 +120,13 @@ fn a_store_that_is_not_there_is_made_for_writing_and_missing_for_reading() {
 
 #[test]
 fn an_unwritable_folder_is_a_permission_error() {
-    // Not even root, who ignores permission bits, can create a folder in sysfs.
+    // Not even root, who ignores permission bits, can create a directory in sysfs.
     let error = Store::open(Path::new("/sys/fslab/s.db")).expect_err("refused");
     assert_eq!(error.kind(), &StoreErrorKind::Permission);
     assert!(
         error
             .to_string()
-            .starts_with("no permission to make the folder of the store")
+            .starts_with("no permission to make the directory of the store")
     );
 }
 

@@ -18,7 +18,7 @@ fn fixture(name: &str) -> PathBuf {
 
 /// Opens a copy of the fixture and compares its one run with the JSON beside it.
 fn reads(name: &str) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let copy = folder.path().join("s.db");
     fs::copy(fixture(name), &copy).expect("the fixture");
     let json = fs::read_to_string(fixture(name).with_extension("json")).expect("what it holds");

@@ -9,7 +9,7 @@ use crate::sample::{self, empty_phase};
 
 /// The sample run, opened as sqlite3 would.
 fn database() -> (TempDir, Connection) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     let run = sample::run("a");
     let mut store = Store::open(&path).expect("opens");

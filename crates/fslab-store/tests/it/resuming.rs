@@ -10,7 +10,7 @@ use crate::listed::sound;
 use crate::sample::{self, done_trial, failed_trial, run_id, trial_id};
 
 fn begun() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     store.begin_run(&sample::header("a")).expect("begins");
     (folder, store)

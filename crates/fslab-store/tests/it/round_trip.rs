@@ -302,7 +302,7 @@ proptest! {
 
     #[test]
     fn any_run_reads_back_as_itself(trials in vec(trial(), 0..4)) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
         let mut trials = trials;
         trials.sort_by_key(|trial| trial.trial);
@@ -314,7 +314,7 @@ proptest! {
 
 #[test]
 fn the_sample_run_reads_back_as_itself_after_the_store_was_closed() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("deep/er/s.db");
     let run = sample::run("a");
     stored_and_read(&mut Store::open(&path).expect("opens"), &run);
@@ -325,7 +325,7 @@ fn the_sample_run_reads_back_as_itself_after_the_store_was_closed() {
 
 #[test]
 fn trials_come_back_in_the_order_of_cell_and_repeat_whatever_the_order_they_ran_in() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     let mut run = sample::run("a");
     run.trials.reverse();
@@ -336,7 +336,7 @@ fn trials_come_back_in_the_order_of_cell_and_repeat_whatever_the_order_they_ran_
 
 #[test]
 fn a_counter_that_sqlite_cannot_hold_is_refused_and_nothing_of_the_trial_is_kept() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     let header = sample::header("a");
     store.begin_run(&header).expect("begins");
@@ -355,7 +355,7 @@ fn a_counter_that_sqlite_cannot_hold_is_refused_and_nothing_of_the_trial_is_kept
 
 #[test]
 fn a_run_for_metrics_has_all_figures_and_neither_series_nor_pictures() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     let run = sample::run("20261121-143205-k3f9");
     store.add_runs(std::slice::from_ref(&run)).expect("stores");

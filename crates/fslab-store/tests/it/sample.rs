@@ -72,6 +72,7 @@ pub(crate) fn plan() -> Plan {
         subjects: ["ext4:mount=data=journal", "xfs"]
             .map(|text| SubjectPlan {
                 subject: text.parse().expect("a subject"),
+                title: None,
                 mkfs: words("mkfs DEVICE"),
                 mount: words("mount DEVICE MOUNTPOINT"),
                 check: None,

@@ -42,7 +42,7 @@ fn fill(path: &std::path::Path) {
 
 #[test]
 fn twenty_thousand_trials_are_listed_and_one_run_of_them_read_in_under_a_second() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     fill(&path);
     // Computes the digests of the rows written by SQL.
@@ -72,7 +72,7 @@ fn twenty_thousand_trials_are_listed_and_one_run_of_them_read_in_under_a_second(
 
 #[test]
 fn no_query_for_one_run_scans_a_table() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     drop(Store::open(&path).expect("opens"));
     let connection = rusqlite::Connection::open(path).expect("opens");

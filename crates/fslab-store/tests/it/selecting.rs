@@ -15,7 +15,7 @@ const RUNS: [&str; 3] = [
 
 /// A store with three runs that began an hour apart.
 fn store() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     for (hour, name) in (0..).zip(RUNS) {
         let mut header = sample::header(name);
@@ -107,7 +107,7 @@ fn a_mistyped_name_is_answered_with_the_nearest_one() {
 
 #[test]
 fn an_empty_store_has_no_last_run() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let store = Store::open(&folder.path().join("s.db")).expect("opens");
     assert_eq!(select(&store, "last"), Err(StoreErrorKind::NoRuns));
     assert!(
@@ -194,7 +194,7 @@ fn a_list_is_of_a_study_or_a_subject_and_no_longer_than_asked_for() {
 
 #[test]
 fn the_history_of_a_run_is_what_its_plan_gave_before_newest_first() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
     let header = |name: &str, hour: u64, plan: &str| {
         let mut header = sample::header(name);

@@ -12,7 +12,7 @@ const TRIALS: u32 = 12;
 
 #[test]
 fn writers_that_begin_at_once_lose_no_record() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("new/s.db");
     thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -45,7 +45,7 @@ fn writers_that_begin_at_once_lose_no_record() {
 
 #[test]
 fn one_run_may_be_written_by_several_and_each_trial_is_stored_once() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     let run = run_id("shared");
     Store::open(&path)

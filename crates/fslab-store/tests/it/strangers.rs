@@ -15,7 +15,7 @@ use crate::sample::{self, run_id};
 const PAGE: usize = 4096;
 
 fn written() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("s.db");
     let mut store = Store::open(&path).expect("opens");
     store.add_runs(&[sample::run("a")]).expect("stores");
@@ -121,7 +121,7 @@ fn a_table_with_the_right_name_and_another_text_is_refused() {
 fn a_store_of_a_past_version_is_compared_with_the_schema_of_that_version() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stores");
     for version in 1..=fslab_store::SCHEMA_VERSION {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("s.db");
         fs::copy(fixtures.join(format!("v{version}.sqlite")), &path).expect("copied");
         change(
@@ -228,7 +228,7 @@ fn links_and_pipes_beside_a_store_or_in_its_place_are_refused_at_once() {
         }
         assert_eq!(fs::read(&victim).expect("is there"), b"text");
     }
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let pipe = folder.path().join("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().expect("starts");
     assert!(made.success());

@@ -12,9 +12,6 @@ const TICK: Duration = Duration::from_millis(10);
 impl ProcessGroup {
     /// Requests the group to end, kills it if the leader has not ended within `grace`, and reaps.
     /// Windows has no request: there it is ended at once.
-    ///
-    /// # Errors
-    /// As [`ProcessGroup::reap`].
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         self.signal(Signal::Terminate)?;
         let began = Instant::now();

@@ -16,9 +16,6 @@ pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 
 /// Reads a file or pipe until its end, at most `bytes_max` bytes. The file's length is not used:
 /// files of /proc have none, and others grow.
-///
-/// # Errors
-/// Those of read(2); `FileTooLarge`.
 pub fn read_at_most(file: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     file.take(bytes_max.saturating_add(1))
@@ -56,7 +53,7 @@ pub fn read_named_text(path: &Path, bytes_max: u64) -> io::Result<String> {
 
 fn text(content: Vec<u8>) -> io::Result<String> {
     String::from_utf8(content)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 #[cfg(all(test, unix))]
@@ -66,7 +63,7 @@ mod tests {
     /// A study with `/dev/zero` as its disk or trace was read until memory was exhausted.
     #[test]
     fn endless_and_too_long_files_are_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.is_ok_and(|status| status.success()));

@@ -8,7 +8,6 @@ impl Ring {
     /// # Panics
     /// If an operation in flight uses it.
     #[inline]
-    #[must_use]
     pub fn buffer(&self, slot: u32) -> &[u8] {
         let start = self.start_of(slot);
         &self.buffers[start..][..self.options.buffer_bytes]

@@ -19,7 +19,6 @@ pub struct TimeLimit<'a> {
 
 impl TimeLimit<'_> {
     /// Limits the time without progress to `idle`.
-    #[must_use]
     pub fn of(idle: Duration) -> Self {
         Self {
             idle,

@@ -24,37 +24,29 @@ pub struct CallBatch<'b>(&'b CallArray);
 pub struct OpenedByCall(());
 
 /// Refused.
-///
-/// # Errors
-/// `Unsupported`.
 pub fn open_call_array(_device: &Path) -> io::Result<()> {
     Err(lacks("a guest's arrays of system calls"))
 }
 
 /// False.
-#[must_use]
 pub fn has_call_array() -> bool {
     false
 }
 
 impl CallArray {
     /// None.
-    #[must_use]
     pub fn take() -> Option<TakenCallArray> {
         None
     }
 
-    /// Never called.
     pub fn batch(&mut self) -> CallBatch<'_> {
         CallBatch(self)
     }
 
-    /// Never called.
     pub fn done(&self) -> impl Iterator<Item = DoneOperation> {
         std::iter::empty()
     }
 
-    /// Never called.
     pub fn stopped(&mut self) -> Option<StoppedOperation> {
         match *self {}
     }
@@ -64,7 +56,6 @@ impl CallArray {
 macro_rules! never {
     ($($name:ident($($argument:ty),*) $(-> $returned:ty)?;)*) => {
         impl<'b> CallBatch<'b> {$(
-            /// Never called.
             pub fn $name(&mut self $(, _: $argument)*) $(-> $returned)? {
                 match *self.0 {}
             }
@@ -92,10 +83,6 @@ never! {
 }
 
 impl CallBatch<'_> {
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn run(self, _until_ns: u64) -> io::Result<()> {
         match *self.0 {}
     }

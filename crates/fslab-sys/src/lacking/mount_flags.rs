@@ -34,19 +34,15 @@ flags! {
 
 impl MountFlags {
     /// None.
-    #[must_use]
     pub const fn empty() -> Self {
         Self(0)
     }
 
-    /// These bits.
-    #[must_use]
     pub const fn from_bits_retain(bits: u32) -> Self {
         Self(bits)
     }
 
     /// Both.
-    #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -62,7 +58,6 @@ impl MountFlags {
     }
 
     /// True if it has all of `other`.
-    #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

@@ -23,9 +23,6 @@ pub const MEASURED_MEMORY: &str = "needs Linux: a guest's measured memory";
 macro_rules! refused {
     ($($name:ident($($argument:ty),*) -> $returned:ty: $what:literal;)*) => {$(
         #[doc = concat!("Refused: needs Linux, for ", $what, ".")]
-        ///
-        /// # Errors
-        /// `Unsupported`.
         pub fn $name($(_: $argument),*) -> io::Result<$returned> {
             Err(lacks($what))
         }
@@ -79,35 +76,26 @@ refused! {
 }
 
 /// Refused: needs Linux, for sendfile(2).
-///
-/// # Errors
-/// `Unsupported`.
 pub fn send_file<S, F>(_socket: S, _file: F, _offset: u64, _count: usize) -> io::Result<usize> {
     Err(lacks("sendfile(2)"))
 }
 
 /// Refused: needs Linux, for openat2(2).
-///
-/// # Errors
-/// `Unsupported`.
 pub fn open_to_send<F>(_folder: F, _path: &Path) -> io::Result<File> {
     Err(lacks("openat2(2)"))
 }
 
 /// False: memory is locked in guests alone.
-#[must_use]
 pub fn is_memory_locked() -> bool {
     false
 }
 
 /// False: virtual time is a guest's.
-#[must_use]
 pub fn is_time_virtual() -> bool {
     false
 }
 
 /// `None`: the counter replaces the clock in guests alone.
-#[must_use]
 pub fn counter_frequency() -> Option<u64> {
     None
 }
@@ -132,115 +120,88 @@ pub fn work_in(command: &mut Command, _directory: File, path: &Path) {
 }
 
 /// `None`: the kernel does not tell.
-#[must_use]
 pub fn out_of_memory_kills() -> Option<u64> {
     None
 }
 
 /// `None`: limits are not asked for.
-#[must_use]
 pub fn process_limit(_limit: ProcessLimit) -> Option<u64> {
     None
 }
 
 /// What a machine lacks for a call to end with this error; `None` for other errors.
-#[must_use]
 pub fn lack_of_machine(errno: i32) -> Option<&'static str> {
     let error = io::Error::from_raw_os_error(errno);
     (error.kind() == io::ErrorKind::OutOfMemory).then_some("memory")
 }
 
 /// None: the kernel does not count them.
-#[must_use]
 pub fn run_delays(_threads_max: usize) -> Vec<(u32, u64)> {
     Vec::new()
 }
 
 /// None: the table of processes is not read.
-#[must_use]
 pub fn children() -> Vec<u32> {
     Vec::new()
 }
 
 /// None: the table of processes is not read.
-#[must_use]
 pub fn children_of(_pid: u32) -> Vec<u32> {
     Vec::new()
 }
 
 /// `None`: devices are not known by numbers.
-#[must_use]
 pub fn device_below(_path: &Path) -> Option<DeviceNumber> {
     None
 }
 
 /// `None`: devices are not known by numbers.
-#[must_use]
 pub fn requests_in_flight(_device: DeviceNumber) -> Option<u64> {
     None
 }
 
 /// The number as text: traces of system calls are Linux's.
-#[must_use]
 pub fn errno_name(number: i32) -> String {
     format!("errno {number}")
 }
 
 /// `None`: traces of system calls are Linux's.
-#[must_use]
 pub fn errno_number(_name: &str) -> Option<i32> {
     None
 }
 
 /// `None`: traces of system calls are Linux's.
-#[must_use]
 pub fn flag_bits(_words: &str) -> Option<i32> {
     None
 }
 
 impl DeviceNumber {
     /// Refused: needs Linux, for block devices by sysfs.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn of(_path: &Path) -> io::Result<Self> {
         Err(lacks("block devices by sysfs"))
     }
 
     /// Refused: needs Linux, for block devices by sysfs.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn holding(_path: &Path) -> io::Result<Self> {
         Err(lacks("block devices by sysfs"))
     }
 
     /// `None`.
-    #[must_use]
     pub fn kernel_name(self) -> Option<String> {
         None
     }
 
     /// Refused: needs Linux, for block devices by sysfs.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn size_bytes(self) -> io::Result<u64> {
         Err(lacks("block devices by sysfs"))
     }
 
     /// Refused: needs Linux, for block devices by sysfs.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn counters(self) -> io::Result<BlockCounters> {
         Err(lacks("block devices by sysfs"))
     }
 
     /// Refused: needs Linux, for block devices by sysfs.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn in_use(self, _path: &Path) -> io::Result<Option<InUse>> {
         Err(lacks("users of devices by /proc"))
     }

@@ -10,72 +10,46 @@ pub enum Ring {}
 
 impl Ring {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn new(_file: DataFile, _options: RingOptions) -> io::Result<Self> {
         Err(lacks("io_uring"))
     }
 
-    /// Never called.
-    #[must_use]
     pub fn buffer(&self, _slot: u32) -> &[u8] {
         match *self {}
     }
 
-    /// Never called.
-    #[must_use]
     pub fn buffer_mut(&mut self, _slot: u32) -> &mut [u8] {
         match *self {}
     }
 
-    /// Never called.
     pub fn queue(&mut self, _transfer: RingTransfer) {
         match *self {}
     }
 
-    /// Never called.
     pub fn queue_sync(&mut self, _call: RingSync, _slot: u32) {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn submit_and_wait(&mut self, _want: u32) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn submit_and_poll(&mut self) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
     pub fn take_completions(&mut self) -> usize {
         match *self {}
     }
 
-    /// Never called.
-    #[must_use]
     pub fn completion(&self, _index: usize) -> RingCompletion {
         match *self {}
     }
 
-    /// Never called.
-    #[must_use]
     pub fn in_flight(&self) -> u32 {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn close(self) -> io::Result<()> {
         match self {}
     }

@@ -14,15 +14,10 @@ pub enum LoopDevice {}
 
 impl LoopDevice {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn attach(_image: &Path, _block_bytes: u32) -> io::Result<Self> {
         Err(lacks("loop devices"))
     }
 
-    /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match *self {}
     }
@@ -34,31 +29,26 @@ pub struct KernelLog(io::Error);
 
 impl KernelLog {
     /// The refusal.
-    #[must_use]
     pub fn mark() -> Self {
         Self(lacks("the kernel's log by /dev/kmsg"))
     }
 
     /// The refusal.
-    #[must_use]
     pub fn from_start() -> Self {
         Self::mark()
     }
 
     /// Why the log cannot be read.
-    #[must_use]
     pub fn refusal(&self) -> Option<&io::Error> {
         Some(&self.0)
     }
 
     /// False.
-    #[must_use]
     pub fn has_gaps(&self) -> bool {
         false
     }
 
     /// None.
-    #[must_use]
     pub fn since(&mut self) -> Vec<KernelLine> {
         Vec::new()
     }
@@ -70,38 +60,23 @@ pub enum WriteLimits {}
 
 impl WriteLimits {
     /// `None`.
-    ///
-    /// # Errors
-    /// None.
     pub fn abi() -> io::Result<Option<u32>> {
         Ok(None)
     }
 
     /// `None`.
-    ///
-    /// # Errors
-    /// None.
     pub fn new() -> io::Result<Option<Self>> {
         Ok(None)
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn allow_below(&self, _folder: &Path) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn allow_writing(&self, _path: &Path) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
     pub fn apply(self, _command: &mut Command) {
         match self {}
     }
@@ -113,23 +88,14 @@ pub enum HostRoot {}
 
 impl HostRoot {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn find() -> io::Result<Self> {
         Err(lacks("a separate root for threads"))
     }
 
-    /// Never called.
-    #[must_use]
     pub fn confined_by(&self) -> ConfinedBy {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn confine<T>(&self, _: &Path, _: impl FnOnce(&Confinement) -> T) -> io::Result<T> {
         match *self {}
     }
@@ -140,21 +106,14 @@ impl HostRoot {
 pub enum Confinement {}
 
 impl Confinement {
-    /// Never called.
-    #[must_use]
     pub fn outer_path(&self, _inside: &Path) -> PathBuf {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn inside<T>(&self, _work: impl FnOnce() -> T) -> io::Result<T> {
         match *self {}
     }
 
-    /// Never called.
     pub fn outside<T>(&self, _work: impl FnOnce() -> T) -> T {
         match *self {}
     }
@@ -169,18 +128,11 @@ macro_rules! never {
     ($($name:ident($($argument:ty),*);)*) => {
         impl Descriptors {
             /// Refused.
-            ///
-            /// # Errors
-            /// `Unsupported`.
             pub fn below(_root: &Path, _count: usize) -> io::Result<Self> {
                 Err(lacks("replayed system calls"))
             }
 
             $(
-                /// Never called.
-                ///
-                /// # Errors
-                /// None.
                 pub fn $name(&self $(, _: $argument)*) -> io::Result<u64> {
                     match *self {}
                 }

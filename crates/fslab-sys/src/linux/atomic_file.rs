@@ -1,4 +1,4 @@
-//! Atomic writing of files: completely or not at all, also in folders that others may write to.
+//! Atomic writing of files: completely or not at all, also in directories that others may write to.
 //!
 //! The data has no name until it is complete (O_TMPFILE), so that a kill leaves nothing, and no
 //! path that another user could have prepared is opened. On file systems without O_TMPFILE the file
@@ -6,9 +6,9 @@
 //! an existing one in one step.
 //!
 //! A target that is a symbolic link is followed, as by `>` in a shell, under the rule of the
-//! kernel's fs.protected_symlinks: not if the link is in a world-writable sticky folder and owned
-//! neither by this user nor by the folder's owner. Users who can write to the folder but not to the
-//! file cannot redirect the write.
+//! kernel's fs.protected_symlinks: not if the link is in a world-writable sticky directory and
+//! owned neither by this user nor by the directory's owner. Users who can write to the directory
+//! but not to the file cannot redirect the write.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -44,7 +44,7 @@ impl AtomicFile {
     /// Starts a file that will be at `path`, which the user typed.
     ///
     /// # Errors
-    /// Those of the kernel for the folder, and EACCES for a link that is not followed.
+    /// Those of the kernel for the directory, and EACCES for a link that is not followed.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = followed(path)?;
         let name = target.file_name().ok_or(Errno::ISDIR)?;
@@ -83,9 +83,6 @@ impl AtomicFile {
     }
 
     /// Extends the file to `bytes` with zeros that take no space.
-    ///
-    /// # Errors
-    /// That of ftruncate(2).
     pub fn extend_to(&self, bytes: u64) -> io::Result<()> {
         self.file.set_len(bytes)
     }
@@ -146,9 +143,6 @@ impl Drop for AtomicFile {
 
 /// Writes `content` to a file atomically. An existing path that is no regular file, such as a pipe
 /// or terminal, is written to directly.
-///
-/// # Errors
-/// As [`AtomicFile`].
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = followed(path)?;
     match fs::metadata(&target) {
@@ -165,8 +159,8 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The path that a write to `path` goes to: the end of its symbolic links. Links in parent folders
-/// are resolved by the kernel.
+/// The path that a write to `path` goes to: the end of its symbolic links. Links in parent
+/// directories are resolved by the kernel.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -193,7 +187,8 @@ fn ensure_trusted(path: &Path, link: &fs::Metadata) -> io::Result<()> {
     let is_shared = folder.mode() & (STICKY | WRITABLE_BY_ALL) == STICKY | WRITABLE_BY_ALL;
     let user = rustix::process::geteuid().as_raw();
     if is_shared && link.uid() != user && link.uid() != folder.uid() {
-        let text = "it is a symbolic link of another user in a folder that everybody may write to";
+        let text =
+            "it is a symbolic link of another user in a directory that every user may write to";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
     Ok(())
@@ -206,7 +201,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// An open folder, in which names can be looked up.
+/// An open directory, in which names can be looked up.
 pub(super) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
@@ -217,7 +212,7 @@ fn sync_folder(folder: BorrowedFd) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let readable = rustix::fs::openat(folder, ".", flags, Mode::empty());
     match readable.and_then(rustix::fs::fsync) {
-        // The folder may be writable but not readable, or the file system lacks the call.
+        // The directory may be writable but not readable, or the file system lacks the call.
         Err(error) if error != Errno::IO => Ok(()),
         other => Ok(other?),
     }
@@ -236,11 +231,8 @@ fn with_random_name<T>(make: impl Fn(&OsStr) -> Result<T, Errno>) -> io::Result<
     Err(Errno::EXIST.into())
 }
 
-/// Creates a folder in `folder`, accessible to this user alone, under an unpredictable name that
+/// Creates a directory in `folder`, accessible to this user alone, under an unpredictable name that
 /// starts with `prefix`.
-///
-/// # Errors
-/// Those of the kernel.
 pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     for _ in 0..NAMES_MAX {
         let path = folder.join(format!("{prefix}{:016x}", random()));
@@ -254,9 +246,6 @@ pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
 }
 
 /// Checks that this user can create files in `folder`, by creating a nameless one.
-///
-/// # Errors
-/// As [`AtomicFile::create`].
 pub fn try_create_in(folder: &Path) -> io::Result<()> {
     AtomicFile::create(&folder.join("probe")).map(drop)
 }
@@ -278,7 +267,7 @@ mod tests {
         fn new(name: &str) -> Self {
             let name = format!("fslab-whole-{name}-{}", std::process::id());
             let path = std::env::temp_dir().join(name);
-            fs::create_dir(&path).expect("a folder");
+            fs::create_dir(&path).expect("a directory");
             Self(path)
         }
 

@@ -5,7 +5,6 @@ use std::io;
 
 use rustix::fs::XattrFlags;
 
-/// Its name.
 const ATTRIBUTE: &CStr = c"user.fslab";
 
 /// setxattr(2) of `user.fslab` on an absolute path.

@@ -14,7 +14,6 @@ const BACKING: &str = "/sys/class/bdi";
 
 /// The block device of the file system that holds `path`; `None` if there is none. For Btrfs on
 /// several devices, the one in the mount table.
-#[must_use]
 pub fn device_below(path: &Path) -> Option<DeviceNumber> {
     let holding = DeviceNumber::holding(path).ok()?;
     if holding.kernel_name().is_some() {
@@ -25,7 +24,6 @@ pub fn device_below(path: &Path) -> Option<DeviceNumber> {
 }
 
 /// Read and write requests in flight on `device`; `None` if it does not count them.
-#[must_use]
 pub fn requests_in_flight(device: DeviceNumber) -> Option<u64> {
     let (major, minor) = (device.major, device.minor);
     let text = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/inflight")).ok()?;

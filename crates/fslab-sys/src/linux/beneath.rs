@@ -1,4 +1,4 @@
-//! What is beneath an open folder, independent of what its path resolves to.
+//! What is beneath an open directory, independent of what its path resolves to.
 
 use std::ffi::CStr;
 use std::io;

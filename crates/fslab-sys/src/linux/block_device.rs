@@ -43,9 +43,6 @@ impl DeviceNumber {
     ///
     /// File systems on several devices or none (Btrfs, tmpfs, overlay) have an anonymous number of
     /// major 0, without a device.
-    ///
-    /// # Errors
-    /// That of stat(2).
     pub fn holding(path: &Path) -> io::Result<Self> {
         let device = std::fs::metadata(path)?.dev();
         Ok(Self {
@@ -59,16 +56,11 @@ impl DeviceNumber {
     }
 
     /// The kernel's name, such as `sda1` or `loop3`; `None` if there is no such device.
-    #[must_use]
     pub fn kernel_name(self) -> Option<String> {
         let target = std::fs::read_link(self.sysfs()).ok()?;
         Some(target.file_name()?.to_string_lossy().into_owned())
     }
 
-    /// Size in bytes.
-    ///
-    /// # Errors
-    /// That of reading sysfs.
     pub fn size_bytes(self) -> io::Result<u64> {
         let text = std::fs::read_to_string(self.sysfs().join("size"))?;
         let sectors: u64 = text.trim().parse().map_err(io::Error::other)?;

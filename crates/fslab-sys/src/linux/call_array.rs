@@ -141,13 +141,11 @@ pub fn use_call_array_without_driver() {
 }
 
 /// Arrays of calls that this process has made: for tests.
-#[must_use]
 pub fn call_arrays_made() -> u64 {
     MADE.load(Ordering::Relaxed)
 }
 
 /// True if this process uses such a driver.
-#[must_use]
 pub fn has_call_array() -> bool {
     lock().is_some()
 }
@@ -161,7 +159,6 @@ fn lock() -> std::sync::MutexGuard<'static, Option<CallArray>> {
 impl CallArray {
     /// The array of this process; `None` if it has none, another thread has it, or its driver
     /// cannot read the clock.
-    #[must_use]
     pub fn take() -> Option<TakenCallArray> {
         CallClock::now()?;
         let array = lock().take()?;
@@ -378,7 +375,7 @@ mod tests {
     const LATE: u64 = u64::MAX;
 
     fn folder() -> (tempfile::TempDir, NameDirectory) {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let directory = NameDirectory::open(place.path()).expect("opens");
         (place, directory)
     }

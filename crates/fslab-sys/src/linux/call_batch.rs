@@ -25,7 +25,6 @@ static NOW: [libc::timespec; 2] = [const {
 #[derive(Clone, Copy, Debug)]
 pub struct OpenedByCall(usize);
 
-/// An argument of a call.
 #[derive(Clone, Copy)]
 enum Argument {
     Number(u64),
@@ -77,7 +76,6 @@ impl<'b> CallBatch<'b> {
     }
 
     /// Operations so far.
-    #[must_use]
     pub fn operations(&self) -> usize {
         self.array.operations.len()
     }
@@ -107,9 +105,6 @@ impl<'b> CallBatch<'b> {
 
     /// Makes the calls until one fails, has an unexpected result, or ends an operation at
     /// `until_ns` or later. The array then has the operations that were done.
-    ///
-    /// # Errors
-    /// That of the driver.
     pub fn run(self, until_ns: u64) -> io::Result<()> {
         // SAFETY: memory and descriptors are borrowed for the life of this batch, and are those of
         // the array itself; the memory that calls write to is of cells.

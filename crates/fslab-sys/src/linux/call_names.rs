@@ -1,7 +1,6 @@
 //! Names of system call flags and errors, as in strace output.
 
 /// The bits of flags such as `O_WRONLY|O_CREAT`; `None` if a name is unknown. Numbers are accepted.
-#[must_use]
 pub fn flag_bits(words: &str) -> Option<i32> {
     words
         .split('|')
@@ -59,14 +58,12 @@ const FLAGS: &[(&str, i32)] = &[
 ];
 
 /// The name of an errno, such as `ENOENT`; `errno N` if unknown.
-#[must_use]
 pub fn errno_name(number: i32) -> String {
     let known = ERRNOS.iter().find(|(_, errno)| *errno == number);
     known.map_or_else(|| format!("errno {number}"), |(name, _)| (*name).to_owned())
 }
 
 /// The errno of that name.
-#[must_use]
 pub fn errno_number(name: &str) -> Option<i32> {
     let known = ERRNOS.iter().find(|(known, _)| *known == name);
     known.map(|(_, number)| *number)

@@ -13,9 +13,6 @@ use rustix::fs::{MemfdFlags, SeekFrom};
 use super::process::inherit;
 
 /// Memory of `bytes` zeros as a file.
-///
-/// # Errors
-/// Those of memfd_create(2) and ftruncate(2).
 pub fn memory_file(bytes: u64) -> io::Result<File> {
     let file = File::from(rustix::fs::memfd_create("fslab", MemfdFlags::CLOEXEC)?);
     file.set_len(bytes)?;
@@ -24,9 +21,6 @@ pub fn memory_file(bytes: u64) -> io::Result<File> {
 
 /// The next of a memory file's bytes from `offset` that take memory; `None` if all of the rest are
 /// zeros that take none.
-///
-/// # Errors
-/// That of lseek(2).
 pub fn next_used(file: &File, offset: u64) -> io::Result<Option<u64>> {
     match rustix::fs::seek(file, SeekFrom::Data(offset)) {
         Err(rustix::io::Errno::NXIO) => Ok(None),
@@ -47,9 +41,6 @@ fn give(command: &mut Command, file: OwnedFd) -> i32 {
 
 /// Gives the process of `command` a pipe with `content`, and returns its descriptor there: memory
 /// as a file if a pipe does not hold so much.
-///
-/// # Errors
-/// Those of pipe(2) and memfd_create(2).
 pub fn give_content_to_child(command: &mut Command, content: &[u8]) -> io::Result<i32> {
     let (reader, mut writer) = io::pipe()?;
     let flags = rustix::fs::fcntl_getfl(&writer)?;
@@ -67,9 +58,6 @@ pub fn give_content_to_child(command: &mut Command, content: &[u8]) -> io::Resul
 
 /// Gives the process of `command` one end of a stream, and returns the other end and the descriptor
 /// there.
-///
-/// # Errors
-/// That of socketpair(2).
 pub fn give_stream_to_child(command: &mut Command) -> io::Result<(UnixStream, i32)> {
     let (here, there) = UnixStream::pair()?;
     Ok((here, give(command, there.into())))

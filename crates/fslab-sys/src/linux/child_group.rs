@@ -83,22 +83,17 @@ impl ChildGroup {
     }
 
     /// Start time of the leader by [`monotonic_ns`], excluding the setup of this handle.
-    #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.start_ns
     }
 
     /// PID of the leader, equal to the group's ID.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.group.id()
     }
 
     /// Waits until the leader has exited: true; or until `gives_up`, called about ten times a
     /// second, returns true: false.
-    ///
-    /// # Errors
-    /// That of poll(2) or read(2).
     pub fn wait_for_leader(&mut self, mut gives_up: impl FnMut() -> bool) -> io::Result<bool> {
         loop {
             if self.poll_output(LOOK_EACH)? {
@@ -112,9 +107,6 @@ impl ChildGroup {
 
     /// Reads pending output; true if the leader has exited. Returns after `timeout`, or at once if
     /// there is output or the leader exits.
-    ///
-    /// # Errors
-    /// As [`ChildGroup::wait_for_leader`].
     pub fn poll_output(&mut self, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut watched = vec![PollFd::new(&self.leader_end, PollFlags::IN)];
@@ -131,23 +123,16 @@ impl ChildGroup {
     }
 
     /// The end of the output so far.
-    #[must_use]
     pub fn output(&self) -> String {
         self.kept.text()
     }
 
     /// Sends SIGTERM to the group.
-    ///
-    /// # Errors
-    /// That of kill(2).
     pub fn terminate(&self) -> io::Result<()> {
         self.group.signal(Signal::Terminate)
     }
 
     /// Kills the remaining processes and reaps the group.
-    ///
-    /// # Errors
-    /// That of wait4(2) or of reading the output.
     pub fn reap(mut self) -> io::Result<GroupEnd> {
         let (status, used) = self.end()?;
         self.take_output()?;

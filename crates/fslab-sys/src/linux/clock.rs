@@ -115,7 +115,6 @@ pub(super) struct CallClock {
 /// What a driver reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallClockKind {
-    /// CLOCK_MONOTONIC.
     Monotonic,
     /// The same of a guest in virtual time.
     Page,
@@ -198,7 +197,6 @@ impl Counter {
 
 /// Ticks of the processor's counter per second; `None` if the running kernel does not use the
 /// counter for its clock, and so does not trust it. Takes 50 ms.
-#[must_use]
 pub fn counter_frequency() -> Option<u64> {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let trusted = std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc");
@@ -277,7 +275,6 @@ fn map_page(path: &Path) -> io::Result<*mut libc::c_void> {
 }
 
 /// True if [`monotonic_ns`] follows a guest's virtual time, in which computation takes none.
-#[must_use]
 pub fn is_time_virtual() -> bool {
     matches!(SOURCE.get(), Some(Source::Page(_)))
 }
@@ -298,7 +295,6 @@ fn ticks() -> u64 {
 /// # Panics
 /// If the kernel has no monotonic clock; every Linux has.
 #[inline]
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     SOURCE.get().map_or_else(clock_ns, Source::now_ns)
 }
@@ -352,9 +348,6 @@ fn sleep_until_clock_ns(at_ns: u64) -> io::Result<()> {
 }
 
 /// Sleeps until `beyond` after the next full second of the system time.
-///
-/// # Errors
-/// That of clock_nanosleep(2).
 pub fn sleep_to_second(beyond: Duration) -> io::Result<()> {
     let now = rustix::time::clock_gettime(ClockId::Realtime);
     let beyond_ns = i64::from(beyond.subsec_nanos());

@@ -66,7 +66,6 @@ impl HostRoot {
     }
 
     /// The right by which threads are confined.
-    #[must_use]
     pub fn confined_by(&self) -> ConfinedBy {
         self.by
     }
@@ -96,7 +95,6 @@ pub struct Confinement {
 
 impl Confinement {
     /// The outside path of `inside`, a path in the tree.
-    #[must_use]
     pub fn outer_path(&self, inside: &Path) -> PathBuf {
         self.path.join(inside.strip_prefix("/").unwrap_or(inside))
     }

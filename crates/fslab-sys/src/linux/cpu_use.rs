@@ -4,13 +4,11 @@ use crate::ResourceUse;
 
 impl ResourceUse {
     /// Resources used by all threads of this process.
-    #[must_use]
     pub fn of_process() -> Self {
         Self::of(libc::RUSAGE_SELF)
     }
 
     /// Resources used by the calling thread.
-    #[must_use]
     pub fn of_thread() -> Self {
         Self::of(libc::RUSAGE_THREAD)
     }

@@ -43,45 +43,30 @@ impl DataFile {
     }
 
     /// pread(2).
-    ///
-    /// # Errors
-    /// That of pread(2).
     #[inline]
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         Ok(rustix::io::pread(&self.0, into, offset)?)
     }
 
     /// pwrite(2).
-    ///
-    /// # Errors
-    /// That of pwrite(2).
     #[inline]
     pub fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
         Ok(rustix::io::pwrite(&self.0, data, offset)?)
     }
 
     /// read(2), at the file position.
-    ///
-    /// # Errors
-    /// That of read(2).
     #[inline]
     pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         Ok(rustix::io::read(&self.0, into)?)
     }
 
     /// write(2), at the file position.
-    ///
-    /// # Errors
-    /// That of write(2).
     #[inline]
     pub fn write(&self, data: &[u8]) -> io::Result<usize> {
         Ok(rustix::io::write(&self.0, data)?)
     }
 
     /// lseek(2) with SEEK_SET.
-    ///
-    /// # Errors
-    /// That of lseek(2).
     #[inline]
     pub fn seek(&self, offset: u64) -> io::Result<()> {
         rustix::fs::seek(&self.0, rustix::fs::SeekFrom::Start(offset))?;
@@ -105,9 +90,6 @@ impl DataFile {
     }
 
     /// sync_file_range(2) over `length` bytes: wait, write, wait.
-    ///
-    /// # Errors
-    /// That of sync_file_range(2).
     pub fn sync_range(&self, offset: u64, length: u64) -> io::Result<()> {
         let (offset, length) = (signed(offset)?, signed(length)?);
         let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
@@ -119,9 +101,6 @@ impl DataFile {
     }
 
     /// posix_fadvise(2) for the complete file.
-    ///
-    /// # Errors
-    /// That of posix_fadvise(2).
     pub fn advise(&self, advice: FileAdvice) -> io::Result<()> {
         let advice = match advice {
             FileAdvice::Normal => Advice::Normal,
@@ -144,17 +123,11 @@ impl DataFile {
     }
 
     /// ftruncate(2).
-    ///
-    /// # Errors
-    /// That of ftruncate(2).
     pub fn set_length(&self, length: u64) -> io::Result<()> {
         Ok(rustix::fs::ftruncate(&self.0, length)?)
     }
 
     /// The file's length in bytes.
-    ///
-    /// # Errors
-    /// That of fstat(2).
     pub fn length(&self) -> io::Result<u64> {
         Ok(rustix::fs::fstat(&self.0)?.st_size.cast_unsigned())
     }

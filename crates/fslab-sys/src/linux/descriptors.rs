@@ -1,4 +1,4 @@
-//! System calls on numbered open files and on paths below a folder, for replaying a program's
+//! System calls on numbered open files and on paths below a directory, for replaying a program's
 //! calls.
 //!
 //! The caller assigns the numbers, since a replayed program opens, duplicates and closes as it
@@ -18,7 +18,7 @@ use crate::{At, Reached};
 /// Descriptor of a number that is not open.
 const CLOSED: i32 = -1;
 
-/// Open files by the caller's numbers, and the folder that paths are relative to.
+/// Open files by the caller's numbers, and the directory that paths are relative to.
 ///
 /// May be used by several threads. A thread that uses a number while another closes it gets what
 /// the kernel would give.
@@ -32,9 +32,6 @@ pub struct Descriptors {
 
 impl Descriptors {
     /// Paths are relative to `root`; numbers are below `count`.
-    ///
-    /// # Errors
-    /// That of open(2) on the folder.
     pub fn below(root: &Path, count: usize) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut root_path = root.as_os_str().as_bytes().to_vec();
@@ -65,9 +62,6 @@ impl Descriptors {
     }
 
     /// openat(2). If it was expected to fail, `file` is `None` and the file is closed again.
-    ///
-    /// # Errors
-    /// That of openat(2).
     pub fn open(&self, file: Option<u32>, name: &CStr, flags: i32, mode: u32) -> io::Result<u64> {
         let flags = flags | libc::O_CLOEXEC;
         // SAFETY: the name is a C string that outlives the call.
@@ -76,9 +70,6 @@ impl Descriptors {
     }
 
     /// close(2).
-    ///
-    /// # Errors
-    /// That of close(2).
     pub fn close(&self, file: u32) -> io::Result<u64> {
         let slot = self.open.get(file as usize);
         let descriptor = slot.map_or(CLOSED, |it| it.swap(CLOSED, Ordering::AcqRel));
@@ -87,9 +78,6 @@ impl Descriptors {
     }
 
     /// fcntl(2) with F_DUPFD: `to` shares the position of `file`.
-    ///
-    /// # Errors
-    /// That of fcntl(2).
     pub fn duplicate(&self, file: u32, to: u32) -> io::Result<u64> {
         // SAFETY: the call takes only numbers.
         let new = unsafe { libc::fcntl(self.number(file), libc::F_DUPFD_CLOEXEC, 0) };
@@ -97,9 +85,6 @@ impl Descriptors {
     }
 
     /// read(2) or pread(2).
-    ///
-    /// # Errors
-    /// That of the call.
     #[inline]
     pub fn read(&self, file: u32, into: &mut [u8], at: At) -> io::Result<u64> {
         let (descriptor, start, length) = (self.number(file), into.as_mut_ptr().cast(), into.len());
@@ -116,9 +101,6 @@ impl Descriptors {
     }
 
     /// write(2) or pwrite(2).
-    ///
-    /// # Errors
-    /// That of the call.
     #[inline]
     pub fn write(&self, file: u32, data: &[u8], at: At) -> io::Result<u64> {
         let (descriptor, start, length) = (self.number(file), data.as_ptr().cast(), data.len());
@@ -135,18 +117,12 @@ impl Descriptors {
     }
 
     /// lseek(2).
-    ///
-    /// # Errors
-    /// That of lseek(2).
     pub fn seek(&self, file: u32, offset: i64, whence: i32) -> io::Result<u64> {
         // SAFETY: the call takes only numbers.
         done(unsafe { libc::lseek(self.number(file), offset, whence) })
     }
 
     /// sendfile(2).
-    ///
-    /// # Errors
-    /// That of sendfile(2).
     pub fn send(&self, file: u32, at: At, to: u32, length: u64) -> io::Result<u64> {
         let mut offset = at.unwrap_or(0).cast_signed();
         let offset_or_none = match at {
@@ -159,9 +135,6 @@ impl Descriptors {
     }
 
     /// copy_file_range(2).
-    ///
-    /// # Errors
-    /// That of copy_file_range(2).
     pub fn copy(&self, file: u32, at: At, to: u32, to_at: At, length: u64) -> io::Result<u64> {
         let mut offsets = [at, to_at].map(|at| at.unwrap_or(0).cast_signed());
         let [from_offset, to_offset] = &mut offsets;
@@ -182,45 +155,30 @@ impl Descriptors {
     }
 
     /// fsync(2).
-    ///
-    /// # Errors
-    /// That of fsync(2).
     pub fn fsync(&self, file: u32) -> io::Result<u64> {
         // SAFETY: the call takes only a number.
         done(unsafe { libc::fsync(self.number(file)) }.into())
     }
 
     /// fdatasync(2).
-    ///
-    /// # Errors
-    /// That of fdatasync(2).
     pub fn fdatasync(&self, file: u32) -> io::Result<u64> {
         // SAFETY: the call takes only a number.
         done(unsafe { libc::fdatasync(self.number(file)) }.into())
     }
 
     /// syncfs(2).
-    ///
-    /// # Errors
-    /// That of syncfs(2).
     pub fn sync_file_system(&self, file: u32) -> io::Result<u64> {
         // SAFETY: the call takes only a number.
         done(unsafe { libc::syncfs(self.number(file)) }.into())
     }
 
     /// ftruncate(2).
-    ///
-    /// # Errors
-    /// That of ftruncate(2).
     pub fn set_length(&self, file: u32, length: u64) -> io::Result<u64> {
         // SAFETY: the call takes only numbers.
         done(unsafe { libc::ftruncate(self.number(file), length.cast_signed()) }.into())
     }
 
     /// fallocate(2).
-    ///
-    /// # Errors
-    /// That of fallocate(2).
     pub fn allocate(&self, file: u32, mode: i32, offset: u64, length: u64) -> io::Result<u64> {
         let (offset, length) = (offset.cast_signed(), length.cast_signed());
         // SAFETY: the call takes only numbers.
@@ -228,9 +186,6 @@ impl Descriptors {
     }
 
     /// getdents64(2): fills `buffer` once.
-    ///
-    /// # Errors
-    /// That of getdents64(2).
     pub fn list(&self, file: u32, buffer: &mut [u8]) -> io::Result<u64> {
         let (descriptor, start) = (self.number(file), buffer.as_mut_ptr());
         // SAFETY: the buffer has the length that is passed, and no other owner.
@@ -238,9 +193,6 @@ impl Descriptors {
     }
 
     /// fstat(2), or fstatat(2) for a path.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn stat(&self, place: Reached<'_>) -> io::Result<u64> {
         let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();
         let into = status.as_mut_ptr();
@@ -251,18 +203,12 @@ impl Descriptors {
     }
 
     /// faccessat(2).
-    ///
-    /// # Errors
-    /// That of faccessat(2).
     pub fn access(&self, name: &CStr, mode: i32) -> io::Result<u64> {
         // SAFETY: the name is a C string that outlives the call.
         done(unsafe { libc::faccessat(self.root.as_raw_fd(), name.as_ptr(), mode, 0) }.into())
     }
 
     /// fchmod(2), or fchmodat(2) for a path.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn change_mode(&self, place: Reached<'_>, mode: u32) -> io::Result<u64> {
         let status = match place {
             // SAFETY: the call takes only numbers.
@@ -276,9 +222,6 @@ impl Descriptors {
     }
 
     /// fchownat(2); `None` keeps the user or group.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn change_owner(
         &self,
         place: Reached<'_>,
@@ -292,9 +235,6 @@ impl Descriptors {
     }
 
     /// utimensat(2): sets both times to now.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn touch(&self, place: Reached<'_>) -> io::Result<u64> {
         let status = match place {
             Reached::File(file) => {
@@ -311,9 +251,6 @@ impl Descriptors {
     }
 
     /// truncate(2).
-    ///
-    /// # Errors
-    /// That of truncate(2).
     pub fn truncate(&self, name: &CStr, length: u64) -> io::Result<u64> {
         let path = CString::new([&self.root_path, name.to_bytes()].concat())?;
         // SAFETY: the path is a C string that outlives the call.
@@ -321,9 +258,6 @@ impl Descriptors {
     }
 
     /// readlinkat(2).
-    ///
-    /// # Errors
-    /// That of readlinkat(2).
     pub fn read_link(&self, name: &CStr) -> io::Result<u64> {
         let mut text = [0_u8; 4096];
         let (root, start, length) = (self.root.as_raw_fd(), text.as_mut_ptr().cast(), text.len());
@@ -333,18 +267,12 @@ impl Descriptors {
     }
 
     /// mkdirat(2).
-    ///
-    /// # Errors
-    /// That of mkdirat(2).
     pub fn make_directory(&self, name: &CStr, mode: u32) -> io::Result<u64> {
         // SAFETY: the name is a C string that outlives the call.
         done(unsafe { libc::mkdirat(self.root.as_raw_fd(), name.as_ptr(), mode) }.into())
     }
 
     /// unlinkat(2) of a file or an empty directory.
-    ///
-    /// # Errors
-    /// That of unlinkat(2).
     pub fn unlink(&self, name: &CStr, directory: bool) -> io::Result<u64> {
         let flags = if directory { libc::AT_REMOVEDIR } else { 0 };
         // SAFETY: the name is a C string that outlives the call.
@@ -352,9 +280,6 @@ impl Descriptors {
     }
 
     /// renameat2(2); renameat(2) without flags.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn rename(&self, name: &CStr, to: &CStr, flags: i32) -> io::Result<u64> {
         let root = self.root.as_raw_fd();
         let status = if flags == 0 {
@@ -369,9 +294,6 @@ impl Descriptors {
     }
 
     /// linkat(2).
-    ///
-    /// # Errors
-    /// That of linkat(2).
     pub fn link(&self, name: &CStr, to: &CStr) -> io::Result<u64> {
         let root = self.root.as_raw_fd();
         // SAFETY: both names are C strings that outlive the call.
@@ -379,9 +301,6 @@ impl Descriptors {
     }
 
     /// symlinkat(2).
-    ///
-    /// # Errors
-    /// That of symlinkat(2).
     pub fn symlink(&self, target: &CStr, name: &CStr) -> io::Result<u64> {
         let root = self.root.as_raw_fd();
         // SAFETY: both are C strings that outlive the call.
@@ -420,7 +339,7 @@ mod tests {
     use super::*;
     use crate::{errno_name, flag_bits};
 
-    /// A fresh folder; the caller removes it.
+    /// A fresh directory; the caller removes it.
     fn folder(name: &str) -> std::path::PathBuf {
         let path = std::env::temp_dir().join(format!("fslab-{name}-{}", std::process::id()));
         std::fs::create_dir(&path).expect("makes");

@@ -15,7 +15,7 @@ const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
 /// `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
 
-/// Files below the disk's folder in sysfs that identify it: of its maker, of device mapper and
+/// Files below the disk's directory in sysfs that identify it: of its maker, of device mapper and
 /// RAID.
 const OF_DISK: [(&str, &str); 8] = [
     ("wwid", "wwid"),
@@ -48,9 +48,6 @@ pub fn open_block_device(path: &Path) -> io::Result<File> {
 /// The identifying properties of an open block device, by name, as far as the kernel and the device
 /// have them. Two devices that had the same path differ in at least one; one device always gives
 /// the same until the next boot.
-///
-/// # Errors
-/// That of fstat(2) or of BLKGETSIZE64.
 pub fn device_identity(device: &File) -> io::Result<Vec<(&'static str, String)>> {
     let number = device.metadata()?.rdev();
     let number = format!("{}:{}", major(number), minor(number));

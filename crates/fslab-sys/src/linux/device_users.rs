@@ -36,9 +36,6 @@ struct Relatives {
 
 impl DeviceNumber {
     /// The use of the device, of a part of it or of a device below; `None` if there is none.
-    ///
-    /// # Errors
-    /// That of reading /proc or sysfs.
     pub fn in_use(self, path: &Path) -> io::Result<Option<InUse>> {
         let mounts = mounts()?;
         let mut relatives = Relatives::default();
@@ -171,9 +168,6 @@ impl DeviceNumber {
 }
 
 /// The use of the device or the image file at `path`; `None` if there is none.
-///
-/// # Errors
-/// That of stat(2), or of reading /proc or sysfs.
 pub fn file_in_use(path: &Path) -> io::Result<Option<InUse>> {
     match path.metadata()?.file_type().is_block_device() {
         true => DeviceNumber::of(path)?.in_use(path),

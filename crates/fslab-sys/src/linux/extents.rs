@@ -103,9 +103,6 @@ impl RawExtent {
 }
 
 /// Block size of the file system of `file`, the unit of [`block_address`].
-///
-/// # Errors
-/// That of ioctl(2).
 pub fn map_block_bytes(file: &File) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the call writes an int to `bytes`, which outlives it.
@@ -132,9 +129,6 @@ pub fn block_address(file: &File, number: u32) -> io::Result<Option<u32>> {
 
 /// The extents of `file` in file order, composed of its blocks by FIBMAP. They have no flags, since
 /// FIBMAP reports none.
-///
-/// # Errors
-/// Those of [`block_address`], fstat(2) and syncing the file.
 pub fn extents_by_block(file: &File) -> io::Result<Vec<Extent>> {
     file.sync_all()?;
     let block_bytes = map_block_bytes(file)?;

@@ -8,27 +8,18 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode};
 
 /// Makes a named pipe that this user alone can open.
-///
-/// # Errors
-/// That of mknod(2).
 pub fn make_fifo(path: &Path) -> io::Result<()> {
     let mode = Mode::RUSR | Mode::WUSR;
     Ok(rustix::fs::mknodat(CWD, path, FileType::Fifo, mode, 0)?)
 }
 
 /// Sets how many bytes a pipe holds; the kernel rounds up to a page.
-///
-/// # Errors
-/// That of fcntl(2), F_SETPIPE_SZ.
 pub fn set_pipe_bytes(pipe: &File, bytes: usize) -> io::Result<()> {
     rustix::pipe::fcntl_setpipe_size(pipe, bytes)?;
     Ok(())
 }
 
 /// Opens a file again for writing, whatever has its name by now.
-///
-/// # Errors
-/// That of open(2).
 pub fn reopen_for_writing(file: &File) -> io::Result<File> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     File::options().write(true).open(path)
@@ -45,7 +36,7 @@ mod tests {
     /// What the host of a guest relies on: a writer of a page waits until another page was read.
     #[test]
     fn a_full_pipe_of_one_page_lets_its_writer_wait() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("pipe");
         make_fifo(&path).expect("made");
         let mut pipe = File::options()

@@ -20,7 +20,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
     }
-    let text = "it is no regular file";
+    let text = "it is not a regular file";
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
@@ -80,19 +80,14 @@ fn ensure_regular(file: File, metadata: &fs::Metadata) -> io::Result<File> {
     Ok(file)
 }
 
-/// Device and inode of the file or folder at `path`: two paths with the same lead to the same one.
-///
-/// # Errors
-/// That of stat(2).
+/// Device and inode of the file or directory at `path`: two paths with the same lead to the same
+/// one.
 pub fn file_identity(path: &Path) -> io::Result<(u64, u64)> {
     let there = fs::metadata(path)?;
     Ok((there.dev(), there.ino()))
 }
 
 /// True if `path` still refers to `file`: another process may have removed or replaced it.
-///
-/// # Errors
-/// That of lstat(2); false if the path does not exist.
 pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
     match fs::symlink_metadata(path) {

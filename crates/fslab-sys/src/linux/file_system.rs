@@ -9,9 +9,6 @@ use rustix::fs::XattrFlags;
 use crate::DataFile;
 
 /// True if the file system of `path` is in memory alone: tmpfs, ramfs.
-///
-/// # Errors
-/// That of statfs(2).
 pub fn is_in_memory(path: &Path) -> io::Result<bool> {
     const TMPFS: i64 = 0x0102_1994;
     const RAMFS: i64 = 0x8584_58f6;
@@ -34,9 +31,6 @@ pub fn set_named_attribute(path: &Path, name: &CStr, value: &[u8]) -> io::Result
 }
 
 /// getxattr(2) of at most 4096 bytes; `None` if the file has no such attribute.
-///
-/// # Errors
-/// That of getxattr(2), except ENODATA.
 pub fn named_attribute(path: &Path, name: &CStr) -> io::Result<Option<Vec<u8>>> {
     let mut value = vec![0; 4096];
     match rustix::fs::getxattr(path, name, &mut value[..]) {
@@ -50,9 +44,6 @@ pub fn named_attribute(path: &Path, name: &CStr) -> io::Result<Option<Vec<u8>>> 
 }
 
 /// removexattr(2).
-///
-/// # Errors
-/// That of removexattr(2).
 pub fn remove_named_attribute(path: &Path, name: &CStr) -> io::Result<()> {
     Ok(rustix::fs::removexattr(path, name)?)
 }

@@ -33,9 +33,6 @@ pub(crate) struct GroupKeeper {
 
 impl GroupKeeper {
     /// Forks a keeper that is not in a group yet.
-    ///
-    /// # Errors
-    /// That of pipe(2) or fork(2).
     pub(crate) fn start() -> io::Result<Self> {
         let (waiting, lifeline) = io::pipe()?;
         // SAFETY: the child only makes system calls, which neither allocate nor take a lock, and
@@ -54,9 +51,6 @@ impl GroupKeeper {
     }
 
     /// Makes it join the group of `leader`, which must not be reaped before this is dropped.
-    ///
-    /// # Errors
-    /// That of write(2).
     pub(crate) fn join(&mut self, leader: Pid) -> io::Result<()> {
         self.lifeline.write_all(&leader.as_raw_pid().to_ne_bytes())
     }

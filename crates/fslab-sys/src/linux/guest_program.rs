@@ -14,9 +14,8 @@ use std::sync::OnceLock;
 
 /// The running program, even if its file was replaced.
 const OWN: &str = "/proc/self/exe";
-/// Its name.
 const NAME: &str = "fslab-guest";
-/// Where it is, from the folder of the running program: in a build, and in a release.
+/// Where it is, from the directory of the running program: in a build, and in a release.
 const FOLDERS: [&str; 2] = [".", "../lib/fslab"];
 
 /// The open file, and its path as long as this process runs.
@@ -25,7 +24,7 @@ static OPENED: OnceLock<(File, PathBuf)> = OnceLock::new();
 /// The program to copy into guests: a path for this process and its children.
 ///
 /// # Errors
-/// `NotFound`, with the folders in which it was looked for; others of opening it.
+/// `NotFound`, with the directories in which it was looked for; others of opening it.
 pub fn guest_program() -> io::Result<PathBuf> {
     if let Some((_, path)) = OPENED.get() {
         return Ok(path.clone());
@@ -57,12 +56,12 @@ mod tests {
 
     #[test]
     fn it_is_beside_fslab_or_in_the_libraries_of_a_release() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let bin = folder.path().join("bin");
         let missing = beside(&bin).expect_err("there is none").to_string();
         assert!(missing.contains("bin or ") && missing.contains("/bin/../lib/fslab"));
         for name in ["bin", "lib/fslab"] {
-            fs::create_dir_all(folder.path().join(name)).expect("a folder");
+            fs::create_dir_all(folder.path().join(name)).expect("a directory");
         }
         let release = folder.path().join("lib/fslab/fslab-guest");
         fs::write(&release, "").expect("a file");

@@ -23,13 +23,11 @@ pub struct KernelLog {
 
 impl KernelLog {
     /// Starts at the current end of the log.
-    #[must_use]
     pub fn mark() -> Self {
         Self::at(SeekFrom::End(0))
     }
 
     /// Starts at the beginning of the log.
-    #[must_use]
     pub fn from_start() -> Self {
         Self::at(SeekFrom::Start(0))
     }
@@ -50,20 +48,17 @@ impl KernelLog {
     }
 
     /// Why the log cannot be read; `None` if it can.
-    #[must_use]
     pub fn refusal(&self) -> Option<&io::Error> {
         self.file.as_ref().err()
     }
 
     /// True if messages were overwritten before they were read.
-    #[must_use]
     pub fn has_gaps(&self) -> bool {
         self.has_gaps
     }
 
     /// The messages since the start or the last call. Empty if the log cannot be read: see
     /// [`Self::refusal`].
-    #[must_use]
     pub fn since(&mut self) -> Vec<KernelLine> {
         let mut lines = Vec::new();
         let Ok(file) = self.file.as_mut() else {

@@ -80,9 +80,6 @@ impl WriteLimits {
     }
 
     /// Denies all writes; `None` if the kernel has no Landlock.
-    ///
-    /// # Errors
-    /// Those of landlock_create_ruleset(2).
     pub fn new() -> io::Result<Option<Self>> {
         let Some(abi) = Self::abi()? else {
             return Ok(None);
@@ -115,18 +112,12 @@ impl WriteLimits {
     }
 
     /// Allows everything below `folder` except device nodes and ioctl(2) on devices.
-    ///
-    /// # Errors
-    /// Those of open(2) and landlock_add_rule(2).
     pub fn allow_below(&self, folder: &Path) -> io::Result<()> {
         self.allow(folder, !(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV))
     }
 
     /// Allows writing existing files: `path`, or those below it, but not creating, renaming or
     /// removing. An O_TMPFILE has no name and is allowed.
-    ///
-    /// # Errors
-    /// Those of open(2) and landlock_add_rule(2).
     pub fn allow_writing(&self, path: &Path) -> io::Result<()> {
         self.allow(path, WRITE_FILE)
     }

@@ -11,9 +11,6 @@ pub(crate) struct LeaderEnd(OwnedFd);
 
 impl LeaderEnd {
     /// That of `leader`, which is not reaped yet.
-    ///
-    /// # Errors
-    /// That of pidfd_open(2).
     pub(crate) fn of(leader: Pid) -> io::Result<Self> {
         Ok(Self(pidfd_open(leader, PidfdFlags::empty())?))
     }

@@ -6,7 +6,6 @@ use rustix::process::{Resource, getrlimit};
 use crate::ProcessLimit;
 
 /// The limit of this process, which its children inherit; `None` without one.
-#[must_use]
 pub fn process_limit(limit: ProcessLimit) -> Option<u64> {
     let resource = match limit {
         ProcessLimit::AddressSpace => Resource::As,
@@ -18,7 +17,6 @@ pub fn process_limit(limit: ProcessLimit) -> Option<u64> {
 
 /// What a machine lacks for a call to end with this error: memory, or room in its tables of open
 /// files. `None` for errors that say something of the file that was asked for.
-#[must_use]
 pub fn lack_of_machine(errno: i32) -> Option<&'static str> {
     match Errno::from_raw_os_error(errno) {
         Errno::NOMEM => Some("memory"),

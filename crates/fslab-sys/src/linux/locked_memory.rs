@@ -45,9 +45,6 @@ pub fn is_memory_locked() -> bool {
 }
 
 /// Gives the calling thread a separate descriptor table, as a process has.
-///
-/// # Errors
-/// That of unshare(2).
 pub fn unshare_descriptors() -> io::Result<()> {
     // SAFETY: the call takes flags; open descriptors stay valid in this thread.
     check(unsafe { libc::unshare(libc::CLONE_FILES) })

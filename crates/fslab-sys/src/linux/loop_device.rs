@@ -119,7 +119,6 @@ impl LoopDevice {
     }
 
     /// The device's path, `/dev/loopN`.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -15,7 +15,6 @@ const KTHREADD: u32 = 2;
 
 impl ProcessorTimes {
     /// The times now; `None` if /proc/stat cannot be read.
-    #[must_use]
     pub fn now() -> Option<Self> {
         // The times are in ticks, whose conversion needs none of these values.
         let unused = ExplicitSystemInfo {
@@ -35,7 +34,6 @@ impl ProcessorTimes {
 
 impl MachineMemory {
     /// The memory now; `None` if /proc/meminfo cannot be read.
-    #[must_use]
     pub fn now() -> Option<Self> {
         let memory = Meminfo::from_file("/proc/meminfo").ok()?;
         Some(Self {
@@ -47,7 +45,6 @@ impl MachineMemory {
 
 /// Processes that the kernel has killed since boot for lack of memory, in any control group, from
 /// /proc/vmstat; `None` before Linux 4.13.
-#[must_use]
 pub fn out_of_memory_kills() -> Option<u64> {
     let VmStat(counters) = VmStat::from_file("/proc/vmstat").ok()?;
     counters.get("oom_kill").copied()?.try_into().ok()
@@ -55,7 +52,6 @@ pub fn out_of_memory_kills() -> Option<u64> {
 
 impl ProcessStat {
     /// The process with that PID; `None` if there is none.
-    #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         Self::from_stat(&Stat::from_file(format!("/proc/{pid}/stat")).ok()?)
     }
@@ -73,13 +69,11 @@ impl ProcessStat {
     }
 
     /// True for kernel threads.
-    #[must_use]
     pub fn is_kernel(&self) -> bool {
         self.pid == KTHREADD || self.parent == KTHREADD
     }
 
     /// True if a signal or debugger has stopped it.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         matches!(self.state, 'T' | 't')
     }
@@ -111,7 +105,6 @@ impl StorageUse {
 
 /// How long each of the first `threads_max` threads of this process, by TID, was ready to run and
 /// waited for a processor, in ns; empty if the kernel does not count it.
-#[must_use]
 pub fn run_delays(threads_max: usize) -> Vec<(u32, u64)> {
     let folder = Path::new("/proc/self/task");
     let threads = numbers_in(folder).into_iter().take(threads_max);
@@ -123,13 +116,11 @@ pub fn run_delays(threads_max: usize) -> Vec<(u32, u64)> {
 }
 
 /// The children of all threads of this process.
-#[must_use]
 pub fn children() -> Vec<u32> {
     children_below(Path::new("/proc/self/task"))
 }
 
 /// The children of all threads of a process.
-#[must_use]
 pub fn children_of(pid: u32) -> Vec<u32> {
     children_below(Path::new(&format!("/proc/{pid}/task")))
 }

@@ -24,9 +24,6 @@ unsafe impl Send for Mapping {}
 impl Mapping {
     /// mmap(2) of the first `length` bytes of `file`, which must be that long; also for writing if
     /// `writable`.
-    ///
-    /// # Errors
-    /// That of mmap(2).
     pub fn new(file: &DataFile, length: usize, writable: bool) -> io::Result<Self> {
         let write = if writable { libc::PROT_WRITE } else { 0 };
         // SAFETY: a new mapping at an address that the kernel chooses.

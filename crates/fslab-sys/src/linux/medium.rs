@@ -18,10 +18,7 @@ const OVERLAY: i128 = 0x794c_7630;
 const DELETED: &str = " (deleted)";
 
 /// What keeps the data of `path` in memory, such as "tmpfs at /dev/shm"; `None` if that is a disk,
-/// or unknown. `path` is a block device, or a file or folder, of which the file system counts.
-///
-/// # Errors
-/// Those of stat(2) and statfs(2).
+/// or unknown. `path` is a block device, or a file or directory, of which the file system counts.
 pub fn memory_below(path: &Path) -> io::Result<Option<String>> {
     below(path, DEPTH_MAX)
 }
@@ -44,7 +41,7 @@ fn below(path: &Path, depth: u32) -> io::Result<Option<String>> {
         )));
     }
     if i128::from(rustix::fs::statfs(path)?.f_type) == OVERLAY {
-        // New files are in the upper folder; it is not visible in a container.
+        // New files are in the upper directory; it is not visible in a container.
         let upper = mount_of(path).and_then(|mount| upper_of(&mount.options));
         return match upper.filter(|upper| upper.exists()) {
             Some(upper) => below(&upper, depth),
@@ -73,7 +70,7 @@ fn below_device(device: DeviceNumber, depth: u32) -> Option<String> {
     if let Ok(image) = fs::read_to_string(place.join("loop/backing_file")) {
         let image = image.trim_end_matches('\n');
         let image = Path::new(image.strip_suffix(DELETED).unwrap_or(image));
-        // Of a removed image the folder is known.
+        // Of a removed image the directory is known.
         let there = if image.exists() {
             Some(image)
         } else {

@@ -17,9 +17,6 @@ use crate::{Mount, parse_mount_table};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Mounts `source` on `target`.
-///
-/// # Errors
-/// That of mount(2).
 pub fn mount(
     source: &Path,
     target: &Path,
@@ -33,18 +30,12 @@ pub fn mount(
 }
 
 /// Moves the mount at `source` to `target`.
-///
-/// # Errors
-/// That of mount(2).
 pub fn move_mount(source: &Path, target: &Path) -> io::Result<()> {
     Ok(rustix::mount::mount_move(source, target)?)
 }
 
 /// Makes the mounted file system `root` the root and working directory of this process, over the
 /// current root. For init: its children have the new root, too.
-///
-/// # Errors
-/// That of chdir(2), mount(2) or chroot(2).
 pub fn switch_root(root: &Path) -> io::Result<()> {
     rustix::process::chdir(root)?;
     // The working directory is inside the moved mount and so still refers to it.
@@ -55,9 +46,6 @@ pub fn switch_root(root: &Path) -> io::Result<()> {
 
 /// Unmounts `target`, with retries while it is busy. Returns the duration of the successful
 /// umount(2).
-///
-/// # Errors
-/// That of umount(2); `EBUSY` after five seconds.
 pub fn unmount(target: &Path) -> io::Result<Duration> {
     let began = Instant::now();
     loop {
@@ -73,9 +61,6 @@ pub fn unmount(target: &Path) -> io::Result<Duration> {
 }
 
 /// Unmounts `target` now, or lazily if it is busy: for cleaning up after a killed trial.
-///
-/// # Errors
-/// That of umount2(2).
 pub fn unmount_lazily(target: &Path) -> io::Result<()> {
     match umount(target, UnmountFlags::NOFOLLOW) {
         Err(rustix::io::Errno::BUSY) => Ok(umount(
@@ -106,9 +91,6 @@ pub struct WriteBackWatch(File);
 
 impl WriteBackWatch {
     /// Watches the file system that holds the directory `path`.
-    ///
-    /// # Errors
-    /// That of open(2).
     pub fn open(path: &Path) -> io::Result<Self> {
         let options = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(File::from(rustix::fs::open(
@@ -127,34 +109,22 @@ impl WriteBackWatch {
     }
 
     /// The device number of the file system.
-    ///
-    /// # Errors
-    /// That of fstat(2).
     pub fn device(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.dev())
     }
 }
 
 /// The device number of the file system that holds `path`, from stat(2).
-///
-/// # Errors
-/// That of stat(2).
 pub fn device_of(path: &Path) -> io::Result<u64> {
     Ok(std::fs::metadata(path)?.dev())
 }
 
 /// Drops the page cache and the inode and directory caches of the machine.
-///
-/// # Errors
-/// `PermissionDenied` without privileges.
 pub fn drop_caches() -> io::Result<()> {
     std::fs::write("/proc/sys/vm/drop_caches", "3\n")
 }
 
 /// All mounts visible to this process, in mount order.
-///
-/// # Errors
-/// That of reading /proc/self/mountinfo.
 pub fn mounts() -> io::Result<Vec<Mount>> {
     Ok(parse_mount_table(&std::fs::read("/proc/self/mountinfo")?))
 }

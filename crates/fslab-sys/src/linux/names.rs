@@ -19,9 +19,6 @@ pub struct NameDirectory(pub(super) File);
 
 impl NameDirectory {
     /// Opens the directory at `path`.
-    ///
-    /// # Errors
-    /// That of open(2).
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(path, flags, Mode::empty())?;
@@ -29,9 +26,6 @@ impl NameDirectory {
     }
 
     /// Opens the directory `name` in this one.
-    ///
-    /// # Errors
-    /// That of openat(2).
     #[inline]
     pub fn open_directory(&self, name: &CStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -40,18 +34,12 @@ impl NameDirectory {
     }
 
     /// mkdirat(2).
-    ///
-    /// # Errors
-    /// That of mkdirat(2).
     #[inline]
     pub fn make_directory(&self, name: &CStr) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::RWXU)?)
     }
 
     /// Creates a file for writing with openat(2); the name must not exist.
-    ///
-    /// # Errors
-    /// That of openat(2).
     #[inline]
     pub fn create_file(&self, name: &CStr) -> io::Result<DataFile> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -60,9 +48,6 @@ impl NameDirectory {
     }
 
     /// Opens an existing file with openat(2).
-    ///
-    /// # Errors
-    /// That of openat(2).
     #[inline]
     pub fn open_file(&self, name: &CStr, write: bool) -> io::Result<DataFile> {
         let access = if write {
@@ -75,9 +60,6 @@ impl NameDirectory {
     }
 
     /// fstatat(2) of the name or of a link's target; returns the length in bytes.
-    ///
-    /// # Errors
-    /// That of fstatat(2).
     #[inline]
     pub fn stat(&self, name: &CStr, follows_links: bool) -> io::Result<u64> {
         let flags = if follows_links {
@@ -90,27 +72,18 @@ impl NameDirectory {
     }
 
     /// True if `name` is a directory, and no symbolic link to one; for listings without types.
-    ///
-    /// # Errors
-    /// That of fstatat(2).
     pub fn is_directory(&self, name: &CStr) -> io::Result<bool> {
         let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
     }
 
     /// renameat(2).
-    ///
-    /// # Errors
-    /// That of renameat(2).
     #[inline]
     pub fn rename(&self, name: &CStr, new: &CStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, name, &self.0, new)?)
     }
 
     /// linkat(2): `new` becomes another name of the file `name`.
-    ///
-    /// # Errors
-    /// That of linkat(2).
     #[inline]
     pub fn link(&self, name: &CStr, new: &CStr) -> io::Result<()> {
         Ok(rustix::fs::linkat(
@@ -123,18 +96,12 @@ impl NameDirectory {
     }
 
     /// symlinkat(2): `new` becomes a link to `target`.
-    ///
-    /// # Errors
-    /// That of symlinkat(2).
     #[inline]
     pub fn symlink(&self, target: &CStr, new: &CStr) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, &self.0, new)?)
     }
 
     /// readlinkat(2); returns the length of the target.
-    ///
-    /// # Errors
-    /// That of readlinkat(2).
     #[inline]
     pub fn read_link(&self, name: &CStr) -> io::Result<usize> {
         let mut text = [MaybeUninit::uninit(); 4096];
@@ -143,9 +110,6 @@ impl NameDirectory {
     }
 
     /// fchmodat(2).
-    ///
-    /// # Errors
-    /// That of fchmodat(2).
     #[inline]
     pub fn change_mode(&self, name: &CStr, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode as RawMode);
@@ -153,9 +117,6 @@ impl NameDirectory {
     }
 
     /// fchownat(2) to the caller's user and group.
-    ///
-    /// # Errors
-    /// That of fchownat(2).
     #[inline]
     pub fn change_owner(&self, name: &CStr) -> io::Result<()> {
         let user = Some(rustix::process::geteuid());
@@ -165,9 +126,6 @@ impl NameDirectory {
     }
 
     /// utimensat(2): sets both times to now.
-    ///
-    /// # Errors
-    /// That of utimensat(2).
     #[inline]
     pub fn touch(&self, name: &CStr) -> io::Result<()> {
         let now = Timespec {
@@ -187,27 +145,18 @@ impl NameDirectory {
     }
 
     /// unlinkat(2) of a file.
-    ///
-    /// # Errors
-    /// That of unlinkat(2).
     #[inline]
     pub fn unlink(&self, name: &CStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
     /// unlinkat(2) of an empty directory.
-    ///
-    /// # Errors
-    /// That of unlinkat(2).
     #[inline]
     pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
     /// fsync(2) of the directory; F_FULLFSYNC on macOS.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn fsync(&self) -> io::Result<()> {
         self.0.sync_all()
     }
@@ -232,9 +181,6 @@ pub(super) fn visit_entry(
 }
 
 /// truncate(2) of an absolute path.
-///
-/// # Errors
-/// That of truncate(2).
 pub fn truncate_path(path: &CStr, length: u64) -> io::Result<()> {
     let length = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: `path` is a C string that outlives the call.

@@ -1,7 +1,7 @@
-//! A folder that the user named, and files in it whose names the user did not type.
+//! A directory that the user named, and files in it whose names the user did not type.
 //!
-//! The path of the folder is the user's, with its links. Below it nothing is followed: another user
-//! may have placed links, pipes and files under the names that fslab gives.
+//! The path of the directory is the user's, with its links. Below it nothing is followed: another
+//! user may have placed links, pipes and files under the names that fslab gives.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -19,29 +19,23 @@ use super::trusted_folder::{ensure_own, plain};
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 
-/// An open folder for output.
+/// An open directory for output.
 #[derive(Debug)]
 pub struct OutputFolder(OwnedFd);
 
 impl OutputFolder {
-    /// Opens the folder at `path`; creates it and its parents if they do not exist.
-    ///
-    /// # Errors
-    /// Those of mkdir(2) and open(2).
+    /// Opens the directory at `path`; creates it and its parents if they do not exist.
     pub fn create(path: &Path) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         Ok(Self(open_folder(path)?))
     }
 
-    /// Opens the folder of the file at `path`, for files beside it.
-    ///
-    /// # Errors
-    /// That of open(2).
+    /// Opens the directory of the file at `path`, for files beside it.
     pub fn of(path: &Path) -> io::Result<Self> {
         Ok(Self(open_folder(folder_of(path))?))
     }
 
-    /// Opens the folder `name` in it; creates it if it does not exist.
+    /// Opens the directory `name` in it; creates it if it does not exist.
     ///
     /// # Errors
     /// `PermissionDenied` if it is a symbolic link; otherwise those of mkdir(2) and open(2).
@@ -68,7 +62,8 @@ impl OutputFolder {
     ///
     /// # Errors
     /// `PermissionDenied`, with the reason, if the name is in use by something else, or by a file
-    /// that belongs neither to this user nor to the folder's owner; otherwise those of the kernel.
+    /// that belongs neither to this user nor to the directory's owner; otherwise those of the
+    /// kernel.
     pub fn write(&self, name: impl AsRef<OsStr>, content: &[u8]) -> io::Result<()> {
         let mut file = self.start(name)?;
         file.write_all(content)?;
@@ -76,9 +71,6 @@ impl OutputFolder {
     }
 
     /// Starts the file `name`, as [`OutputFolder::write`] does.
-    ///
-    /// # Errors
-    /// As [`OutputFolder::write`].
     pub fn start(&self, name: impl AsRef<OsStr>) -> io::Result<AtomicFile> {
         let name = plain(&name)?;
         match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -93,7 +85,7 @@ impl OutputFolder {
                     }
                 }
                 FileType::Symlink => return Err(link()),
-                _ => return Err(denied("it is no regular file")),
+                _ => return Err(denied("it is not a regular file")),
             },
         }
         AtomicFile::create_in(self.0.try_clone()?, name)
@@ -144,10 +136,10 @@ mod tests {
     }
 
     /// `LOG.judged` as a link was emptied and overwritten, and as a FIFO hung; pages were written
-    /// to where links in the folder pointed.
+    /// to where links in the directory pointed.
     #[test]
     fn links_pipes_and_files_of_others_are_neither_written_nor_opened() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let at = |name: &str| place.path().join(name);
         let folder = OutputFolder::create(&at("out/deep")).expect("made");
         fs::write(at("precious"), "precious").expect("written");
@@ -176,7 +168,7 @@ mod tests {
 
     #[test]
     fn own_files_are_replaced_and_kept_ones_stay() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let folder = OutputFolder::create(place.path()).expect("open");
         for text in ["one", "two, longer"] {
             folder.write("page", text.as_bytes()).expect("written");
@@ -200,7 +192,7 @@ mod tests {
             eprintln!("skipped: only root can give files to other users");
             return;
         }
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let folder = OutputFolder::create(place.path()).expect("open");
         let theirs = place.path().join("theirs");
         fs::write(&theirs, "judged").expect("written");

@@ -14,27 +14,23 @@ use super::status::check;
 pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The running kernel's release, such as `6.12.95-fslab`.
-#[must_use]
 pub fn kernel_release() -> String {
     let names = rustix::system::uname();
     names.release().to_string_lossy().into_owned()
 }
 
 /// The name of this machine in its network.
-#[must_use]
 pub fn host_name() -> String {
     let names = rustix::system::uname();
     names.nodename().to_string_lossy().into_owned()
 }
 
 /// True for the superuser.
-#[must_use]
 pub fn is_superuser() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 /// The effective user ID.
-#[must_use]
 pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -79,9 +75,6 @@ pub fn kill_with_parent(command: &mut Command) {
 
 /// Requests `signal` for this process when the thread that started it ends. A `parent` that has
 /// ended already sends no signal: the result is ESRCH, and the caller must end.
-///
-/// # Errors
-/// That of prctl(2), or ESRCH.
 pub(crate) fn set_death_signal(signal: Signal, parent: Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(signal))?;
     match getppid() == Some(parent) {
@@ -116,9 +109,6 @@ pub fn without_address_randomisation(command: &mut Command) {
 }
 
 /// The processors that this process may run on.
-///
-/// # Errors
-/// That of sched_getaffinity(2).
 pub fn processors() -> io::Result<Vec<usize>> {
     let set = rustix::thread::sched_getaffinity(None)?;
     Ok((0..rustix::thread::CpuSet::MAX_CPU)
@@ -167,7 +157,6 @@ pub fn power_off() -> io::Result<()> {
 }
 
 /// The signal's name, such as `SIGKILL`.
-#[must_use]
 pub fn signal_name(number: i32) -> String {
     let name = match number {
         libc::SIGHUP => "SIGHUP",
@@ -190,9 +179,6 @@ pub fn signal_name(number: i32) -> String {
 }
 
 /// Lets all child processes of this process inherit `file` and its lock.
-///
-/// # Errors
-/// That of fcntl(2).
 pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
     let flags = rustix::io::fcntl_getfd(file)?;
     Ok(rustix::io::fcntl_setfd(

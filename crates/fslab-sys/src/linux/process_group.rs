@@ -41,7 +41,6 @@ impl ProcessGroup {
     }
 
     /// PID of the leader, equal to the group's ID.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.leader.as_raw_pid().cast_unsigned()
     }
@@ -52,15 +51,11 @@ impl ProcessGroup {
     }
 
     /// The leader's identity, valid after its PID is reused.
-    #[must_use]
     pub fn identity(&self) -> ProcessIdentity {
         ProcessIdentity::of(self.id())
     }
 
     /// True if the leader has ended. It is not reaped: its PID is not reused.
-    ///
-    /// # Errors
-    /// That of waitid(2).
     pub fn has_ended(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         retry(|| rustix::process::waitid(WaitId::Pid(self.leader), options))
@@ -68,18 +63,12 @@ impl ProcessGroup {
     }
 
     /// Waits until the leader has ended.
-    ///
-    /// # Errors
-    /// That of waitid(2).
     pub fn wait(&self) -> io::Result<()> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         retry(|| rustix::process::waitid(WaitId::Pid(self.leader), options)).map(drop)
     }
 
     /// Sends `signal` to all processes of the group; does nothing after reaping.
-    ///
-    /// # Errors
-    /// That of kill(2), except ESRCH.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         if self.is_reaped {
             return Ok(());

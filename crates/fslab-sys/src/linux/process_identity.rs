@@ -9,7 +9,6 @@ use crate::{ProcessIdentity, ProcessStat, Signal};
 
 impl ProcessIdentity {
     /// The process that has this PID now.
-    #[must_use]
     pub fn of(pid: u32) -> Self {
         Self {
             pid,
@@ -18,28 +17,22 @@ impl ProcessIdentity {
     }
 
     /// True if it has not ended; zombies have.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         self.start_ticks.is_some() && *self == Self::of(self.pid)
     }
 
     /// True if it was started at `ticks` since boot or later.
-    #[must_use]
     pub fn started_since(&self, ticks: u64) -> bool {
         self.start_ticks.is_some_and(|start| start >= ticks)
     }
 
     /// Sends `signal`; false if the process has ended.
-    ///
-    /// # Errors
-    /// As [`signal_if`].
     pub fn signal(&self, signal: Signal) -> io::Result<bool> {
         signal_if(self.pid, signal, || self.is_alive())
     }
 }
 
 /// Clock ticks since boot, the unit of start times.
-#[must_use]
 pub fn boot_ticks() -> u64 {
     let now = clock_gettime(ClockId::Boottime);
     let per_second = rustix::param::clock_ticks_per_second().max(1);

@@ -1,14 +1,11 @@
-//! Unpredictable random numbers of the kernel: for names of files in folders where other users may
-//! write, and for UUIDs of file systems.
+//! Unpredictable random numbers of the kernel: for names of files in directories where other users
+//! may write, and for UUIDs of file systems.
 
 use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
 /// 16 random bytes. In a guest in virtual time they follow from its seed.
-///
-/// # Errors
-/// That of reading /dev/urandom.
 pub fn random_bytes() -> io::Result<[u8; 16]> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -16,9 +13,6 @@ pub fn random_bytes() -> io::Result<[u8; 16]> {
 }
 
 /// 32 random hexadecimal digits.
-///
-/// # Errors
-/// That of [`random_bytes`].
 pub fn random_name() -> io::Result<String> {
     Ok(random_bytes()?
         .iter()

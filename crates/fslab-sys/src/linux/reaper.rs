@@ -5,9 +5,6 @@ use std::io;
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
 /// Makes this process the child subreaper of its descendants, or no longer.
-///
-/// # Errors
-/// That of prctl(2).
 pub(crate) fn reap_orphans(reaps: bool) -> io::Result<()> {
     Ok(set_child_subreaper(reaps.then(getpid))?)
 }

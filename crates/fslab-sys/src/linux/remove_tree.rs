@@ -1,4 +1,4 @@
-//! Removes a folder written by a guest: of any depth, with any modes.
+//! Removes a directory written by a guest: of any depth, with any modes.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -8,11 +8,11 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-/// Removes the folder `path` with its contents, without following links.
+/// Removes the directory `path` with its contents, without following links.
 ///
-/// Deeper folders are moved up to the top before they are removed, so that a tree of thousands of
-/// levels needs two descriptors and no long path; folders without permissions get them. No other
-/// process may use the folder meanwhile.
+/// Deeper directories are moved up to the top before they are removed, so that a tree of thousands
+/// of levels needs two descriptors and no long path; directories without permissions get them. No
+/// other process may use the directory meanwhile.
 ///
 /// # Errors
 /// Those of open(2), rename(2) and unlink(2); `NotFound` if it does not exist.
@@ -40,7 +40,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a folder up, under an unused name.
+/// Moves a directory up, under an unused name.
 fn lift(from: &OwnedFd, name: &CStr, to: &OwnedFd, number: &mut u64) -> io::Result<()> {
     // Its `..` entry changes, for which it must be writable.
     chmodat(from, name, Mode::RWXU, AtFlags::empty())?;
@@ -54,7 +54,7 @@ fn lift(from: &OwnedFd, name: &CStr, to: &OwnedFd, number: &mut u64) -> io::Resu
     }
 }
 
-/// Removes a file; false if it is a folder.
+/// Removes a file; false if it is a directory.
 fn remove_file(folder: &OwnedFd, name: &CStr) -> io::Result<bool> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => Ok(false),
@@ -67,7 +67,7 @@ fn open_folder(at: impl rustix::fd::AsFd, path: impl rustix::path::Arg) -> io::R
     Ok(openat(at, path, flags, Mode::empty())?)
 }
 
-/// The names in a folder, without `.` and `..`.
+/// The names in a directory, without `.` and `..`.
 pub(crate) fn names_in(folder: &OwnedFd) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     // fs::remove_dir_all keeps a descriptor open per level and failed at some thousand, and could
-    // not read a folder without permissions. Both stayed, for `fslab clean` too.
+    // not read a directory without permissions. Both stayed, for `fslab clean` too.
     #[test]
     fn a_deep_tree_with_closed_folders_is_removed_and_links_are_not_followed() {
         let place = std::env::temp_dir().join(format!("fslab-tree-{}", std::process::id()));

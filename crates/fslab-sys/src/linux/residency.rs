@@ -13,9 +13,6 @@ const WINDOW_BYTES: usize = 1 << 30;
 ///
 /// mincore(2) works for the owner of a file and users with write access; for others it reports
 /// every page as resident.
-///
-/// # Errors
-/// That of fstat(2), mmap(2) or mincore(2).
 pub fn resident_pages(file: &File) -> io::Result<u64> {
     let length = file.metadata()?.len();
     let page_bytes = page_bytes();
@@ -30,9 +27,6 @@ pub fn resident_pages(file: &File) -> io::Result<u64> {
 }
 
 /// Files are evicted instead, which is seen.
-///
-/// # Errors
-/// Always.
 pub fn cold_without_buffering() -> Result<(), &'static str> {
     Err("files are evicted on Linux")
 }
@@ -41,7 +35,6 @@ pub fn cold_without_buffering() -> Result<(), &'static str> {
 ///
 /// # Panics
 /// If the kernel reports no page size; every one does.
-#[must_use]
 pub fn page_bytes() -> usize {
     // SAFETY: the call takes a number and returns one.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };

@@ -146,9 +146,6 @@ impl Ring {
     }
 
     /// Submits the queue and waits until `want` operations are complete, at most those in flight.
-    ///
-    /// # Errors
-    /// That of io_uring_enter(2), except EINTR.
     #[inline]
     pub fn submit_and_wait(&mut self, want: u32) -> io::Result<()> {
         let want = want.min(self.in_flight) as usize;
@@ -162,9 +159,6 @@ impl Ring {
     }
 
     /// Submits the queue and processes completions without waiting.
-    ///
-    /// # Errors
-    /// That of io_uring_enter(2), except EINTR.
     pub fn submit_and_poll(&mut self) -> io::Result<()> {
         /// IORING_ENTER_GETEVENTS: without it, completions deferred to this thread stay pending.
         const GET_EVENTS: u32 = 1;
@@ -201,7 +195,6 @@ impl Ring {
     /// # Panics
     /// If there are fewer.
     #[inline(always)]
-    #[must_use]
     pub fn completion(&self, index: usize) -> RingCompletion {
         let (slot, result) = self.taken[index];
         let result = if result >= 0 {
@@ -214,15 +207,11 @@ impl Ring {
 
     /// Operations queued or in flight.
     #[inline]
-    #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
     /// Waits for the operations in flight and closes the file, with the result of close(2).
-    ///
-    /// # Errors
-    /// That of io_uring_enter(2) or close(2).
     pub fn close(mut self) -> io::Result<()> {
         while self.in_flight > 0 {
             self.submit_and_wait(1)?;

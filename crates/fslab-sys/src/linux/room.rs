@@ -7,9 +7,6 @@ use crate::FileSystemRoom;
 
 impl FileSystemRoom {
     /// Space of the file system of `path`.
-    ///
-    /// # Errors
-    /// That of statvfs(3).
     pub fn of(path: &Path) -> io::Result<Self> {
         let stat = rustix::fs::statvfs(path)?;
         let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
@@ -25,9 +22,6 @@ impl FileSystemRoom {
 }
 
 /// Bytes that an unprivileged process may still write to the file system of `path`.
-///
-/// # Errors
-/// That of statvfs(3).
 pub fn available_bytes(path: &Path) -> io::Result<u64> {
     FileSystemRoom::of(path).map(|room| room.available_bytes)
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 /// Opens the file `path` below `folder` for reading with openat2(2), without blocking.
 ///
 /// # Errors
-/// That of openat2(2); `NotFound` for paths with symbolic links or out of the folder.
+/// That of openat2(2); `NotFound` for paths with symbolic links or out of the directory.
 pub fn open_to_send(folder: impl AsFd, path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;

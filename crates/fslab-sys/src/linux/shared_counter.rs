@@ -20,9 +20,6 @@ unsafe impl Sync for SharedCounter {}
 
 impl SharedCounter {
     /// A counter with `limit` tickets.
-    ///
-    /// # Errors
-    /// That of mmap(2).
     pub fn new(limit: u64) -> io::Result<Self> {
         // SAFETY: a new anonymous mapping at an address that the kernel chooses.
         let start = unsafe {
@@ -52,7 +49,6 @@ impl SharedCounter {
 
     /// True if tickets are left.
     #[inline]
-    #[must_use]
     pub fn has_more(&self) -> bool {
         self.counter().load(Ordering::Relaxed) < self.limit
     }

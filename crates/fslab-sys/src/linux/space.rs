@@ -67,9 +67,6 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
 }
 
 /// Zeroes `length` bytes at `offset` of a file or block device, by punching a hole if possible.
-///
-/// # Errors
-/// Those of fallocate(2) and pwrite(2).
 pub fn zero_range(file: &File, offset: u64, length: u64) -> io::Result<()> {
     if length == 0 {
         return Ok(());
@@ -127,7 +124,7 @@ mod tests {
         let metadata = std::fs::metadata(&path).expect("it is there");
         std::fs::remove_file(&path).expect("it goes");
         assert_eq!(metadata.len(), 5 << 20);
-        // Other users may enter its folder.
+        // Other users may enter its directory.
         assert_eq!(
             std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777,
             0o600

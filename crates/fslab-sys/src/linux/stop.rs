@@ -28,9 +28,6 @@ pub fn catch_file_size_limit() {
 }
 
 /// From now on, each SIGINT, SIGTERM or SIGHUP calls `call`, in a separate thread.
-///
-/// # Errors
-/// That of sigaction(2) or of starting a thread.
 pub fn on_stop_signal(call: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(stop_signals())?;
     std::thread::spawn(move || signals.forever().for_each(|_| call()));
@@ -38,9 +35,6 @@ pub fn on_stop_signal(call: impl Fn() + Send + 'static) -> io::Result<()> {
 }
 
 /// From now on, SIGINT, SIGTERM and SIGHUP set `flag`.
-///
-/// # Errors
-/// That of sigaction(2).
 pub fn raise_on_stop_signals(flag: &Arc<AtomicBool>) -> io::Result<()> {
     for signal in stop_signals() {
         signal_hook::flag::register(signal, Arc::clone(flag))?;

@@ -27,9 +27,6 @@ unsafe impl Send for Stream {}
 
 impl Stream {
     /// A stream on `file`, at its start, with a buffer of `buffer_bytes`; 0 for none.
-    ///
-    /// # Errors
-    /// That of fdopen(3).
     pub fn new(file: DataFile, used: StreamUse, buffer_bytes: usize) -> io::Result<Self> {
         let mode: &CStr = match used {
             StreamUse::Read => c"r",
@@ -62,17 +59,11 @@ impl Stream {
     }
 
     /// The same open file.
-    ///
-    /// # Errors
-    /// That of dup(2).
     pub fn same_file(&self) -> io::Result<DataFile> {
         Ok(self.as_fd().try_clone_to_owned()?.into())
     }
 
     /// fseeko(3).
-    ///
-    /// # Errors
-    /// That of fseeko(3), which may write the buffer.
     pub fn seek(&mut self, offset: u64) -> io::Result<()> {
         let offset = i64::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: the stream is open.
@@ -99,9 +90,6 @@ impl Stream {
     }
 
     /// fwrite(3) of all of `data`.
-    ///
-    /// # Errors
-    /// That of write(2).
     #[inline]
     pub fn write(&mut self, data: &[u8]) -> io::Result<()> {
         // SAFETY: the stream is open, and `data` has the length passed.
@@ -117,9 +105,6 @@ impl Stream {
     }
 
     /// As [`Stream::read`], with one getc_unlocked(3) per byte.
-    ///
-    /// # Errors
-    /// As those of [`Stream::read`].
     pub fn read_by_character(&mut self, into: &mut [u8]) -> io::Result<()> {
         for byte in into {
             // SAFETY: the stream is open, and has one owner.
@@ -133,9 +118,6 @@ impl Stream {
     }
 
     /// As [`Stream::write`], with one putc_unlocked(3) per byte.
-    ///
-    /// # Errors
-    /// As those of [`Stream::write`].
     pub fn write_by_character(&mut self, data: &[u8]) -> io::Result<()> {
         for byte in data {
             // SAFETY: the stream is open, and has one owner.
@@ -148,18 +130,12 @@ impl Stream {
     }
 
     /// fflush(3): writes the buffer.
-    ///
-    /// # Errors
-    /// That of write(2).
     pub fn flush(&mut self) -> io::Result<()> {
         // SAFETY: the stream is open.
         check(unsafe { libc::fflush(self.stream.as_ptr()) })
     }
 
     /// fclose(3), with its result.
-    ///
-    /// # Errors
-    /// That of write(2) or close(2).
     pub fn close(mut self) -> io::Result<()> {
         self.open = false;
         // SAFETY: the stream is open, and is not used again.

@@ -1,16 +1,17 @@
-//! A folder whose files are trustworthy: only this user and root can have created or changed them.
+//! A directory whose files are trustworthy: only this user and root can have created or changed
+//! them.
 //!
-//! Every folder from the root down must be owned by root or the effective user and not writable by
-//! others. Three harmless and common exceptions are allowed:
+//! Every directory from the root down must be owned by root or the effective user and not writable
+//! by others. Three harmless and common exceptions are allowed:
 //!
-//! - parent folders with the sticky bit (/tmp): others cannot rename or remove our files there, and
-//!   the owner of the next folder is checked;
+//! - parent directories with the sticky bit (/tmp): others cannot rename or remove our files there,
+//!   and the owner of the next directory is checked;
 //! - group write permission for the owner's private group, whose ID is equal to the user's;
-//! - parent folders owned by a user that is not mapped in the current user namespace: there this
-//!   process has no more rights than its user has outside.
+//! - parent directories owned by a user that is not mapped in the current user namespace: there
+//!   this process has no more rights than its user has outside.
 //!
-//! The path is walked once, without symbolic links, and the open folder is used afterwards: later
-//! changes of the path do not matter.
+//! The path is walked once, without symbolic links, and the open directory is used afterwards:
+//! later changes of the path do not matter.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -30,7 +31,7 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// An open, trusted folder.
+/// An open, trusted directory.
 #[derive(Debug)]
 pub struct TrustedFolder {
     folder: OwnedFd,
@@ -39,10 +40,10 @@ pub struct TrustedFolder {
 }
 
 impl TrustedFolder {
-    /// Opens the folder at `path`.
+    /// Opens the directory at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `PermissionDenied`, with the folder and the reason, if it is not trusted;
+    /// `NotFound`; `PermissionDenied`, with the directory and the reason, if it is not trusted;
     /// otherwise that of open(2) or stat(2).
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = std::fs::canonicalize(path)?;
@@ -63,10 +64,7 @@ impl TrustedFolder {
         Ok(Self { folder, path })
     }
 
-    /// Opens the folder at `path`; creates it for this user alone if it does not exist.
-    ///
-    /// # Errors
-    /// Those of `open`, and that of mkdir(2).
+    /// Opens the directory at `path`; creates it for this user alone if it does not exist.
     pub fn open_or_make(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new()
@@ -77,15 +75,11 @@ impl TrustedFolder {
     }
 
     /// Its path, without symbolic links.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Its sorted names.
-    ///
-    /// # Errors
-    /// That of reading the folder.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.folder)? {
@@ -110,9 +104,6 @@ impl TrustedFolder {
 
     /// Opens it for reading: for files of root, and for running programs, which cannot be opened
     /// for writing.
-    ///
-    /// # Errors
-    /// As [`TrustedFolder::open_file`].
     pub fn open_file_to_read(&self, name: &str) -> io::Result<File> {
         self.open_trusted(name, OFlags::RDONLY)
     }
@@ -125,9 +116,6 @@ impl TrustedFolder {
     }
 
     /// Creates the file `name` for this user alone; the name must not exist.
-    ///
-    /// # Errors
-    /// `AlreadyExists`; otherwise that of openat(2).
     pub fn make_file(&self, name: &str) -> io::Result<File> {
         let new = OFlags::CREATE | OFlags::EXCL;
         self.open_at(
@@ -143,18 +131,12 @@ impl TrustedFolder {
     }
 
     /// Renames the file `name` to `new`, replacing it.
-    ///
-    /// # Errors
-    /// That of renameat(2).
     pub fn rename(&self, name: &str, new: &str) -> io::Result<()> {
         let (name, new) = (plain(name)?, plain(new)?);
         Ok(rustix::fs::renameat(&self.folder, name, &self.folder, new)?)
     }
 
     /// Removes the file `name`.
-    ///
-    /// # Errors
-    /// That of unlinkat(2).
     pub fn remove(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(
             &self.folder,
@@ -164,9 +146,6 @@ impl TrustedFolder {
     }
 
     /// True if `name` still refers to `file`: another process may have removed or replaced it.
-    ///
-    /// # Errors
-    /// That of fstatat(2); false if the name does not exist.
     pub fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
         let ours = rustix::fs::fstat(file)?;
         match rustix::fs::statat(&self.folder, plain(name)?, AtFlags::SYMLINK_NOFOLLOW) {
@@ -182,10 +161,10 @@ impl TrustedFolder {
 pub(super) fn ensure_own(file: File) -> io::Result<File> {
     let metadata = file.metadata()?;
     let reason = if !metadata.is_file() {
-        Some("it is no regular file".to_owned())
+        Some("it is not a regular file".to_owned())
     } else if metadata.nlink() != 1 {
         Some(format!(
-            "it has {} hard links, and not one",
+            "it has {} hard links instead of one",
             metadata.nlink()
         ))
     } else {
@@ -216,7 +195,7 @@ pub(super) fn plain<N: AsRef<OsStr> + ?Sized>(name: &N) -> io::Result<&OsStr> {
 }
 
 fn denied(path: &Path, reason: &str) -> io::Error {
-    let text = format!("{} is not to be trusted: {reason}", path.display());
+    let text = format!("{} cannot be trusted: {reason}", path.display());
     io::Error::new(io::ErrorKind::PermissionDenied, text)
 }
 
@@ -268,11 +247,11 @@ mod tests {
 
     use super::*;
 
-    /// A folder below a sticky one, as most temporary folders are.
+    /// A directory below a sticky one, as most temporary directories are.
     fn folder(name: &str) -> PathBuf {
         let name = format!("fslab-trusted-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).expect("a folder");
+        fs::create_dir_all(&path).expect("a directory");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("ours");
         path
     }
@@ -282,7 +261,7 @@ mod tests {
         let path = folder("mode");
         TrustedFolder::open(&path).expect("ours");
         let inside = path.join("inside");
-        fs::create_dir(&inside).expect("a folder");
+        fs::create_dir(&inside).expect("a directory");
         for mode in [0o777, 0o702, 0o1777] {
             fs::set_permissions(&inside, fs::Permissions::from_mode(mode)).expect("changed");
             let refused = TrustedFolder::open(&inside).expect_err("others may write");
@@ -290,7 +269,7 @@ mod tests {
         }
         // A parent needs the sticky bit to be trusted.
         let deeper = inside.join("deeper");
-        fs::create_dir(&deeper).expect("a folder");
+        fs::create_dir(&deeper).expect("a directory");
         fs::set_permissions(&deeper, fs::Permissions::from_mode(0o700)).expect("ours");
         TrustedFolder::open(&deeper).expect("sticky");
         fs::set_permissions(&inside, fs::Permissions::from_mode(0o777)).expect("changed");
@@ -310,7 +289,7 @@ mod tests {
         symlink(path.join("plain"), path.join("symbolic")).expect("a link");
         assert!(folder.open_file("symbolic").is_err());
         assert!(folder.make_file("symbolic").is_err());
-        fs::create_dir(path.join("folder")).expect("a folder");
+        fs::create_dir(path.join("folder")).expect("a directory");
         assert!(folder.open_file("folder").is_err());
         let pipe = std::process::Command::new("mkfifo")
             .arg(path.join("pipe"))

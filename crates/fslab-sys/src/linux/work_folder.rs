@@ -1,10 +1,10 @@
-//! A folder made for one trial, identified by a mark and removed afterwards.
+//! A directory made for one trial, identified by a mark and removed afterwards.
 //!
-//! The mark is a file in the folder with a random name as its contents: it proves that this is the
-//! intended folder, whatever the path resolves to. All operations are relative to the open folder,
-//! follow no symbolic links and cross no mounts.
+//! The mark is a file in the directory with a random name as its contents: it proves that this is
+//! the intended directory, whatever the path resolves to. All operations are relative to the open
+//! directory, follow no symbolic links and cross no mounts.
 //!
-//! Other users have no access, or may at most search it ([`WorkFolder::admit_others`]). A folder
+//! Other users have no access, or may at most search it ([`WorkFolder::admit_others`]). A directory
 //! that they could write to is not opened.
 
 use std::ffi::{CStr, CString, OsStr};
@@ -32,7 +32,7 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// An open work folder of this user.
+/// An open work directory of this user.
 #[derive(Debug)]
 pub struct WorkFolder {
     parent: OwnedFd,
@@ -42,7 +42,7 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Creates the folder `path` for this user alone, with the mark `mark`.
+    /// Creates the directory `path` for this user alone, with the mark `mark`.
     ///
     /// # Errors
     /// `AlreadyExists`; otherwise that of mkdir(2) or of writing the mark.
@@ -57,7 +57,7 @@ impl WorkFolder {
         Ok(made)
     }
 
-    /// Opens the folder `path`, which must be owned by this user, and writable by no other.
+    /// Opens the directory `path`, which must be owned by this user, and writable by no other.
     ///
     /// # Errors
     /// `NotFound`; `PermissionDenied` if another user owns it or may write to it; otherwise that of
@@ -86,26 +86,19 @@ impl WorkFolder {
     }
 
     /// Its path, without symbolic links.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// True if only this user has access.
-    ///
-    /// # Errors
-    /// That of fstat(2).
     pub fn is_private(&self) -> io::Result<bool> {
         Ok(rustix::fs::fstat(&self.folder)?.st_mode & 0o077 == 0)
     }
 
-    /// Lets other users search the folder, without reading its names, if none of them may write to
-    /// the folder `name` in it; otherwise closes it. Returns whether they may search it.
+    /// Lets other users search the directory, without reading its names, if none of them may write
+    /// to the directory `name` in it; otherwise closes it. Returns whether they may search it.
     ///
-    /// In a folder to which they may write they could plant symbolic links for programs of root.
-    ///
-    /// # Errors
-    /// That of stat(2) or of fchmod(2).
+    /// In a directory to which they may write they could plant symbolic links for programs of root.
     pub fn admit_others(&self, name: &str) -> io::Result<bool> {
         let inner = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_folder = FileType::from_raw_mode(inner.st_mode) == FileType::Directory;
@@ -120,9 +113,6 @@ impl WorkFolder {
     }
 
     /// True if it has the mark `mark`, or is empty since its creation was interrupted.
-    ///
-    /// # Errors
-    /// That of opening or reading the mark; false if the mark is no valid file.
     pub fn is_marked(&self, mark: &str) -> io::Result<bool> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file: File = match rustix::fs::openat(&self.folder, MARK, flags, Mode::empty()) {
@@ -139,10 +129,7 @@ impl WorkFolder {
         Ok(found == mark || (found.is_empty() && self.entries()?.len() == 1))
     }
 
-    /// Mounts at and below the folder, by relative path.
-    ///
-    /// # Errors
-    /// That of reading the mount table.
+    /// Mounts at and below the directory, by relative path.
     pub fn mounts(&self) -> io::Result<Vec<PathBuf>> {
         let all = crate::mounts()?.into_iter();
         let below = all.filter_map(|mount| {
@@ -153,9 +140,6 @@ impl WorkFolder {
     }
 
     /// Unmounts `name`, lazily if it is busy.
-    ///
-    /// # Errors
-    /// That of umount2(2).
     pub fn unmount(&self, name: &str) -> io::Result<()> {
         beneath::unmount(&self.folder, name)
     }
@@ -164,7 +148,7 @@ impl WorkFolder {
     /// exist.
     ///
     /// # Errors
-    /// EXDEV or EBUSY if something is mounted there; otherwise those of reading folders and of
+    /// EXDEV or EBUSY if something is mounted there; otherwise those of reading directories and of
     /// unlinkat(2).
     pub fn remove_tree(&self, name: &str, alive: &dyn Fn()) -> io::Result<bool> {
         remove(&self.folder, &CString::new(name)?, alive)
@@ -178,7 +162,7 @@ impl WorkFolder {
         match rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(false),
             stat if FileType::from_raw_mode(stat?.st_mode) != FileType::RegularFile => {
-                let text = "it is no regular file";
+                let text = "it is not a regular file";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             }
             _ => {}
@@ -187,13 +171,10 @@ impl WorkFolder {
         Ok(true)
     }
 
-    /// Removes the folder with its contents.
-    ///
-    /// # Errors
-    /// Those of `remove_tree`.
+    /// Removes the directory with its contents.
     pub fn remove_all(self, alive: &dyn Fn()) -> io::Result<()> {
         for name in self.entries()? {
-            // The mark is removed last: after a kill the folder is still identified.
+            // The mark is removed last: after a kill the directory is still identified.
             if *name != *MARK {
                 remove(&self.folder, &name, alive)?;
             }
@@ -201,10 +182,7 @@ impl WorkFolder {
         self.remove_empty()
     }
 
-    /// Removes the folder, which must be empty except for its mark.
-    ///
-    /// # Errors
-    /// `DirectoryNotEmpty`; otherwise that of unlinkat(2).
+    /// Removes the directory, which must be empty except for its mark.
     pub fn remove_empty(self) -> io::Result<()> {
         if self.entries()?.iter().any(|name| **name != *MARK) {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
@@ -235,7 +213,7 @@ fn open_parent(path: &Path) -> io::Result<(OwnedFd, CString, PathBuf)> {
     Ok((opened, CString::new(name.as_bytes())?, path))
 }
 
-/// Opens the folder `name` in `folder`, if it is on the same mount.
+/// Opens the directory `name` in `folder`, if it is on the same mount.
 fn open_within(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     if let Some(opened) = beneath::open(folder, name, FOLDER)? {
         return Ok(opened);
@@ -255,7 +233,7 @@ fn remove(folder: &OwnedFd, name: &CStr, alive: &dyn Fn()) -> io::Result<bool> {
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) => return Ok(true),
         Err(Errno::NOENT) => return Ok(false),
-        // POSIX specifies EPERM for a folder; Linux returns EISDIR.
+        // POSIX specifies EPERM for a directory; Linux returns EISDIR.
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(of(name, errno.into())),
     }
@@ -289,7 +267,7 @@ mod tests {
     fn folder(name: &str) -> PathBuf {
         let name = format!("fslab-work-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).expect("a folder");
+        fs::create_dir_all(&path).expect("a directory");
         path
     }
 
@@ -297,7 +275,7 @@ mod tests {
     fn a_folder_is_identified_by_its_mark_and_removed_with_its_contents_alone() {
         let outer = folder("mark");
         let precious = outer.join("precious");
-        fs::create_dir(&precious).expect("a folder");
+        fs::create_dir(&precious).expect("a directory");
         fs::write(precious.join("file"), "x").expect("a file");
         let path = outer.join("work");
         let made = WorkFolder::make(&path, "mark").expect("made");
@@ -322,7 +300,7 @@ mod tests {
         let path = outer.join("work");
         let work = WorkFolder::make(&path, "mark").expect("made");
         let inner = path.join("mnt");
-        fs::create_dir(&inner).expect("a folder");
+        fs::create_dir(&inner).expect("a directory");
         let set = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
         };
@@ -339,7 +317,7 @@ mod tests {
         }
         fs::remove_dir(&inner).expect("removed");
         symlink(&outer, &inner).expect("a link");
-        assert!(!work.admit_others("mnt").expect("no folder"));
+        assert!(!work.admit_others("mnt").expect("no directory"));
         set(&path, 0o711);
         let opened = WorkFolder::open(&path).expect("others cannot write");
         assert!(opened.is_marked("mark").expect("an answer"));
@@ -355,7 +333,7 @@ mod tests {
     #[test]
     fn a_folder_without_a_mark_is_identified_only_while_it_is_empty() {
         let path = folder("bare").join("bare");
-        fs::create_dir(&path).expect("a folder");
+        fs::create_dir(&path).expect("a directory");
         let work = WorkFolder::open(&path).expect("ours");
         assert!(work.is_marked("mark").expect("an answer"));
         fs::write(path.join(".fslab-mark"), "").expect("half a mark");

@@ -65,9 +65,6 @@ impl WorkerProcess {
     ///
     /// The worker has only the calling thread; locks of others stay as they were at the fork:
     /// `work` must not wait for another thread, nor print.
-    ///
-    /// # Errors
-    /// That of pipe(2) or fork(2).
     pub fn fork(work: impl FnOnce(&mut WorkerSide) -> Vec<u8>) -> io::Result<Self> {
         let (report, worker_report) = pipe_with(PipeFlags::CLOEXEC)?;
         let (worker_command, command) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -104,9 +101,6 @@ impl WorkerProcess {
     }
 
     /// Lets the worker continue.
-    ///
-    /// # Errors
-    /// That of write(2), if the worker has ended.
     pub fn begin(&mut self) -> io::Result<()> {
         self.command.write_all(&[1])
     }

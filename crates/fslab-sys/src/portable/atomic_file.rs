@@ -19,9 +19,6 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     /// Starts a file that will be at `path`.
-    ///
-    /// # Errors
-    /// Those of CreateFile for the folder.
     pub fn create(path: &Path) -> io::Result<Self> {
         for _ in 0..NAMES_MAX {
             let draft = path.with_file_name(format!(".fslab-{:016x}.part", random()));
@@ -44,9 +41,6 @@ impl AtomicFile {
     }
 
     /// Extends the file to `bytes` with zeros.
-    ///
-    /// # Errors
-    /// That of SetEndOfFile.
     pub fn extend_to(&self, bytes: u64) -> io::Result<()> {
         self.file
             .as_ref()
@@ -85,9 +79,6 @@ impl Drop for AtomicFile {
 
 /// Writes `content` to a file atomically. An existing path that is no regular file is written to
 /// directly.
-///
-/// # Errors
-/// As [`AtomicFile`].
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => File::options().write(true).open(path)?.write_all(content),
@@ -99,10 +90,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Creates a folder in `folder` under an unpredictable name that starts with `prefix`.
-///
-/// # Errors
-/// That of CreateDirectory.
+/// Creates a directory in `folder` under an unpredictable name that starts with `prefix`.
 pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     for _ in 0..NAMES_MAX {
         let path = folder.join(format!("{prefix}{:016x}", random()));
@@ -115,9 +103,6 @@ pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
 }
 
 /// Checks that this user can create files in `folder`, by creating one.
-///
-/// # Errors
-/// As [`AtomicFile::create`].
 pub fn try_create_in(folder: &Path) -> io::Result<()> {
     AtomicFile::create(&folder.join("probe")).map(drop)
 }

@@ -4,9 +4,6 @@ use std::io;
 use std::path::Path;
 
 /// What keeps the data of `path` in memory; `None` if that is a disk, or unknown.
-///
-/// # Errors
-/// Those of the system.
 pub fn memory_below(path: &Path) -> io::Result<Option<String>> {
     Ok(crate::is_in_memory(path)?.then(|| "a file system in memory".to_owned()))
 }

@@ -11,19 +11,16 @@ pub fn processes() -> impl Iterator<Item = ProcessStat> {
 
 impl ProcessStat {
     /// `None`: the table of processes is not read.
-    #[must_use]
     pub fn of(_pid: u32) -> Option<Self> {
         None
     }
 
     /// False.
-    #[must_use]
     pub fn is_kernel(&self) -> bool {
         false
     }
 
     /// False.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         false
     }
@@ -31,7 +28,6 @@ impl ProcessStat {
 
 impl ProcessorTimes {
     /// `None`: they are not read.
-    #[must_use]
     pub fn now() -> Option<Self> {
         None
     }
@@ -39,9 +35,6 @@ impl ProcessorTimes {
 
 impl StorageUse {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn of(_pid: u32) -> io::Result<Self> {
         Err(crate::lacking::lacks("/proc/PID/io"))
     }

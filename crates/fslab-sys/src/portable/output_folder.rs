@@ -1,5 +1,5 @@
-//! A folder that the user named, and files in it whose names the user did not type: links are not
-//! followed, as far as paths can show them.
+//! A directory that the user named, and files in it whose names the user did not type: links are
+//! not followed, as far as paths can show them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,32 +8,26 @@ use std::path::{Component, Path, PathBuf};
 
 use super::AtomicFile;
 
-/// A folder for output.
+/// A directory for output.
 #[derive(Debug)]
 pub struct OutputFolder(PathBuf);
 
 impl OutputFolder {
-    /// The folder at `path`; creates it and its parents if they do not exist.
-    ///
-    /// # Errors
-    /// Those of the system.
+    /// The directory at `path`; creates it and its parents if they do not exist.
     pub fn create(path: &Path) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         Ok(Self(path.to_owned()))
     }
 
-    /// The folder of the file at `path`, for files beside it.
-    ///
-    /// # Errors
-    /// None here.
+    /// The directory of the file at `path`, for files beside it.
     pub fn of(path: &Path) -> io::Result<Self> {
         Ok(Self(path.parent().unwrap_or(Path::new("")).to_owned()))
     }
 
-    /// The folder `name` in it; creates it if it does not exist.
+    /// The directory `name` in it; creates it if it does not exist.
     ///
     /// # Errors
-    /// `PermissionDenied` if it is a symbolic link or no folder; otherwise those of the system.
+    /// `PermissionDenied` if it is a symbolic link or no directory; otherwise those of the system.
     pub fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let path = self.at(name.as_ref())?;
         match fs::create_dir(&path) {
@@ -42,7 +36,7 @@ impl OutputFolder {
         }
         match fs::symlink_metadata(&path)?.is_dir() {
             true => Ok(Self(path)),
-            false => Err(denied("it is no folder")),
+            false => Err(denied("it is not a directory")),
         }
     }
 
@@ -57,17 +51,11 @@ impl OutputFolder {
     }
 
     /// Starts the file `name`, as [`OutputFolder::write`] does.
-    ///
-    /// # Errors
-    /// As [`OutputFolder::write`].
     pub fn start(&self, name: impl AsRef<OsStr>) -> io::Result<AtomicFile> {
         AtomicFile::create(&self.regular(name)?)
     }
 
     /// Opens the file `name` for reading and writing; creates it if it does not exist.
-    ///
-    /// # Errors
-    /// As [`OutputFolder::write`].
     pub fn open_kept(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let path = self.regular(name)?;
         let mut options = File::options();
@@ -79,7 +67,7 @@ impl OutputFolder {
     fn regular(&self, name: impl AsRef<OsStr>) -> io::Result<PathBuf> {
         let path = self.at(name.as_ref())?;
         match fs::symlink_metadata(&path) {
-            Ok(there) if !there.is_file() => Err(denied("it is no regular file")),
+            Ok(there) if !there.is_file() => Err(denied("it is not a regular file")),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(path),
         }

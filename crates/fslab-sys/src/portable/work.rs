@@ -14,9 +14,6 @@ pub struct SharedCounter {
 
 impl SharedCounter {
     /// Counts to `limit`.
-    ///
-    /// # Errors
-    /// None.
     pub fn new(limit: u64) -> io::Result<Self> {
         Ok(Self {
             taken: AtomicU64::new(0),
@@ -25,13 +22,11 @@ impl SharedCounter {
     }
 
     /// Takes one; false if none is left.
-    #[must_use]
     pub fn take(&self) -> bool {
         self.taken.fetch_add(1, Ordering::Relaxed) < self.limit
     }
 
     /// True if some are left.
-    #[must_use]
     pub fn has_more(&self) -> bool {
         self.taken.load(Ordering::Relaxed) < self.limit
     }
@@ -60,10 +55,6 @@ pub struct WorkerProcess(());
 pub struct WorkerSide(());
 
 impl WorkerSide {
-    /// Never called.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn ready_and_wait(&mut self) -> io::Result<()> {
         Err(crate::lacking::lacks("fork"))
     }
@@ -71,33 +62,18 @@ impl WorkerSide {
 
 impl WorkerProcess {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn fork(_work: impl FnOnce(&mut WorkerSide) -> Vec<u8>) -> io::Result<Self> {
         Err(crate::lacking::lacks("workers that are processes (fork)"))
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn wait_until_ready(&mut self, _gives_up: impl Fn() -> bool) -> io::Result<bool> {
         Err(crate::lacking::lacks("fork"))
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn begin(&mut self) -> io::Result<()> {
         Err(crate::lacking::lacks("fork"))
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn collect(self, _gives_up: impl Fn() -> bool) -> io::Result<Vec<u8>> {
         Err(crate::lacking::lacks("fork"))
     }

@@ -1,4 +1,4 @@
-//! Writing back a folder: file by file, which needs no privilege.
+//! Writing back a directory: file by file, which needs no privilege.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::device_of;
 
-/// Syncs every file below the folder `path`; that of a volume would need a privilege on Windows.
-///
-/// # Errors
-/// Those of reading folders, opening and syncing.
+/// Syncs every file below the directory `path`; that of a volume would need a privilege on Windows.
 pub fn sync_file_system(path: &Path) -> io::Result<()> {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -26,32 +23,23 @@ pub fn sync_file_system(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder of a trial, written back by [`sync_file_system`].
+/// The directory of a trial, written back by [`sync_file_system`].
 #[derive(Debug)]
 pub struct WriteBackWatch(PathBuf);
 
 impl WriteBackWatch {
-    /// Watches the folder `path`.
-    ///
-    /// # Errors
-    /// If it does not exist.
+    /// Watches the directory `path`.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::canonicalize(path)?))
     }
 
-    /// Writes back all dirty data of files in the folder. An error that another handle has seen is
-    /// not reported again.
-    ///
-    /// # Errors
-    /// That of [`sync_file_system`].
+    /// Writes back all dirty data of files in the directory. An error that another handle has seen
+    /// is not reported again.
     pub fn sync(&self) -> io::Result<()> {
         sync_file_system(&self.0)
     }
 
     /// The number of the volume.
-    ///
-    /// # Errors
-    /// That of [`device_of`].
     pub fn device(&self) -> io::Result<u64> {
         device_of(&self.0)
     }

@@ -1,4 +1,4 @@
-//! What is beneath an open folder.
+//! What is beneath an open directory.
 
 use std::ffi::CStr;
 use std::io;

@@ -4,7 +4,6 @@ use crate::ResourceUse;
 
 impl ResourceUse {
     /// Resources used by all threads of this process.
-    #[must_use]
     pub fn of_process() -> Self {
         // SAFETY: rusage consists of integers, for which zero is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -16,7 +15,6 @@ impl ResourceUse {
 
     /// Processor time of the calling thread, all of it as time in user mode: macOS does not divide
     /// it.
-    #[must_use]
     pub fn of_thread() -> Self {
         Self {
             user_ns: super::machine::clock_ns(libc::CLOCK_THREAD_CPUTIME_ID),

@@ -15,9 +15,6 @@ pub struct DataFile(File);
 impl DataFile {
     /// Opens `path`, `direct` with O_DIRECT on FreeBSD and F_NOCACHE on macOS; a new file has mode
     /// 0600.
-    ///
-    /// # Errors
-    /// Those of open(2) and fcntl(2).
     pub fn open(path: &Path, options: DataFileOptions) -> io::Result<Self> {
         let mut flags = match options.sync {
             OpenedSync::None => 0,
@@ -42,78 +39,51 @@ impl DataFile {
     }
 
     /// pread(2).
-    ///
-    /// # Errors
-    /// That of pread(2).
     #[inline]
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         self.0.read_at(into, offset)
     }
 
     /// pwrite(2).
-    ///
-    /// # Errors
-    /// That of pwrite(2).
     #[inline]
     pub fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
         self.0.write_at(data, offset)
     }
 
     /// read(2), at the file position.
-    ///
-    /// # Errors
-    /// That of read(2).
     #[inline]
     pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         (&self.0).read(into)
     }
 
     /// write(2), at the file position.
-    ///
-    /// # Errors
-    /// That of write(2).
     #[inline]
     pub fn write(&self, data: &[u8]) -> io::Result<usize> {
         (&self.0).write(data)
     }
 
     /// lseek(2).
-    ///
-    /// # Errors
-    /// That of lseek(2).
     #[inline]
     pub fn seek(&self, offset: u64) -> io::Result<()> {
         (&self.0).seek(SeekFrom::Start(offset)).map(drop)
     }
 
     /// fsync(2) on FreeBSD, F_FULLFSYNC on macOS: both reach the medium.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn fsync(&self) -> io::Result<()> {
         self.0.sync_all()
     }
 
     /// fdatasync(2) on FreeBSD, F_FULLFSYNC on macOS.
-    ///
-    /// # Errors
-    /// That of the call.
     pub fn fdatasync(&self) -> io::Result<()> {
         self.0.sync_data()
     }
 
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn sync_range(&self, _offset: u64, _length: u64) -> io::Result<()> {
         Err(crate::lacking::lacks("sync_file_range"))
     }
 
     /// Refused, except `Normal`.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn advise(&self, advice: FileAdvice) -> io::Result<()> {
         match advice {
             FileAdvice::Normal => Ok(()),
@@ -122,33 +92,21 @@ impl DataFile {
     }
 
     /// Refused: only Linux has fallocate(2), and posix_fallocate(3) of others may write zeros.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn allocate(&self, _length: u64) -> io::Result<()> {
         Err(crate::lacking::lacks("fallocate"))
     }
 
     /// ftruncate(2).
-    ///
-    /// # Errors
-    /// That of ftruncate(2).
     pub fn set_length(&self, length: u64) -> io::Result<()> {
         self.0.set_len(length)
     }
 
     /// The file's length in bytes.
-    ///
-    /// # Errors
-    /// That of fstat(2).
     pub fn length(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
     }
 
     /// close(2) with its result.
-    ///
-    /// # Errors
-    /// That of close(2).
     pub fn close(self) -> io::Result<()> {
         use std::os::fd::IntoRawFd;
         // SAFETY: the descriptor was owned by `self`, which has given it up.

@@ -28,9 +28,6 @@ impl NameDirectory {
 
     /// Lists the directory with readdir(3), whose buffer is the C library's; without `.` and `..`.
     /// Stops at an error of `visit`.
-    ///
-    /// # Errors
-    /// Those of openat(2), readdir(3) or `visit`.
     pub fn list(
         &self,
         _buffer: &mut [MaybeUninit<u8>],
@@ -44,9 +41,6 @@ impl NameDirectory {
     }
 
     /// Syncs every file below: there is no syncfs(2).
-    ///
-    /// # Errors
-    /// Those of reading folders, opening and syncing.
     pub fn sync_file_system(&self) -> io::Result<()> {
         self.list(&mut [], &mut |entry| {
             let name = entry.name;

@@ -12,9 +12,6 @@ pub(crate) struct LeaderEnd(PipeReader);
 
 impl LeaderEnd {
     /// That of `leader`, a child that is not reaped before it has ended.
-    ///
-    /// # Errors
-    /// That of pipe(2), or of starting a thread.
     pub(crate) fn of(leader: Pid) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         let wait = move || {

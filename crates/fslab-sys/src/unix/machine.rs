@@ -22,29 +22,21 @@ pub(super) fn clock_ns(clock: libc::clockid_t) -> u64 {
 
 /// Nanoseconds of CLOCK_MONOTONIC since an arbitrary point.
 #[inline]
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 
 /// Whether unbuffered reads are cold was not examined on a machine.
-///
-/// # Errors
-/// Always.
 pub fn cold_without_buffering() -> Result<(), &'static str> {
     Err("whether unbuffered reads find pages that are cached is not examined here")
 }
 
 /// The page size in bytes.
-#[must_use]
 pub fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
 /// True if the file system of `path` is in memory alone: tmpfs.
-///
-/// # Errors
-/// That of reading the mount table.
 pub fn is_in_memory(path: &Path) -> io::Result<bool> {
     let path = std::fs::canonicalize(path)?;
     let above = |mount: &Mount| path.starts_with(&mount.mount_point);
@@ -54,17 +46,11 @@ pub fn is_in_memory(path: &Path) -> io::Result<bool> {
 }
 
 /// The device number of the file system that holds `path`.
-///
-/// # Errors
-/// That of stat(2).
 pub fn device_of(path: &Path) -> io::Result<u64> {
     Ok(std::fs::metadata(path)?.dev())
 }
 
 /// All mounts, from getmntinfo(3).
-///
-/// # Errors
-/// That of getmntinfo(3).
 pub fn mounts() -> io::Result<Vec<Mount>> {
     let mut table: *mut libc::statfs = std::ptr::null_mut();
     // SAFETY: the call stores the address of a table that the library owns.
@@ -108,7 +94,6 @@ pub fn mounts() -> io::Result<Vec<Mount>> {
 
 impl MachineMemory {
     /// The memory; what is available is not asked. `None` if the kernel does not tell.
-    #[must_use]
     pub fn now() -> Option<Self> {
         let name = if cfg!(target_os = "macos") {
             c"hw.memsize"

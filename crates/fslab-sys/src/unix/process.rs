@@ -11,7 +11,6 @@ use crate::{ProcessIdentity, Signal};
 pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The system with its version.
-#[must_use]
 pub fn kernel_release() -> String {
     let name = rustix::system::uname();
     let (system, release) = (name.sysname(), name.release());
@@ -19,7 +18,6 @@ pub fn kernel_release() -> String {
 }
 
 /// The machine's name.
-#[must_use]
 pub fn host_name() -> String {
     rustix::system::uname()
         .nodename()
@@ -28,13 +26,10 @@ pub fn host_name() -> String {
 }
 
 /// True for root.
-#[must_use]
 pub fn is_superuser() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The effective user.
-#[must_use]
 pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -64,9 +59,6 @@ pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
 }
 
 /// Lets all child processes of this process inherit `file` and its lock.
-///
-/// # Errors
-/// That of fcntl(2).
 pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
     let flags = rustix::io::fcntl_getfd(file)?;
     Ok(rustix::io::fcntl_setfd(
@@ -76,15 +68,11 @@ pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
 }
 
 /// The numbers of the processors.
-///
-/// # Errors
-/// If the system does not tell.
 pub fn processors() -> io::Result<Vec<usize>> {
     Ok((0..std::thread::available_parallelism()?.get()).collect())
 }
 
 /// The signal's name, such as `SIGKILL`.
-#[must_use]
 pub fn signal_name(number: i32) -> String {
     let name = match number {
         libc::SIGHUP => "SIGHUP",
@@ -101,14 +89,12 @@ pub fn signal_name(number: i32) -> String {
 }
 
 /// 0: start times of processes are not known.
-#[must_use]
 pub fn boot_ticks() -> u64 {
     0
 }
 
 impl ProcessIdentity {
     /// The process that has this PID now; its start time is not known.
-    #[must_use]
     pub fn of(pid: u32) -> Self {
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let is_there = number.is_some_and(|pid| {
@@ -122,30 +108,22 @@ impl ProcessIdentity {
     }
 
     /// True if a process has its PID: one that was started later counts as well.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         self.start_ticks.is_some() && *self == Self::of(self.pid)
     }
 
     /// False: start times are not known.
-    #[must_use]
     pub fn started_since(&self, _ticks: u64) -> bool {
         false
     }
 
     /// Refused: see [`signal_if`].
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn signal(&self, signal: Signal) -> io::Result<bool> {
         signal_if(self.pid, signal, || self.is_alive())
     }
 }
 
 /// Refused: a PID may be reused between question and signal.
-///
-/// # Errors
-/// `Unsupported`.
 pub fn signal_if(_pid: u32, _signal: Signal, _is_meant: impl FnOnce() -> bool) -> io::Result<bool> {
     Err(crate::lacking::lacks("pidfd_send_signal(2)"))
 }

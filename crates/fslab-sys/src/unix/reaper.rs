@@ -12,9 +12,6 @@ const ORPHANS_TIMEOUT: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(1);
 
 /// Makes this process the reaper of its descendants, or no longer.
-///
-/// # Errors
-/// That of procctl(2).
 #[cfg(target_os = "freebsd")]
 pub(crate) fn reap_orphans(reaps: bool) -> io::Result<()> {
     let command = match reaps {
@@ -27,9 +24,6 @@ pub(crate) fn reap_orphans(reaps: bool) -> io::Result<()> {
 }
 
 /// Without effect.
-///
-/// # Errors
-/// None.
 #[cfg(not(target_os = "freebsd"))]
 pub(crate) fn reap_orphans(_reaps: bool) -> io::Result<()> {
     Ok(())

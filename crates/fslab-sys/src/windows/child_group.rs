@@ -59,22 +59,17 @@ impl ChildGroup {
     }
 
     /// Start time of the leader by [`monotonic_ns`], excluding the setup of this handle.
-    #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.start_ns
     }
 
     /// PID of the leader.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.group.id()
     }
 
     /// Waits until the leader has exited: true; or until `gives_up`, called about ten times a
     /// second, returns true: false.
-    ///
-    /// # Errors
-    /// None.
     pub fn wait_for_leader(&mut self, mut gives_up: impl FnMut() -> bool) -> io::Result<bool> {
         loop {
             if self.group.has_ended_within(LOOK_EACH) {
@@ -88,9 +83,6 @@ impl ChildGroup {
 
     /// True if the leader has exited. Returns after `timeout`, or if there is output or the leader
     /// exits.
-    ///
-    /// # Errors
-    /// None.
     pub fn poll_output(&mut self, timeout: Duration) -> io::Result<bool> {
         let began = Instant::now();
         let before = self.kept().printed();
@@ -105,23 +97,16 @@ impl ChildGroup {
     }
 
     /// The end of the output so far.
-    #[must_use]
     pub fn output(&self) -> String {
         self.kept().text()
     }
 
     /// Ends the group: Windows has no signal that asks.
-    ///
-    /// # Errors
-    /// That of TerminateJobObject.
     pub fn terminate(&self) -> io::Result<()> {
         self.group.signal(Signal::Terminate)
     }
 
     /// Ends the remaining processes.
-    ///
-    /// # Errors
-    /// That of TerminateJobObject or of waiting.
     pub fn reap(mut self) -> io::Result<GroupEnd> {
         let used_by_all = self.group.used();
         let (status, of_leader) = self.group.reap()?;

@@ -9,7 +9,6 @@ static TICK_NS_SCALED: OnceLock<u64> = OnceLock::new();
 
 /// Nanoseconds of the performance counter since an arbitrary point.
 #[inline]
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     let scale = *TICK_NS_SCALED.get_or_init(|| {
         let mut per_second = 0;

@@ -54,8 +54,8 @@ impl DataFile {
             OpenedSync::None => {}
             OpenedSync::Data => flags |= FILE_FLAG_WRITE_THROUGH,
             OpenedSync::Full => {
-                let text = "Windows has one kind of synchronous writes, write-through, which is \
-                            that of O_DSYNC; O_SYNC needs Linux, macOS or FreeBSD";
+                let text = "Windows has only one kind of synchronous writes, write-through, which \
+                            is O_DSYNC; O_SYNC needs Linux, macOS or FreeBSD";
                 return Err(io::Error::new(io::ErrorKind::Unsupported, text));
             }
         }
@@ -77,84 +77,56 @@ impl DataFile {
     }
 
     /// The file by its other type.
-    #[must_use]
     pub fn as_file(&self) -> &File {
         &self.file
     }
 
     /// ReadFile at an offset.
-    ///
-    /// # Errors
-    /// That of ReadFile.
     #[inline]
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         FileExt::read_at(&self.file, into, offset)
     }
 
     /// WriteFile at an offset.
-    ///
-    /// # Errors
-    /// That of WriteFile.
     #[inline]
     pub fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
         FileExt::write_at(&self.file, data, offset)
     }
 
     /// ReadFile at the file position.
-    ///
-    /// # Errors
-    /// That of ReadFile.
     #[inline]
     pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         (&self.file).read(into)
     }
 
     /// WriteFile at the file position.
-    ///
-    /// # Errors
-    /// That of WriteFile.
     #[inline]
     pub fn write(&self, data: &[u8]) -> io::Result<usize> {
         (&self.file).write(data)
     }
 
     /// SetFilePointerEx.
-    ///
-    /// # Errors
-    /// That of SetFilePointerEx.
     #[inline]
     pub fn seek(&self, offset: u64) -> io::Result<()> {
         (&self.file).seek(SeekFrom::Start(offset)).map(drop)
     }
 
     /// FlushFileBuffers.
-    ///
-    /// # Errors
-    /// That of FlushFileBuffers.
     pub fn fsync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
     /// FlushFileBuffers: Windows has no weaker sync for all users.
-    ///
-    /// # Errors
-    /// That of FlushFileBuffers.
     pub fn fdatasync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
 
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn sync_range(&self, _offset: u64, _length: u64) -> io::Result<()> {
         Err(crate::lacking::lacks("sync_file_range"))
     }
 
     /// Refused, except `Normal`: Windows takes advice only when a file is opened.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn advise(&self, advice: FileAdvice) -> io::Result<()> {
         match advice {
             FileAdvice::Normal => Ok(()),
@@ -163,9 +135,6 @@ impl DataFile {
     }
 
     /// Allocates the first `length` bytes, and extends the file to them.
-    ///
-    /// # Errors
-    /// That of SetFileInformationByHandle.
     pub fn allocate(&self, length: u64) -> io::Result<()> {
         let size = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
         let info = FILE_ALLOCATION_INFO {
@@ -187,25 +156,16 @@ impl DataFile {
     }
 
     /// SetEndOfFile.
-    ///
-    /// # Errors
-    /// That of SetEndOfFile.
     pub fn set_length(&self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
     }
 
     /// The file's length in bytes.
-    ///
-    /// # Errors
-    /// That of GetFileInformationByHandle.
     pub fn length(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
 
     /// Closes it. Windows reports no error of closing.
-    ///
-    /// # Errors
-    /// None.
     pub fn close(self) -> io::Result<()> {
         Ok(())
     }

@@ -44,15 +44,7 @@ impl OsStringExt for OsString {
 
 /// Reads and writes at an offset. They move the file's position.
 pub trait FileExt {
-    /// One read.
-    ///
-    /// # Errors
-    /// That of ReadFile.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// One write.
-    ///
-    /// # Errors
-    /// That of WriteFile.
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize>;
 
     /// Reads until `into` is full.
@@ -124,9 +116,9 @@ impl PermissionsExt for Permissions {
     }
 }
 
-/// The mode of new folders.
+/// The mode of new directories.
 pub trait DirBuilderExt {
-    /// Without effect: access follows from the list that the folder inherits.
+    /// Without effect: access follows from the list that the directory inherits.
     fn mode(&mut self, mode: u32) -> &mut Self;
 }
 
@@ -176,16 +168,13 @@ impl ExitStatusExt for ExitStatus {
 }
 
 /// A symbolic link at `link` to `target`, which needs a privilege or the developer mode.
-///
-/// # Errors
-/// That of CreateSymbolicLink.
 pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     std::os::windows::fs::symlink_file(target, link)
 }
 
 /// What the metadata of a file say; what they do not say on Windows is 0.
 pub trait MetadataExt {
-    /// 0o444 or 0o666, as [`PermissionsExt`]; 0o777 for a folder.
+    /// 0o444 or 0o666, as [`PermissionsExt`]; 0o777 for a directory.
     fn mode(&self) -> u32;
     /// Length in bytes.
     fn size(&self) -> u64;
@@ -273,9 +262,6 @@ pub trait FileTypeExt {
 impl FileTypeExt for std::fs::FileType {}
 
 /// Refused.
-///
-/// # Errors
-/// `Unsupported`.
 pub fn chown(_path: impl AsRef<Path>, _user: Option<u32>, _group: Option<u32>) -> io::Result<()> {
     Err(crate::lacking::lacks("chown"))
 }

@@ -1,7 +1,7 @@
-//! Files and folders by their paths: read, identified, marked and removed.
+//! Files and directories by their paths: read, identified, marked and removed.
 //!
-//! Who may write to a folder follows from its access control list, which the folders below a user's
-//! profile inherit from it; it is not examined.
+//! Who may write to a directory follows from its access control list, which the directories below a
+//! user's profile inherit from it; it is not examined.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -30,10 +30,8 @@ fn identity_of(file: &File) -> io::Result<(u64, u64)> {
     Ok((info.dwVolumeSerialNumber.into(), number))
 }
 
-/// Volume and number of the file or folder at `path`: two paths with the same lead to the same one.
-///
-/// # Errors
-/// Those of CreateFile and GetFileInformationByHandle.
+/// Volume and number of the file or directory at `path`: two paths with the same lead to the same
+/// one.
 pub fn file_identity(path: &Path) -> io::Result<(u64, u64)> {
     let mut options = File::options();
     let options = options
@@ -42,10 +40,7 @@ pub fn file_identity(path: &Path) -> io::Result<(u64, u64)> {
     identity_of(&options.open(path)?)
 }
 
-/// Opens the folder at `path`.
-///
-/// # Errors
-/// That of CreateFile.
+/// Opens the directory at `path`.
 pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     let options = options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
@@ -66,7 +61,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
         true => Ok(file),
         false => Err(io::Error::new(
             ErrorKind::InvalidInput,
-            "it is no regular file",
+            "it is not a regular file",
         )),
     }
 }
@@ -100,17 +95,11 @@ pub(crate) fn open_untrusted(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a file that the user named for reading.
-///
-/// # Errors
-/// As [`open_untrusted`].
 pub fn open_named(path: &Path) -> io::Result<File> {
     open_untrusted(path)
 }
 
-/// Removes the folder `path` with its contents, without following links.
-///
-/// # Errors
-/// Those of removing.
+/// Removes the directory `path` with its contents, without following links.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
@@ -124,38 +113,28 @@ fn plain(name: &str) -> io::Result<&str> {
     }
 }
 
-/// A folder of this user's.
+/// A directory of this user's.
 #[derive(Debug)]
 pub struct TrustedFolder(PathBuf);
 
 impl TrustedFolder {
-    /// The folder at `path`.
-    ///
-    /// # Errors
-    /// `NotFound`.
+    /// The directory at `path`.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::canonicalize(path)?))
     }
 
     /// The same; it is created if it is missing.
-    ///
-    /// # Errors
-    /// That of CreateDirectory.
     pub fn open_or_make(path: &Path) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         Self::open(path)
     }
 
     /// Its path, without links.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
     /// Its sorted names.
-    ///
-    /// # Errors
-    /// That of reading the folder.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.0)? {
@@ -178,9 +157,6 @@ impl TrustedFolder {
     }
 
     /// Opens it for reading.
-    ///
-    /// # Errors
-    /// As [`TrustedFolder::open_file`].
     pub fn open_file_to_read(&self, name: &str) -> io::Result<File> {
         self.open_with(name, false)
     }
@@ -195,16 +171,13 @@ impl TrustedFolder {
         match file.metadata()?.is_file() {
             true => Ok(file),
             false => {
-                let text = format!("{} is not to be trusted: it is no regular file", name);
+                let text = format!("{} cannot be trusted: it is not a regular file", name);
                 Err(io::Error::new(ErrorKind::PermissionDenied, text))
             }
         }
     }
 
     /// Creates the file `name`, which must not exist.
-    ///
-    /// # Errors
-    /// `AlreadyExists`; otherwise that of CreateFile.
     pub fn make_file(&self, name: &str) -> io::Result<File> {
         File::options()
             .read(true)
@@ -214,39 +187,30 @@ impl TrustedFolder {
     }
 
     /// Renames the file `name` to `new`, replacing it.
-    ///
-    /// # Errors
-    /// That of MoveFileEx.
     pub fn rename(&self, name: &str, new: &str) -> io::Result<()> {
         fs::rename(self.at(name)?, self.at(new)?)
     }
 
     /// Removes the file `name`.
-    ///
-    /// # Errors
-    /// That of DeleteFile.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.at(name)?)
     }
 
     /// True if `name` still refers to `file`.
-    ///
-    /// # Errors
-    /// As [`is_named`].
     pub fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
         is_named(file, &self.at(name)?)
     }
 }
 
-/// A folder made for one trial, identified by a mark and removed afterwards.
+/// A directory made for one trial, identified by a mark and removed afterwards.
 #[derive(Debug)]
 pub struct WorkFolder(PathBuf);
 
 impl WorkFolder {
-    /// Creates the folder `path` with the mark `mark`.
+    /// Creates the directory `path` with the mark `mark`.
     ///
     /// # Errors
-    /// `AlreadyExists`; otherwise those of creating folder and mark.
+    /// `AlreadyExists`; otherwise those of creating directory and mark.
     pub fn make(path: &Path, mark: &str) -> io::Result<Self> {
         fs::create_dir(path)?;
         let made = Self::open(path)?;
@@ -258,10 +222,7 @@ impl WorkFolder {
         Ok(made)
     }
 
-    /// Opens the folder `path`, which must be no link.
-    ///
-    /// # Errors
-    /// `NotFound`; `NotADirectory`.
+    /// Opens the directory `path`, which must be no link.
     pub fn open(path: &Path) -> io::Result<Self> {
         if !fs::symlink_metadata(path)?.is_dir() {
             return Err(ErrorKind::NotADirectory.into());
@@ -270,31 +231,21 @@ impl WorkFolder {
     }
 
     /// Its path, without links.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// True: access is that of the folder above.
-    ///
-    /// # Errors
-    /// None.
+    /// True: access is that of the directory above.
     pub fn is_private(&self) -> io::Result<bool> {
         Ok(true)
     }
 
     /// False: access is not changed.
-    ///
-    /// # Errors
-    /// None.
     pub fn admit_others(&self, _name: &str) -> io::Result<bool> {
         Ok(false)
     }
 
     /// True if it has the mark `mark`, or is empty since its creation was interrupted.
-    ///
-    /// # Errors
-    /// That of opening or reading the mark.
     pub fn is_marked(&self, mark: &str) -> io::Result<bool> {
         let file = match open_regular(&self.0.join(MARK)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -308,25 +259,16 @@ impl WorkFolder {
     }
 
     /// None: nothing is mounted.
-    ///
-    /// # Errors
-    /// None.
     pub fn mounts(&self) -> io::Result<Vec<PathBuf>> {
         Ok(Vec::new())
     }
 
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn unmount(&self, _name: &str) -> io::Result<()> {
         Err(crate::lacking::lacks("umount"))
     }
 
     /// Removes `name` with its contents, without following links. False if it does not exist.
-    ///
-    /// # Errors
-    /// Those of removing.
     pub fn remove_tree(&self, name: &str, alive: &dyn Fn()) -> io::Result<bool> {
         alive();
         let path = self.0.join(plain(name)?);
@@ -342,9 +284,6 @@ impl WorkFolder {
     }
 
     /// Removes the regular file `name`. False if it does not exist.
-    ///
-    /// # Errors
-    /// That of DeleteFile.
     pub fn remove_file(&self, name: &str) -> io::Result<bool> {
         match fs::remove_file(self.0.join(plain(name)?)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -352,10 +291,7 @@ impl WorkFolder {
         }
     }
 
-    /// Removes the folder with its contents, the mark last.
-    ///
-    /// # Errors
-    /// Those of `remove_tree`.
+    /// Removes the directory with its contents, the mark last.
     pub fn remove_all(self, alive: &dyn Fn()) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
             let name = entry?.file_name();
@@ -367,10 +303,7 @@ impl WorkFolder {
         self.remove_empty()
     }
 
-    /// Removes the folder, which must be empty except for its mark.
-    ///
-    /// # Errors
-    /// `DirectoryNotEmpty`; otherwise that of removing.
+    /// Removes the directory, which must be empty except for its mark.
     pub fn remove_empty(self) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
             if entry?.file_name() != MARK {

@@ -30,9 +30,6 @@ unsafe impl Send for Mapping {}
 impl Mapping {
     /// MapViewOfFile of the first `length` bytes of `file`, which must be that long; also for
     /// writing if `writable`.
-    ///
-    /// # Errors
-    /// That of CreateFileMapping or MapViewOfFile.
     pub fn new(file: &DataFile, length: usize, writable: bool) -> io::Result<Self> {
         let (page, access) = match writable {
             true => (PAGE_READWRITE, FILE_MAP_READ | FILE_MAP_WRITE),
@@ -67,9 +64,6 @@ impl Mapping {
     }
 
     /// FlushViewOfFile, then FlushFileBuffers: together they wait as msync(2) does.
-    ///
-    /// # Errors
-    /// Those of the two calls.
     pub fn sync(&self) -> io::Result<()> {
         // SAFETY: the range is that of the mapping.
         check(unsafe { FlushViewOfFile(self.start.as_ptr().cast(), self.length) })?;
@@ -77,9 +71,6 @@ impl Mapping {
     }
 
     /// Refused, except `Normal`.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn advise(&self, advice: FileAdvice) -> io::Result<()> {
         match advice {
             FileAdvice::Normal => Ok(()),

@@ -18,9 +18,6 @@ pub struct NameDirectory(PathBuf);
 
 impl NameDirectory {
     /// The directory at `path`.
-    ///
-    /// # Errors
-    /// That of opening it.
     pub fn open(path: &Path) -> io::Result<Self> {
         if !fs::metadata(path)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -29,17 +26,11 @@ impl NameDirectory {
     }
 
     /// The directory `name` in this one.
-    ///
-    /// # Errors
-    /// That of opening it.
     pub fn open_directory(&self, name: &CStr) -> io::Result<Self> {
         Self::open(&path_of(&self.0, name)?)
     }
 
     /// The same, if it is no symbolic link or junction.
-    ///
-    /// # Errors
-    /// `NotADirectory` for a link.
     pub fn open_directory_within(&self, name: &CStr) -> io::Result<Self> {
         let path = path_of(&self.0, name)?;
         if !fs::symlink_metadata(&path)?.is_dir() {
@@ -49,17 +40,11 @@ impl NameDirectory {
     }
 
     /// mkdir(2) or CreateDirectory.
-    ///
-    /// # Errors
-    /// That of CreateDirectory.
     pub fn make_directory(&self, name: &CStr) -> io::Result<()> {
         fs::create_dir(path_of(&self.0, name)?)
     }
 
     /// CreateFile for writing; the name must not exist.
-    ///
-    /// # Errors
-    /// That of CreateFile.
     pub fn create_file(&self, name: &CStr) -> io::Result<DataFile> {
         let path = path_of(&self.0, name)?;
         Ok(File::options()
@@ -70,18 +55,12 @@ impl NameDirectory {
     }
 
     /// CreateFile of an existing file.
-    ///
-    /// # Errors
-    /// That of CreateFile.
     pub fn open_file(&self, name: &CStr, write: bool) -> io::Result<DataFile> {
         let path = path_of(&self.0, name)?;
         Ok(File::options().read(!write).write(write).open(path)?.into())
     }
 
     /// The attributes of the name or of a link's target; returns the length in bytes.
-    ///
-    /// # Errors
-    /// That of opening it.
     pub fn stat(&self, name: &CStr, follows_links: bool) -> io::Result<u64> {
         let path = path_of(&self.0, name)?;
         let metadata = match follows_links {
@@ -92,65 +71,41 @@ impl NameDirectory {
     }
 
     /// True if `name` is a directory, and no link to one.
-    ///
-    /// # Errors
-    /// That of opening it.
     pub fn is_directory(&self, name: &CStr) -> io::Result<bool> {
         Ok(fs::symlink_metadata(path_of(&self.0, name)?)?.is_dir())
     }
 
     /// rename(2) or MoveFileEx, which replaces.
-    ///
-    /// # Errors
-    /// That of MoveFileEx.
     pub fn rename(&self, name: &CStr, new: &CStr) -> io::Result<()> {
         fs::rename(path_of(&self.0, name)?, path_of(&self.0, new)?)
     }
 
     /// link(2) or CreateHardLink.
-    ///
-    /// # Errors
-    /// That of CreateHardLink.
     pub fn link(&self, name: &CStr, new: &CStr) -> io::Result<()> {
         fs::hard_link(path_of(&self.0, name)?, path_of(&self.0, new)?)
     }
 
     /// CreateSymbolicLink, which needs a privilege or the developer mode.
-    ///
-    /// # Errors
-    /// That of CreateSymbolicLink.
     pub fn symlink(&self, target: &CStr, new: &CStr) -> io::Result<()> {
         crate::os::symlink(path_of(Path::new(""), target)?, path_of(&self.0, new)?)
     }
 
     /// The length of a link's target.
-    ///
-    /// # Errors
-    /// That of reading the link.
     pub fn read_link(&self, name: &CStr) -> io::Result<usize> {
         Ok(fs::read_link(path_of(&self.0, name)?)?.as_os_str().len())
     }
 
     /// Refused: access is not by modes.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn change_mode(&self, _name: &CStr, _mode: u32) -> io::Result<()> {
         Err(refused("chmod: access on Windows is not by modes"))
     }
 
     /// Refused: owners are no numbers.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn change_owner(&self, _name: &CStr) -> io::Result<()> {
         Err(refused("chown: owners on Windows are no numbers"))
     }
 
     /// SetFileTime: both times become now.
-    ///
-    /// # Errors
-    /// Those of CreateFile and SetFileTime.
     pub fn touch(&self, name: &CStr) -> io::Result<()> {
         let file = File::options().write(true).open(path_of(&self.0, name)?)?;
         let now = SystemTime::now();
@@ -158,26 +113,17 @@ impl NameDirectory {
     }
 
     /// unlink(2) or DeleteFile.
-    ///
-    /// # Errors
-    /// That of DeleteFile.
     pub fn unlink(&self, name: &CStr) -> io::Result<()> {
         fs::remove_file(path_of(&self.0, name)?)
     }
 
     /// rmdir(2) or RemoveDirectory.
-    ///
-    /// # Errors
-    /// That of RemoveDirectory.
     pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
         fs::remove_dir(path_of(&self.0, name)?)
     }
 
     /// Lists the directory with FindFirstFile and FindNextFile, whose buffer is the system's. Stops
     /// at an error of `visit`.
-    ///
-    /// # Errors
-    /// Those of the two calls or of `visit`.
     pub fn list(
         &self,
         _buffer: &mut [MaybeUninit<u8>],
@@ -196,26 +142,17 @@ impl NameDirectory {
     }
 
     /// Refused: there is no such sync.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn fsync(&self) -> io::Result<()> {
         Err(refused("fsync of a directory: Windows has no such call"))
     }
 
     /// FlushFileBuffers of every file below.
-    ///
-    /// # Errors
-    /// Those of CreateFile and FlushFileBuffers.
     pub fn sync_file_system(&self) -> io::Result<()> {
         crate::sync_file_system(&self.0)
     }
 }
 
 /// SetEndOfFile of an absolute path.
-///
-/// # Errors
-/// Those of CreateFile and SetEndOfFile.
 pub fn truncate_path(path: &CStr, length: u64) -> io::Result<()> {
     let path = path_of(Path::new(""), path)?;
     File::options().write(true).open(path)?.set_len(length)

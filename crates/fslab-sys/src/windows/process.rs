@@ -27,7 +27,6 @@ pub(super) const ENDED: u32 = 0xF51A;
 const RUNNING: u32 = 259;
 
 /// The system with its version.
-#[must_use]
 pub fn kernel_release() -> String {
     let mut version = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
@@ -61,9 +60,6 @@ fn wine_version() -> Option<String> {
 }
 
 /// Unbuffered reads are cold on Windows, which writes a file's cached pages back before them.
-///
-/// # Errors
-/// Under Wine, whose files are those of another system.
 pub fn cold_without_buffering() -> Result<(), &'static str> {
     match wine_version() {
         None => Ok(()),
@@ -72,7 +68,6 @@ pub fn cold_without_buffering() -> Result<(), &'static str> {
 }
 
 /// The machine's name.
-#[must_use]
 pub fn host_name() -> String {
     let mut name = [0; 256];
     let mut length = name.len() as u32;
@@ -82,13 +77,11 @@ pub fn host_name() -> String {
 }
 
 /// False: nothing that fslab does on Windows needs an administrator.
-#[must_use]
 pub fn is_superuser() -> bool {
     false
 }
 
 /// 0: users have no numbers.
-#[must_use]
 pub fn effective_user() -> u32 {
     0
 }
@@ -103,25 +96,16 @@ pub fn kill_with_parent(_command: &mut Command) {}
 pub fn let_child_inherit(_command: &mut Command, _file: &std::fs::File) {}
 
 /// Without effect, as [`let_child_inherit`].
-///
-/// # Errors
-/// None.
 pub fn let_children_inherit(_file: &std::fs::File) -> io::Result<()> {
     Ok(())
 }
 
 /// The numbers of the processors that this process may use.
-///
-/// # Errors
-/// If the system does not tell.
 pub fn processors() -> io::Result<Vec<usize>> {
     Ok((0..std::thread::available_parallelism()?.get()).collect())
 }
 
 /// 16 random bytes.
-///
-/// # Errors
-/// That of BCryptGenRandom.
 pub fn random_bytes() -> io::Result<[u8; 16]> {
     let mut bytes = [0; 16];
     let (start, length) = (bytes.as_mut_ptr(), bytes.len() as u32);
@@ -143,9 +127,6 @@ pub fn random_bytes() -> io::Result<[u8; 16]> {
 }
 
 /// 32 random hexadecimal digits.
-///
-/// # Errors
-/// That of [`random_bytes`].
 pub fn random_name() -> io::Result<String> {
     let mut name = String::new();
     for byte in random_bytes()? {
@@ -156,13 +137,11 @@ pub fn random_name() -> io::Result<String> {
 }
 
 /// `signal NUMBER`: Windows has none.
-#[must_use]
 pub fn signal_name(number: i32) -> String {
     format!("signal {number}")
 }
 
 /// Milliseconds since boot, the unit of start times.
-#[must_use]
 pub fn boot_ticks() -> u64 {
     // SAFETY: the call takes nothing.
     unsafe { GetTickCount64() }
@@ -205,7 +184,6 @@ fn times(process: HANDLE) -> Option<[u64; 3]> {
 
 impl ProcessIdentity {
     /// The process that has this PID now.
-    #[must_use]
     pub fn of(pid: u32) -> Self {
         let start = || {
             let open = Open::process(pid, PROCESS_QUERY_LIMITED_INFORMATION).ok()?;
@@ -221,21 +199,16 @@ impl ProcessIdentity {
     }
 
     /// True if it has not ended.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         self.start_ticks.is_some() && *self == Self::of(self.pid)
     }
 
     /// False: its start has another unit.
-    #[must_use]
     pub fn started_since(&self, _ticks: u64) -> bool {
         false
     }
 
     /// Ends it, whatever the signal; false if it has ended.
-    ///
-    /// # Errors
-    /// As [`signal_if`].
     pub fn signal(&self, signal: Signal) -> io::Result<bool> {
         signal_if(self.pid, signal, || self.is_alive())
     }
@@ -243,9 +216,6 @@ impl ProcessIdentity {
 
 /// Ends the process with the PID `pid` if `is_meant` returns true; the PID cannot be reused in
 /// between.
-///
-/// # Errors
-/// Those of OpenProcess and TerminateProcess.
 pub fn signal_if(pid: u32, _signal: Signal, is_meant: impl FnOnce() -> bool) -> io::Result<bool> {
     let open = Open::process(pid, PROCESS_TERMINATE)?;
     if !is_meant() {
@@ -258,14 +228,12 @@ pub fn signal_if(pid: u32, _signal: Signal, is_meant: impl FnOnce() -> bool) -> 
 
 impl ResourceUse {
     /// Processor time of all threads of this process; switches are not counted.
-    #[must_use]
     pub fn of_process() -> Self {
         // SAFETY: the call takes nothing.
         Self::from_times(times(unsafe { GetCurrentProcess() }))
     }
 
     /// Processor time of the calling thread; switches are not counted.
-    #[must_use]
     pub fn of_thread() -> Self {
         let mut times = [FILETIME::default(); 4];
         let [created, exited, kernel, user] = &mut times;

@@ -76,9 +76,6 @@ pub struct ProcessGroup {
 impl ProcessGroup {
     /// Starts `command` in a new job. What it starts before it is assigned to the job, in the first
     /// microseconds, is not in it.
-    ///
-    /// # Errors
-    /// Those of CreateProcess and of the calls for job objects.
     pub fn spawn(mut command: Command) -> io::Result<Self> {
         let job = Job::new()?;
         // A program that runs without the variable cannot load its libraries.
@@ -104,21 +101,16 @@ impl ProcessGroup {
     }
 
     /// PID of the leader.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.leader.id()
     }
 
     /// The leader's identity, valid after its PID is reused.
-    #[must_use]
     pub fn identity(&self) -> ProcessIdentity {
         ProcessIdentity::of(self.id())
     }
 
     /// True if the leader has ended.
-    ///
-    /// # Errors
-    /// None.
     pub fn has_ended(&self) -> io::Result<bool> {
         Ok(self.waited(0))
     }
@@ -134,9 +126,6 @@ impl ProcessGroup {
     }
 
     /// Waits until the leader has ended.
-    ///
-    /// # Errors
-    /// None.
     pub fn wait(&self) -> io::Result<()> {
         self.waited(INFINITE);
         Ok(())
@@ -144,9 +133,6 @@ impl ProcessGroup {
 
     /// Ends all processes of the job, whatever the signal: Windows has none that asks. The venue
     /// `dir` undoes what a trial leaves.
-    ///
-    /// # Errors
-    /// That of TerminateJobObject.
     pub fn signal(&self, _signal: Signal) -> io::Result<()> {
         if self.is_reaped {
             return Ok(());
@@ -181,9 +167,6 @@ impl ProcessGroup {
     }
 
     /// Ends what is left of the job; returns the leader's status and the processor time it used.
-    ///
-    /// # Errors
-    /// Those of TerminateJobObject and of waiting.
     pub fn reap(&mut self) -> io::Result<(ExitStatus, ResourceUse)> {
         if self.is_reaped {
             return Err(io::ErrorKind::NotFound.into());

@@ -168,9 +168,6 @@ impl Ring {
     }
 
     /// Waits until `want` operations are complete, at most those in flight.
-    ///
-    /// # Errors
-    /// That of GetQueuedCompletionStatusEx.
     pub fn submit_and_wait(&mut self, want: u32) -> io::Result<()> {
         let want = want.min(self.in_flight) as usize;
         self.collect(0)?;
@@ -181,9 +178,6 @@ impl Ring {
     }
 
     /// Looks for completions without waiting.
-    ///
-    /// # Errors
-    /// That of GetQueuedCompletionStatusEx.
     pub fn submit_and_poll(&mut self) -> io::Result<()> {
         self.collect(0)
     }
@@ -237,7 +231,6 @@ impl Ring {
     ///
     /// # Panics
     /// If there are fewer.
-    #[must_use]
     pub fn completion(&self, index: usize) -> RingCompletion {
         let (slot, result) = self.taken[index];
         let result = result.map_err(io::Error::from_raw_os_error);
@@ -245,15 +238,11 @@ impl Ring {
     }
 
     /// Operations in flight.
-    #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
     /// Waits for the operations in flight and closes the file.
-    ///
-    /// # Errors
-    /// That of GetQueuedCompletionStatusEx.
     pub fn close(mut self) -> io::Result<()> {
         while self.in_flight > 0 {
             self.submit_and_wait(1)?;

@@ -15,10 +15,7 @@ use super::text::{check, narrow, wide};
 use crate::{FileSystemRoom, MachineMemory, Mount};
 
 impl FileSystemRoom {
-    /// Space of the volume of the folder `path`.
-    ///
-    /// # Errors
-    /// Those of GetDiskFreeSpace and GetVolumeInformation.
+    /// Space of the volume of the directory `path`.
     pub fn of(path: &Path) -> io::Result<Self> {
         let path = folder(path)?;
         let name = wide(&path);
@@ -56,7 +53,7 @@ impl FileSystemRoom {
     }
 }
 
-/// The folder with its last backslash, as the calls want it; of a file its folder.
+/// The directory with its last backslash, as the calls want it; of a file its directory.
 fn folder(path: &Path) -> io::Result<PathBuf> {
     let real = fs::canonicalize(path)?;
     let real = match real.is_dir() {
@@ -105,9 +102,6 @@ fn volume(root: &Path) -> io::Result<Volume> {
 }
 
 /// The volumes with a letter.
-///
-/// # Errors
-/// None.
 pub fn mounts() -> io::Result<Vec<Mount>> {
     // SAFETY: the call takes nothing.
     let drives = unsafe { GetLogicalDrives() };
@@ -132,31 +126,21 @@ pub fn mounts() -> io::Result<Vec<Mount>> {
 }
 
 /// Bytes that this user may still write to the volume of `path`.
-///
-/// # Errors
-/// That of GetDiskFreeSpaceEx.
 pub fn available_bytes(path: &Path) -> io::Result<u64> {
     FileSystemRoom::of(path).map(|room| room.available_bytes)
 }
 
 /// False: no file system of Windows is in memory alone.
-///
-/// # Errors
-/// None.
 pub fn is_in_memory(_path: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
 /// The serial number of the volume that holds `path`.
-///
-/// # Errors
-/// That of GetVolumeInformation.
 pub fn device_of(path: &Path) -> io::Result<u64> {
     Ok(volume(&root_of(&folder(path)?))?.serial.into())
 }
 
 /// The page size in bytes.
-#[must_use]
 pub fn page_bytes() -> usize {
     let mut info = SYSTEM_INFO::default();
     // SAFETY: the structure outlives the call.
@@ -166,7 +150,6 @@ pub fn page_bytes() -> usize {
 
 impl MachineMemory {
     /// The memory now; `None` if the system does not tell.
-    #[must_use]
     pub fn now() -> Option<Self> {
         let mut memory = MEMORYSTATUSEX {
             dwLength: size_of::<MEMORYSTATUSEX>() as u32,

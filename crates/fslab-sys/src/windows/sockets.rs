@@ -31,33 +31,18 @@ pub enum UnixStream {}
 
 impl UnixStream {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn connect(_path: impl AsRef<Path>) -> io::Result<Self> {
         Err(lacks("Unix sockets"))
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn set_read_timeout(&self, _limit: Option<Duration>) -> io::Result<()> {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn try_clone(&self) -> io::Result<Self> {
         match *self {}
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn shutdown(&self, _how: Shutdown) -> io::Result<()> {
         match *self {}
     }
@@ -101,17 +86,10 @@ pub enum UnixListener {}
 
 impl UnixListener {
     /// Refused.
-    ///
-    /// # Errors
-    /// `Unsupported`.
     pub fn bind(_path: impl AsRef<Path>) -> io::Result<Self> {
         Err(lacks("Unix sockets"))
     }
 
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
     pub fn accept(&self) -> io::Result<(UnixStream, ())> {
         match *self {}
     }

@@ -20,9 +20,6 @@ extern "system" fn handle(_kind: u32) -> i32 {
 }
 
 /// From now on, each request to stop calls `call`, in a thread of the system.
-///
-/// # Errors
-/// That of SetConsoleCtrlHandler.
 pub fn on_stop_signal(call: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_first = calls.is_empty();
@@ -36,9 +33,6 @@ pub fn on_stop_signal(call: impl Fn() + Send + 'static) -> io::Result<()> {
 }
 
 /// From now on, each request to stop sets `flag`.
-///
-/// # Errors
-/// As [`on_stop_signal`].
 pub fn raise_on_stop_signals(flag: &Arc<AtomicBool>) -> io::Result<()> {
     let flag = Arc::clone(flag);
     on_stop_signal(move || flag.store(true, Ordering::SeqCst))

@@ -44,9 +44,6 @@ unsafe impl Send for Stream {}
 
 impl Stream {
     /// `_fdopen` of an open file, with a buffer of `buffer_bytes`.
-    ///
-    /// # Errors
-    /// Those of `_fdopen` and setvbuf.
     pub fn new(file: DataFile, used: StreamUse, buffer_bytes: usize) -> io::Result<Self> {
         let same = file.as_file().try_clone()?;
         let mode = match used {
@@ -79,17 +76,11 @@ impl Stream {
     }
 
     /// The same open file.
-    ///
-    /// # Errors
-    /// That of DuplicateHandle.
     pub fn same_file(&self) -> io::Result<DataFile> {
         Ok(self.same.try_clone()?.into())
     }
 
     /// `_fseeki64`.
-    ///
-    /// # Errors
-    /// That of `_fseeki64`, which may write the buffer.
     pub fn seek(&mut self, offset: u64) -> io::Result<()> {
         let offset = i64::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: the stream is open.
@@ -110,9 +101,6 @@ impl Stream {
     }
 
     /// fwrite(3) of all of `data`.
-    ///
-    /// # Errors
-    /// That of writing.
     pub fn write(&mut self, data: &[u8]) -> io::Result<()> {
         // SAFETY: the stream is open, and `data` has the length passed.
         let count = unsafe { fwrite(data.as_ptr(), 1, data.len(), self.stream.as_ptr()) };
@@ -123,9 +111,6 @@ impl Stream {
     }
 
     /// As [`Stream::read`], with one getc(3) per byte.
-    ///
-    /// # Errors
-    /// As those of [`Stream::read`].
     pub fn read_by_character(&mut self, into: &mut [u8]) -> io::Result<()> {
         for byte in into {
             // SAFETY: the stream is open.
@@ -139,9 +124,6 @@ impl Stream {
     }
 
     /// As [`Stream::write`], with one putc(3) per byte.
-    ///
-    /// # Errors
-    /// As those of [`Stream::write`].
     pub fn write_by_character(&mut self, data: &[u8]) -> io::Result<()> {
         for byte in data {
             // SAFETY: the stream is open.
@@ -153,18 +135,12 @@ impl Stream {
     }
 
     /// fflush(3): writes the buffer.
-    ///
-    /// # Errors
-    /// That of writing.
     pub fn flush(&mut self) -> io::Result<()> {
         // SAFETY: the stream is open.
         self.done(unsafe { fflush(self.stream.as_ptr()) })
     }
 
     /// fclose(3), with its result.
-    ///
-    /// # Errors
-    /// That of writing or closing.
     pub fn close(mut self) -> io::Result<()> {
         self.open = false;
         // SAFETY: the stream is open, and is not used again.

@@ -38,7 +38,7 @@ impl Clock {
         }
         let seconds = |ns: u64| ns as f64 / 1e9;
         Err(format!(
-            "{:.1} s for {what}, and {:.1} s have passed",
+            "{:.1} s for {what}, but only {:.1} s have passed",
             seconds(ns),
             seconds(elapsed_ns)
         ))

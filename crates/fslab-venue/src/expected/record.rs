@@ -38,9 +38,6 @@ struct ExpectedPhase {
 impl ExpectedRecord {
     /// That of a trial of `phases` in `rounds`, on `ranks`. Times are compared with those of the
     /// caller, unless `is_virtual`.
-    ///
-    /// # Errors
-    /// If a phase has no workload.
     pub fn of(
         phases: &[PhaseSpec],
         rounds: Rounds,
@@ -72,7 +69,6 @@ impl ExpectedRecord {
     }
 
     /// How much may be read of it.
-    #[must_use]
     pub fn bounds(&self) -> OutputBounds {
         self.bounds
     }
@@ -92,9 +88,6 @@ impl ExpectedRecord {
     }
 
     /// Checks the record of the phase number `at`; an error says what does not match.
-    ///
-    /// # Errors
-    /// The difference, as text.
     pub fn ensure_phase(&self, at: usize, found: &PhaseRecord) -> Result<(), String> {
         let (phase, round) = self
             .at(at)
@@ -119,9 +112,6 @@ impl ExpectedRecord {
     }
 
     /// Checks that a trial which succeeded has all of its phases.
-    ///
-    /// # Errors
-    /// The first phase that is missing.
     pub fn ensure_all(&self, recorded: usize, outcome: &TrialOutcome) -> Result<(), String> {
         match (outcome, self.at(recorded)) {
             (TrialOutcome::Done, Some((phase, _))) => {
@@ -132,9 +122,6 @@ impl ExpectedRecord {
     }
 
     /// Checks the times of a trial, which took `elapsed_ns` on the caller's clock.
-    ///
-    /// # Errors
-    /// The time that is longer.
     pub fn ensure_times(
         &self,
         phases: &[PhaseRecord],
@@ -145,9 +132,6 @@ impl ExpectedRecord {
     }
 
     /// Checks a complete record of `request`, which took `elapsed_ns` on the caller's clock.
-    ///
-    /// # Errors
-    /// What does not match, as text.
     pub fn ensure_whole(
         &self,
         request: &TrialRequest,
@@ -187,7 +171,6 @@ fn ensure_outcome(record: &TrialRecord) -> Result<(), String> {
 }
 
 /// A text from elsewhere, for a message: shortened, without control characters.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(SHOWN_MAX).collect();
     let rest = if shown.len() < text.len() { "..." } else { "" };

@@ -20,7 +20,7 @@ use super::pc_start::PcStart;
 use super::recording::{RECORDER, RECORDER_FILE};
 use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name, open_program};
 
-/// Folder of a guest's memory file if it has room; a file on a disk would be written back.
+/// Directory of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// The least memory that boots and runs every mkfs and fsck of the catalogue on small devices.
 const MEMORY_MIN: Bytes = Bytes::mib(128);
@@ -43,7 +43,7 @@ const VIRTUAL_START_S: u64 = 1_704_067_200;
 
 /// Bytes of a processor's extended state that User-Mode Linux has room for.
 const STATE_BYTES_MAX: usize = 2696;
-/// The library with which it sets the state of larger ones, and its file in a guest's folder.
+/// The library with which it sets the state of larger ones, and its file in a guest's directory.
 const ALL_STATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/xstate.so"));
 const ALL_STATE_FILE: &str = "xstate.so";
 /// The library with which it lives when all processes are stopped and continued, and its file.
@@ -70,13 +70,13 @@ pub struct GuestSettings {
 /// What a PC's guest is started with besides kernel and images.
 #[derive(Clone, Debug)]
 pub struct PcSettings {
-    /// The emulator.
     pub emulator: Emulator,
     /// The initramfs of the lab.
     pub initramfs: PathBuf,
     /// Whether the lab's module has the timer of the machine.
     pub has_timer: bool,
-    /// The folder of the lab's snapshots; `None` for a lab of an earlier fslab, whose guests boot.
+    /// The directory of the lab's snapshots; `None` for a lab of an earlier fslab, whose guests
+    /// boot.
     pub snapshots: Option<PathBuf>,
     /// Gets the path of a damaged snapshot, which is removed and taken again.
     pub on_damaged_snapshot: fn(&Path),
@@ -100,7 +100,6 @@ pub(crate) struct Guest {
     is_recorded: bool,
 }
 
-/// The clock of a guest.
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
     /// The host's clock. Programs may read the processor's counter, if its frequency is given.
@@ -131,7 +130,7 @@ impl Guest {
         if memory < MEMORY_MIN {
             let text = format!("a guest with {memory} of memory does not boot");
             return Err(Failure::new(FailureKind::BadInput, text)
-                .hint(format!("--memory {MEMORY_MIN} or more")));
+                .hint(format!("use --memory {MEMORY_MIN} or more")));
         }
         ensure_fitting(settings, &clock)?;
         let total_memory = match clock {
@@ -187,8 +186,8 @@ impl Guest {
         std::fs::File::create_new(share.exchange().events()).map(drop)
     }
 
-    /// Space that a guest needs in its disk's folder besides the disk: the program, and the guest's
-    /// memory if its file is there.
+    /// Space that a guest needs in its disk's directory besides the disk: the program, and the
+    /// guest's memory if its file is there.
     pub(crate) fn room(&self) -> io::Result<Bytes> {
         let program = match self.settings.pc {
             // Memory, as its other files.
@@ -214,10 +213,7 @@ impl Guest {
         Bytes(memory.0.saturating_add(OWN_ADDRESS_SPACE.0))
     }
 
-    /// The folder of a trial with a disk of `size`.
-    ///
-    /// # Errors
-    /// Those of padding the images of a PC.
+    /// The directory of a trial with a disk of `size`.
     pub(crate) fn share(&self, folder: &Path, size: Bytes) -> io::Result<Share> {
         let files = self.pc_files(size)?;
         Ok(Share::new(folder, files.map(|files| files.table())))
@@ -254,8 +250,8 @@ impl Guest {
 
     /// The command that boots the guest with `task` as init and the console on standard output. The
     /// kernel ends with this process, writes no core file, and, with Landlock, can write only in
-    /// the folder of `share`. In virtual time `seed` determines all random numbers of the guest; a
-    /// PC loads the modules of the file system `subject`.
+    /// the directory of `share`. In virtual time `seed` determines all random numbers of the guest;
+    /// a PC loads the modules of the file system `subject`.
     pub(crate) fn command(
         &self,
         share: &Share,
@@ -367,7 +363,7 @@ impl Guest {
             .collect()
     }
 
-    /// Folder of the guest's memory file, which is unlinked once it is open.
+    /// Directory of the guest's memory file, which is unlinked once it is open.
     pub(crate) fn memory_folder(&self, share: &Share) -> PathBuf {
         // The space that was free when the venue was opened may be used by now.
         if self.is_memory_shared && has_shared_room(self.total_memory, NonZeroUsize::MIN) {
@@ -392,12 +388,12 @@ fn ensure_fitting(settings: &GuestSettings, clock: &Clock) -> Result<(), Failure
     let (text, hint) = match (machine, &settings.pc) {
         (None, None) | (Some(_), Some(_)) => return Ok(()),
         (Some(machine), None) => (
-            format!("the machine {} needs the lab of a PC", machine.name),
-            "fslab lab build --kernel debian:6.1, then --kernel debian-6.1",
+            format!("the machine {} needs a PC's lab", machine.name),
+            "build one with fslab lab build --kernel debian:6.1, and use it with --lab debian-6.1",
         ),
         (None, Some(_)) => (
-            "the lab of a PC needs a machine whose processor takes time".to_owned(),
-            "--venue sim --machine NAME; fslab machine list shows them",
+            "a PC's lab needs a machine, whose processor takes time".to_owned(),
+            "use --venue sim --machine NAME; list machines with fslab machine list",
         ),
     };
     Err(Failure::new(FailureKind::BadInput, text).hint(hint))
@@ -414,8 +410,8 @@ fn set_up_memory(measured: Bytes) -> Bytes {
 }
 
 /// Limits the guest kernel, even if root in the guest has taken it over, to writing the trial's
-/// folder, the disk image given to a shell, and its memory: an O_TMPFILE, which does not need the
-/// right to create files. Without Landlock it may write whatever its user may.
+/// directory, the disk image given to a shell, and its memory: an O_TMPFILE, which does not need
+/// the right to create files. Without Landlock it may write whatever its user may.
 fn limit_writing(command: &mut Command, share: &Share, memory: &Path) -> io::Result<()> {
     let Some(limits) = WriteLimits::new()? else {
         return Ok(());

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use fslab_crash::{CrashState, DiskLog, FaultyReport, LogScript, StateMessage, StateOutcome};
-use fslab_faults::{
+use fslab_crash::faults::{
     AccessKind, BlockMap, BlockUnit, CaseOutcome, DiskImage, FaultPlan, KernelEnd, units_of,
 };
+use fslab_crash::{CrashState, DiskLog, FaultyReport, LogScript, StateMessage, StateOutcome};
 use fslab_model::{Failure, FailureKind};
 
 use super::boot::Guest;
@@ -103,7 +103,7 @@ impl<'a> FaultJudge<'a> {
         self.run(plan, &mut |_, _| Ok(()))
     }
 
-    /// Ends the guest and removes its folder.
+    /// Ends the guest and removes its directory.
     ///
     /// # Errors
     /// A [`Failure`] if something is left.
@@ -182,7 +182,8 @@ impl<'a> FaultJudge<'a> {
 }
 
 /// Looks at the disk after the script, with the accesses to it.
-type Look<'l> = dyn FnMut(&mut Boot, &[fslab_faults::DiskAccess]) -> std::io::Result<()> + 'l;
+type Look<'l> =
+    dyn FnMut(&mut Boot, &[fslab_crash::faults::DiskAccess]) -> std::io::Result<()> + 'l;
 
 struct Case<'a> {
     base: &'a CrashState,
@@ -232,7 +233,7 @@ impl Case<'_> {
             }
         }
         look(boot, &outcome.counted.accesses).map_err(|error| {
-            let text = "cannot find out what the blocks of a disk are for";
+            let text = "cannot identify the blocks of a disk";
             Failure::new(FailureKind::Device, text).because(&error)
         })?;
         boot.go_on()?;
@@ -243,9 +244,6 @@ impl Case<'_> {
 
 /// Does cases with one guest for each of `settings`, and hands each outcome to `take` with its
 /// number. Ends early once `is_stopped` is true.
-///
-/// # Errors
-/// The first failure of a judge.
 pub fn judge_faults(
     log: &DiskLog,
     script: &LogScript,
@@ -268,6 +266,6 @@ pub fn judge_faults(
 }
 
 fn unexpected() -> Failure {
-    let text = "a guest on a failing disk says something else";
+    let text = "a guest on a failing disk sent an unexpected message";
     Failure::new(FailureKind::Protocol, text)
 }

@@ -38,7 +38,8 @@ const STACK_BYTES: usize = 1 << 20;
 const HUNG_TASK_S: &str = "60";
 
 /// Task of a guest's init.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum GuestTask {
     /// Runs a trial.
     Trial,
@@ -57,14 +58,10 @@ impl GuestTask {
         }
     }
 
-    const ALL: [Self; 3] = [Self::Trial, Self::Shell, Self::States];
+    const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     fn word(self) -> &'static str {
-        match self {
-            Self::Trial => "trial",
-            Self::Shell => "shell",
-            Self::States => "states",
-        }
+        self.into()
     }
 
     /// Arguments of the program in the guest.
@@ -73,9 +70,8 @@ impl GuestTask {
     }
 
     /// The task that `word` names in the arguments of the program in the guest.
-    #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|task| task.word() == word)
+        Self::ALL.iter().copied().find(|task| task.word() == word)
     }
 }
 

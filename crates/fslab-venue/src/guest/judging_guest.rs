@@ -68,7 +68,7 @@ impl JudgingGuest {
                     return Ok(Waited::Message(message));
                 }
                 Ok(Err(text)) => {
-                    let what = "a message of a guest is none";
+                    let what = "the guest sent a malformed message";
                     let mut failure = Failure::new(FailureKind::Protocol, what);
                     failure.causes.push(text);
                     return Err(failure);

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::MountFlags;
 
-/// Folder for the mounts while the new root is assembled; it exists in every root and is empty.
+/// Directory for the mounts while the new root is assembled; it exists in every root and is empty.
 const STAGE: &str = "/tmp";
 /// Mount point of devtmpfs.
 const DEVICES: &str = "/dev";
@@ -26,9 +26,6 @@ const READ_ONLY: MountFlags = MountFlags::RDONLY
 
 /// Mounts the layers `/dev/lab1`, `/dev/lab2` and so on over the root, the first topmost, and makes
 /// the result the root of this process. Without layers it does nothing.
-///
-/// # Errors
-/// Those of mount(2) and chroot(2), with the device or folder.
 pub(super) fn mount_layers() -> io::Result<()> {
     // The kernel has mounted devtmpfs before it started this process.
     let devices: Vec<_> = (1..)

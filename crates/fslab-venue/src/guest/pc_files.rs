@@ -27,7 +27,7 @@ enum Origin {
     Made,
     /// A link to an image of the lab or of a study, which the guest reads.
     Image(PathBuf),
-    /// A padded copy of such an image, which could not be padded in its folder.
+    /// A padded copy of such an image, which could not be padded in its directory.
     Copied(PathBuf),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct PcFiles<'a> {
 
 impl<'a> PcFiles<'a> {
     /// The files of a guest with `memory` and a disk of `bytes`. Images are padded beside their
-    /// files if they are not yet and can be, else in the folder of the guest.
+    /// files if they are not yet and can be, else in the directory of the guest.
     pub(super) fn new(
         settings: &'a GuestSettings,
         pc: &PcSettings,

@@ -77,7 +77,7 @@ impl PcStart<'_> {
         let command = self.share.write_boot(boot_file).and_then(|table| {
             if table.exchange_bytes() != self.table.exchange_bytes() {
                 let bytes = boot_file.len();
-                let text = format!("its modules have {bytes} bytes; strip(1) makes them smaller");
+                let text = format!("its modules have {bytes} bytes; shrink them with strip(1)");
                 return Err(io::Error::other(text));
             }
             snapshot.command(pc, self.share, &table)

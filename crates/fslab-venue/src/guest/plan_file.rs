@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use fslab_faults::{FaultPlan, PlanResult};
+use fslab_crash::faults::{FaultPlan, PlanResult};
 
-/// The plan, in a guest's folder.
+/// The plan, in a guest's directory.
 const PLAN: &str = "disk.faults";
 
 /// The file of the plan, which is open before the guest runs.
@@ -24,7 +24,6 @@ impl PlanFile {
         Ok(made)
     }
 
-    /// Arms a plan.
     pub(super) fn arm(&mut self, plan: &FaultPlan) -> io::Result<()> {
         self.write(plan, true)
     }
@@ -53,7 +52,7 @@ mod tests {
     use std::path::PathBuf;
     use std::process::Command;
 
-    use fslab_faults::DiskFault;
+    use fslab_crash::faults::DiskFault;
 
     use super::*;
     use crate::guest::recording::{RECORDER, RECORDER_FILE};
@@ -103,7 +102,7 @@ int main(int count, char **words)
 
     impl Disk {
         fn new() -> Self {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().expect("a directory");
             let path = |name: &str| folder.path().join(name);
             std::fs::write(path("driver.c"), DRIVER).expect("written");
             let mut compiler = Command::new("cc");

@@ -20,9 +20,9 @@ use serde::Deserialize;
 
 use super::share::Share;
 
-/// The library that records, and its file in a guest's folder.
+/// The library that records, and its file in a guest's directory.
 pub(super) const RECORDER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/record.so"));
-/// Its file in a guest's folder.
+/// Its file in a guest's directory.
 pub(super) const RECORDER_FILE: &str = "record.so";
 /// What it writes.
 pub(super) const WRITES: &str = "disk.writes";
@@ -40,9 +40,8 @@ pub(crate) struct Recorded<'a> {
 /// Where the logs of trials' disks are kept.
 #[derive(Clone, Debug)]
 pub enum LogKeeping {
-    /// In files of this folder.
+    /// In files of this directory.
     Folder(PathBuf),
-    /// In memory.
     Memory(Arc<KeptLogs>),
 }
 
@@ -85,7 +84,7 @@ pub(crate) fn keep_log(
         }
     });
     if let Err(error) = kept {
-        let text = "cannot keep the log of the disk";
+        let text = "cannot keep the disk log";
         let failure = Failure::new(FailureKind::Device, text).because(&error);
         record.outcome = TrialOutcome::Failed { failure };
     }

@@ -1,5 +1,5 @@
-//! The folder of a guest's trial, with the files that host and guest share. The guest kernel starts
-//! in it and opens these files; programs in the guest cannot open files of the host.
+//! The directory of a guest's trial, with the files that host and guest share. The guest kernel
+//! starts in it and opens these files; programs in the guest cannot open files of the host.
 //!
 //! ```text
 //!     host                                     guest
@@ -53,7 +53,7 @@ impl From<ExitStatus> for TrialStatus {
 /// Size limit: a status has two numbers.
 const STATUS_BYTES_MAX: u64 = 256;
 
-/// A trial's folder, on the host.
+/// A trial's directory, on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Share {
     folder: PathBuf,
@@ -61,7 +61,7 @@ pub(crate) struct Share {
     table: Option<Table>,
 }
 
-/// The folder that the guest can write.
+/// The directory that the guest can write.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(PathBuf);
 
@@ -70,13 +70,12 @@ pub(crate) fn open_program() -> io::Result<(File, u64)> {
     let path = fslab_sys::guest_program()?;
     let program = File::open(&path)?;
     let elf = Elf::of(&program, &path).map_err(io::Error::other)?;
-    let elf =
-        elf.ok_or_else(|| io::Error::other("the program of the trials is not one for x86-64"))?;
+    let elf = elf.ok_or_else(|| io::Error::other("the trial program is not for x86-64"))?;
     Ok((program, elf.loaded_bytes))
 }
 
 impl Share {
-    /// The folder of a guest; with the table of its files, without those that
+    /// The directory of a guest; with the table of its files, without those that
     /// [`Share::write_spec`] adds, if it is a PC.
     pub(super) fn new(folder: &Path, table: Option<Table>) -> Self {
         Self {
@@ -196,13 +195,13 @@ impl Share {
         self.folder.join(TRACE)
     }
 
-    /// Creates the folder that the guest can write.
+    /// Creates the directory that the guest can write.
     pub(crate) fn make_exchange(&self) -> io::Result<()> {
         std::fs::create_dir(&self.exchange().0)
     }
 
     /// Removes everything the guest has written. What cannot be removed is reported when the
-    /// trial's folder is removed.
+    /// trial's directory is removed.
     pub(crate) fn remove_exchange(&self) {
         let _ = fslab_sys::remove_tree(&self.exchange().0);
     }
@@ -242,13 +241,13 @@ impl Exchange {
     }
 }
 
-/// File names in the trial's folder: the root image.
+/// File names in the trial's directory: the root image.
 pub(super) const ROOT: &str = "root.img";
 /// The image of a layer, numbered from 1.
 pub(super) fn layer_name(number: usize) -> String {
     format!("layer-{number}.img")
 }
-/// The folder that the guest can write.
+/// The directory that the guest can write.
 pub(super) const EXCHANGE: &str = "share";
 /// The files in it.
 const SPEC: &str = "spec.json";
@@ -272,7 +271,7 @@ mod tests {
     use super::*;
 
     fn share() -> (tempfile::TempDir, Share) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let share = Share::new(folder.path(), None);
         share.make_exchange().expect("made");
         (folder, share)

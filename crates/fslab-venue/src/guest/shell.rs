@@ -24,16 +24,16 @@ pub struct ShellRequest {
     pub disk: Option<PathBuf>,
     /// Mount the disk first, as a trial of this subject mounts it.
     pub mounted_as: Option<Subject>,
-    /// Parent of the folder that guest and host share.
+    /// Parent of the directory that guest and host share.
     pub folder: PathBuf,
-    /// The folder of leases.
+    /// The directory of leases.
     pub leases: Leases,
 }
 
 /// Boots a guest with a shell on this terminal and waits until it powers off.
 ///
 /// # Errors
-/// A [`Failure`] if the folder cannot be made or the kernel cannot be started.
+/// A [`Failure`] if the directory cannot be made or the kernel cannot be started.
 pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
     let guest = Guest::new(
         &request.guest,
@@ -72,7 +72,7 @@ fn run_in(
     resources: &LeasedResources,
 ) -> Result<ExitStatus, Failure> {
     let Some(folder) = &resources.scratch else {
-        let text = "the lease of a guest names no folder";
+        let text = "the lease of a guest names no directory";
         return Err(Failure::new(FailureKind::BadInput, text));
     };
     make_marked_folder(folder, resources)?;
@@ -88,7 +88,7 @@ fn run_in(
             None => Ok(()),
         })
         .and_then(|()| share.write_spec(start.unwrap_or_default().as_bytes()))
-        .map_err(failed("cannot prepare a guest's folder"))?;
+        .map_err(failed("cannot prepare a guest's directory"))?;
     let mut command = guest.command(&share, GuestTask::Shell, None, 0, &|| true)?;
     let ended = command
         .stdin(Stdio::inherit())

@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use fslab_crash::faults::{FaultPlan, PlanResult};
 use fslab_crash::{
     CrashState, DiskLog, LogError, RecordedEntry, Recording, StateMessage, StateOutcome, StateTask,
     StateView,
 };
-use fslab_faults::{FaultPlan, PlanResult};
 use fslab_model::{Bytes, Failure, FailureKind, Subject};
 use fslab_sys::ProcessGroup;
 
@@ -58,7 +58,7 @@ pub(super) struct Boot<'a> {
     running: Running<'a>,
 }
 
-/// Boots of this process, which name their folders.
+/// Boots of this process, which name their directories.
 static BOOTS: AtomicU32 = AtomicU32::new(0);
 
 struct Running<'a> {
@@ -156,7 +156,7 @@ impl<'a> Boot<'a> {
 
     /// Lets a guest go on that waits.
     pub(super) fn go_on(&mut self) -> Result<(), Failure> {
-        let going = failed("cannot let a guest go on");
+        let going = failed("cannot continue a guest");
         self.running.go_on().map_err(going)
     }
 
@@ -176,7 +176,7 @@ impl<'a> Boot<'a> {
         self.running.left > 0
     }
 
-    /// Kills the guest and removes its folder.
+    /// Kills the guest and removes its directory.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         self.running.guest.kill();
         self.running.share.remove_exchange();
@@ -192,7 +192,7 @@ impl<'a> Running<'a> {
         state: &CrashState,
         lease: &mut Lease,
     ) -> Result<Self, Failure> {
-        let preparing = failed("cannot prepare a guest's folder");
+        let preparing = failed("cannot prepare a guest's directory");
         let starting = failed("cannot start the guest kernel");
         let folder = lease.resources().scratch.clone().unwrap_or_default();
         make_marked_folder(&folder, lease.resources())?;
@@ -265,9 +265,9 @@ impl<'a> Running<'a> {
         let touched: Vec<(u64, u64)> = written.iter().map(range).collect();
         if self.has_written && touched.is_empty() {
             // Else a state would show what another has left.
-            let text = "what a guest writes is not recorded any more";
+            let text = "recording of the guest's writes stopped (disk full?)";
             return Err(Failure::new(FailureKind::Device, text)
-                .hint("make room in the folder of the guests: --folder names another"));
+                .hint("free space in the directory of the guests, or use another with --images"));
         }
         let image = &mut self.image;
         let shown = self
@@ -328,7 +328,7 @@ impl<'a> Running<'a> {
                 Ok(StateOutcome::Judged(report))
             }
             Waited::Message(_) => {
-                let text = "a guest that judges a state says something else";
+                let text = "a judging guest sent an unexpected message";
                 Err(Failure::new(FailureKind::Protocol, text))
             }
             Waited::Died(part, words) => Ok(StateOutcome::Died(part, words)),

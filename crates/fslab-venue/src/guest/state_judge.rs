@@ -32,7 +32,6 @@ const STATES_PER_BOOT: usize = 200;
 /// Most sectors that the writes of a log have, each of which is in memory: 8 GiB.
 const SECTORS_MAX: u64 = 1 << 24;
 
-/// Settings of a judge.
 #[derive(Clone, Debug)]
 pub struct StateJudgeSettings {
     /// The guest kernel.
@@ -43,9 +42,9 @@ pub struct StateJudgeSettings {
     pub disk: SimulatedDisk,
     /// The subject, as text; its mount options are those of recovery.
     pub subject: String,
-    /// Parent of the guest's folder.
+    /// Parent of the guest's directory.
     pub folder: PathBuf,
-    /// The folder of leases.
+    /// The directory of leases.
     pub leases: Leases,
     /// The time for one state, after which it hangs.
     pub limit: Duration,
@@ -107,7 +106,7 @@ impl<'a> StateJudge<'a> {
         Ok(outcome)
     }
 
-    /// Ends the guest and removes its folder.
+    /// Ends the guest and removes its directory.
     ///
     /// # Errors
     /// A [`Failure`] if something is left.
@@ -128,10 +127,9 @@ impl<'a> StateJudge<'a> {
     }
 }
 
-/// The guest of a judge.
 pub(super) fn guest_of(log: &DiskLog, settings: &StateJudgeSettings) -> Result<Guest, Failure> {
     if settings.guest.pc.is_some() {
-        let text = "states are judged in User-Mode Linux alone, and the lab is of a PC";
+        let text = "crash states need a User-Mode Linux lab; this one is for a PC";
         return Err(Failure::new(FailureKind::BadInput, text));
     }
     let holds_data = |it: &&LogRequest| it.kind == RequestKind::Write;
@@ -139,7 +137,7 @@ pub(super) fn guest_of(log: &DiskLog, settings: &StateJudgeSettings) -> Result<G
     let sectors = data.map(|it| u64::from(it.sectors)).sum::<u64>();
     if sectors > SECTORS_MAX {
         let text = format!(
-            "the log has {} of writes, and states of up to {} can be judged",
+            "the log has {} of writes, but only states of up to {} can be judged",
             Bytes(sectors * 512),
             Bytes(SECTORS_MAX * 512)
         );
@@ -178,9 +176,6 @@ pub(super) fn task_of(log: &DiskLog, subject: &str, faulty: Option<LogScript>) -
 
 /// Judges states with one guest for each of `settings`, and hands each outcome to `take` with the
 /// number of its state. Ends early once `is_stopped` is true.
-///
-/// # Errors
-/// The first failure of a judge.
 fn judge_all(
     examination: &Examination,
     left: &[usize],
@@ -210,9 +205,6 @@ type Work<'w> =
     dyn Fn(&StateJudgeSettings, Range<usize>, &Stopped) -> Result<(), Failure> + Sync + 'w;
 
 /// Hands groups of numbers below `count` to `work`, with one thread for each of `settings`.
-///
-/// # Errors
-/// The first failure of `work`, after which all end early.
 pub(super) fn in_groups(
     count: usize,
     group: usize,
@@ -248,9 +240,6 @@ pub(super) fn in_groups(
 /// Judges the states of an examination with one guest for each of `settings`. Those that `known`
 /// has, by name, are not judged again; each of the others is handed to `take`. `None` if
 /// `is_stopped` ended it early.
-///
-/// # Errors
-/// The first failure of a judge; scripts that cannot have been done.
 pub fn examine(
     examination: &Examination,
     known: &BTreeMap<String, JudgedState>,
@@ -259,7 +248,7 @@ pub fn examine(
     take: &(dyn Fn(&JudgedState) + Sync),
 ) -> Result<Option<Vec<JudgedState>>, Failure> {
     let judge = examination.judge().map_err(|error| {
-        let text = format!("the scripts of the log: {error}");
+        let text = format!("invalid scripts in the log: {error}");
         Failure::new(FailureKind::BadInput, text)
     })?;
     // A state can have millions of losses, and so can its name: one of each at a time.
@@ -297,7 +286,7 @@ pub fn examine(
     Ok(Some(judged.into_iter().flatten().collect()))
 }
 
-/// The first component of a folder.
+/// The first component of a directory.
 fn top_of(folder: &str) -> String {
     let first = folder.split('/').next();
     first.unwrap_or_default().to_owned()

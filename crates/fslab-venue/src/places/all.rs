@@ -30,7 +30,7 @@ impl Places {
         };
         found.map(Box::as_ref).ok_or_else(|| {
             let number = cell.0 + 1;
-            let text = format!("there is no folder or device for the subject number {number}");
+            let text = format!("there is no directory or device for subject number {number}");
             let failure = Failure::new(FailureKind::BadInput, text);
             failure.hint("name one for each subject, or one for all")
         })

@@ -25,7 +25,7 @@ impl Block {
     /// The device `device` of at least `size`, mounted below `folder`.
     pub(crate) fn open(device: PathBuf, folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
         ensure_superuser("block")?;
-        let (identity, found) = within_limit(&format!("look at {}", device.display()), |_| {
+        let (identity, found) = within_limit(&format!("examine {}", device.display()), |_| {
             ensure_free(&device)?;
             let found = number(&device)?.size_bytes().map_err(|error| {
                 Failure::at(FailureKind::Device, "ask the size of", &device, &error)
@@ -35,11 +35,11 @@ impl Block {
         ensure_folder(&folder, 0)?;
         if found < size.0 {
             let text = format!(
-                "{} has {}, and {size} are needed",
+                "{} has {}, but {size} are needed",
                 device.display(),
                 Bytes(found)
             );
-            return Err(Failure::new(FailureKind::BadInput, text).hint("take a smaller --size"));
+            return Err(Failure::new(FailureKind::BadInput, text).hint("use a smaller --size"));
         }
         Ok(Self {
             device,
@@ -54,7 +54,7 @@ impl Block {
             return Ok(());
         };
         let text = format!(
-            "{} is another device than when the run began",
+            "{} is a different device than when the run began",
             self.device.display()
         );
         let mut failure = Failure::new(FailureKind::Device, text)
@@ -68,7 +68,7 @@ impl Block {
 pub(super) fn identify(path: &Path) -> Result<DeviceIdentity, Failure> {
     let found = fslab_sys::open_block_device(path).and_then(|it| fslab_sys::device_identity(&it));
     found.map(DeviceIdentity::new).map_err(|error| {
-        let text = format!("cannot find out which device {} is", path.display());
+        let text = format!("cannot identify the device {}", path.display());
         Failure::new(FailureKind::Device, text).because(&error)
     })
 }
@@ -76,7 +76,7 @@ pub(super) fn identify(path: &Path) -> Result<DeviceIdentity, Failure> {
 fn number(device: &Path) -> Result<DeviceNumber, Failure> {
     DeviceNumber::of(device).map_err(|error| {
         Failure::at(FailureKind::BadInput, "use", device, &error)
-            .hint("--destroy takes a block device, such as /dev/sdX")
+            .hint("name a block device with --destroy, for example /dev/sdX")
     })
 }
 
@@ -89,7 +89,7 @@ fn ensure_free(device: &Path) -> Result<(), Failure> {
     let text = format!("refusing to format {}", device.display());
     Err(Failure::new(FailureKind::BadInput, text)
         .because(&user)
-        .hint("only unused devices are formatted; release it first if it is the right one"))
+        .hint("only unused devices are formatted; release the device first if it is the right one"))
 }
 
 impl Place for Block {
@@ -140,7 +140,7 @@ impl Place for Block {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        let what = format!("look at {}", self.device.display());
+        let what = format!("examine {}", self.device.display());
         within_limit(&what, |_| self.ensure_same())
     }
 

@@ -12,7 +12,7 @@ use crate::lease::LeasedResources;
 use crate::time_limit::within_limit;
 use crate::undo::folder_of;
 
-/// The trial's folder, separate from the mark of the scratch folder.
+/// The trial's directory, separate from the mark of the scratch directory.
 const FILES: &str = "files";
 
 pub(crate) struct Directory {
@@ -25,7 +25,7 @@ impl Directory {
     /// A place below `parent` with room for `bytes`.
     pub(crate) fn open(parent: PathBuf, bytes: u64) -> Result<Self, Failure> {
         ensure_folder(&parent, bytes)?;
-        let what = format!("look at {}", parent.display());
+        let what = format!("examine {}", parent.display());
         let mount = within_limit(&what, |_| mount_at(&parent))?;
         Ok(Self { parent, mount })
     }
@@ -36,11 +36,11 @@ impl Directory {
             return Ok(());
         };
         let text = format!(
-            "{} is mounted otherwise than when the run began",
+            "{} is mounted differently than when the run began",
             self.parent.display()
         );
         let mut failure = Failure::new(FailureKind::Device, text)
-            .hint("its figures would not be those of one mount: begin a new run");
+            .hint("start a new run: the figures would not belong to one mount");
         failure.causes.push(difference);
         Err(failure)
     }
@@ -70,7 +70,7 @@ impl Place for Directory {
             Failure::new(FailureKind::BadInput, "the lease of a directory names none")
         })?;
         let path = scratch.join(FILES);
-        preparing.bounded("make a folder for the trial", |_| {
+        preparing.bounded("make a directory for the trial", |_| {
             self.ensure_same_mount()?;
             make_marked_folder(scratch, resources)?;
             create_folder(&path)

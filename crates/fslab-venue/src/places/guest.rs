@@ -33,7 +33,11 @@ impl GuestDisk {
         guest: Guest,
     ) -> Result<Self, Failure> {
         let others = guest.room().map_err(|error| {
-            Failure::new(FailureKind::Device, "cannot ask how large fslab-guest is").because(&error)
+            Failure::new(
+                FailureKind::Device,
+                "cannot determine the size of fslab-guest",
+            )
+            .because(&error)
         })?;
         ensure_limits(&NeededLimits {
             file: size.max(guest.largest_file()),
@@ -44,8 +48,8 @@ impl GuestDisk {
         let wanted = each.saturating_mul(guests).saturating_add(SLACK.0);
         ensure_folder(&folder, wanted).map_err(|failure| match failure.kind {
             FailureKind::NoSpace => failure.hint(
-                "make room, name another place with --folder, or take a smaller --size, --memory \
-                 or --jobs",
+                "free space, use another directory with --images, or use a smaller --size, \
+                 --memory or --jobs",
             ),
             _ => failure,
         })?;
@@ -68,7 +72,7 @@ impl GuestDisk {
         );
         Failure::new(kind, text)
             .because(error)
-            .hint("--folder names another place for images, --size a smaller one")
+            .hint("use another directory with --images, or a smaller --size")
     }
 }
 
@@ -93,7 +97,7 @@ impl Place for GuestDisk {
         let folder = resources.scratch.as_ref().ok_or_else(|| {
             Failure::new(
                 FailureKind::BadInput,
-                "the lease of a guest names no folder",
+                "the lease of a guest names no directory",
             )
         })?;
         let what = format!("make a guest's disk in {}", folder.display());

@@ -47,7 +47,7 @@ impl Image {
         );
         Failure::new(kind, text)
             .because(error)
-            .hint("--folder names another place for images, --size a smaller one")
+            .hint("use another directory with --images, or a smaller --size")
     }
 }
 
@@ -93,8 +93,10 @@ impl Place for Image {
                 .map_err(|error| self.not_made(image, &error))
         })?;
         let device = LoopDevice::attach(image, BLOCK_BYTES).map_err(|error| {
-            Failure::at(FailureKind::Device, "attach", image, &error)
-                .hint("--folder must be on a file system with direct I/O, such as ext4 or XFS")
+            Failure::at(FailureKind::Device, "attach", image, &error).hint(
+                "use --images with a directory on a file system that supports direct I/O, \
+                       for example ext4 or XFS",
+            )
         })?;
         let path = device.path().to_owned();
         let identity = identify(&path)?;

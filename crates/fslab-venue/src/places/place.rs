@@ -1,4 +1,4 @@
-//! The interface of places, and their checks of folders and privileges.
+//! The interface of places, and their checks of directories and privileges.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) struct Prepared {
 pub(crate) enum Start {
     /// As a process of this system.
     Here,
-    /// In a guest, with a shared folder.
+    /// In a guest, with a shared directory.
     InGuest(Box<Guest>, Share),
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Preparing<'a> {
 }
 
 impl Preparing<'_> {
-    /// Runs `work`, which accesses devices and folders, within a time limit; `what` names it in
+    /// Runs `work`, which accesses devices and directories, within a time limit; `what` names it in
     /// errors.
     pub(crate) fn bounded<T: Serialize + DeserializeOwned>(
         &self,
@@ -61,7 +61,7 @@ pub(crate) trait Place: Send + Sync {
     fn check(&self) -> Result<(), Failure> {
         Ok(())
     }
-    /// The folder of the files that are the disks of trials; `None` if they have others.
+    /// The directory of the files that are the disks of trials; `None` if they have others.
     fn images(&self) -> Option<&Path> {
         None
     }
@@ -71,21 +71,21 @@ pub(crate) trait Place: Send + Sync {
     }
 }
 
-/// Makes the folder of a lease, accessible to this user alone, with the lease's mark.
+/// Makes the directory of a lease, accessible to this user alone, with the lease's mark.
 pub(crate) fn make_marked_folder(path: &Path, resources: &LeasedResources) -> Result<(), Failure> {
     let mark = resources.mark.as_deref().unwrap_or_default();
     WorkFolder::make(path, mark)
         .map(drop)
-        .map_err(|error| Failure::at(kind_of(&error), "create the folder", path, &error))
+        .map_err(|error| Failure::at(kind_of(&error), "create the directory", path, &error))
 }
 
-/// Makes a folder inside one that was made for a trial.
+/// Makes a directory inside one that was made for a trial.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     use fslab_sys::os::DirBuilderExt;
     std::fs::DirBuilder::new()
         .mode(0o700)
         .create(path)
-        .map_err(|error| Failure::at(kind_of(&error), "create the folder", path, &error))
+        .map_err(|error| Failure::at(kind_of(&error), "create the directory", path, &error))
 }
 
 fn kind_of(error: &std::io::Error) -> FailureKind {
@@ -98,7 +98,7 @@ fn kind_of(error: &std::io::Error) -> FailureKind {
 /// Checks that this user can create files in `folder`, that it has `bytes` free, and that it does
 /// not hang.
 pub(super) fn ensure_folder(folder: &Path, bytes: u64) -> Result<(), Failure> {
-    within_limit(&format!("use the folder {}", folder.display()), |_| {
+    within_limit(&format!("use the directory {}", folder.display()), |_| {
         ensure_writable(folder)?;
         ensure_room(folder, bytes)
     })
@@ -122,27 +122,27 @@ fn ensure_writable(folder: &Path) -> Result<(), Failure> {
             std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
             _ => FailureKind::BadInput,
         };
-        Failure::at(kind, "write to the folder", folder, &error)
-            .hint("name another folder, one that exists and that you may write to")
+        Failure::at(kind, "write to the directory", folder, &error)
+            .hint("name an existing directory that you can write to")
     })
 }
 
 /// Checks that `folder` has `bytes` free.
 fn ensure_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
     let available = fslab_sys::available_bytes(folder).map_err(|error| {
-        let text = format!("cannot ask how much room {} has", folder.display());
+        let text = format!("cannot determine the free space of {}", folder.display());
         Failure::new(FailureKind::Device, text).because(&error)
     })?;
     if available >= bytes {
         return Ok(());
     }
     let text = format!(
-        "the folder {} has room for {}, and {} are needed",
+        "the directory {} has {} free, but {} are needed",
         folder.display(),
         Bytes(available),
         Bytes(bytes)
     );
-    Err(Failure::new(FailureKind::NoSpace, text).hint("make room, or take a smaller --size"))
+    Err(Failure::new(FailureKind::NoSpace, text).hint("free space, or use a smaller --size"))
 }
 
 /// What a venue needs of the limits on this process, which its trials inherit.
@@ -181,7 +181,7 @@ pub(super) fn ensure_limits(needed: &NeededLimits) -> Result<(), Failure> {
     for (limit, wanted, what, remedy) in limits {
         if let Some(most) = fslab_sys::process_limit(limit).filter(|most| *most < wanted) {
             let text =
-                format!("the limit of this process is {most} {what}, and a trial needs {wanted}");
+                format!("the limit of this process is {most} {what}, but a trial needs {wanted}");
             return Err(Failure::new(FailureKind::Host, text).hint(format!("raise it: {remedy}")));
         }
     }
@@ -206,7 +206,7 @@ mod tests {
     /// The probe's name had been predictable.
     #[test]
     fn a_folder_is_probed_with_an_unpredictable_name_and_nothing_stays() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let guessed = format!("fslab-probe-{}", std::process::id());
         fs::create_dir(folder.path().join(&guessed)).expect("in the way");
         ensure_folder(folder.path(), 1).expect("writable");

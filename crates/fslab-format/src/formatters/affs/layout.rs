@@ -34,7 +34,6 @@ const SECTOR_BYTES: u64 = 512;
 /// The layout of one volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Bytes in a block.
     pub(super) block_bytes: u32,
     /// Complete blocks on the volume.
     pub(super) blocks: u32,

@@ -66,7 +66,6 @@ fn bucket_bytes(size: u64) -> u64 {
     (BUCKET_BYTES_LEAST << scale).min(BUCKET_BYTES_MOST)
 }
 
-/// bcachefs.
 pub(crate) struct Bcachefs;
 
 impl Formatter for Bcachefs {

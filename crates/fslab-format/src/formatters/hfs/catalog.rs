@@ -1,4 +1,4 @@
-//! The catalog's only records: the root folder and its thread.
+//! The catalog's only records: the root directory and its thread.
 
 use crate::formatters::mac::Leaf;
 use crate::record::Record;

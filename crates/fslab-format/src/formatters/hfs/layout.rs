@@ -14,7 +14,6 @@ use crate::formatters::mac::{Tree, TreeKind, clump_bytes};
 const SECTOR_BYTES: u64 = 512;
 const SECTOR_BITS: u64 = 8 * SECTOR_BYTES;
 const BITMAP_SECTOR: u64 = 3;
-/// The offset of the bitmap.
 pub(super) const BITMAP_OFFSET: u64 = BITMAP_SECTOR * SECTOR_BYTES;
 /// The MDB's copy and a reserved sector.
 const TAIL_SECTORS: u64 = 2;
@@ -123,7 +122,7 @@ impl Layout {
         }
     }
 
-    /// The tree of files and folders: the root folder.
+    /// The tree of files and directories: the root directory.
     pub(super) fn catalog_tree(&self, label: &[u8], created: u32) -> Tree {
         Tree {
             max_key_bytes: 37,

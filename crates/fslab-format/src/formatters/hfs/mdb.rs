@@ -7,7 +7,7 @@ use crate::record::Record;
 const MDB_BYTES: usize = 512;
 /// Cleanly unmounted.
 const ATTRIBUTES: u16 = 0x0100;
-/// The first id of the user's files and folders.
+/// The first id of the user's files and directories.
 const FIRST_USER_ID: u32 = 16;
 /// The volume's identifier: the last two words of the Finder's eight.
 const IDENTIFIER_OFFSET: usize = 116;

@@ -73,7 +73,7 @@ fn check(image: &MacImage, size: u64) -> Vec<u8> {
     name
 }
 
-/// Checks the root folder and its thread, and returns the name.
+/// Checks the root directory and its thread, and returns the name.
 fn root(records: &[Vec<u8>]) -> Vec<u8> {
     let [folder, thread] = records else {
         panic!("{} records in the catalog", records.len());
@@ -82,7 +82,7 @@ fn root(records: &[Vec<u8>]) -> Vec<u8> {
     assert_eq!(
         folder[..6],
         [6 + folder[6], 0, 0, 0, 0, 1],
-        "the folder's key"
+        "the directory's key"
     );
     let name = &folder[7..7 + length];
     let data = &folder[(7 + length).next_multiple_of(2)..];
@@ -190,7 +190,7 @@ fn other_programs_know_the_volume() {
     programs.finish();
 }
 
-/// hmount writes a file in the home folder, so it needs a separate one.
+/// hmount writes a file in the home directory, so it needs a separate one.
 #[test]
 fn hmount_knows_the_volume() {
     let image = MacImage::new(&Hfs, 300 << 20, Some("My Volume"), None);

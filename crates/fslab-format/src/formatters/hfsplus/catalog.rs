@@ -1,4 +1,4 @@
-//! The catalog's only records: the root folder and its thread.
+//! The catalog's only records: the root directory and its thread.
 
 use super::formatter::Variant;
 use crate::formatters::mac::Leaf;
@@ -9,7 +9,7 @@ const ROOT_ID: u32 = 2;
 const FOLDER: u16 = 1;
 const FOLDER_THREAD: u16 = 3;
 const FOLDER_BYTES: usize = 88;
-/// HFSX counts the folders in a folder.
+/// HFSX counts the directories in a directory.
 const HAS_FOLDER_COUNT: u16 = 0x10;
 /// Writable by its owner, root, and readable by all.
 const MODE: u16 = 0o040_755;

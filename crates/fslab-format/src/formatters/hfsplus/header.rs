@@ -10,7 +10,7 @@ const HEADER_BYTES: usize = 512;
 const ATTRIBUTES: u32 = 0x8000_0100;
 /// The program that wrote the volume last, as in `newfs_hfs`: `10.0`.
 const LAST_MOUNTED: u32 = u32::from_be_bytes(*b"10.0");
-/// The first id of the user's files and folders.
+/// The first id of the user's files and directories.
 const FIRST_USER_ID: u32 = 16;
 /// `MacRoman` is the only encoding in use.
 const ENCODINGS: u64 = 1;

@@ -182,7 +182,7 @@ impl Layout {
         }
     }
 
-    /// The tree of files and folders: the root folder.
+    /// The tree of files and directories: the root directory.
     pub(super) fn catalog_tree(&self, variant: Variant, label: &[u16], created: u32) -> Tree {
         Tree {
             max_key_bytes: 516,

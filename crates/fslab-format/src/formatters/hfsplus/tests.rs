@@ -39,7 +39,7 @@ fn check(image: &MacImage, formatter: &dyn Formatter, size: u64) -> String {
         image.be(1024 + 16, 8) & 0xffff_ffff,
         u64::from(CREATED_MAC_S)
     );
-    assert_eq!(image.be(1024 + 32, 8), 0, "files and folders");
+    assert_eq!(image.be(1024 + 32, 8), 0, "files and directories");
     assert_eq!(image.be(1024 + 64, 4), 16, "the next id");
     assert_eq!(image.be(1024 + 104, 8), IDENTIFIER);
     assert_eq!(&header[432..], [0; 80], "no startup file");
@@ -84,7 +84,7 @@ fn check(image: &MacImage, formatter: &dyn Formatter, size: u64) -> String {
     root(&image.tree(at, catalog.2, node), extended)
 }
 
-/// Checks the root folder and its thread, and returns the name.
+/// Checks the root directory and its thread, and returns the name.
 fn root(records: &[Vec<u8>], extended: bool) -> String {
     let [folder, thread] = records else {
         panic!("{} records in the catalog", records.len());
@@ -92,7 +92,7 @@ fn root(records: &[Vec<u8>], extended: bool) -> String {
     let length = usize::from(u16::from_be_bytes([folder[6], folder[7]]));
     let key = (6 + 2 * length) as u16;
     assert_eq!(folder[..2], key.to_be_bytes());
-    assert_eq!(folder[2..6], [0, 0, 0, 1], "the folder's parent");
+    assert_eq!(folder[2..6], [0, 0, 0, 1], "the directory's parent");
     let name = &folder[8..8 + 2 * length];
     let data = &folder[8 + 2 * length..];
     assert_eq!(data.len(), 88);

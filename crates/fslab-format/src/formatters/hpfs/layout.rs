@@ -134,12 +134,10 @@ impl Layout {
         self.bitmap_list() + self.bitmap_list_sectors()
     }
 
-    /// The list of all bitmaps.
     pub(super) fn bitmap_list(&self) -> u32 {
         FIXED_SECTORS
     }
 
-    /// Sectors of the list of all bitmaps.
     pub(super) fn bitmap_list_sectors(&self) -> u32 {
         self.bands().div_ceil(BITMAPS_A_BLOCK) * BLOCK_SECTORS
     }

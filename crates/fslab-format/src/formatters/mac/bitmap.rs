@@ -36,9 +36,6 @@ impl Bitmap {
     }
 
     /// Writes the bitmap to the area of `length` bytes at `offset`, zeros included.
-    ///
-    /// # Errors
-    /// [`FormatError::Io`].
     pub(in crate::formatters) fn write(
         &self,
         volume: &Volume,

@@ -48,7 +48,7 @@ const CLUMPS_MIB: [[u64; 3]; 15] = [
 pub(in crate::formatters) enum TreeKind {
     /// Extended attributes.
     Attributes,
-    /// Files and folders.
+    /// Files and directories.
     Catalog,
     /// Extents that the catalog's records cannot hold.
     Extents,
@@ -130,9 +130,6 @@ pub(in crate::formatters) struct Tree {
 
 impl Tree {
     /// Writes the complete file at `offset`.
-    ///
-    /// # Errors
-    /// [`FormatError::Io`].
     pub(in crate::formatters) fn write(
         &self,
         volume: &Volume,

@@ -31,7 +31,6 @@ const MODE: u16 = 0o040_755;
 /// No part of the object is in a direct item.
 const NO_DIRECT_BYTES: u32 = u32::MAX;
 
-/// The leaf.
 pub(super) fn leaf(created_unix_s: u64) -> Record {
     let mut record = Record::new(BLOCK_BYTES as usize);
     let stat_at = BLOCK_BYTES as usize - STAT_BYTES;

@@ -53,7 +53,6 @@ const OWN_TIMER: &str = "nolapic_timer ";
 /// The emulator of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emulator {
-    /// Its program.
     pub program: PathBuf,
     /// Its version, such as `7.2.19`.
     pub version: String,
@@ -66,35 +65,27 @@ pub enum EmulatorError {
     #[error("there is no {PROGRAM} on this machine")]
     Missing,
     /// It cannot be asked for its version.
-    #[error("cannot ask {program} for its version: {reason}", program = .program.display())]
+    #[error("cannot get the version of {program}: {reason}", program = .program.display())]
     Unknown {
-        /// The program.
         program: PathBuf,
         /// A fragment.
         reason: String,
     },
     /// It lacks options.
     #[error("QEMU {version} is too old: {MAJOR_MIN}.0 or newer is needed")]
-    TooOld {
-        /// Its version.
-        version: String,
-    },
+    TooOld { version: String },
 }
 
 impl EmulatorError {
     /// A hint for the user.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
-        "apt-get install qemu-system-x86; without it, leave out --machine: then only the disk takes \
-         time"
+        "install it with apt-get install qemu-system-x86, or leave out --machine, so that only the \
+         disk takes time"
     }
 }
 
 impl Emulator {
-    /// Finds the emulator in the folders of `search`, and asks for its version.
-    ///
-    /// # Errors
-    /// [`EmulatorError`].
+    /// Finds the emulator in the directories of `search`, and asks for its version.
     pub fn find(search: &SearchPath) -> Result<Self, EmulatorError> {
         let program = search.find(PROGRAM).ok_or(EmulatorError::Missing)?;
         let unknown = |reason: String| EmulatorError::Unknown {
@@ -107,7 +98,7 @@ impl Emulator {
             .output()
             .map_err(|error| unknown(error.to_string()))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let version = version_in(&text).ok_or_else(|| unknown(format!("it says '{text}'")))?;
+        let version = version_in(&text).ok_or_else(|| unknown(format!("it printed '{text}'")))?;
         let major = version
             .split('.')
             .next()
@@ -154,7 +145,6 @@ pub(in crate::guest) struct Boot<'a> {
     pub(in crate::guest) seed: u64,
 }
 
-/// The memory of a device.
 pub(super) struct DeviceMemory {
     pub(super) slot: u32,
     pub(super) bytes: u64,
@@ -315,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_machine_without_an_emulator_is_named_with_the_command_that_installs_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let search = SearchPath::new([folder.path().to_owned()]);
         let missing = Emulator::find(&search).expect_err("there is none");
         assert_eq!(missing, EmulatorError::Missing);

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn events_are_read_as_far_as_the_guest_has_counted_them() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = |name: &str| folder.path().join(name);
         let mut table = Table::default();
         table.add_device(TableFile {

@@ -124,7 +124,6 @@ impl Table {
         out.set_len(self.exchange_bytes())
     }
 
-    /// The files of the table.
     pub(super) fn files(&self) -> &[TableFile] {
         &self.files
     }
@@ -192,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_table_has_the_layout_that_the_driver_reads() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("exchange");
         let table = table();
         table.write(&path).expect("written");
@@ -211,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_the_guest_says_about_a_length_is_limited_by_the_room() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("exchange");
         let table = table();
         table.write(&path).expect("written");

@@ -46,7 +46,7 @@ pub(super) fn set_time(devices: &mut [u8], machine: &CountedMachine, at_ns: i64)
 }
 
 fn unknown(what: &str) -> io::Error {
-    let text = format!("the state of this emulator is not understood: {what}");
+    let text = format!("cannot interpret the state of this emulator: {what}");
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 

@@ -1,4 +1,4 @@
-//! The snapshots of a lab, in its folder: `KEY.snapshot` for each machine, and a lock.
+//! The snapshots of a lab, in its directory: `KEY.snapshot` for each machine, and a lock.
 
 use std::fs::{self, TryLockError};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -28,7 +28,7 @@ const FIRMWARE: [&str; 2] = [
     "/usr/share/qemu/bios-256k.bin",
 ];
 
-/// The snapshots in a folder, which need not exist.
+/// The snapshots in a directory, which need not exist.
 pub(in crate::guest) struct Snapshots<'a> {
     pub(in crate::guest) folder: &'a Path,
     /// Gets the path of a damaged one, which is removed.
@@ -38,7 +38,7 @@ pub(in crate::guest) struct Snapshots<'a> {
 impl Snapshots<'_> {
     /// The snapshot of a machine with the devices of `table`, booted from `initramfs`. It is taken
     /// if it is not there or is damaged; what takes one at the same time is waited for. Where the
-    /// folder cannot be used, it is taken for this guest alone.
+    /// directory cannot be used, it is taken for this guest alone.
     pub(in crate::guest) fn provide(
         &self,
         pc: &Pc<'_>,
@@ -98,7 +98,7 @@ impl Snapshots<'_> {
 }
 
 /// Identifies the machine: the emulator with its build, options and firmware, and what it boots.
-/// The kernel is that of the lab in whose folder the snapshot is.
+/// The kernel is that of the lab in whose directory the snapshot is.
 fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> KernelKey {
     let mut fingerprint = Fingerprint::default();
     fingerprint.add(MAGIC);
@@ -119,8 +119,8 @@ fn key(pc: &Pc<'_>, devices: &[(u32, u64)], initramfs: &[u8]) -> KernelKey {
     fingerprint.finish()
 }
 
-/// Locks the folder; `None` if it cannot be written, if the lock is not given in the time in which
-/// a snapshot is taken, or if the run is to end.
+/// Locks the directory; `None` if it cannot be written, if the lock is not given in the time in
+/// which a snapshot is taken, or if the run is to end.
 fn lock(folder: &TrustedFolder, go_on: &dyn Fn() -> bool) -> Option<fs::File> {
     let made = folder.make_file(LOCK);
     let file = made.or_else(|_| folder.open_file(LOCK)).ok()?;
@@ -138,10 +138,7 @@ fn lock(folder: &TrustedFolder, go_on: &dyn Fn() -> bool) -> Option<fs::File> {
     }
 }
 
-/// The snapshots in `folder`, by name, each read to its end; none if the folder does not exist.
-///
-/// # Errors
-/// Those of reading the folder.
+/// The snapshots in `folder`, by name, each read to its end; none if the directory does not exist.
 pub fn check_snapshots(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<()>)>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

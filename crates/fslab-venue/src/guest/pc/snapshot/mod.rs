@@ -5,7 +5,7 @@
 //!     state     the state, and the command of a guest that starts from it
 //!     taking    boots the machine, without files and without a disk, until fslab's module stops
 //!               it (kernel/simdisk/pc/boot_kern.c); the emulator then writes its devices
-//!     kept      in the lab's folder, one file for each machine; made by the first guest
+//!     kept      in the lab's directory, one file for each machine; made by the first guest
 //! ```
 //!
 //! Invariant: what of a snapshot a guest can see follows from the lab, the emulator and the machine

@@ -142,5 +142,5 @@ fn not_taken(error: &io::Error, console: &str) -> Failure {
     };
     let said = said.iter().map(|line| format!("its console says: {line}"));
     failure.causes.extend(said);
-    failure.hint("the same command with --resume tries it again; --kernel names another lab")
+    failure.hint("run the same command with --resume to try again, or use another lab with --lab")
 }

@@ -1,0 +1,7 @@
+//! `fslab disk`.
+
+mod command;
+pub(crate) mod plot;
+pub(crate) mod test;
+
+pub(crate) use command::*;

@@ -1,0 +1,504 @@
+//! Executes a study from plan to report, for `compare`, `run` and `trace replay`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use fslab_lab::TakenBundle;
+use fslab_model::{Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
+use fslab_run::{
+    Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, Resumption,
+    RunLock, RunOutcome, StudySource, SurvivalJudge, TrialWorkers, VenueChoice, resolve_failure,
+};
+use fslab_store::{RunSelector, Store};
+use fslab_venue::{Control, LogKeeping, Venue, VenueSettings};
+
+use crate::commands::clean;
+use crate::commands::measure::bundled;
+use crate::commands::measure::guest_lab;
+use crate::commands::measure::layers;
+use crate::commands::measure::plan_args::{OutputArgs, PlanArgs};
+use crate::commands::measure::plan_text;
+use crate::commands::measure::precision_text;
+use crate::commands::measure::venue_args::VenueArgs;
+use crate::commands::report;
+use crate::commands::report::show;
+use crate::commands::store::args::StoreArgs;
+use crate::defaults::{self, canonical_path};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::signals;
+use crate::terminal::output_file::put_file;
+use crate::terminal::progress::Progress;
+use crate::terminal::screen;
+
+/// The default seed of a run in virtual time, fixed so that all users get the same figures.
+const SIM_SEED: u64 = 1;
+
+/// The options of a command that executes a study.
+#[derive(Debug, Args)]
+pub(crate) struct ExecutionArgs {
+    #[command(flatten)]
+    venue: VenueArgs,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Run the trials on --jobs workers, connected through this socket
+    #[arg(long, value_name = "SOCKET", hide = true, requires = "jobs")]
+    workers: Option<PathBuf>,
+    /// Number of processes that run each trial together, behind one worker
+    #[arg(
+        long,
+        value_name = "N",
+        hide = true,
+        requires = "workers",
+        default_value_t = 1
+    )]
+    ranks: u32,
+    /// Log each trial's disk to this directory (venue sim only): every write with its data, every
+    /// flush and every discard, with virtual times. The figures do not change
+    #[arg(
+        long,
+        value_name = "DIR",
+        help_heading = "Output",
+        conflicts_with = "workers"
+    )]
+    record_disk: Option<PathBuf>,
+    /// Also test what survives a power loss (venue sim only): run each subject's scripts, or those
+    /// of the study `survival`, on the same disk; then mount, read and check up to STATES (300)
+    /// crash states, and compare them with what was synced. The figures do not change
+    #[arg(
+        long,
+        value_name = "STATES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "300",
+        help_heading = "Output",
+        conflicts_with = "workers"
+    )]
+    survival: Option<usize>,
+}
+
+impl ExecutionArgs {
+    /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
+    /// Without `subjects`, those of the study are measured.
+    pub(crate) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
+        let (request, source) = self.request(study, subjects, &self.venue, &[])?;
+        self.exec_request(&request, &source, &self.venue, None)
+    }
+
+    /// The same for the study of a bundle, with its lab, its disk and its layers.
+    pub(crate) fn exec_bundle(&self, bundle: &TakenBundle, subjects: &[String]) -> CommandResult {
+        let study = bundle.study();
+        let venue = self.venue.of_bundle(bundle)?;
+        let settings = bundled::settings(bundle);
+        let (request, source) =
+            self.request(&study.to_string_lossy(), subjects, &venue, &settings)?;
+        self.exec_request(&request, &source, &venue, Some(bundle))
+    }
+
+    fn exec_request(
+        &self,
+        request: &Request,
+        source: &StudySource,
+        venue_args: &VenueArgs,
+        bundle: Option<&TakenBundle>,
+    ) -> CommandResult {
+        let Resolved {
+            mut plan,
+            notices,
+            is_whole_catalogue,
+        } = fslab_run::resolve(request)
+            .map_err(|error| resolve_failure(error, request, source, &self.plan.settings))?;
+        notices.iter().for_each(|notice| screen::notice(notice));
+        self.add_layers(&mut plan, bundle)?;
+        let jobs = self.plan.jobs(&plan.venue, self.workers.is_some())?;
+        let differences = fslab_run::differences(&request.study, &plan);
+        let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
+            .map(|expected| plan_text::time(&plan, expected, jobs.get()));
+        if !is_whole_catalogue {
+            venue_args.ensure_requirements(&plan)?;
+        }
+        fslab_run::ensure_recordable(&plan)?;
+        ensure_ranks_have_a_directory(&plan)?;
+        if self.plan.dry_run {
+            self.ensure_runnable(&plan, jobs)?;
+            if self.output.json {
+                screen::print_json(&plan)?;
+            } else {
+                let text = plan_text::plan_text(&plan, &differences, time.as_deref());
+                screen::print(&text)?;
+            }
+            return Ok(Exit::Done);
+        }
+        if let Some(time) = &time {
+            screen::notice(&format!("time: {time}"));
+        }
+        for difference in &differences {
+            screen::notice(&format!("differs from the original: {difference}"));
+        }
+        report::prepare_folder(&self.output.out)?;
+        let mut store = self.store.open()?;
+        clean_up();
+        let settings = venue_settings(&plan, self.jobs_here(jobs), self.record_disk.clone())?;
+        let venue = Venue::open(&plan.venue, plan.size_bytes, settings.clone())?;
+        let (header, _lock) = self.header(plan, &venue, &mut store)?;
+        let workers = self.connect_workers(&header, jobs)?;
+        let executor: &dyn Executor = match &workers {
+            Some(workers) => workers,
+            None => &venue,
+        };
+        let judge = SurvivalJudge::of(&header.plan, executor, settings)?;
+        let executor = judge.as_ref().map_or(executor, |judge| judge);
+        let outcome = self.conduct(&header, &mut store, executor, jobs)?;
+        store.ensure_in_place()?;
+        let record = store.run(&RunSelector::from(header.run.clone()))?;
+        self.report(&record, outcome)
+    }
+
+    /// Workers have separate venues: here no trial needs room.
+    fn jobs_here(&self, jobs: NonZeroUsize) -> NonZeroUsize {
+        match self.workers {
+            Some(_) => NonZeroUsize::MIN,
+            None => jobs,
+        }
+    }
+
+    /// The checks of a run that is not a dry one: its report, its store, and its venue with the
+    /// device. Nothing is made or changed.
+    fn ensure_runnable(&self, plan: &Plan, jobs: NonZeroUsize) -> Result<(), CommandError> {
+        report::ensure_folder(&self.output.out)?;
+        self.store.ensure_usable()?;
+        if self.record_disk.is_some() {
+            fslab_venue::ensure_disk_can_be_recorded(&plan.venue)?;
+        }
+        let settings = venue_settings(plan, self.jobs_here(jobs), None)?;
+        Venue::open(&plan.venue, plan.size_bytes, settings)?;
+        Ok(())
+    }
+
+    /// The request for `study` in `venue`, with `settings` before those of `--set`.
+    fn request(
+        &self,
+        study: &str,
+        subjects: &[String],
+        venue: &VenueArgs,
+        settings: &[String],
+    ) -> Result<(Request, StudySource), CommandError> {
+        let (study, source) = fslab_run::load_study(study)?;
+        let settings = [settings, &self.plan.settings].concat();
+        let study = fslab_run::override_study(&study, &settings)?;
+        let kernels = NamedKernels::of(&study, subjects);
+        let venue = venue.choice(&kernels)?;
+        let default_seed = || match venue {
+            VenueChoice::Sim(..) => SIM_SEED,
+            _ => fslab_run::fresh_seed(),
+        };
+        let request = Request {
+            seed: self.plan.seed.unwrap_or_else(default_seed),
+            study,
+            subjects: subjects.to_vec(),
+            venue,
+            size: self.plan.size,
+            aged: self.plan.aged.clone(),
+            scale: self.plan.scale,
+            repetition: self.plan.repetition.repetition(),
+            trial_limit_s: self.plan.trial_limit,
+            survival: self.survival,
+            ranks: self.ranks,
+        };
+        Ok((request, source))
+    }
+
+    /// Adds layers with the programs and files that a guest lacks. Without --allow-commands,
+    /// nothing that the study names is searched for, so that the plan can only be shown.
+    fn add_layers(
+        &self,
+        plan: &mut Plan,
+        bundle: Option<&TakenBundle>,
+    ) -> Result<(), CommandError> {
+        match (self.ensure_commands_allowed(plan), bundle) {
+            (Ok(()), Some(bundle)) => bundled::set_layers(plan, bundle),
+            (Ok(()), None) => layers::add(plan),
+            (Err(_), _) if self.plan.dry_run => {
+                if layers::takes_layers(plan) {
+                    screen::notice(
+                        "without --allow-commands, the plan is shown without guest layers, so its \
+                         hash differs from the hash with them",
+                    );
+                }
+                Ok(())
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Refuses to run commands of a study from a file without --allow-commands.
+    fn ensure_commands_allowed(&self, plan: &Plan) -> Result<(), CommandError> {
+        match self.plan.allow_commands {
+            true => Ok(()),
+            false => Ok(fslab_workload::ensure_programs_allowed(&plan.phases)?),
+        }
+    }
+
+    /// The header and the lock of the resumed run, or of a new one, which is added to the store.
+    fn header(
+        &self,
+        plan: Plan,
+        venue: &Venue,
+        store: &mut Store,
+    ) -> Result<(RunHeader, RunLock), CommandError> {
+        let plan_hash = plan.hash();
+        if self.plan.resume {
+            match store.latest_with_hash(&plan_hash)? {
+                Some(run) => return self.resumed(&run, &plan, venue, store),
+                None => {
+                    screen::notice("there is no run of this plan to resume; starting a new one");
+                }
+            }
+        }
+        let started_unix_s = fslab_sys::unix_seconds();
+        let header = RunHeader {
+            run: fslab_run::fresh_run_id(started_unix_s),
+            plan,
+            plan_hash,
+            fslab: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: fslab_run::machine_facts(),
+            command: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            started_unix_s,
+        };
+        let lock = RunLock::take(&defaults::state()?, &header.run)?;
+        store.begin_run(&header)?;
+        Ok((header, lock))
+    }
+
+    /// The header and the lock of the run to resume. The store is changed after all checks.
+    fn resumed(
+        &self,
+        run: &RunId,
+        asked: &Plan,
+        venue: &Venue,
+        store: &mut Store,
+    ) -> Result<(RunHeader, RunLock), CommandError> {
+        let lock = RunLock::take(&defaults::state()?, run)?;
+        let machine = fslab_run::machine_facts();
+        let now = Resumption {
+            fslab: env!("CARGO_PKG_VERSION"),
+            machine: &machine,
+            seed: self.plan.seed,
+        };
+        let begun = store.header(run)?;
+        now.ensure_alike(&begun)?;
+        fslab_run::ensure_same_mounts(&begun, asked)?;
+        // The stored plan is run, and the store may come from another user.
+        ensure_same_plan(&begun, asked)?;
+        ensure_same_survival(&begun, asked)?;
+        self.ensure_commands_allowed(&begun.plan)?;
+        let device = venue.device_identity();
+        if !device.is_empty() {
+            let so_far = store.metrics(&RunSelector::from(run.clone()))?;
+            fslab_run::ensure_same_device(&so_far, &device)?;
+        }
+        // Without --repeats, the run continues as it was begun, adaptively if it was.
+        let adaptive = match self.plan.repetition.repeats {
+            None => asked.adaptive.as_ref().or(begun.plan.adaptive.as_ref()),
+            Some(_) => asked.adaptive.as_ref(),
+        };
+        store.ask_repeats(run, asked.repeats, adaptive)?;
+        let mut header = store.header(run)?;
+        // A time limit is not a dimension of a result: the new one applies to the missing trials.
+        if let Some(limit_s) = self.plan.trial_limit {
+            header.plan.trial_limit_s = limit_s;
+        }
+        Ok((header, lock))
+    }
+
+    fn conduct(
+        &self,
+        header: &RunHeader,
+        store: &mut Store,
+        executor: &dyn Executor,
+        jobs: NonZeroUsize,
+    ) -> Result<RunOutcome, CommandError> {
+        let control = Control::new();
+        signals::stop_on_signals(&control)
+            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+        let mut progress = Progress::new();
+        let outcome = Conductor {
+            header,
+            store,
+            executor,
+            control: &control,
+            jobs,
+            allow_commands: self.plan.allow_commands,
+        }
+        .run(&mut progress);
+        progress.finish();
+        outcome.map_err(|error| match error {
+            ConductorError::Store(error) => error.into(),
+            ConductorError::Lost(failure) => CommandError {
+                failure,
+                exit: Exit::CannotHere,
+            },
+        })
+    }
+
+    /// The workers of `--workers`.
+    fn connect_workers(
+        &self,
+        header: &RunHeader,
+        jobs: NonZeroUsize,
+    ) -> Result<Option<TrialWorkers>, CommandError> {
+        let Some(socket) = &self.workers else {
+            return Ok(None);
+        };
+        let assignment = Assignment {
+            fslab: env!("CARGO_PKG_VERSION").to_owned(),
+            run: header.run.clone(),
+            plan: header.plan.clone(),
+            allow_commands: self.plan.allow_commands,
+        };
+        Ok(Some(TrialWorkers::connect(socket, jobs.get(), assignment)?))
+    }
+
+    fn report(&self, record: &RunRecord, outcome: RunOutcome) -> CommandResult {
+        let shown = if self.output.json {
+            screen::print(&fslab_report::json(record)?)
+        } else {
+            show::print_summary(record)
+        };
+        if let Some(file) = &self.output.results {
+            put_file(fslab_report::json(record)?.as_bytes(), file)?;
+        }
+        // The figures are printed first, in case the report cannot be written.
+        let path = report::write(std::slice::from_ref(record), &self.output.out)
+            .map_err(|error| report_failed(record, error))?;
+        shown?;
+        let line = format!("report: {}", path.display());
+        if self.output.json {
+            screen::say(&line);
+        } else {
+            screen::print(&format!("\n{line}\n"))?;
+        }
+        if outcome.missing > 0 {
+            screen::warn(&format!(
+                "ended with {} missing; run the same command with --resume to run them",
+                screen::counted(outcome.missing, "trial")
+            ));
+        }
+        self.note_precision(record, outcome);
+        let complete = outcome.missing == 0 && record.trials_done() == record.trials_planned();
+        Ok(if complete {
+            Exit::Done
+        } else {
+            Exit::TrialsFailed
+        })
+    }
+
+    /// Names in one line the subjects whose intervals are wider than the target.
+    fn note_precision(&self, record: &RunRecord, outcome: RunOutcome) {
+        let plan = &record.header.plan;
+        let is_exact = plan.venue.kind().is_virtual() && !plan.perturb;
+        if outcome.missing > 0 || is_exact {
+            return;
+        }
+        if let Some(line) = precision_text::at_the_end(record) {
+            screen::notice(&line);
+        }
+    }
+}
+
+/// Refuses several ranks where they have no common directory.
+fn ensure_ranks_have_a_directory(plan: &Plan) -> Result<(), Failure> {
+    if plan.ranks == 1 || plan.venue.kind() == VenueKind::Dir {
+        return Ok(());
+    }
+    let text = "several ranks can only load a directory that all of them can access";
+    Err(Failure::new(FailureKind::BadInput, text).hint("name it with --dir"))
+}
+
+/// Refuses a stored plan that differs from the requested one although the store has it under the
+/// same hash.
+fn ensure_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
+    if begun.plan.hash() == asked.hash() {
+        return Ok(());
+    }
+    let text = format!(
+        "the plan of the run {} in the store does not match its hash",
+        begun.run
+    );
+    Err(Failure::new(FailureKind::BadInput, text)
+        .hint("the store was modified; leave out --resume to start a new run"))
+}
+
+/// Refuses to judge the states of a run's trials if it was begun without that: those of the trials
+/// that are done would be missing.
+fn ensure_same_survival(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
+    if asked.survival.is_none() || asked.survival == begun.plan.survival {
+        return Ok(());
+    }
+    let text = format!(
+        "the run {} was begun without --survival, or with a different one",
+        begun.run
+    );
+    Err(Failure::new(FailureKind::BadInput, text).hint("leave out --resume to start a new run"))
+}
+
+/// The error for a report that could not be written; the run itself is stored.
+fn report_failed(record: &RunRecord, error: CommandError) -> CommandError {
+    let run = &record.header.run;
+    let mut failure = error.failure;
+    let cause = std::mem::replace(
+        &mut failure.message,
+        format!("the run {run} is stored, but its report cannot be written"),
+    );
+    failure.causes.insert(0, cause);
+    failure.hint = Some(format!(
+        "free space, or use another directory: fslab report {run} --out DIR"
+    ));
+    CommandError {
+        failure,
+        exit: Exit::CannotHere,
+    }
+}
+
+/// Removes what killed runs left; a failure does not stop this run.
+fn clean_up() {
+    match clean::reclaim() {
+        Ok(reclaimed) => {
+            for path in &reclaimed.undone {
+                screen::notice(&format!(
+                    "removed what a killed run left: {}",
+                    path.display()
+                ));
+            }
+            for failure in &reclaimed.failures {
+                screen::warn(&format!("{failure}; see `fslab clean`"));
+            }
+        }
+        Err(error) => screen::warn(&error.failure.to_string()),
+    }
+}
+
+/// The settings of a plan's venue on this machine.
+pub(crate) fn venue_settings(
+    plan: &Plan,
+    jobs: NonZeroUsize,
+    record_disk: Option<PathBuf>,
+) -> Result<VenueSettings, CommandError> {
+    let of_one = fslab_run::footprint(&plan.phases)?;
+    Ok(VenueSettings {
+        // Starts the running binary even if its file was replaced.
+        program: fslab_sys::own_program(),
+        leases: defaults::leases()?,
+        mount_folder: canonical_path(&std::env::temp_dir())?,
+        footprint: Bytes(of_one.0.saturating_mul(plan.ranks.into())),
+        guests: guest_lab::settings_of(plan, jobs)?,
+        record_disk: record_disk.map(LogKeeping::Folder),
+        ranks: None,
+    })
+}

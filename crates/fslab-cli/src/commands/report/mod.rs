@@ -1,0 +1,11 @@
+//! `fslab report` and `fslab show`: what is written about runs.
+
+pub(crate) mod answer;
+mod command;
+pub(crate) mod figure_files;
+#[cfg(not(feature = "render"))]
+pub(crate) mod no_renderer;
+pub(crate) mod part_files;
+pub(crate) mod show;
+
+pub(crate) use command::*;

@@ -1,0 +1,109 @@
+//! `fslab study`: lists and shows studies, and checks their claims for a run.
+
+use clap::{Args, Subcommand};
+use fslab_report::{Column, Table, TableCell};
+use fslab_run::{load_original, load_study, studies};
+
+use crate::commands::study::check::CheckArgs;
+use crate::commands::study::text::study_text;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::terminal::screen;
+
+/// Arguments of `fslab study`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    command: StudyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum StudyCommand {
+    /// List the studies
+    List,
+    /// Show a study: phases, sweeps, scale, and the claims of its original
+    Show {
+        /// Study: a name, an alias or a unique prefix from `fslab study list`, or a file
+        study: String,
+        /// Print the study as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check which claims of the original hold in a run
+    Check(CheckArgs),
+}
+
+impl StudyArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        match &self.command {
+            StudyCommand::List => list(),
+            StudyCommand::Show { study, json } => show(study, *json),
+            StudyCommand::Check(args) => args.exec(),
+        }
+    }
+}
+
+/// The file systems of `subjects`, each once and without options.
+fn file_systems(subjects: &[String]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for subject in subjects {
+        let name = subject.split(':').next().unwrap_or(subject);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn list() -> CommandResult {
+    let rows = studies().map(|name| {
+        let (study, _) = load_study(name)?;
+        let (claims, values) = match load_original(name)? {
+            Some(original) => (
+                TableCell::new(original.claims.claims.len().to_string()),
+                TableCell::new(original.published.values().to_string()),
+            ),
+            None => (TableCell::nothing(), TableCell::nothing()),
+        };
+        let question = study.question.map_or(study.title, |question| question.text);
+        Ok(vec![
+            TableCell::new(name),
+            TableCell::new(study.aliases.join(", ")),
+            TableCell::new(question),
+            TableCell::new(study.phases.len().to_string()),
+            claims,
+            values,
+            TableCell::new(file_systems(&study.subjects).join(", ")),
+        ])
+    });
+    let table = Table {
+        caption: "Studies".into(),
+        columns: vec![
+            Column::left("Study"),
+            Column::left("Aliases"),
+            Column::left("Question"),
+            Column::right("Phases"),
+            Column::right("Claims"),
+            Column::right("Published values"),
+            Column::left("File systems"),
+        ],
+        rows: rows.collect::<Result<_, CommandError>>()?,
+        notes: vec![
+            "A unique prefix is enough, for example `fslab run usb`. `fslab study show NAME` shows \
+             one study."
+                .into(),
+        ],
+    };
+    screen::print_styled(&screen::render(&table))?;
+    Ok(Exit::Done)
+}
+
+fn show(name: &str, json: bool) -> CommandResult {
+    let (study, _) = load_study(name)?;
+    if json {
+        screen::print_json(&study)?;
+    } else {
+        let original = load_original(name)?;
+        screen::print(&study_text(&study, original.as_ref()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,6 @@
+//! `fslab trace`.
+
+mod command;
+pub(crate) mod text;
+
+pub(crate) use command::*;
