@@ -121,7 +121,7 @@ fn limited(words: &[&str], folder: &Path) -> io::Result<Output> {
         .args(["-c", &script])
         .arg(std::env::current_exe()?)
         .args(words)
-        .arg("--images")
+        .arg("--folder")
         .arg(folder)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
