@@ -26,6 +26,7 @@ const SCRIPTS_MAX: usize = 4096;
 pub struct ScriptSet {
     /// The directory of the script, below the root; of enumerated ones, the directory of their
     /// directories.
+    #[serde(rename = "directory", alias = "folder")]
     pub folder: String,
     #[serde(default)]
     pub steps: Vec<ScriptStep>,
@@ -207,5 +208,14 @@ mod tests {
             .collect();
         let expected: Vec<String> = done.map(|(_, it)| it.folder.clone()).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_directory_has_its_old_name_in_plans_of_before() {
+        for key in ["directory", "folder"] {
+            let parameters = serde_json::json!({ key: "f", "length": 1 });
+            let set: ScriptSet = serde_json::from_value(parameters).expect("reads");
+            assert_eq!(set.folder, "f");
+        }
     }
 }

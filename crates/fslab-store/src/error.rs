@@ -200,8 +200,7 @@ impl StoreError {
                  store"
             }
             K::Damaged => {
-                "see the damage with fslab store check; restore a copy, or name another with \
-                 --store"
+                "restore a copy, or name another with --store; see the damage with fslab store check"
             }
             K::DamagedRun { .. } | K::DamagedTrial { .. } => {
                 "see the damage with fslab store check; restore a copy, or delete the run with \

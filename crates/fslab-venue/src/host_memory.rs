@@ -73,7 +73,7 @@ mod tests {
         };
         let shared = Path::new("/dev/shm");
         if fslab_sys::is_in_memory(shared).is_ok_and(|it| it) {
-            assert!(hint(Some(shared)).contains("in /dev/shm: name a directory on a disk"));
+            assert!(hint(Some(shared)).contains("in /dev/shm: use a directory on a disk"));
         }
         assert!(!hint(Some(Path::new("/proc"))).contains("--images"));
         assert!(!hint(None).contains("--images"));

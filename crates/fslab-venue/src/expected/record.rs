@@ -360,11 +360,11 @@ mod tests {
     fn times_longer_than_those_of_the_reader_are_refused_unless_time_is_virtual() {
         let long = |it: &mut TrialRecord| it.phases[0].elapsed_ns = Some(3_600 * SECOND_NS);
         let why = refused(long);
-        assert_eq!(why, "3600.1 s for its phases, and 1.0 s have passed");
+        assert_eq!(why, "3600.1 s for its phases, but only 1.0 s have passed");
         let why = refused(|it| it.elapsed_ns = 60 * SECOND_NS);
-        assert_eq!(why, "60.0 s for the trial, and 1.0 s have passed");
+        assert_eq!(why, "60.0 s for the trial, but only 1.0 s have passed");
         let why = refused(|it| it.steps.push(step(90 * SECOND_NS)));
-        assert_eq!(why, "90.0 s for its steps, and 1.0 s have passed");
+        assert_eq!(why, "90.0 s for its steps, but only 1.0 s have passed");
         let why = refused(|it| it.phases[0].latencies[0].histogram.record(100 * SECOND_NS));
         assert!(why.contains("for an operation"), "{why}");
         let request = request(Rounds::ONE);
