@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::grid::Grid;
+use crate::machine::Fact;
 
 /// What was found, as text.
 pub(crate) struct Page {
@@ -47,8 +48,8 @@ impl Section {
     }
 
     /// A list of names with values.
-    pub(crate) fn facts<N: AsRef<str>>(title: &'static str, facts: &[(N, String)]) -> Self {
-        let line = |(name, value): &(N, String)| format!("{}: {value}", name.as_ref());
+    pub(crate) fn facts(title: &'static str, facts: &[Fact]) -> Self {
+        let line = |(name, value): &Fact| format!("{name}: {value}");
         Self {
             title,
             body: Body::List(facts.iter().map(line).collect()),

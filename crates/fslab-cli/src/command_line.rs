@@ -9,8 +9,7 @@ use fslab_model::Failure;
 use crate::commands::Command;
 use crate::exit::{CommandError, Exit};
 use crate::settings::{self, Options, Settings};
-use crate::terminal::color;
-use crate::terminal::screen;
+use crate::terminal::{color, screen};
 
 /// Benchmark file systems: format, mount, measure, unmount and check each one repeatedly, and
 /// report which is faster, by how much, with confidence intervals.

@@ -77,9 +77,9 @@ impl Default for ScriptParameters {
 
 impl ScriptParameters {
     fn scripts(&self) -> Result<Vec<Script>, String> {
-        let folder = self.directory.to_str().ok_or("directory is not text")?;
+        let directory = self.directory.to_str().ok_or("directory is not text")?;
         let set = ScriptSet {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             steps: match self.length {
                 0 => self.steps.clone(),
                 _ => Vec::new(),

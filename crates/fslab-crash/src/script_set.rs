@@ -26,8 +26,8 @@ const SCRIPTS_MAX: usize = 4096;
 pub struct ScriptSet {
     /// The directory of the script, below the root; of enumerated ones, the directory of their
     /// directories.
-    #[serde(rename = "directory", alias = "folder")]
-    pub folder: String,
+    #[serde(alias = "folder")]
+    pub directory: String,
     #[serde(default)]
     pub steps: Vec<ScriptStep>,
     /// Length of the sequences that are enumerated instead; 0 for none.
@@ -63,7 +63,7 @@ impl ScriptSet {
             (false, 0) => {
                 plan_of(&self.steps)?;
                 Ok(vec![Script {
-                    folder: self.folder.clone(),
+                    folder: self.directory.clone(),
                     steps: self.steps.clone(),
                     properties: self.properties.clone(),
                 }])
@@ -79,7 +79,7 @@ impl ScriptSet {
                 let found = sequences(length);
                 debug_assert!(found.len() <= SCRIPTS_MAX);
                 let script = |(number, steps): (usize, Vec<ScriptStep>)| Script {
-                    folder: format!("{}/s{number:04}", self.folder),
+                    folder: format!("{}/s{number:04}", self.directory),
                     steps,
                     properties: Vec::new(),
                 };
@@ -144,7 +144,7 @@ mod tests {
 
     fn set(steps: &[&str], length: u32) -> ScriptSet {
         ScriptSet {
-            folder: "f".into(),
+            directory: "f".into(),
             steps: steps.iter().map(|it| it.parse().expect("a step")).collect(),
             length,
             properties: Vec::new(),
@@ -215,7 +215,7 @@ mod tests {
         for key in ["directory", "folder"] {
             let parameters = serde_json::json!({ key: "f", "length": 1 });
             let set: ScriptSet = serde_json::from_value(parameters).expect("reads");
-            assert_eq!(set.folder, "f");
+            assert_eq!(set.directory, "f");
         }
     }
 }

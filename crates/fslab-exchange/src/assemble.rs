@@ -137,9 +137,8 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
 }
 
 fn planned(subject: Subject) -> SubjectPlan {
-    let entry = fslab_fs::find(subject.fs()).ok();
     SubjectPlan {
-        title: entry.map(|entry| entry.title.to_owned()),
+        title: fslab_fs::title_of(subject.fs()),
         ..SubjectPlan::existing(subject)
     }
 }

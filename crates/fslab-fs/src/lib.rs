@@ -59,6 +59,6 @@ pub use network_mount::network_mount;
 pub use option_rule::{KeyRule, OptionRule, OptionValue};
 pub use probe::{Obstacle, Probe, VenueProbe, probe};
 pub use recognise::{Recognised, recognise, recognise_in};
-pub use registry::{all, find, parse_subject, parse_subjects, selects_all};
+pub use registry::{all, find, parse_subject, parse_subjects, selects_all, title_of};
 pub use signature::{Signature, read_signature, signature};
 pub use tool::{CommandLine, OutputStream, SearchPath, Tool, VersionSource};

@@ -79,6 +79,11 @@ pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
         })
 }
 
+/// The title of the file system `name`; `None` if the catalogue has none of that name.
+pub fn title_of(name: &str) -> Option<String> {
+    find(name).ok().map(|entry| entry.title.to_owned())
+}
+
 /// Parses one subject and checks it against the catalogue.
 ///
 /// # Errors

@@ -104,7 +104,7 @@ impl<'a> Directory<'a> {
     fn planned(&self, is_alone: bool) -> SubjectPlan {
         let fs = &self.mount.fs_type;
         SubjectPlan {
-            title: fslab_fs::find(fs).ok().map(|entry| entry.title.to_owned()),
+            title: fslab_fs::title_of(fs),
             network_mount: network_mount(&self.mount),
             ..SubjectPlan::existing(match is_alone {
                 true => Subject::plain(fs),

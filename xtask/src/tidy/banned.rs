@@ -5,10 +5,23 @@ use super::rust_text::RustText;
 use super::tree::{File, Tree};
 
 /// In code, as it is typed.
-const CODE: [(&str, &str); 1] = [(
-    "#[ignore",
-    "a test that cannot run here prints `skipped: REASON`; none is switched off",
-)];
+const CODE: [(&str, &str); 6] = [
+    (
+        "todo!(",
+        "finish it, or return an error that says what is missing",
+    ),
+    (
+        "unimplemented!(",
+        "finish it, or return an error that says what is missing",
+    ),
+    ("dbg!(", "remove it"),
+    (
+        "#[ignore",
+        "a test that cannot run here prints `skipped: REASON`; none is switched off",
+    ),
+    ("#[allow(", "write #[expect(lint, reason = \"...\")]"),
+    ("#![allow(", "write #![expect(lint, reason = \"...\")]"),
+];
 
 /// Anywhere in a text. Put together here, so that this file does not hold them.
 const MARKS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
@@ -16,7 +29,7 @@ const MARKS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
 /// Beginnings of paths that are one developer's own.
 const OWN_PLACES: [&str; 2] = [concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
-/// Beginnings of paths in a home directory. The tests inside a source may have them as data.
+/// Beginnings of paths in a home folder. The tests inside a source may have them as data.
 const HOMES: [&str; 2] = [concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
 /// Outputs of real tools are kept as they were.
@@ -80,7 +93,7 @@ fn in_text(file: &File) -> Vec<Finding> {
             find(
                 "developer-path",
                 place,
-                "take the path from the caller or a temporary directory",
+                "take the path from the caller or a temporary folder",
             );
         }
     }

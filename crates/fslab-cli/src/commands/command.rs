@@ -3,36 +3,15 @@
 use clap::Subcommand;
 use fslab_sys::Ability;
 
-use crate::commands::clean;
-use crate::commands::completions;
-use crate::commands::config;
-use crate::commands::crash;
 use crate::commands::crash::faults;
-use crate::commands::diff;
 use crate::commands::diff::gate;
-use crate::commands::disk;
-use crate::commands::fs;
-use crate::commands::lab;
-use crate::commands::machine;
-use crate::commands::man;
-use crate::commands::measure::bundle;
-use crate::commands::measure::compare;
-use crate::commands::measure::run;
-use crate::commands::mkfs;
-use crate::commands::platform;
-use crate::commands::report;
+use crate::commands::measure::{bundle, compare, run};
 use crate::commands::report::show;
-use crate::commands::schema;
-use crate::commands::store;
-use crate::commands::store::delete;
-use crate::commands::store::export;
-use crate::commands::store::import;
-use crate::commands::store::list;
-use crate::commands::study;
-use crate::commands::trace;
-use crate::commands::trial;
-use crate::commands::worker;
-use crate::commands::workload;
+use crate::commands::store::{delete, export, import, list};
+use crate::commands::{
+    clean, completions, config, crash, diff, disk, fs, lab, machine, man, mkfs, platform, report,
+    schema, store, study, trace, trial, worker, workload,
+};
 use crate::exit::CommandResult;
 
 #[derive(Debug, Subcommand)]

@@ -7,8 +7,7 @@ use fslab_model::{Failure, FailureKind};
 
 use super::options::{Known, Options};
 use super::setting::{Origin, Setting, Settings};
-use crate::commands::OPTION_VENUES;
-use crate::commands::VenueName;
+use crate::commands::{OPTION_VENUES, VenueName};
 
 /// Refuses a setting whose value its option does not take, by parsing a command line with it.
 pub(crate) fn ensure_valid(

@@ -13,9 +13,8 @@ use owo_colors::{OwoColorize, Stream};
 
 use crate::exit::{CommandError, Exit};
 use crate::settings::in_force;
-use crate::terminal::color;
 use crate::terminal::paragraph::wrap;
-use crate::terminal::table;
+use crate::terminal::{color, table};
 
 /// Bytes of a long text that are written at once.
 const PART_BYTES: usize = 64 << 10;

@@ -6,12 +6,12 @@
 use std::io;
 use std::path::Path;
 
+use fslab_model::Bytes;
+
 use super::data_loop::run_data_loop;
 use super::data_worker::{DataThread, DataWorker};
 use super::target::DataTarget;
 use super::threads::WorkerGroup;
-use fslab_model::Bytes;
-
 use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;

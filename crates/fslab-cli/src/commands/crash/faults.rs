@@ -16,9 +16,8 @@ use fslab_venue::{Control, FaultJudge, StateJudgeSettings, judge_faults};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::crash::faults_table;
 use crate::commands::crash::judge::JudgeGuestArgs;
-use crate::commands::crash::{load, load_outline, subject_of};
+use crate::commands::crash::{faults_table, load, load_outline, subject_of};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::signals;
 use crate::terminal::screen;

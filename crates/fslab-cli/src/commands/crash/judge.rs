@@ -21,13 +21,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::crash::kept_states::KeptStates;
-use crate::commands::crash::table;
-use crate::commands::crash::{StateChoiceArgs, load, load_outline, subject_of};
+use crate::commands::crash::{StateChoiceArgs, load, load_outline, subject_of, table};
 use crate::commands::measure::guest_lab;
-use crate::defaults;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::signals;
 use crate::terminal::screen;
+use crate::{defaults, signals};
 
 /// Interval of the lines on the progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);

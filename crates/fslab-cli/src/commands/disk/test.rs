@@ -10,9 +10,8 @@ use fslab_report::{Column, Table, TableCell, Tone, disk_curves};
 use crate::commands::disk;
 use crate::commands::disk::plot;
 use crate::exit::CommandError;
-use crate::terminal::color;
 use crate::terminal::output_file::put_file;
-use crate::terminal::screen;
+use crate::terminal::{color, screen};
 
 /// A larger relative error of the model is highlighted.
 const TOLERANCE: f64 = 0.05;

@@ -10,13 +10,11 @@ use fslab_lab::{
 use fslab_model::{Bytes, Failure, FailureKind, InputPlace, Plan, Study};
 use fslab_run::{NamedKernels, Request, StudySource, VenueChoice};
 
-use crate::commands::measure::guest_lab;
-use crate::commands::measure::layers;
 use crate::commands::measure::venue_args::VenueArgs;
+use crate::commands::measure::{guest_lab, layers};
 use crate::defaults;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::output_file;
-use crate::terminal::screen;
+use crate::terminal::{output_file, screen};
 
 /// The end of the names of bundles.
 pub(crate) const EXTENSION: &str = "bundle";

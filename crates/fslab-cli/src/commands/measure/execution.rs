@@ -13,17 +13,12 @@ use fslab_run::{
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, LogKeeping, Venue, VenueSettings};
 
-use crate::commands::clean;
-use crate::commands::measure::bundled;
-use crate::commands::measure::guest_lab;
-use crate::commands::measure::layers;
 use crate::commands::measure::plan_args::{OutputArgs, PlanArgs};
-use crate::commands::measure::plan_text;
-use crate::commands::measure::precision_text;
 use crate::commands::measure::venue_args::VenueArgs;
-use crate::commands::report;
+use crate::commands::measure::{bundled, guest_lab, layers, plan_text, precision_text};
 use crate::commands::report::show;
 use crate::commands::store::args::StoreArgs;
+use crate::commands::{clean, report};
 use crate::defaults::{self, canonical_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::signals;

@@ -5,13 +5,11 @@ use fslab_compare::Analysis;
 use fslab_model::RunRecord;
 use fslab_report::{exhibits, sentences, tables};
 
-use crate::commands::report::answer;
-use crate::commands::report::figure_files;
+use crate::commands::report::{answer, figure_files};
 use crate::commands::store::args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::bars;
 use crate::terminal::screen::{self, Lines};
-use crate::terminal::table;
+use crate::terminal::{bars, table};
 
 /// The most subjects as columns; more are rows.
 const SUBJECT_COLUMNS_MAX: usize = 6;
