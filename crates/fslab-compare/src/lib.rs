@@ -36,8 +36,8 @@ pub use analysis::{
     AgedContrast, Analysis, Anomaly, Comparison, DetectedAnomaly, Diagnosis, EXACT_TOLERANCE,
     Entry, FirstPlace, Ground, GroundFigure, OverallAnalysis, PhaseAnalysis, PhaseCell,
     PhaseSensitivity, Repeat, RepeatRound, RepeatState, RunPrecision, ScoreAnalysis, Spread,
-    Standing, SweepAnalysis, SweepDimension, TOLERANCE, WideInterval, by_value, point_in_words,
-    spread_over,
+    Standing, SweepAnalysis, SweepDimension, TOLERANCE, WORK_NS_MIN, WhyLeftOut, WideInterval,
+    by_value, point_in_words, spread_over,
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
@@ -54,6 +54,7 @@ pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};
 pub use recommendation::{
-    Choice, Lead, PassedOver, Recommendation, Shortfall, Undecided, WhyNone, shortfalls,
+    Choice, DISTURBED_MAX, Dependence, Lead, PassedOver, Recommendation, Shortfall, Threshold,
+    Turn, Undecided, WhyNone, shortfalls,
 };
 pub use scaling::{Scaling, ScalingPicture, ScalingPoint, ScalingRow};

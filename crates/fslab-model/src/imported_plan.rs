@@ -13,6 +13,7 @@ impl Plan {
             study: study.into(),
             title: String::new(),
             question: None,
+            answer: None,
             score: None,
             venue: VenuePlan::Imported { tool: tool.into() },
             size_bytes: Bytes(0),

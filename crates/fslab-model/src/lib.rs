@@ -11,6 +11,7 @@
 
 #![warn(missing_docs)]
 
+mod answer;
 mod brings;
 mod capabilities;
 mod cold_method;
@@ -62,6 +63,7 @@ mod trial_task;
 mod units;
 mod workload;
 
+pub use answer::{AnswerSpec, Measure, WEIGHT_MAX};
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use cold_method::ColdMethod;

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FigureSpec, NetworkMount,
-    PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion, Subject,
-    SurvivalPlan, TrialId,
+    Adaptive, AnswerSpec, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FigureSpec,
+    NetworkMount, PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion,
+    Subject, SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -314,6 +314,10 @@ pub struct Plan {
     /// The study's question; it does not affect the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<StudyQuestion>,
+    /// What the answer counts; it does not affect the measurement. `None`: the geometric mean of
+    /// the headline figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerSpec>,
     /// The study's score; it does not affect the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreSpec>,
@@ -390,8 +394,8 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question, score,
-    /// the comparison with the original and the states after a power loss, which do not change what
+    /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question,
+    /// answer, score, the comparison with the original and the states after a power loss, which do not change what
     /// is measured.
     ///
     /// In virtual time the directory of images is left out, too: no figure depends on it, and users
@@ -406,6 +410,7 @@ impl Plan {
             map.remove("trial_limit_s");
             map.remove("figures");
             map.remove("question");
+            map.remove("answer");
             map.remove("score");
             map.remove("data_to_memory");
             map.remove("survival");

@@ -72,6 +72,18 @@ impl ScoreSpec {
         let named = of_parts.flat_map(ScorePhase::names);
         named.chain(&self.timed)
     }
+
+    /// The weight of a phase in the logarithm of the score; 0 if it does not count.
+    pub fn weight(&self, phase: &str) -> f64 {
+        let of_part = |part: &ScorePart| {
+            let of = |rate: &ScorePhase| match rate.names() {
+                names if names.iter().any(|name| name == phase) => 1.0 / names.len() as f64,
+                _ => 0.0,
+            };
+            part.phases.iter().map(of).sum::<f64>() / part.phases.len() as f64
+        };
+        self.parts.iter().map(of_part).sum::<f64>() / self.parts.len() as f64
+    }
 }
 
 impl ScorePhase {

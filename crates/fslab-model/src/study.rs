@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
-    FigureSpec, OriginalSetup, Parameters, Percent, Rounds, ScaleRules, ScoreSpec, StudyQuestion,
-    Sweep, TomlError, WorkloadDefinition, check_format, from_toml, is_default,
+    AnswerSpec, FigureSpec, Measure, OriginalSetup, Parameters, Percent, Rounds, ScaleRules,
+    ScoreSpec, StudyQuestion, Sweep, TomlError, WEIGHT_MAX, WorkloadDefinition, check_format,
+    from_toml, is_default,
 };
 
 /// The state of the caches when a phase begins.
@@ -84,6 +85,9 @@ pub struct Study {
     /// The question that it answers, and by which phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<StudyQuestion>,
+    /// What the answer to the question counts. Default: the geometric mean of the headline figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerSpec>,
     /// A score of each subject, computed from several phases. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreSpec>,
@@ -177,6 +181,7 @@ impl Study {
         self.check_aliases()?;
         let question = self.question.as_ref().and_then(|it| it.phases.as_deref());
         self.check_phases("question", question.unwrap_or_default())?;
+        self.check_answer()?;
         let scored: Vec<String> = self
             .score
             .iter()
@@ -185,6 +190,26 @@ impl Study {
         self.check_phases("score", &scored)?;
         let original = self.original.as_ref().map(|it| it.phases.as_slice());
         self.check_phases("original", original.unwrap_or_default())
+    }
+
+    fn check_answer(&self) -> Result<(), TomlError> {
+        let Some(answer) = &self.answer else {
+            return Ok(());
+        };
+        let is_phase = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
+        if let Some(name) = answer.weights.keys().find(|name| !is_phase(name)) {
+            let problem = format!("the study has no phase '{name}'");
+            return Err(TomlError::new(["answer", "weights", name], problem));
+        }
+        if let Some((name, weight)) = answer.invalid_weight() {
+            let problem = format!("{weight}: a weight is from 0 to {WEIGHT_MAX:e}");
+            return Err(TomlError::new(["answer", "weights", name], problem));
+        }
+        if answer.measure == Measure::Score && self.score.is_none() {
+            let problem = "'score': the study has no [score]";
+            return Err(TomlError::new(["answer", "measure"], problem));
+        }
+        Ok(())
     }
 
     fn check_aliases(&self) -> Result<(), TomlError> {

@@ -7,11 +7,11 @@ use fslab_model::{RunRecord, Subject};
 use fslab_stats::Estimate;
 use serde::Serialize;
 
-use crate::{Cells, ReportError, tables};
+use crate::{AnswerDocument, Cells, ReportError, tables};
 
-/// The run as indented JSON with a final newline; reads back as the same record. Three things are
+/// The run as indented JSON with a final newline; reads back as the same record. Four things are
 /// added that no record has: if repeats are perturbed, the sensitivity of each figure; the phases
-/// in which a subject does not flush; and the scores, if the study has one.
+/// in which a subject does not flush; the scores, if the study has one; and the answer.
 ///
 /// # Errors
 /// [`ReportError::Json`] if the record has a value that JSON cannot represent.
@@ -21,6 +21,7 @@ pub fn json(run: &RunRecord) -> Result<String, ReportError> {
         sensitivity: sensitivities(run),
         does_not_flush: unflushed(run),
         scores: scores(run),
+        answer: AnswerDocument::of(&Analysis::of(run)),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -36,6 +37,8 @@ struct Document<'a> {
     does_not_flush: Vec<Unflushed>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scores: Vec<Scored>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<AnswerDocument>,
 }
 
 /// The score of a subject.

@@ -13,6 +13,7 @@
 //!               +--> export                    long CSV, JSON
 //! ```
 
+mod answer_document;
 mod caveats;
 mod chapter;
 mod chart;
@@ -35,6 +36,9 @@ pub mod tables;
 pub mod wording;
 mod xml;
 
+pub use answer_document::{
+    AnswerDocument, CountedPhase, FirstShare, LeftOutPhase, ThresholdShare, TurningPhase,
+};
 pub use chapter::Chapter;
 pub use diff::{
     DiffDocument, GateDocument, MeetingsDocument, annotations, diff_table, gate_table, junit,

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use fslab_compare::{
-    Analysis, Choice, Ground, GroundFigure, Lead, PassedOver, Recommendation, Shortfall, TOLERANCE,
-    Undecided, WhyNone,
+    Analysis, Choice, DISTURBED_MAX, Ground, GroundFigure, Lead, PassedOver, Recommendation,
+    Shortfall, TOLERANCE, Threshold, Turn, Undecided, WORK_NS_MIN, WhyLeftOut, WhyNone,
 };
-use fslab_model::{Adaptive, Reservation};
+use fslab_model::{Adaptive, Measure, Reservation, format_ns};
 use fslab_stats::{Estimate, Interval, REPEATS_MOST};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, share};
@@ -16,6 +16,8 @@ use crate::wording::{count, list, name, phase, ratio, ratio_interval, share};
 const PHASES_MAX: usize = 3;
 /// Most subjects named in an answer.
 const SUBJECTS_MAX: usize = 4;
+/// The least share of weightings that is printed as a number.
+const WEIGHTINGS_MIN: f64 = 0.005;
 /// The repeats that are advised where there are too few for intervals.
 const REPEATS_LEAST: usize = 3;
 
@@ -76,14 +78,10 @@ fn times(speed: f64) -> String {
     }
 }
 
-/// " (95 % interval 1.12 to 1.31)"
-fn interval(speed: Estimate) -> String {
-    let words = |it: Interval| match (0.9..1.1).contains(&speed.value) {
-        true => format!("{:.3} to {:.3}", it.low, it.high),
-        false => ratio_interval(it),
-    };
-    let interval = speed.interval.map(words);
-    interval.map_or_else(String::new, |it| format!(" (95 % interval {it})"))
+fn capitalised(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(rest).collect()
 }
 
 struct Writer<'a> {
@@ -101,13 +99,52 @@ impl Writer<'_> {
                 leads,
                 within,
             } => self.either(subjects, leads, *within),
+            Choice::Depends { subject, leads, on } => self.depends(*subject, leads, on),
             Choice::Undecided(undecided) => self.undecided(undecided),
             Choice::None(why) => self.none(*why),
         }
     }
 
+    /// " (95 % interval 1.12 to 1.31)"; in virtual time the interval is one of repeats of a model.
+    fn interval(&self, speed: Estimate) -> String {
+        let words = |it: Interval| match (0.9..1.1).contains(&speed.value) {
+            true => format!("{:.3} to {:.3}", it.low, it.high),
+            false => ratio_interval(it),
+        };
+        let interval = speed.interval.map(words);
+        interval.map_or_else(String::new, |it| match self.recommendation.is_virtual {
+            true => format!(" ({it} in repeats of this model)"),
+            false => format!(" (95 % interval {it})"),
+        })
+    }
+
+    /// "Take ext4 (3 of 80 measurements were disturbed)."
+    fn with_disturbances(&self, words: &str) -> String {
+        match self.recommendation.disturbed {
+            (0, _) => format!("{words}."),
+            (disturbed, all) => format!(
+                "{words} ({disturbed} of {} disturbed).",
+                count(all, "measurement").replace("measurements", "measurements were")
+            ),
+        }
+    }
+
+    /// "It depends on list: over 16 phases (geometric mean) ext4 is 1.26 times as fast as XFS;
+    /// without it XFS is 1.08 times as fast as ext4."
+    fn depends(&self, subject: usize, leads: &[Lead], on: &Turn) -> String {
+        let than = |subject: usize, lead: &Lead| self.compared(&self.names[subject], lead);
+        let with = leads.iter().find(|lead| lead.over == on.then);
+        let with = with.map(|lead| format!("{}, {}", self.over(), than(subject, lead)));
+        let with =
+            with.unwrap_or_else(|| format!("{}, {} is first", self.over(), self.names[subject]));
+        let without = than(on.then, &on.lead);
+        let on = self.phase(on.phase);
+        let answer = self.with_disturbances(&format!("It depends on {on}"));
+        format!("{answer} {}; without {on}, {without}.", capitalised(&with))
+    }
+
     fn take(&self, subject: usize, leads: &[Lead]) -> String {
-        let mut text = format!("Take {}.", self.names[subject]);
+        let mut text = self.with_disturbances(&format!("Take {}", self.names[subject]));
         text += &self.ahead("it", leads);
         let least = leads.first().map_or(f64::INFINITY, |lead| lead.speed.value);
         if least < 1.0 + TOLERANCE {
@@ -120,10 +157,11 @@ impl Writer<'_> {
     }
 
     fn either(&self, subjects: &[usize], leads: &[Lead], within: f64) -> String {
-        let mut text = format!(
-            "Take {}: {}, they are the same within {}, and other reasons decide between them.",
-            self.names_of(subjects).replace(" and ", " or "),
-            self.over(),
+        let names = self.names_of(subjects).replace(" and ", " or ");
+        let mut text = self.with_disturbances(&format!("Take {names}"));
+        text += &format!(
+            " {}, they are the same within {}, and other reasons decide between them.",
+            capitalised(&self.over()),
             share(within)
         );
         if let (Some(best), Some(next)) = (subjects.first(), leads.first()) {
@@ -152,6 +190,14 @@ impl Writer<'_> {
             ),
             WhyNone::NoPhase => "no phase was measured for all candidates".to_owned(),
             WhyNone::TooFewRepeats => "the repeats are too few for intervals".to_owned(),
+            WhyNone::Disturbed => {
+                let (disturbed, all) = self.recommendation.disturbed;
+                let share = share(DISTURBED_MAX);
+                format!(
+                    "{disturbed} of {all} measurements were disturbed, and an answer needs one that \
+                     holds without them and less than {share} of them"
+                )
+            }
         };
         format!("No recommendation: {why}.")
     }
@@ -162,8 +208,7 @@ impl Writer<'_> {
         let (Some(next), Some(last)) = (leads.first(), leads.last()) else {
             return String::new();
         };
-        let over = self.over();
-        let over = over[..1].to_uppercase() + &over[1..];
+        let over = capitalised(&self.over());
         let mut text = format!(" {over}, {}", self.compared(it, next));
         if leads.len() > 1 {
             let speed = times(last.speed.value);
@@ -180,7 +225,7 @@ impl Writer<'_> {
     /// times its disk time".
     fn compared(&self, it: &str, lead: &Lead) -> String {
         let (speed, other) = (times(lead.speed.value), &self.names[lead.over]);
-        let interval = interval(lead.speed);
+        let interval = self.interval(lead.speed);
         match (self.is_by_disk_time(), it) {
             (false, _) => format!("{it} is {speed} times as fast as {other}{interval}"),
             (true, "it") => format!(
@@ -192,12 +237,49 @@ impl Writer<'_> {
         }
     }
 
-    /// "over 6 phases (geometric mean)", "in read".
+    /// "over 6 phases (geometric mean)", "in the time of 4 phases, sync and unmount included", "in
+    /// read".
     fn over(&self) -> String {
-        match self.recommendation.grounds.as_slice() {
-            [only] => format!("in {}", self.phase(only.phase)),
-            all => format!("over {} (geometric mean)", count(all.len(), "phase")),
+        let grounds = self.recommendation.grounds.as_slice();
+        let settled = if self.is_settled() {
+            ", sync and unmount included"
+        } else {
+            ""
+        };
+        let counted = match grounds {
+            [only] => self.phase(only.phase),
+            all => self.phases_of_all(all.len()),
+        };
+        match (self.recommendation.measure, grounds) {
+            (Measure::Time, _) => format!("in the time of {counted}{settled}"),
+            (Measure::Score, _) => {
+                let score = self.analysis.run.header.plan.score.as_ref();
+                format!("by the {}", score.map_or("score", |score| &score.name))
+            }
+            (_, [_]) => format!("in {counted}"),
+            (Measure::Rate, _) => format!("over {counted} (geometric mean)"),
+            (Measure::DurableRate, _) => format!("over {counted} (geometric mean{settled})"),
         }
+    }
+
+    /// "4 phases", or of more that were measured "4 of 7 phases".
+    fn phases_of_all(&self, counted: usize) -> String {
+        match self.analysis.phases.len() {
+            all if all == counted => count(all, "phase"),
+            all => format!("{counted} of {}", count(all, "phase")),
+        }
+    }
+
+    /// True if sync and unmount count in any phase.
+    fn is_settled(&self) -> bool {
+        let plan = &self.analysis.run.header.plan;
+        let is_settled = |ground: &Ground| {
+            let name = self.analysis.phases[ground.phase].name;
+            let timed = |figure| matches!(figure, GroundFigure::Time | GroundFigure::Durable);
+            let mut specs = plan.phases.iter().filter(|it| it.settle);
+            timed(ground.figure) && specs.any(|spec| spec.study_phase() == name)
+        };
+        self.recommendation.grounds.iter().any(is_settled)
     }
 
     /// True if the disk worked for less than half of most of what is compared.
@@ -211,11 +293,121 @@ impl Writer<'_> {
     }
 
     fn remarks(&self, reservations: &Reservations) -> Vec<Remark> {
-        let mut remarks: Vec<Remark> = self.behind().into_iter().collect();
+        let mut remarks: Vec<Remark> = self.counted().into_iter().collect();
+        remarks.extend(self.hangs_on());
+        remarks.extend(self.behind());
         remarks.extend(self.reserved(reservations));
-        let others = [self.passed_over(), self.counted_less(), self.next()];
+        let others = [
+            self.passed_over(),
+            self.counted_less(),
+            self.left_out(),
+            self.model(),
+            self.next(),
+        ];
         remarks.extend(others.into_iter().flatten());
         remarks
+    }
+
+    /// What the study counts, and why.
+    fn counted(&self) -> Option<Remark> {
+        let spec = self.analysis.run.header.plan.answer.as_ref()?;
+        let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut sentences = vec![line(&spec.reason)];
+        let weighted = self.recommendation.grounds.iter().filter_map(|ground| {
+            let name = self.analysis.phases[ground.phase].name;
+            let weight = spec.weights.get(name).filter(|weight| **weight != 1.0)?;
+            Some(match spec.measure {
+                Measure::Time => format!("{} {weight} times", self.phase(ground.phase)),
+                _ => format!("{} with the weight {weight}", self.phase(ground.phase)),
+            })
+        });
+        let weighted: Vec<String> = weighted.collect();
+        if !weighted.is_empty() {
+            let source = spec.source.as_deref().map(line);
+            let source = source.map_or_else(String::new, |it| format!(" ({it})"));
+            sentences.push(format!("It counts {}{source}.", list(&weighted)));
+        }
+        sentences.retain(|sentence| !sentence.is_empty());
+        remark("Counts", &sentences)
+    }
+
+    /// The weights of the phases on which the answer hangs.
+    fn hangs_on(&self) -> Option<Remark> {
+        let dependence = &self.recommendation.dependence;
+        let (first, others) = dependence.first.split_first()?;
+        let in_words = |(subject, share): &(usize, f64)| {
+            let weightings = match *share {
+                all if all >= 1.0 => "all weightings".to_owned(),
+                few if few < WEIGHTINGS_MIN => "less than 1 % of all weightings".to_owned(),
+                share => format!("{:.0} % of all weightings", 100.0 * share),
+            };
+            format!("{} in {weightings}", self.names[*subject])
+        };
+        let others = others.iter().take(SUBJECTS_MAX - 1);
+        let all: Vec<String> = std::iter::once(first).chain(others).map(in_words).collect();
+        let mut sentences = vec![format!("First is {}.", all.join(", "))];
+        sentences.extend(dependence.thresholds.first().map(|it| self.threshold(it)));
+        if dependence.turns.len() > 1 {
+            let phases = dependence.turns.iter().take(PHASES_MAX);
+            let mut phases: Vec<String> = phases.map(|turn| self.phase(turn.phase)).collect();
+            if dependence.turns.len() > PHASES_MAX {
+                phases.push(count(dependence.turns.len() - PHASES_MAX, "further phase"));
+            }
+            sentences.push(format!("It turns without any one of {}.", list(&phases)));
+        }
+        remark("Hangs on", &sentences)
+    }
+
+    /// "XFS is first where list counts less than 3 % (here 6 %)."
+    fn threshold(&self, threshold: &Threshold) -> String {
+        let percent = |share: f64| fslab_compare::wording::percent(share);
+        let than = if threshold.at < threshold.own {
+            "less"
+        } else {
+            "more"
+        };
+        let (counts, here) = match self.recommendation.measure {
+            Measure::Time => ("takes", "of the time"),
+            _ => ("counts", "of all"),
+        };
+        format!(
+            "{} is first where {} {counts} {than} than {} {here} (here {}).",
+            self.names[threshold.then],
+            self.phase(threshold.phase),
+            percent(threshold.at),
+            percent(threshold.own)
+        )
+    }
+
+    /// The phases whose figures do not count.
+    fn left_out(&self) -> Option<Remark> {
+        let named = |wanted: WhyLeftOut| {
+            let left_out = self.recommendation.left_out.iter();
+            let found = left_out.filter(|(_, why)| *why == wanted);
+            let phases: Vec<String> = found.map(|(phase, _)| self.phase(*phase)).collect();
+            (!phases.is_empty()).then(|| list(&phases))
+        };
+        let mut sentences = Vec::new();
+        sentences.extend(
+            named(WhyLeftOut::PageCache)
+                .map(|phases| format!("{phases}: the page cache served them, not the disk.")),
+        );
+        sentences.extend(named(WhyLeftOut::LittleWork).map(|phases| {
+            let least = format_ns(WORK_NS_MIN);
+            format!("{phases}: less than {least} of work for the slowest.")
+        }));
+        remark("Left out", &sentences)
+    }
+
+    /// What an interval of virtual time does not cover.
+    fn model(&self) -> Option<Remark> {
+        let is_decided = !matches!(self.recommendation.choice, Choice::None(_));
+        let sentence = (self.recommendation.is_virtual && is_decided).then(|| {
+            "The disk is a model with fixed parameters, in one lab. The intervals do not cover how \
+             far these differ from a real disk or another kernel."
+                .to_owned()
+        });
+        remark("Holds for", &sentence.into_iter().collect::<Vec<_>>())
     }
 
     /// The phases in which the choice is certainly behind.
@@ -240,7 +432,7 @@ impl Writer<'_> {
     fn drawback(&self, ground: &Ground, lead: &Lead) -> String {
         let (phase, other) = (self.phase(ground.phase), &self.names[lead.over]);
         match ground.figure {
-            GroundFigure::Headline => {
+            GroundFigure::Headline | GroundFigure::Durable | GroundFigure::Time => {
                 let speed = ratio(lead.speed.value);
                 format!("{phase} ({other} is {speed} times as fast)")
             }
@@ -253,8 +445,13 @@ impl Writer<'_> {
 
     /// What speaks for or against the choice, or those that it lies between.
     fn reserved(&self, reservations: &Reservations) -> Vec<Remark> {
+        let both;
         let subjects = match &self.recommendation.choice {
             Choice::Undecided(undecided) => &undecided.between,
+            Choice::Depends { subject, on, .. } => {
+                both = [*subject, on.then];
+                &both[..]
+            }
             _ => self.recommendation.chosen(),
         };
         let of = |place: &usize| {
@@ -337,6 +534,23 @@ impl Writer<'_> {
 
     /// The phases in which the disk worked for less than half of the time.
     fn counted_less(&self) -> Option<Remark> {
+        let grounds = self.recommendation.grounds.iter();
+        let waited = |ground: &&Ground| {
+            let phase = &self.analysis.phases[ground.phase];
+            ground.figure == GroundFigure::Time && !phase.is_disk_bound()
+        };
+        let waited: Vec<String> = grounds
+            .filter(waited)
+            .map(|ground| self.phase(ground.phase))
+            .collect();
+        if !waited.is_empty() {
+            let sentence = format!(
+                "The disk worked for less than half of {}, the rest is waiting for timers: there \
+                 its time counts.",
+                list(&waited)
+            );
+            return remark("Counts less", &[sentence]);
+        }
         let by_disk = |ground: &&Ground| ground.figure == GroundFigure::DiskTime;
         let phases: Vec<String> = self
             .recommendation

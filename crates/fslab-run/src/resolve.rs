@@ -255,6 +255,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         study: study.name.clone(),
         title: study.title.clone(),
         question: study.question.clone(),
+        answer: study.answer.clone(),
         score: study.score.clone(),
         size_bytes: size,
         cold: cold_method(&venue),

@@ -50,6 +50,19 @@ impl Estimate {
         }
     }
 
+    /// The estimate with an interval that contains the one of `other`, too.
+    pub fn including(self, other: Option<Self>) -> Self {
+        let joined = |(own, other): (Interval, Interval)| Interval {
+            low: own.low.min(other.low),
+            high: own.high.max(other.high),
+        };
+        let other = other.and_then(|it| it.interval);
+        Self {
+            interval: self.interval.zip(other).map(joined).or(self.interval),
+            ..self
+        }
+    }
+
     /// The estimate of one over the figure: "A against B" becomes "B against A".
     pub fn inverse(self) -> Self {
         Self {
@@ -114,6 +127,16 @@ mod tests {
         assert_eq!((wide.value, ends), (2.0, Some((1.6, 2.5))));
         assert_eq!(constant.inverse().widened(0.25), wide.inverse());
         assert_eq!(constant.widened(0.0), constant);
+    }
+
+    #[test]
+    fn an_interval_that_includes_another_has_the_outer_ends() {
+        let of = |low, high| Estimate {
+            value: 2.0,
+            interval: Some(Interval { low, high }),
+        };
+        assert_eq!(of(1.0, 3.0).including(Some(of(1.5, 4.0))), of(1.0, 4.0));
+        assert_eq!(of(1.0, 3.0).including(None), of(1.0, 3.0));
     }
 
     #[test]

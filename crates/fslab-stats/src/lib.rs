@@ -18,9 +18,11 @@
 //!     clusters --> clustered_ratio_at, clustered_difference_test    where repeats share an error
 //!     p-values --> holm, benjamini_hochberg     corrected for multiple tests
 //!     trials x phases --> overall --> OverallMeans    geometric means over phases
+//!     conditions x repeats --> variance_shares    what decides: variance by factor, interaction
 //!     trial > mount > iteration --> components  variance by level
 //!            --> mean, share               arithmetic mean, share of repeats, with intervals
 //!            --> deviation, its ratio      spread, with intervals of chi-squared and F
+//!     alternatives x criteria --> first_shares, turning_weights    who is first by other weights
 //!     two    --> rank_correlation          whether two orders agree
 //!     seed   --> Random                    pseudo-random numbers
 //! ```
@@ -33,6 +35,7 @@ mod diagnosis;
 mod difference;
 mod dispersion;
 mod estimate;
+mod factorial;
 mod location;
 mod logs;
 mod mann_whitney;
@@ -52,6 +55,7 @@ mod stopping;
 mod summary;
 mod tail;
 mod verdict;
+mod weighting;
 
 pub use clusters::{clustered_difference_test, clustered_p_below, clustered_ratio_at};
 pub use components::{Component, Components, Nested};
@@ -59,11 +63,12 @@ pub use diagnosis::{Drift, Modes, Outlier, Outliers, WarmUp, drift, modes, outli
 pub use difference::{Test, TestMethod, difference_test, difference_test_among};
 pub use dispersion::{deviation, deviation_ratio, relative_deviation};
 pub use estimate::{Estimate, Interval};
+pub use factorial::{FACTORS_MAX, VarianceShare, variance_shares};
 pub use location::location;
 pub use mann_whitney::mann_whitney;
 pub use mean::{Mean, mean, share};
 pub use multiplicity::{benjamini_hochberg, holm};
-pub use overall::{OverallMeans, TrialValues};
+pub use overall::{Combination, OverallMeans, TrialValues};
 pub use quantile::quantile;
 pub use random::{Counter, CounterRandom, Generator, Random, SplitMixRandom, mix, mix_bytes};
 pub use rank::{RankCorrelation, rank_correlation};
@@ -75,6 +80,7 @@ pub use stopping::{Stopping, is_decided, relative_half_widths, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
 pub use verdict::{Verdict, verdict};
+pub use weighting::{TurningWeight, WEIGHT_DRAWS, first_shares, turning_weights};
 
 /// The confidence level of this crate's intervals.
 pub const CONFIDENCE: f64 = 0.95;

@@ -1,4 +1,5 @@
-//! Geometric means over several phases, computed per trial, because only trials are independent.
+//! Geometric means and sums over several phases, computed per trial, because only trials are
+//! independent.
 
 use crate::logs::Logs;
 use crate::{Estimate, ratio};
@@ -10,13 +11,22 @@ const FEW_PHASES: usize = 2;
 /// The values of one subject, for each trial one per phase; `None` if it has none.
 pub type TrialValues = Vec<Vec<Option<f64>>>;
 
-/// Geometric means over the phases that all complete subjects have.
+/// How the values of several phases become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// Their weighted geometric mean.
+    GeometricMean,
+    /// Their weighted sum.
+    Sum,
+}
+
+/// Means or sums over the phases that all complete subjects have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverallMeans {
     /// The indices of these phases.
     pub phases: Vec<usize>,
-    /// For each subject the geometric mean over `phases` of each trial. Empty if the subject lacks
-    /// one of them.
+    /// For each subject the mean or sum over `phases` of each trial. Empty if the subject lacks one
+    /// of them.
     pub subjects: Vec<Vec<f64>>,
 }
 
@@ -24,27 +34,32 @@ impl OverallMeans {
     /// [`OverallMeans::weighted`] with equal weights; `None` if fewer than two phases remain.
     pub fn of(subjects: &[TrialValues]) -> Option<Self> {
         let phases = subjects.iter().flatten().map(Vec::len).max()?;
-        Self::weighted(subjects, &vec![1.0; phases]).filter(|means| means.phases.len() > 1)
+        Self::weighted(subjects, &vec![1.0; phases], Combination::GeometricMean)
+            .filter(|means| means.phases.len() > 1)
     }
 
-    /// Weighted geometric means over the phases for which every subject has values, all positive;
+    /// Weighted geometric means or sums over the phases for which every subject has values, all positive;
     /// a subject with fewer than half of the phases of the most complete one does not count. Each
     /// phase has one of `weights`; without a positive one it is left out.
     ///
     /// Phases of one trial share its file system, its place on the disk and its time, so they are
     /// not independent: combining their variances as if they were would give too narrow intervals.
-    /// So each trial gives one value, its geometric mean over the phases, and these are compared
-    /// like any sample. Where trials lack phases, the value of a trial is its jackknife
-    /// pseudo-value of the mean over phases of the means over trials (Tukey, "Bias and confidence
+    /// So each trial gives one value, its mean or sum over the phases, and these are compared like
+    /// any sample. Where trials lack phases, the value of a trial is its jackknife pseudo-value, on
+    /// the logarithms, of the mean or sum over phases of the means over trials (Tukey, "Bias and confidence
     /// in not quite large samples", Annals of Mathematical Statistics 29, 1958; Miller, "The
-    /// jackknife - a review", Biometrika 61, 1974). Where none is missing, that is its geometric
-    /// mean.
+    /// jackknife - a review", Biometrika 61, 1974). Where none is missing, the pseudo-value of a
+    /// geometric mean is that of the trial.
     ///
     /// Why geometric: Fleming and Wallace, "How not to lie with statistics: the correct way to
     /// summarize benchmark results", Communications of the ACM 29, 1986.
     ///
     /// `None` if no phase remains.
-    pub fn weighted(subjects: &[TrialValues], weights: &[f64]) -> Option<Self> {
+    pub fn weighted(
+        subjects: &[TrialValues],
+        weights: &[f64],
+        combination: Combination,
+    ) -> Option<Self> {
         let weight = |phase: &usize| weights.get(*phase).copied().unwrap_or_default();
         let mut phases = shared(subjects);
         phases.retain(|phase| weight(phase) > 0.0);
@@ -52,7 +67,13 @@ impl OverallMeans {
         (!phases.is_empty()).then(|| Self {
             subjects: subjects
                 .iter()
-                .map(|trials| pseudo_values(trials, &phases, &weights).unwrap_or_default())
+                .map(|trials| {
+                    let weighted = Weighted {
+                        weights: &weights,
+                        combination,
+                    };
+                    weighted.of_trials(trials, &phases).unwrap_or_default()
+                })
                 .collect(),
             phases,
         })
@@ -104,51 +125,81 @@ fn shared(subjects: &[TrialValues]) -> Vec<usize> {
         .collect()
 }
 
-/// One value for each trial that has any of the phases.
-fn pseudo_values(trials: &TrialValues, phases: &[usize], weights: &[f64]) -> Option<Vec<f64>> {
-    let logs: Vec<Vec<Option<f64>>> = trials
-        .iter()
-        .map(|trial| {
-            let value = |phase: &usize| trial.get(*phase).copied().flatten();
-            phases
-                .iter()
-                .map(|phase| value(phase).map(f64::ln))
-                .collect()
-        })
-        .filter(|trial: &Vec<Option<f64>>| trial.iter().any(Option::is_some))
-        .collect();
-    let of_phase = |place: usize| logs.iter().filter_map(move |trial| trial[place]);
-    let totals: Vec<(f64, f64)> = (0..phases.len())
-        .map(|place| (of_phase(place).sum(), of_phase(place).count() as f64))
-        .collect();
-    let mean = |totals: &[(f64, f64)]| {
-        let means = totals.iter().map(|(sum, count)| sum / count);
-        let weighted = means.zip(weights).map(|(mean, weight)| mean * weight);
-        weighted.sum::<f64>() / weights.iter().sum::<f64>()
-    };
-    let (whole, count) = (mean(&totals), logs.len() as f64);
-    if !whole.is_finite() {
-        return None;
+/// Weights of phases, and how their values become one.
+#[derive(Clone, Copy)]
+struct Weighted<'a> {
+    weights: &'a [f64],
+    combination: Combination,
+}
+
+impl Weighted<'_> {
+    /// The logarithm of the mean or sum, of the logarithms of the phases' values.
+    fn joined(self, logs: impl Iterator<Item = f64>) -> f64 {
+        let pairs = logs.zip(self.weights);
+        match self.combination {
+            Combination::GeometricMean => {
+                let sum: f64 = pairs.map(|(log, weight)| log * weight).sum();
+                sum / self.weights.iter().sum::<f64>()
+            }
+            Combination::Sum => pairs
+                .map(|(log, weight)| log.exp() * weight)
+                .sum::<f64>()
+                .ln(),
+        }
     }
-    let without = |trial: &Vec<Option<f64>>| {
-        let left: Vec<(f64, f64)> = totals
+
+    /// One value for each trial that has any of the phases.
+    fn of_trials(self, trials: &TrialValues, phases: &[usize]) -> Option<Vec<f64>> {
+        let logs: Vec<Vec<Option<f64>>> = trials
             .iter()
-            .zip(trial)
-            .map(|((sum, count), value)| match value {
-                Some(value) => (sum - value, count - 1.0),
-                None => (*sum, *count),
+            .map(|trial| {
+                let value = |phase: &usize| trial.get(*phase).copied().flatten();
+                let logs = phases.iter().map(|phase| value(phase).map(f64::ln));
+                logs.collect()
             })
+            .filter(|trial: &Vec<Option<f64>>| trial.iter().any(Option::is_some))
             .collect();
-        mean(&left)
-    };
-    let pseudo = |trial: &Vec<Option<f64>>| count * whole - (count - 1.0) * without(trial);
-    // A single trial has no other to leave out.
-    let values: Vec<f64> = match logs.as_slice() {
-        [_] => vec![whole.exp()],
-        _ => logs.iter().map(|trial| pseudo(trial).exp()).collect(),
-    };
-    let usable = values.iter().all(|value| value.is_finite() && *value > 0.0);
-    usable.then_some(values)
+        let complete: Option<Vec<Vec<f64>>> = logs
+            .iter()
+            .map(|trial| trial.iter().copied().collect())
+            .collect();
+        let values: Vec<f64> = match complete {
+            Some(trials) => {
+                let own = |trial: &Vec<f64>| self.joined(trial.iter().copied()).exp();
+                trials.iter().map(own).collect()
+            }
+            None => self.pseudo_values(&logs)?,
+        };
+        let usable = values.iter().all(|value| value.is_finite() && *value > 0.0);
+        (usable && !values.is_empty()).then_some(values)
+    }
+
+    /// The jackknife pseudo-value of each trial.
+    fn pseudo_values(self, logs: &[Vec<Option<f64>>]) -> Option<Vec<f64>> {
+        let of_phase = |place: usize| logs.iter().filter_map(move |trial| trial[place]);
+        let totals: Vec<(f64, f64)> = (0..self.weights.len())
+            .map(|place| (of_phase(place).sum(), of_phase(place).count() as f64))
+            .collect();
+        let mean =
+            |totals: &[(f64, f64)]| self.joined(totals.iter().map(|(sum, count)| sum / count));
+        let (whole, count) = (mean(&totals), logs.len() as f64);
+        if !whole.is_finite() {
+            return None;
+        }
+        let without = |trial: &Vec<Option<f64>>| {
+            let left: Vec<(f64, f64)> = totals
+                .iter()
+                .zip(trial)
+                .map(|((sum, count), value)| match value {
+                    Some(value) => (sum - value, count - 1.0),
+                    None => (*sum, *count),
+                })
+                .collect();
+            mean(&left)
+        };
+        let pseudo = |trial: &Vec<Option<f64>>| count * whole - (count - 1.0) * without(trial);
+        Some(logs.iter().map(|trial| pseudo(trial).exp()).collect())
+    }
 }
 
 #[cfg(test)]
@@ -190,14 +241,37 @@ mod tests {
     fn a_phase_counts_by_its_weight_and_not_at_all_without_one() {
         let subjects = [full(&[[4.0, 100.0]]), full(&[[1.0, 1.0]])];
         let ratio = |weights: [f64; 2]| {
-            let overall = OverallMeans::weighted(&subjects, &weights).expect("a phase");
+            let overall = OverallMeans::weighted(&subjects, &weights, Combination::GeometricMean)
+                .expect("a phase");
             overall.ratio(0, 1).expect("both have all").value
         };
         near(ratio([1.0, 1.0]), 20.0);
         // (4³ · 100)^(1/4).
         near(ratio([0.75, 0.25]), 6_400.0_f64.powf(0.25));
         near(ratio([1.0, 0.0]), 4.0);
-        assert_eq!(OverallMeans::weighted(&subjects, &[0.0, 0.0]), None);
+        let none = OverallMeans::weighted(&subjects, &[0.0, 0.0], Combination::GeometricMean);
+        assert_eq!(none, None);
+    }
+
+    #[test]
+    fn times_are_summed_each_as_often_as_it_counts() {
+        let subjects = [full(&[[1.0, 10.0], [3.0, 30.0]]), full(&[[2.0, 2.0]; 2])];
+        let sums = OverallMeans::weighted(&subjects, &[5.0, 1.0], Combination::Sum);
+        let sums = sums.expect("two phases");
+        near(sums.subjects[0][0], 15.0);
+        near(sums.subjects[0][1], 45.0);
+        near(sums.subjects[1][0], 12.0);
+    }
+
+    #[test]
+    fn a_sum_of_trials_that_lack_a_phase_is_the_sum_of_the_means_of_phases() {
+        let mut holed = full(&[[1.0, 100.0], [1.0, 100.0], [1.0, 100.0]]);
+        holed[2][1] = None;
+        let subjects = [holed, full(&[[1.0, 1.0]; 3])];
+        let sums = OverallMeans::weighted(&subjects, &[1.0, 1.0], Combination::Sum);
+        let sums = sums.expect("two phases");
+        near(sums.subjects[0][0], 101.0);
+        assert_eq!(sums.subjects[0].len(), 3);
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! The comparison of subjects by the weighted geometric mean over phases.
+//! The comparison of subjects by a weighted mean of rates, or by a sum of times, over phases.
 
+use fslab_model::definitions::TOTAL;
 use fslab_model::{Better, MetricDefinition, Unit};
-use fslab_stats::{OverallMeans, TrialValues};
+use fslab_stats::{Combination, OverallMeans, TrialValues};
 
 use super::correction::correct;
-use super::ground::{Ground, speeds};
-use super::{Comparison, PhaseAnalysis};
+use super::ground::{Ground, GroundFigure, Grounds, parts};
+use super::{Comparison, PhaseAnalysis, Repeat};
 
 /// Not a metric of any record: a mean of rates in several units has no unit.
 static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
@@ -29,7 +30,7 @@ impl OverallAnalysis {
     /// `None` for one subject, or for fewer than two phases that all complete subjects share.
     pub(super) fn of(phases: &[PhaseAnalysis]) -> Option<Self> {
         let subjects: Vec<usize> = (0..phases.first()?.cells.len()).collect();
-        let grounds = Ground::of(phases, |_| true);
+        let grounds = Grounds::of_rates(phases).grounds;
         let means = WeightedMeans::of(phases, &grounds, &subjects)
             .filter(|means| subjects.len() > 1 && means.places.len() > 1)?;
         let used = means.places.iter().map(|place| &grounds[*place]);
@@ -40,7 +41,7 @@ impl OverallAnalysis {
     }
 }
 
-/// Subjects by their weighted geometric mean over grounds.
+/// Subjects by their weighted geometric mean over grounds or, where these are times, by the sum.
 pub(crate) struct WeightedMeans {
     /// An entry for every subject of the run; those that were not asked for have no values.
     pub(crate) comparison: Comparison,
@@ -49,24 +50,46 @@ pub(crate) struct WeightedMeans {
 }
 
 impl WeightedMeans {
-    /// The means of `subjects`; `None` if no ground remains.
+    /// The means or sums of `subjects`; `None` if no ground remains.
     pub(crate) fn of(
         phases: &[PhaseAnalysis],
         grounds: &[Ground],
         subjects: &[usize],
     ) -> Option<Self> {
+        Self::of_repeats(phases, grounds, subjects, &|_| true)
+    }
+
+    /// The same without the repeats that were disturbed.
+    pub(crate) fn undisturbed(
+        phases: &[PhaseAnalysis],
+        grounds: &[Ground],
+        subjects: &[usize],
+    ) -> Option<Self> {
+        Self::of_repeats(phases, grounds, subjects, &|repeat| !repeat.is_disturbed())
+    }
+
+    fn of_repeats(
+        phases: &[PhaseAnalysis],
+        grounds: &[Ground],
+        subjects: &[usize],
+        counts: &dyn Fn(&Repeat) -> bool,
+    ) -> Option<Self> {
         let values: Vec<TrialValues> = subjects
             .iter()
-            .map(|subject| speeds(phases, grounds, *subject))
+            .map(|subject| parts(phases, grounds, *subject, counts))
             .collect();
         let weights: Vec<f64> = grounds.iter().map(|ground| ground.weight).collect();
-        let means = OverallMeans::weighted(&values, &weights)?;
+        let (combination, metric) = match grounds.first()?.figure {
+            GroundFigure::Time => (Combination::Sum, &TOTAL),
+            _ => (Combination::GeometricMean, &GEOMETRIC_MEAN),
+        };
+        let means = OverallMeans::weighted(&values, &weights, combination)?;
         let mut samples = vec![Vec::new(); phases.first()?.cells.len()];
         for (subject, sample) in subjects.iter().zip(means.subjects) {
             samples[*subject] = sample;
         }
         let is_virtual = phases.iter().any(|phase| phase.is_virtual);
-        let mut comparison = Comparison::timed(&GEOMETRIC_MEAN, samples, is_virtual);
+        let mut comparison = Comparison::timed(metric, samples, is_virtual);
         correct(&mut [&mut comparison]);
         Some(Self {
             comparison,

@@ -1,11 +1,15 @@
 //! The judgement: which subject to take.
 
-use fslab_model::StudyQuestion;
+use fslab_model::{AnswerSpec, Measure, StudyQuestion};
 use fslab_stats::{Estimate, Verdict};
 
+use super::dependence::{Dependence, Turn};
 use super::shortfall::{Shortfall, shortfalls};
-use crate::analysis::WeightedMeans;
-use crate::{Analysis, Comparison, FirstPlace, Ground, Standing, TOLERANCE};
+use crate::analysis::{Grounds, WeightedMeans};
+use crate::{Analysis, Comparison, FirstPlace, Ground, Standing, TOLERANCE, WhyLeftOut};
+
+/// The share of measurements beyond which disturbances keep a run from an answer.
+pub const DISTURBED_MAX: f64 = 0.25;
 
 /// The speed of the chosen subject relative to another candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +45,8 @@ pub enum WhyNone {
     NoPhase,
     /// Repeats are too few for intervals.
     TooFewRepeats,
+    /// More than [`DISTURBED_MAX`] of the measurements were disturbed, or too few were not.
+    Disturbed,
 }
 
 /// Which subject to take.
@@ -61,6 +67,14 @@ pub enum Choice {
         leads: Vec<Lead>,
         /// The tolerance.
         within: f64,
+    },
+    /// One that is better than every other candidate by all phases, and is not without one of them.
+    Depends {
+        subject: usize,
+        /// Its speed relative to each other candidate, the closest first.
+        leads: Vec<Lead>,
+        /// The phase without which another subject leads the most.
+        on: Turn,
     },
     /// Not decided.
     Undecided(Undecided),
@@ -84,8 +98,16 @@ pub struct PassedOver {
 pub struct Recommendation<'p> {
     /// What is recommended.
     pub choice: Choice,
+    /// The measure by which it is recommended.
+    pub measure: Measure,
     /// The phases that count and that all candidates have.
     pub grounds: Vec<Ground<'p>>,
+    /// The indexes of phases that were measured, and whose figures do not count.
+    pub left_out: Vec<(usize, WhyLeftOut)>,
+    /// What it hangs on.
+    pub dependence: Dependence,
+    /// Disturbed measurements of the candidates, and all of them.
+    pub disturbed: (usize, usize),
     /// The subjects that take no part.
     pub passed_over: Vec<PassedOver>,
     /// True if times are virtual.
@@ -102,12 +124,29 @@ impl<'p> Recommendation<'p> {
         if !is_asked || analysis.run.trials.is_empty() {
             return None;
         }
+        let default = AnswerSpec::default();
+        let spec = plan.answer.as_ref().unwrap_or(&default);
+        let weight = |name: &str| {
+            let question = plan.question.as_ref();
+            let counts = question.is_none_or(|question| question.counts(name));
+            let in_score = match (spec.measure, &plan.score) {
+                (Measure::Score, Some(score)) => score.weight(name),
+                _ => 1.0,
+            };
+            if counts {
+                spec.weight(name) * in_score
+            } else {
+                0.0
+            }
+        };
+        let found = Grounds::by_measure(&analysis.phases, spec.measure, |phase| weight(phase.name));
         let mut recommendation = Self {
             choice: Choice::None(WhyNone::OneSubject),
-            grounds: Ground::of(&analysis.phases, |phase| {
-                let question = plan.question.as_ref();
-                question.is_none_or(|question| question.counts(phase.name))
-            }),
+            measure: spec.measure,
+            grounds: found.grounds,
+            left_out: found.left_out,
+            dependence: Dependence::default(),
+            disturbed: (0, 0),
             passed_over: Vec::new(),
             is_virtual: plan.venue.kind().is_virtual(),
             is_exact: false,
@@ -133,7 +172,7 @@ impl<'p> Recommendation<'p> {
                 });
             }
         }
-        let means = WeightedMeans::of(&analysis.phases, &self.grounds, &candidates);
+        let means = self.means(analysis, &candidates, &self.grounds);
         self.choice = match (candidates.as_slice(), &means) {
             ([], _) => Choice::None(WhyNone::NoCandidate),
             ([only], _) => Choice::None(WhyNone::OneCandidate(*only)),
@@ -149,6 +188,12 @@ impl<'p> Recommendation<'p> {
                 best.and_then(|best| ahead(analysis, &self.grounds, passed.subject, best));
         }
         self.is_exact = means.comparison.exact;
+        self.disturbed = self.count_disturbed(analysis, &candidates);
+        if self.disturbed.0 > 0 {
+            self.weigh_disturbances(analysis, &candidates);
+        }
+        self.dependence = Dependence::of(analysis, &self.grounds, &candidates, &means);
+        self.hang_on_a_phase();
         let mut place = 0;
         self.grounds.retain(|_| {
             place += 1;
@@ -156,12 +201,85 @@ impl<'p> Recommendation<'p> {
         });
     }
 
+    /// The candidates by the measure.
+    fn means(
+        &self,
+        analysis: &Analysis,
+        candidates: &[usize],
+        grounds: &[Ground],
+    ) -> Option<WeightedMeans> {
+        let means = WeightedMeans::of(&analysis.phases, grounds, candidates)?;
+        match (self.measure, &analysis.score) {
+            (Measure::Score, Some(score)) => Some(WeightedMeans {
+                comparison: score.comparison.only(candidates, self.is_virtual),
+                ..means
+            }),
+            _ => Some(means),
+        }
+    }
+
+    fn count_disturbed(&self, analysis: &Analysis, candidates: &[usize]) -> (usize, usize) {
+        let pairs = self.grounds.iter().flat_map(|ground| {
+            let phase = &analysis.phases[ground.phase];
+            let entries = &ground.comparison.entries;
+            candidates
+                .iter()
+                .map(move |it| (phase.disturbed(*it), entries[*it].values.len()))
+        });
+        pairs.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    }
+
+    /// Takes an answer back that does not hold without the disturbed measurements, and extends its
+    /// intervals to those without them.
+    fn weigh_disturbances(&mut self, analysis: &Analysis, candidates: &[usize]) {
+        let (disturbed, all) = self.disturbed;
+        let is_decided = matches!(self.choice, Choice::Take { .. } | Choice::Either { .. });
+        if !is_decided {
+            return;
+        }
+        if disturbed as f64 > DISTURBED_MAX * all as f64 {
+            self.choice = Choice::None(WhyNone::Disturbed);
+            return;
+        }
+        let quiet = WeightedMeans::undisturbed(&analysis.phases, &self.grounds, candidates);
+        let quiet = quiet.filter(|quiet| quiet.comparison.has_intervals());
+        let holds = quiet.map(|quiet| (decide(&quiet.comparison), quiet));
+        match (&mut self.choice, holds) {
+            (
+                Choice::Take { subject, leads },
+                Some((Choice::Take { subject: same, .. }, quiet)),
+            ) if *subject == same => {
+                for lead in leads {
+                    let other = quiet.comparison.speed(*subject, lead.over);
+                    lead.speed = lead.speed.including(other);
+                }
+            }
+            (Choice::Either { subjects, .. }, Some((Choice::Either { subjects: same, .. }, _)))
+                if subjects.len() == same.len() && subjects.iter().all(|it| same.contains(it)) => {}
+            (choice, _) => *choice = Choice::None(WhyNone::Disturbed),
+        }
+    }
+
+    /// Says that the answer depends on a phase without which it turns.
+    fn hang_on_a_phase(&mut self) {
+        let Some(on) = self.dependence.turns.first().copied() else {
+            return;
+        };
+        if let Choice::Take { subject, leads } = &mut self.choice {
+            self.choice = Choice::Depends {
+                subject: *subject,
+                leads: std::mem::take(leads),
+                on,
+            };
+        }
+    }
+
     /// The recommended subjects, the best figure first; none without a decision.
     pub fn chosen(&self) -> &[usize] {
         match &self.choice {
             Choice::Take { subject, .. } => std::slice::from_ref(subject),
             Choice::Either { subjects, .. } => subjects,
-            Choice::Undecided(_) | Choice::None(_) => &[],
+            Choice::Depends { .. } | Choice::Undecided(_) | Choice::None(_) => &[],
         }
     }
 

@@ -4,16 +4,19 @@
 //! or against a file system beside its speed.
 //!
 //! ```text
-//!     Analysis --> Ground...       which phases count, in which figure, with which weight
+//!     Analysis --> Ground...       which phases count, in which figure, with which weight: Measure
 //!              --> Shortfall...    why a subject is no candidate: failed, in part not measured,
 //!                                  or not durable
 //!     both     --> Recommendation  Choice, with what takes part in it and what does not
+//!              --> Dependence      the phases and weights that it hangs on
 //! ```
 //!
 //! Invariant: a subject with a [`Shortfall`] is never chosen.
 
+mod dependence;
 mod judgement;
 mod shortfall;
 
-pub use judgement::{Choice, Lead, PassedOver, Recommendation, Undecided, WhyNone};
+pub use dependence::{Dependence, Threshold, Turn};
+pub use judgement::{Choice, DISTURBED_MAX, Lead, PassedOver, Recommendation, Undecided, WhyNone};
 pub use shortfall::{Shortfall, shortfalls};

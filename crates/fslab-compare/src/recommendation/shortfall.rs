@@ -2,7 +2,7 @@
 
 use fslab_model::{PhaseRecord, TrialOutcome};
 
-use crate::{Analysis, Ground, PhaseAnalysis, Repeat};
+use crate::{Analysis, Ground, GroundFigure, PhaseAnalysis, Repeat};
 
 /// Why a subject is not recommended, whatever its figures are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +72,13 @@ fn not_measured(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Opti
     let mut missing = grounds.iter().filter_map(|ground| {
         let phase = &analysis.phases[ground.phase];
         let cell = phase.cells.get(subject)?;
-        let reason = cell.repeats.iter().find_map(Repeat::shortfall);
-        let reason = reason.or_else(|| cell.absence())?;
+        // A sum of times needs no rate.
+        let is_rate = ground.figure != GroundFigure::Time;
+        let unmeasured = |repeat: &&Repeat| is_rate || !ground.is_measured(phase, subject, repeat);
+        let missing = cell.repeats.iter().filter(unmeasured);
+        let reason = missing.clone().find_map(Repeat::shortfall);
+        let is_absent = missing.count() == cell.repeats.len();
+        let reason = reason.or_else(|| cell.absence().filter(|_| is_absent))?;
         Some((ground.phase, reason))
     });
     let (phase, reason) = missing.next()?;

@@ -13,6 +13,7 @@ mod exports;
 mod figures;
 mod fixture;
 mod flushing;
+mod measures;
 mod merging;
 mod page;
 mod part_files;

@@ -184,7 +184,8 @@ impl ExecutionArgs {
     ) -> Result<(Request, StudySource), CommandError> {
         let (study, source) = fslab_run::load_study(study)?;
         let settings = [settings, &self.plan.settings].concat();
-        let study = fslab_run::override_study(&study, &settings)?;
+        let mut study = fslab_run::override_study(&study, &settings)?;
+        self.plan.answer.apply_to_study(&mut study)?;
         let kernels = NamedKernels::of(&study, subjects);
         let venue = venue.choice(&kernels)?;
         let default_seed = || match venue {

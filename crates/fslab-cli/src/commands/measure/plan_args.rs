@@ -9,6 +9,7 @@ use fslab_model::{
 };
 use fslab_run::{Repeats, Repetition};
 
+use crate::commands::report::answer_args::AnswerArgs;
 use crate::exit::CommandError;
 
 /// Options of the plan.
@@ -57,6 +58,8 @@ pub(crate) struct PlanArgs {
     /// Print the plan with all values resolved, and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
     /// Flattened last, since its heading would also apply to later options.
     #[command(flatten)]
     pub(crate) repetition: RepetitionArgs,

@@ -11,6 +11,7 @@ use fslab_exchange::{Gathered, PhaseMap};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Cells, Chapter, Reservations};
 
+use super::answer_args::AnswerArgs;
 use super::{answer, figure_files, part_files};
 use crate::commands::store::args::{StoreArgs, load};
 use crate::commands::store::csv_args::CsvArgs;
@@ -51,6 +52,8 @@ pub(crate) struct ReportArgs {
     map: Vec<PhaseMap>,
     #[command(flatten)]
     csv: CsvArgs,
+    #[command(flatten)]
+    answer: AnswerArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -112,7 +115,10 @@ impl Loaded {
 
 impl ReportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let records = self.records()?;
+        let mut records = self.records()?;
+        for record in &mut records {
+            self.answer.apply_to_run(record)?;
+        }
         let names: Vec<String> = self.named(&records);
         let loaded = self.loaded(records)?;
         prepare_folder(&self.out)?;

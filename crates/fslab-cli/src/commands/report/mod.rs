@@ -1,6 +1,7 @@
 //! `fslab report` and `fslab show`: what is written about runs.
 
 pub(crate) mod answer;
+pub(crate) mod answer_args;
 mod command;
 pub(crate) mod figure_files;
 #[cfg(not(feature = "render"))]

@@ -5,6 +5,7 @@ use fslab_compare::Analysis;
 use fslab_model::RunRecord;
 use fslab_report::{exhibits, sentences, tables};
 
+use crate::commands::report::answer_args::AnswerArgs;
 use crate::commands::report::{answer, figure_files};
 use crate::commands::store::args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -32,12 +33,15 @@ pub(crate) struct ShowArgs {
     #[arg(long, conflicts_with_all = ["all", "figures"])]
     json: bool,
     #[command(flatten)]
+    answer: AnswerArgs,
+    #[command(flatten)]
     store: StoreArgs,
 }
 
 impl ShowArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let record = load(&self.store.open_read_only()?, &self.run)?;
+        let mut record = load(&self.store.open_read_only()?, &self.run)?;
+        self.answer.apply_to_run(&mut record)?;
         if self.json {
             screen::print(&fslab_report::json(&record)?)?;
             return Ok(Exit::Done);
