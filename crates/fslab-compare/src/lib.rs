@@ -20,6 +20,7 @@ mod diff;
 mod dimension;
 mod dimension_value;
 mod error;
+mod experiment;
 #[cfg(test)]
 mod fixture;
 mod gate;
@@ -46,6 +47,9 @@ pub use dimension::{
     unlike,
 };
 pub use error::DiffError;
+pub use experiment::{
+    ConditionResult, Effects, Experiment, Factor, SUBJECT_FACTOR, SubjectSummary,
+};
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
 pub use meeting::{
     ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Unmet,

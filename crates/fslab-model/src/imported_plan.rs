@@ -14,6 +14,7 @@ impl Plan {
             title: String::new(),
             question: None,
             answer: None,
+            condition: None,
             score: None,
             venue: VenuePlan::Imported { tool: tool.into() },
             size_bytes: Bytes(0),

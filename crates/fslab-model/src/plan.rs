@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Adaptive, AnswerSpec, Bytes, CellId, ColdMethod, CountedMachine, DataToMemory, FigureSpec,
-    NetworkMount, PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk, StudyQuestion,
-    Subject, SurvivalPlan, TrialId,
+    Adaptive, AnswerSpec, Bytes, CellId, ColdMethod, Condition, CountedMachine, DataToMemory,
+    FigureSpec, NetworkMount, PhaseSpec, PlanHash, Rounds, Scale, ScoreSpec, SimulatedDisk,
+    StudyQuestion, Subject, SurvivalPlan, TrialId,
 };
 
 /// Where trials run.
@@ -318,6 +318,9 @@ pub struct Plan {
     /// the headline figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerSpec>,
+    /// Its place in an experiment over conditions; it does not affect the measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
     /// The study's score; it does not affect the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreSpec>,
@@ -395,7 +398,7 @@ pub struct Cell<'a> {
 
 impl Plan {
     /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question,
-    /// answer, score, the comparison with the original and the states after a power loss, which do not change what
+    /// answer, condition, score, the comparison with the original and the states after a power loss, which do not change what
     /// is measured.
     ///
     /// In virtual time the directory of images is left out, too: no figure depends on it, and users
@@ -411,6 +414,7 @@ impl Plan {
             map.remove("figures");
             map.remove("question");
             map.remove("answer");
+            map.remove("condition");
             map.remove("score");
             map.remove("data_to_memory");
             map.remove("survival");

@@ -52,7 +52,7 @@ pub use exhibit::{
 };
 pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
-pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};
+pub use page::{ChartFile, TableFile, charts, experiment_html, html, html_of, table_files};
 pub use recommendation::{Answer, Remark, Reservations, answer};
 pub use sentences::{Sentence, SentenceKind, sentences};
 pub use spreadsheet::{Cells, unguarded};

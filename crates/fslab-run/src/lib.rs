@@ -35,6 +35,7 @@ pub use directories::DirectoryError;
 pub use executor::{Executor, trial_request};
 pub use kernels::{KernelError, NamedKernels};
 pub use machine::machine_facts;
+pub use order::condition_rounds;
 pub use original::{differences, expected_time};
 pub use overrides::override_study;
 pub use phases::PhasesError;

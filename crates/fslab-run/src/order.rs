@@ -46,6 +46,14 @@ impl Iterator for Blocks {
     }
 }
 
+/// The order of the conditions of an experiment in each round of repeats: a separate random order
+/// for each, so that what drifts with time does not look like a factor.
+pub fn condition_rounds(conditions: usize, seed: u64) -> impl Iterator<Item = Vec<usize>> {
+    let cells = u32::try_from(conditions).unwrap_or(u32::MAX);
+    let places = |block: Vec<(u32, TrialId)>| block.iter().map(|it| it.1.cell.0 as usize).collect();
+    Blocks::new(cells, seed).map(places)
+}
+
 /// The seed of data and positions of a repeat, and its perturbation: the same for all subjects, so
 /// that they do the same work.
 ///

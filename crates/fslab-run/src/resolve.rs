@@ -256,6 +256,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         title: study.title.clone(),
         question: study.question.clone(),
         answer: study.answer.clone(),
+        condition: None,
         score: study.score.clone(),
         size_bytes: size,
         cold: cold_method(&venue),

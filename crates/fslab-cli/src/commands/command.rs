@@ -6,7 +6,7 @@ use fslab_sys::Ability;
 use crate::commands::crash::faults;
 use crate::commands::diff::gate;
 use crate::commands::measure::{bundle, compare, run};
-use crate::commands::report::show;
+use crate::commands::report::{experiment, show};
 use crate::commands::store::{delete, export, import, list};
 use crate::commands::{
     clean, completions, config, crash, diff, disk, fs, lab, machine, man, mkfs, platform, report,
@@ -42,6 +42,8 @@ pub(crate) enum Command {
     List(list::ListArgs),
     /// Show one run
     Show(show::ShowArgs),
+    /// Show an experiment made by --vary: who is first in which condition, and what decides
+    Experiment(experiment::ExperimentArgs),
     /// Write the report of one or more runs
     Report(report::ReportArgs),
     /// Compare two runs: what became faster or slower, with confidence intervals
@@ -113,6 +115,7 @@ impl Command {
             Self::Schema(args) => args.exec(),
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),
+            Self::Experiment(args) => args.exec(),
             Self::Report(args) => args.exec(),
             Self::Diff(args) => args.exec(),
             Self::Gate(args) => args.exec(),

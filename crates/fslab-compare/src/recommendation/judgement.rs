@@ -108,6 +108,8 @@ pub struct Recommendation<'p> {
     pub dependence: Dependence,
     /// Disturbed measurements of the candidates, and all of them.
     pub disturbed: (usize, usize),
+    /// The candidates by the measure; `None` without two of them.
+    pub comparison: Option<Comparison>,
     /// The subjects that take no part.
     pub passed_over: Vec<PassedOver>,
     /// True if times are virtual.
@@ -147,6 +149,7 @@ impl<'p> Recommendation<'p> {
             left_out: found.left_out,
             dependence: Dependence::default(),
             disturbed: (0, 0),
+            comparison: None,
             passed_over: Vec::new(),
             is_virtual: plan.venue.kind().is_virtual(),
             is_exact: false,
@@ -199,6 +202,7 @@ impl<'p> Recommendation<'p> {
             place += 1;
             means.places.contains(&(place - 1))
         });
+        self.comparison = Some(means.comparison);
     }
 
     /// The candidates by the measure.

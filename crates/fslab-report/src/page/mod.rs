@@ -18,6 +18,7 @@ mod definitions;
 mod disk;
 mod document;
 mod exhibits;
+mod experiment;
 mod files;
 mod lists;
 mod panel;
@@ -30,4 +31,5 @@ mod sweep;
 mod tables;
 
 pub use document::{html, html_of};
+pub use experiment::experiment_html;
 pub use files::{ChartFile, TableFile, charts, table_files};

@@ -77,6 +77,14 @@ impl Looks {
         }
     }
 
+    /// Of subjects in the order of a plan, on a page of their own.
+    pub(super) fn by_index() -> Self {
+        Self {
+            numbers: Vec::new(),
+            prefix: String::new(),
+        }
+    }
+
     /// Each subject has the look of its index, as in a report of one run.
     fn class(&self, place: usize) -> String {
         palette::class(self.numbers.get(place).copied().unwrap_or(place))

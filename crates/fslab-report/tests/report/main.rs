@@ -9,6 +9,7 @@ mod disturbed;
 mod escaping;
 mod exact;
 mod exhibits;
+mod experiments;
 mod exports;
 mod figures;
 mod fixture;

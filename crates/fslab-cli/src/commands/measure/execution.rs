@@ -1,7 +1,7 @@
 //! Executes a study from plan to report, for `compare`, `run` and `trace replay`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fslab_lab::TakenBundle;
@@ -14,8 +14,9 @@ use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, LogKeeping, Venue, VenueSettings};
 
 use crate::commands::measure::plan_args::{OutputArgs, PlanArgs};
+use crate::commands::measure::vary::VaryArg;
 use crate::commands::measure::venue_args::VenueArgs;
-use crate::commands::measure::{bundled, guest_lab, layers, plan_text, precision_text};
+use crate::commands::measure::{bundled, guest_lab, layers, plan_text, precision_text, vary};
 use crate::commands::report::show;
 use crate::commands::store::args::StoreArgs;
 use crate::commands::{clean, report};
@@ -30,12 +31,22 @@ use crate::terminal::screen;
 const SIM_SEED: u64 = 1;
 
 /// The options of a command that executes a study.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ExecutionArgs {
     #[command(flatten)]
-    venue: VenueArgs,
+    pub(super) venue: VenueArgs,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
+    /// Vary a condition: run the comparison once for each level, or for each combination if
+    /// repeated, and show who is first where and what decides (see docs/experiments.md). Factors:
+    /// disk, memory, lab, machine, size, full, age, mount, mkfs, and keys of --set
+    #[arg(
+        long,
+        value_name = "FACTOR=LEVEL,...",
+        help_heading = "Plan",
+        conflicts_with_all = ["workers", "record_disk", "survival", "results"]
+    )]
+    pub(super) vary: Vec<VaryArg>,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -76,10 +87,25 @@ pub(crate) struct ExecutionArgs {
     survival: Option<usize>,
 }
 
+/// A plan that can be run.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) jobs: NonZeroUsize,
+    /// Differences from the original.
+    pub(super) differences: Vec<String>,
+    /// The expected time.
+    pub(super) time: Option<String>,
+    /// What the user should know of the plan.
+    pub(super) notices: Vec<String>,
+}
+
 impl ExecutionArgs {
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(crate) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
+        if !self.vary.is_empty() {
+            return vary::exec(self, study, subjects);
+        }
         let (request, source) = self.request(study, subjects, &self.venue, &[])?;
         self.exec_request(&request, &source, &self.venue, None)
     }
@@ -101,23 +127,14 @@ impl ExecutionArgs {
         venue_args: &VenueArgs,
         bundle: Option<&TakenBundle>,
     ) -> CommandResult {
-        let Resolved {
-            mut plan,
+        let Prepared {
+            plan,
+            jobs,
+            differences,
+            time,
             notices,
-            is_whole_catalogue,
-        } = fslab_run::resolve(request)
-            .map_err(|error| resolve_failure(error, request, source, &self.plan.settings))?;
+        } = self.prepared(request, source, venue_args, bundle)?;
         notices.iter().for_each(|notice| screen::notice(notice));
-        self.add_layers(&mut plan, bundle)?;
-        let jobs = self.plan.jobs(&plan.venue, self.workers.is_some())?;
-        let differences = fslab_run::differences(&request.study, &plan);
-        let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
-            .map(|expected| plan_text::time(&plan, expected, jobs.get()));
-        if !is_whole_catalogue {
-            venue_args.ensure_requirements(&plan)?;
-        }
-        fslab_run::ensure_recordable(&plan)?;
-        ensure_ranks_have_a_directory(&plan)?;
         if self.plan.dry_run {
             self.ensure_runnable(&plan, jobs)?;
             if self.output.json {
@@ -134,9 +151,7 @@ impl ExecutionArgs {
         for difference in &differences {
             screen::notice(&format!("differs from the original: {difference}"));
         }
-        report::prepare_folder(&self.output.out)?;
-        let mut store = self.store.open()?;
-        clean_up();
+        let mut store = self.open_output()?;
         let settings = venue_settings(&plan, self.jobs_here(jobs), self.record_disk.clone())?;
         let venue = Venue::open(&plan.venue, plan.size_bytes, settings.clone())?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
@@ -151,6 +166,68 @@ impl ExecutionArgs {
         store.ensure_in_place()?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.report(&record, outcome)
+    }
+
+    /// The plan of `request`, checked, with layers.
+    pub(super) fn prepared(
+        &self,
+        request: &Request,
+        source: &StudySource,
+        venue_args: &VenueArgs,
+        bundle: Option<&TakenBundle>,
+    ) -> Result<Prepared, CommandError> {
+        let Resolved {
+            mut plan,
+            notices,
+            is_whole_catalogue,
+        } = fslab_run::resolve(request)
+            .map_err(|error| resolve_failure(error, request, source, &self.plan.settings))?;
+        self.add_layers(&mut plan, bundle)?;
+        let jobs = self.plan.jobs(&plan.venue, self.workers.is_some())?;
+        let differences = fslab_run::differences(&request.study, &plan);
+        let time = fslab_run::expected_time(&request.study, &plan, jobs.get())
+            .map(|expected| plan_text::time(&plan, expected, jobs.get()));
+        if !is_whole_catalogue {
+            venue_args.ensure_requirements(&plan)?;
+        }
+        fslab_run::ensure_recordable(&plan)?;
+        ensure_ranks_have_a_directory(&plan)?;
+        Ok(Prepared {
+            plan,
+            jobs,
+            differences,
+            time,
+            notices,
+        })
+    }
+
+    /// The subjects named, or those of the study.
+    pub(super) fn subjects_of(
+        &self,
+        study: &str,
+        subjects: &[String],
+    ) -> Result<Vec<String>, CommandError> {
+        match subjects {
+            [] => Ok(fslab_run::load_study(study)?.0.subjects),
+            named => Ok(named.to_vec()),
+        }
+    }
+
+    pub(super) fn prints_json(&self) -> bool {
+        self.output.json
+    }
+
+    /// The directory of the report.
+    pub(super) fn out(&self) -> &Path {
+        &self.output.out
+    }
+
+    /// Makes the directory of the report, and opens the store.
+    pub(super) fn open_output(&self) -> Result<Store, CommandError> {
+        report::prepare_folder(&self.output.out)?;
+        let store = self.store.open()?;
+        clean_up();
+        Ok(store)
     }
 
     /// Workers have separate venues: here no trial needs room.
@@ -175,7 +252,7 @@ impl ExecutionArgs {
     }
 
     /// The request for `study` in `venue`, with `settings` before those of `--set`.
-    fn request(
+    pub(super) fn request(
         &self,
         study: &str,
         subjects: &[String],
@@ -255,6 +332,16 @@ impl ExecutionArgs {
                 }
             }
         }
+        self.begun(plan, store)
+    }
+
+    /// The header and the lock of a new run, which is added to the store.
+    pub(super) fn begun(
+        &self,
+        plan: Plan,
+        store: &mut Store,
+    ) -> Result<(RunHeader, RunLock), CommandError> {
+        let plan_hash = plan.hash();
         let started_unix_s = fslab_sys::unix_seconds();
         let header = RunHeader {
             run: fslab_run::fresh_run_id(started_unix_s),
@@ -273,7 +360,7 @@ impl ExecutionArgs {
     }
 
     /// The header and the lock of the run to resume. The store is changed after all checks.
-    fn resumed(
+    pub(super) fn resumed(
         &self,
         run: &RunId,
         asked: &Plan,
@@ -313,7 +400,7 @@ impl ExecutionArgs {
         Ok((header, lock))
     }
 
-    fn conduct(
+    pub(super) fn conduct(
         &self,
         header: &RunHeader,
         store: &mut Store,

@@ -13,7 +13,7 @@ use crate::commands::report::answer_args::AnswerArgs;
 use crate::exit::CommandError;
 
 /// Options of the plan.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Plan")]
 pub(crate) struct PlanArgs {
     /// Size of each file system, for example 1GiB; file sizes given as a share scale with it
@@ -66,7 +66,7 @@ pub(crate) struct PlanArgs {
 }
 
 /// Options of repeats and rounds.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Repeats")]
 pub(crate) struct RepetitionArgs {
     /// Number of repeats per subject, each on a fresh file system: 5, or 3..20 to repeat until
@@ -107,6 +107,25 @@ enum Switch {
 }
 
 impl RepetitionArgs {
+    /// Fixes the number of repeats, so that every condition has as many.
+    pub(crate) fn fix(&mut self) {
+        self.budget = None;
+        if self.repeats.is_none() {
+            // One exact result has no repeats.
+            let repeats = if self.perturb == Some(Switch::Off) {
+                "1"
+            } else {
+                "3"
+            };
+            self.repeats = repeats.parse().ok();
+        }
+    }
+
+    /// The time budget, in seconds.
+    pub(crate) fn budget(&self) -> Option<u32> {
+        self.budget
+    }
+
     pub(crate) fn repetition(&self) -> Repetition {
         Repetition {
             repeats: self.repeats,
@@ -121,7 +140,7 @@ impl RepetitionArgs {
 }
 
 /// Options of the output.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Directory for the report

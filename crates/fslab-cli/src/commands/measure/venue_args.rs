@@ -98,6 +98,22 @@ impl VenueName {
 }
 
 impl VenueArgs {
+    /// Sets the option of a factor of an experiment; false if there is none of that name.
+    pub(super) fn set(&mut self, factor: &str, level: &str) -> Result<bool, String> {
+        let text = || Some(level.to_owned());
+        match factor {
+            "disk" => self.disk = text(),
+            "lab" | "kernel" => self.lab = text(),
+            "machine" => self.machine = text(),
+            "memory" => {
+                let size = parse_size(level);
+                self.memory = Some(size.map_err(|error| error.to_string())?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     /// The same with the venue sim, unless an option names another.
     pub(crate) fn or_sim(&self) -> Self {
         let mut args = self.clone();

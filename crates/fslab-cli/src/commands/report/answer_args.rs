@@ -9,7 +9,7 @@ use fslab_model::{
 };
 
 /// Options of the answer.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Answer")]
 pub(crate) struct AnswerArgs {
     /// Measure by which the file systems are compared over phases (see docs/figures.md) [default:

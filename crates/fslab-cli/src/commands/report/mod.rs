@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod answer_args;
 mod command;
+pub(crate) mod experiment;
 pub(crate) mod figure_files;
 #[cfg(not(feature = "render"))]
 pub(crate) mod no_renderer;

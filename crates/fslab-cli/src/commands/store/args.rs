@@ -11,7 +11,7 @@ use crate::defaults;
 use crate::exit::CommandError;
 
 /// The store.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArgs {
     /// Database of runs [default: fslab/fslab.db in the user's data directory]
     #[arg(long, value_name = "FILE", help_heading = "Store")]

@@ -1,0 +1,318 @@
+//! An experiment: one comparison in several conditions, the levels of factors such as the disk and
+//! the memory.
+//!
+//! Owns what its runs say together: who is first in which condition, how much a subject loses where
+//! it is not first, and what decides. A run of an experiment has its levels in its plan
+//! ([`fslab_model::Condition`]); everything else of it is the analysis of that run.
+
+use std::collections::BTreeSet;
+
+use fslab_model::{Better, Failure, FailureKind, RunId, RunRecord};
+use fslab_stats::{VarianceShare, variance_shares};
+
+use crate::{Analysis, Comparison, Recommendation, Standing};
+
+/// The factor of the subjects, in the names of effects.
+pub const SUBJECT_FACTOR: &str = "file system";
+
+/// A factor with its levels, in the order of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Factor {
+    pub name: String,
+    pub levels: Vec<String>,
+}
+
+/// A condition: one level of each factor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionResult {
+    pub run: RunId,
+    /// The level of each factor.
+    pub levels: Vec<usize>,
+    /// The subjects that are first: one, several that are the same, or several between which it is
+    /// not decided. Empty without an answer.
+    pub first: Vec<usize>,
+    /// True if the first are certainly ahead of all others.
+    pub is_certain: bool,
+    /// By subject: its speed relative to the best, at most 1; `None` if it takes no part.
+    pub speeds: Vec<Option<f64>>,
+}
+
+/// What decides a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effects {
+    /// The phase; `None` for the measure of the answer.
+    pub phase: Option<String>,
+    /// The shares of the variance of its logarithm, the largest first. Factor 0 is the file system,
+    /// the others follow in the order of [`Experiment::factors`].
+    pub shares: Vec<VarianceShare>,
+}
+
+/// A subject over all conditions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectSummary {
+    pub subject: usize,
+    /// The conditions in which it is first, alone or with others.
+    pub first_in: usize,
+    /// The conditions in which it takes part.
+    pub takes_part_in: usize,
+    /// The largest loss of speed against the best, from 0 to 1, and the condition of it.
+    pub regret: Option<(f64, usize)>,
+}
+
+/// The runs of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    pub factors: Vec<Factor>,
+    /// As in the first condition.
+    pub subjects: Vec<String>,
+    /// In the order of the plan: the last factor changes fastest.
+    pub conditions: Vec<ConditionResult>,
+    /// Of the answer's measure, then of each phase that all conditions have. Empty unless the plan
+    /// is complete.
+    pub effects: Vec<Effects>,
+    /// Subjects that take no part in some condition, and so not in the effects.
+    pub without: Vec<usize>,
+    /// The conditions of the complete plan.
+    pub planned: usize,
+}
+
+impl Experiment {
+    /// Arranges the runs of one experiment, in any order.
+    pub fn of(runs: &[RunRecord]) -> Result<Self, Failure> {
+        let failed = |text: String| Failure::new(FailureKind::BadInput, text);
+        let Some(first) = runs.first() else {
+            return Err(failed("an experiment has at least one run".to_owned()));
+        };
+        let Some(condition) = &first.header.plan.condition else {
+            return Err(
+                failed(format!("the run {} is of no experiment", first.header.run))
+                    .hint("an experiment is made by --vary"),
+            );
+        };
+        let factors: Vec<Factor> = condition
+            .factors
+            .iter()
+            .map(|factor| Factor {
+                name: factor.name.clone(),
+                levels: factor.levels.clone(),
+            })
+            .collect();
+        let mut placed = Vec::new();
+        for run in runs {
+            let own = run.header.plan.condition.as_ref();
+            let own = own.filter(|own| {
+                own.experiment == condition.experiment && own.factors.len() == factors.len()
+            });
+            let Some(own) = own else {
+                let text = format!(
+                    "the runs {} and {} are not of one experiment",
+                    first.header.run, run.header.run
+                );
+                return Err(failed(text));
+            };
+            let levels: Vec<usize> = own.factors.iter().map(|it| it.level).collect();
+            let are_known = levels
+                .iter()
+                .zip(&factors)
+                .all(|(it, of)| *it < of.levels.len());
+            if !are_known {
+                return Err(failed(format!(
+                    "the run {} has an unknown level",
+                    run.header.run
+                )));
+            }
+            placed.push((levels, run));
+        }
+        placed.sort_by(|a, b| a.0.cmp(&b.0));
+        placed.dedup_by(|a, b| a.0 == b.0);
+        let planned = factors.iter().map(|factor| factor.levels.len()).product();
+        let mut experiment = Self {
+            subjects: first
+                .header
+                .plan
+                .subjects
+                .iter()
+                .map(|it| it.subject.to_string())
+                .collect(),
+            conditions: Vec::new(),
+            effects: Vec::new(),
+            without: Vec::new(),
+            factors,
+            planned,
+        };
+        experiment.arrange(&placed);
+        Ok(experiment)
+    }
+
+    fn arrange(&mut self, placed: &[(Vec<usize>, &RunRecord)]) {
+        let analyses: Vec<Analysis> = placed.iter().map(|(_, run)| Analysis::of(run)).collect();
+        let answers: Vec<Option<Recommendation>> =
+            analyses.iter().map(Recommendation::of).collect();
+        let comparisons: Vec<Option<&Comparison>> = answers
+            .iter()
+            .map(|answer| answer.as_ref()?.comparison.as_ref())
+            .collect();
+        for ((levels, run), comparison) in placed.iter().zip(&comparisons) {
+            self.conditions
+                .push(condition(levels, run, *comparison, self.subjects.len()));
+        }
+        let takes_part = |subject: &usize| {
+            self.conditions
+                .iter()
+                .all(|it| it.speeds.get(*subject).is_some_and(Option::is_some))
+        };
+        let (with, without): (Vec<usize>, Vec<usize>) =
+            (0..self.subjects.len()).partition(takes_part);
+        self.without = without;
+        if self.conditions.len() < self.planned {
+            return;
+        }
+        let of_all = self.shares(&with, &comparisons);
+        self.effects.extend(of_all.map(|shares| Effects {
+            phase: None,
+            shares,
+        }));
+        let Some(first) = analyses.first() else {
+            return;
+        };
+        let mut seen = BTreeSet::new();
+        for phase in &first.phases {
+            let of_condition = |(analysis, answer): (&Analysis, &Option<Recommendation>)| {
+                let ground = answer
+                    .as_ref()?
+                    .grounds
+                    .iter()
+                    .find(|ground| analysis.phases[ground.phase].name == phase.name)?;
+                Some(ground.comparison.clone().into_owned())
+            };
+            let found: Vec<Option<Comparison>> =
+                analyses.iter().zip(&answers).map(of_condition).collect();
+            let found: Vec<Option<&Comparison>> = found.iter().map(Option::as_ref).collect();
+            if !seen.insert(phase.name) {
+                continue;
+            }
+            let shares = self.shares(&with, &found);
+            self.effects.extend(shares.map(|shares| Effects {
+                phase: Some(phase.name.to_owned()),
+                shares,
+            }));
+        }
+    }
+
+    /// The shares of the variance of a figure over subjects and conditions.
+    fn shares(
+        &self,
+        subjects: &[usize],
+        comparisons: &[Option<&Comparison>],
+    ) -> Option<Vec<VarianceShare>> {
+        // A single level is no factor.
+        let varied: Vec<usize> = std::iter::once(subjects.len())
+            .chain(self.factors.iter().map(|factor| factor.levels.len()))
+            .collect();
+        let levels: Vec<usize> = varied
+            .iter()
+            .copied()
+            .filter(|levels| *levels > 1)
+            .collect();
+        let cells = subjects.iter().flat_map(|subject| {
+            comparisons.iter().map(move |comparison| {
+                let comparison = (*comparison)?;
+                let values = &comparison.entries.get(*subject)?.values;
+                let sign = match comparison.metric.better {
+                    Better::Lower => -1.0,
+                    _ => 1.0,
+                };
+                Some(
+                    values
+                        .iter()
+                        .map(|value| sign * value.ln())
+                        .collect::<Vec<f64>>(),
+                )
+            })
+        });
+        let cells: Option<Vec<Vec<f64>>> = cells.collect();
+        let mut shares = variance_shares(&levels, &cells?)?;
+        let places: Vec<usize> = (0..varied.len()).filter(|it| varied[*it] > 1).collect();
+        for share in &mut shares {
+            share.factors = share.factors.iter().map(|it| places[*it]).collect();
+        }
+        Some(shares)
+    }
+
+    /// The subjects over all conditions, the most often first ones at the top.
+    pub fn summaries(&self) -> Vec<SubjectSummary> {
+        let of = |subject: usize| {
+            let speeds = self.conditions.iter().enumerate();
+            let speeds = speeds.filter_map(|(place, it)| Some((it.speeds[subject]?, place)));
+            let speeds: Vec<(f64, usize)> = speeds.collect();
+            let least = speeds.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            let is_first = |it: &&ConditionResult| it.first.contains(&subject);
+            SubjectSummary {
+                subject,
+                first_in: self.conditions.iter().filter(is_first).count(),
+                takes_part_in: speeds.len(),
+                regret: least.map(|(speed, place)| (1.0 - speed, *place)),
+            }
+        };
+        let mut found: Vec<SubjectSummary> = (0..self.subjects.len()).map(of).collect();
+        found.sort_by_key(|it| std::cmp::Reverse(it.first_in));
+        found
+    }
+
+    /// The levels of a condition: "disk hdd, memory 2 GiB".
+    pub fn condition_text(&self, condition: usize) -> String {
+        let levels = self.conditions[condition].levels.iter().zip(&self.factors);
+        let words =
+            levels.map(|(level, factor)| format!("{} {}", factor.name, factor.levels[*level]));
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The name of an effect: "disk", "file system x disk", "repeats".
+    pub fn effect_text(&self, share: &VarianceShare) -> String {
+        let name = |factor: &usize| match factor {
+            0 => SUBJECT_FACTOR.to_owned(),
+            factor => self.factors[factor - 1].name.clone(),
+        };
+        let names: Vec<String> = share.factors.iter().map(name).collect();
+        match names.as_slice() {
+            [] => "repeats".to_owned(),
+            names => names.join(" \u{d7} "),
+        }
+    }
+}
+
+fn condition(
+    levels: &[usize],
+    run: &RunRecord,
+    comparison: Option<&Comparison>,
+    subjects: usize,
+) -> ConditionResult {
+    let mut result = ConditionResult {
+        run: run.header.run.clone(),
+        levels: levels.to_vec(),
+        first: Vec::new(),
+        is_certain: false,
+        speeds: vec![None; subjects],
+    };
+    let Some(comparison) = comparison else {
+        return result;
+    };
+    let mut is_undecided = false;
+    for (subject, entry) in comparison.entries.iter().enumerate().take(subjects) {
+        result.speeds[subject] = entry.to_best.map(|speed| speed.value);
+        match entry.standing {
+            Standing::Winner | Standing::Same => result.first.push(subject),
+            Standing::Undecided => {
+                is_undecided = true;
+                result.first.push(subject);
+            }
+            _ => {}
+        }
+    }
+    if result.first.is_empty() {
+        result.first.extend(comparison.best);
+        is_undecided = true;
+    }
+    result.is_certain = !is_undecided;
+    result
+}
