@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 
-use crate::{Analysis, EXACT_TOLERANCE, TOLERANCE, wording};
+use crate::{Analysis, EXACT_TOLERANCE, TOLERANCE, answer_in_words, wording};
 use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
 use fslab_stats::{Estimate, Interval, Verdict, benjamini_hochberg, verdict};
 
@@ -75,6 +75,9 @@ pub struct Diff {
     pub meetings: Option<Meetings>,
     /// Numbers of repeats of base and new run, if they differ.
     pub repeats: Option<(u32, u32)>,
+    /// The answers of base and new run, in a few words; `None` if a side has several runs, or one
+    /// without an answer.
+    pub answers: Option<(String, String)>,
 }
 
 /// A subject over all phases that both sides have.
@@ -132,6 +135,10 @@ impl Diff {
             meetings: question.meetings.clone(),
             repeats: Some((first.header.plan.repeats, last.header.plan.repeats))
                 .filter(|(base, new)| base != new),
+            answers: match (base, new) {
+                ([base], [new]) => answer_in_words(base).zip(answer_in_words(new)),
+                _ => None,
+            },
         };
         let mut measured = BTreeSet::new();
         for pair in pairs {

@@ -117,6 +117,8 @@ pub struct Gate {
     pub family: usize,
     /// Requested metrics that neither side has.
     pub unmeasured: Vec<&'static MetricDefinition>,
+    /// See [`Diff::answers`].
+    pub answers: Option<(String, String)>,
 }
 
 impl Gate {
@@ -147,6 +149,7 @@ impl Gate {
             checks: checks.collect(),
             family: p_values.iter().flatten().count(),
             unmeasured: diff.unmeasured.clone(),
+            answers: diff.answers.clone(),
         }
     }
 
@@ -198,6 +201,9 @@ impl Gate {
                 self.disturbed(),
                 self.measurements()
             );
+        }
+        if let Some((base, new)) = self.answers.as_ref().filter(|(base, new)| base != new) {
+            text += &format!("; the answer was '{base}' and is '{new}'");
         }
         if self.outcome() == GateOutcome::Undecided {
             text += "; ";

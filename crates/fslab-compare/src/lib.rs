@@ -59,6 +59,6 @@ pub use observation::{DIMENSIONS, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};
 pub use recommendation::{
     Choice, DISTURBED_MAX, Dependence, Lead, PassedOver, Recommendation, Shortfall, Threshold,
-    Turn, Undecided, WhyNone, shortfalls,
+    Turn, Undecided, WhyNone, answer_in_words, shortfalls,
 };
 pub use scaling::{Scaling, ScalingPicture, ScalingPoint, ScalingRow};

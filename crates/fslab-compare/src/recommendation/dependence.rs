@@ -54,6 +54,7 @@ impl Dependence {
         grounds: &[Ground],
         candidates: &[usize],
         means: &WeightedMeans,
+        is_virtual: bool,
     ) -> Self {
         let used: Vec<&Ground> = means.places.iter().map(|place| &grounds[*place]).collect();
         let Some(best) = means.comparison.best.filter(|_| used.len() > 1) else {
@@ -70,7 +71,10 @@ impl Dependence {
                     .enumerate()
                     .filter(|(place, _)| *place != left_out);
                 let rest: Vec<Ground> = others.map(|(_, ground)| (*ground).clone()).collect();
-                turn(analysis, &rest, candidates, best, used[left_out].phase)
+                let found = turn(analysis, &rest, candidates, best, used[left_out].phase)?;
+                // Of a model, a lead within the tolerance is none.
+                let matters = !is_virtual || found.lead.speed.value > 1.0 + TOLERANCE;
+                matters.then_some(found)
             })
             .collect();
         turns.sort_by(|a, b| b.lead.speed.value.total_cmp(&a.lead.speed.value));

@@ -1,6 +1,6 @@
 //! The judgement: which subject to take.
 
-use fslab_model::{AnswerSpec, Measure, StudyQuestion};
+use fslab_model::{AnswerSpec, Measure, RunRecord, StudyQuestion};
 use fslab_stats::{Estimate, Verdict};
 
 use super::dependence::{Dependence, Turn};
@@ -118,6 +118,24 @@ pub struct Recommendation<'p> {
     pub is_exact: bool,
 }
 
+/// The answer of `run` in a few words: "xfs", "ext4 or xfs", "depends on list", "not decided" or
+/// "none"; `None` if there is no question to answer.
+pub fn answer_in_words(run: &RunRecord) -> Option<String> {
+    let analysis = Analysis::of(run);
+    let answer = Recommendation::of(&analysis)?;
+    let subjects: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    Some(match &answer.choice {
+        Choice::Depends { on, .. } => format!("depends on {}", analysis.phases[on.phase].name),
+        Choice::Undecided(_) => "not decided".to_owned(),
+        Choice::None(WhyNone::OneSubject) => return None,
+        Choice::None(_) => "none".to_owned(),
+        Choice::Take { .. } | Choice::Either { .. } => {
+            let chosen = answer.chosen().iter().map(|it| subjects[*it].clone());
+            chosen.collect::<Vec<_>>().join(" or ")
+        }
+    })
+}
+
 impl<'p> Recommendation<'p> {
     /// The recommendation of a run; `None` if its study recommends nothing, or nothing was run.
     pub fn of(analysis: &'p Analysis) -> Option<Self> {
@@ -191,11 +209,20 @@ impl<'p> Recommendation<'p> {
                 best.and_then(|best| ahead(analysis, &self.grounds, passed.subject, best));
         }
         self.is_exact = means.comparison.exact;
+        if self.is_virtual {
+            self.join_within_model();
+        }
         self.disturbed = self.count_disturbed(analysis, &candidates);
         if self.disturbed.0 > 0 {
             self.weigh_disturbances(analysis, &candidates);
         }
-        self.dependence = Dependence::of(analysis, &self.grounds, &candidates, &means);
+        self.dependence = Dependence::of(
+            analysis,
+            &self.grounds,
+            &candidates,
+            &means,
+            self.is_virtual,
+        );
         self.hang_on_a_phase();
         let mut place = 0;
         self.grounds.retain(|_| {
@@ -220,6 +247,26 @@ impl<'p> Recommendation<'p> {
             }),
             _ => Some(means),
         }
+    }
+
+    /// In virtual time a certain lead within the tolerance is one of the model only: no profile of
+    /// a disk is as exact.
+    fn join_within_model(&mut self) {
+        let is_near = |lead: &Lead| lead.speed.value < 1.0 + TOLERANCE;
+        let Choice::Take { subject, leads } = &mut self.choice else {
+            return;
+        };
+        if !leads.first().is_some_and(is_near) {
+            return;
+        }
+        let (near, behind): (Vec<Lead>, Vec<Lead>) =
+            std::mem::take(leads).into_iter().partition(is_near);
+        let others = near.iter().map(|lead| lead.over);
+        self.choice = Choice::Either {
+            subjects: std::iter::once(*subject).chain(others).collect(),
+            leads: behind,
+            within: TOLERANCE,
+        };
     }
 
     fn count_disturbed(&self, analysis: &Analysis, candidates: &[usize]) -> (usize, usize) {

@@ -18,5 +18,7 @@ mod judgement;
 mod shortfall;
 
 pub use dependence::{Dependence, Threshold, Turn};
-pub use judgement::{Choice, DISTURBED_MAX, Lead, PassedOver, Recommendation, Undecided, WhyNone};
+pub use judgement::{
+    Choice, DISTURBED_MAX, Lead, PassedOver, Recommendation, Undecided, WhyNone, answer_in_words,
+};
 pub use shortfall::{Shortfall, shortfalls};

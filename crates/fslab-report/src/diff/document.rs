@@ -47,6 +47,9 @@ pub struct GateDocument<'a> {
     intervals_together: usize,
     /// The number of disturbed measurements of both sides, over all checks.
     disturbed: usize,
+    /// The answers of base and new run, in a few words; null if a side has several runs, or one
+    /// without an answer.
+    answers: Option<[&'a str; 2]>,
     checks: Vec<CheckDocument<'a>>,
 }
 
@@ -151,6 +154,7 @@ impl<'a> GateDocument<'a> {
             false_alarms: gate.rule.false_alarms(),
             intervals_together: gate.family,
             disturbed: gate.disturbed(),
+            answers: (gate.answers.as_ref()).map(|(base, new)| [base.as_str(), new.as_str()]),
             checks: gate.checks.iter().map(check).collect(),
         }
     }

@@ -10,9 +10,15 @@ const DISKS: [&str; 3] = ["hdd", "ssd", "nvme"];
 const MEMORY: [&str; 2] = ["512MiB", "2GiB"];
 
 /// The run of a condition, in which every phase takes `seconds` of subject, disk and memory.
-fn condition(disk: usize, memory: usize, seconds: &dyn Fn(usize, usize, usize) -> f64) -> RunRecord {
+fn condition(
+    disk: usize,
+    memory: usize,
+    seconds: &dyn Fn(usize, usize, usize) -> f64,
+) -> RunRecord {
     let mut run = run_of(&["ext4", "xfs"], 3);
-    run.header.run = format!("20261118-11064{disk}-k3f{memory}").parse().expect("a name");
+    run.header.run = format!("20261118-11064{disk}-k3f{memory}")
+        .parse()
+        .expect("a name");
     let factor = |name: &str, levels: &[&str], level| FactorLevel {
         name: name.into(),
         levels: levels.iter().map(|it| (*it).to_owned()).collect(),
@@ -20,7 +26,10 @@ fn condition(disk: usize, memory: usize, seconds: &dyn Fn(usize, usize, usize) -
     };
     run.header.plan.condition = Some(Condition {
         experiment: "0123456789ab".into(),
-        factors: vec![factor("disk", &DISKS, disk), factor("memory", &MEMORY, memory)],
+        factors: vec![
+            factor("disk", &DISKS, disk),
+            factor("memory", &MEMORY, memory),
+        ],
     });
     for trial in &mut run.trials {
         let spread = 1.0 + 0.002 * f64::from(trial.trial.repeat);
@@ -34,8 +43,9 @@ fn condition(disk: usize, memory: usize, seconds: &dyn Fn(usize, usize, usize) -
 
 fn experiment(seconds: &dyn Fn(usize, usize, usize) -> f64) -> Experiment {
     let pairs = (0..3).flat_map(|disk| (0..2).map(move |memory| (disk, memory)));
-    let mut runs: Vec<RunRecord> =
-        pairs.map(|(disk, memory)| condition(disk, memory, seconds)).collect();
+    let mut runs: Vec<RunRecord> = pairs
+        .map(|(disk, memory)| condition(disk, memory, seconds))
+        .collect();
     // In any order.
     runs.reverse();
     Experiment::of(&runs).expect("an experiment")
@@ -46,7 +56,11 @@ fn planted_effects_are_shown_with_their_shares() {
     // The disk by factors of e, memory not at all, XFS faster on the last disk only.
     let found = experiment(&|subject, disk, _| {
         let disk_s = (-(disk as f64)).exp();
-        if subject == 1 && disk == 2 { disk_s / 2.0 } else { disk_s }
+        if subject == 1 && disk == 2 {
+            disk_s / 2.0
+        } else {
+            disk_s
+        }
     });
     assert_eq!((found.planned, found.conditions.len()), (6, 6));
     let of_all = &found.effects[0];
@@ -62,7 +76,11 @@ fn planted_effects_are_shown_with_their_shares() {
     let mean = disk.iter().sum::<f64>() / 3.0;
     let disk = disk.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 3.0;
     let subject = (ln2 / 6.0).powi(2);
-    let cross = [-ln2 / 6.0, -ln2 / 6.0, ln2 / 3.0].iter().map(|it| it * it).sum::<f64>() / 3.0;
+    let cross = [-ln2 / 6.0, -ln2 / 6.0, ln2 / 3.0]
+        .iter()
+        .map(|it| it * it)
+        .sum::<f64>()
+        / 3.0;
     let sum = disk + subject + cross;
     for (name, wanted) in [
         ("disk", disk / sum),
@@ -70,9 +88,18 @@ fn planted_effects_are_shown_with_their_shares() {
         ("file system \u{d7} disk", cross / sum),
         ("memory", 0.0),
     ] {
-        assert!((share(name) - wanted).abs() < 0.002, "{name}: {} {wanted}", share(name));
+        assert!(
+            (share(name) - wanted).abs() < 0.002,
+            "{name}: {} {wanted}",
+            share(name)
+        );
     }
-    assert!(found.effects.iter().any(|it| it.phase.as_deref() == Some("create")));
+    assert!(
+        found
+            .effects
+            .iter()
+            .any(|it| it.phase.as_deref() == Some("create"))
+    );
 }
 
 #[test]
@@ -83,7 +110,11 @@ fn each_condition_has_its_first_and_each_subject_its_largest_loss() {
         (0, ..) => 1.0,
         _ => 1.5,
     });
-    let firsts: Vec<&[usize]> = found.conditions.iter().map(|it| it.first.as_slice()).collect();
+    let firsts: Vec<&[usize]> = found
+        .conditions
+        .iter()
+        .map(|it| it.first.as_slice())
+        .collect();
     assert_eq!(firsts, [&[0][..], &[0], &[0], &[0], &[0], &[1]]);
     assert!(found.conditions.iter().all(|it| it.is_certain));
     let summaries = found.summaries();
@@ -91,8 +122,14 @@ fn each_condition_has_its_first_and_each_subject_its_largest_loss() {
     let (regret, condition) = summaries[0].regret.expect("a loss");
     assert!((regret - 2.0 / 3.0).abs() < 0.001, "{regret}");
     assert_eq!(found.condition_text(condition), "disk nvme, memory 2GiB");
-    let text = tables::experiment(&found).iter().map(|it| it.to_markdown()).collect::<String>();
-    assert!(text.contains("xfs (3.00\u{d7})") && text.contains("ext4 (1.50\u{d7})"), "{text}");
+    let text = tables::experiment(&found)
+        .iter()
+        .map(|it| it.to_markdown())
+        .collect::<String>();
+    assert!(
+        text.contains("xfs (3.00\u{d7})") && text.contains("ext4 (1.50\u{d7})"),
+        "{text}"
+    );
     let page = experiment_html(&found, "quick").expect("a page");
     assert!(page.contains("Who is first, by condition") && page.contains("What decides"));
 }
@@ -107,12 +144,27 @@ fn an_incomplete_experiment_has_its_winners_and_no_shares_and_foreign_runs_are_r
     if let Some(condition) = &mut foreign[1].header.plan.condition {
         condition.experiment = "other".into();
     }
-    assert!(Experiment::of(&foreign).expect_err("refused").message.contains("not of one"));
+    assert!(
+        Experiment::of(&foreign)
+            .expect_err("refused")
+            .message
+            .contains("not of one")
+    );
     let mut level = runs.to_vec();
     if let Some(condition) = &mut level[1].header.plan.condition {
         condition.factors[0].level = 7;
     }
-    assert!(Experiment::of(&level).expect_err("refused").message.contains("unknown level"));
+    assert!(
+        Experiment::of(&level)
+            .expect_err("refused")
+            .message
+            .contains("unknown level")
+    );
     let plain = run_of(&["ext4", "xfs"], 2);
-    assert!(Experiment::of(&[plain]).expect_err("refused").message.contains("no experiment"));
+    assert!(
+        Experiment::of(&[plain])
+            .expect_err("refused")
+            .message
+            .contains("no experiment")
+    );
 }
