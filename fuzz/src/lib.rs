@@ -6,8 +6,8 @@
 //! own matter.
 //!
 //! ```text
-//!     campaign --(a process of libFuzzer for each target, with limits)--> worker --> corpus/TARGET/
-//!     seeds (studies, disks, fixtures, corpus) --libFuzzer--> input --Target--> nothing, or a fault
+//!     campaign --(a process of libFuzzer for each target, with limits)--> corpus/TARGET/
+//!     seeds (studies, fixtures, corpus) --libFuzzer--> input --Target--> nothing, or a fault
 //! ```
 
 mod campaign;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// SanitizerCoverage, as `cargo fuzz` asks rustc for it; no sanitizer, which needs another compiler.
+/// SanitizerCoverage, as `cargo fuzz` has it; without a sanitizer, which needs another compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

@@ -1,5 +1,5 @@
-//! SQL has an owner: fslab-store. The workload that measures SQLite has some, too, and so do hostile
-//! stores. rustc's lint `unsafe_code` finds the other danger.
+//! SQL has an owner: fslab-store. The workload that measures SQLite has some, too, and so do
+//! hostile stores. rustc's lint `unsafe_code` finds the other danger.
 
 use super::finding::Finding;
 use super::rust_text::RustText;
