@@ -10,11 +10,11 @@ pub fn corpus_of(root: &Path, target: &Target) -> PathBuf {
     root.join("fuzz/corpus").join(target.name)
 }
 
-/// All inputs of `target`, with their paths, which decide their order.
+/// The files of all inputs of `target`, in the order of their paths.
 ///
 /// # Panics
 /// Where a directory of the workspace cannot be read.
-pub fn seeds_of(root: &Path, target: &Target) -> Vec<(PathBuf, Vec<u8>)> {
+pub fn seeds_of(root: &Path, target: &Target) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = target
         .seeds
         .iter()
@@ -26,11 +26,7 @@ pub fn seeds_of(root: &Path, target: &Target) -> Vec<(PathBuf, Vec<u8>)> {
     }
     paths.retain(|path| path.is_file());
     paths.sort();
-    let read = |path: PathBuf| {
-        let bytes = fs::read(&path).expect("a committed file is readable");
-        (path, bytes)
-    };
-    paths.into_iter().map(read).collect()
+    paths
 }
 
 fn matching(root: &Path, pattern: &str) -> Vec<PathBuf> {

@@ -1,134 +1,95 @@
-//! The search in one process: inputs are made and run, one after the other, until time is up or one
-//! of them fails. What cannot be caught (no memory, no stack) ends the process; the file of the
-//! input that runs is then what the parent has of it.
+//! What libFuzzer asks for in the process of one target: the target, and its mutations.
 
-use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::sync::OnceLock;
 
-use fslab_sys::ResourceUse;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 
-use crate::Target;
-use crate::minimise::minimise;
-use crate::mutator::Mutator;
+use crate::campaign::{self, CURRENT, SEEDS, TARGET};
+use crate::{Target, find};
 
-/// No input may take longer, on a busy machine either.
-pub(crate) const INPUT_LIMIT: Duration = Duration::from_secs(60);
-/// Nor more of the processor's time, which is the same on every machine that is as fast.
-const PROCESSOR_LIMIT: Duration = Duration::from_secs(10);
-/// The input that runs.
-pub(crate) const CURRENT: &str = "current";
-/// The input that failed, minimised.
-pub(crate) const FOUND: &str = "found";
-/// What it did.
-pub(crate) const FAULT: &str = "fault";
-/// The command's stack, which is that of a main thread.
-const STACK_BYTES: usize = 8 << 20;
-const MINIMISE_BUDGET: usize = 20_000;
+/// The target of this process, and the file of the input that runs: a process without memory or
+/// stack cannot write it any more.
+static SEARCHED: OnceLock<(&Target, File)> = OnceLock::new();
 
-/// What an input did that it must not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// With the message and its place.
-    Panic(String),
-    /// It took longer than the limit.
-    Hang,
-}
+/// The target of disks' logs.
+const LOGS: &str = "disk-log";
+/// Bytes of a log before its stream.
+const START_BYTES: usize = 12;
+/// What is inside of a stream is no longer than this: what is long is slow, and finds the same.
+const INSIDE_MAX: usize = 1 << 20;
 
-/// Runs `target` with `input` in a thread with the stack that the command has.
+/// Begins the process of a target, and returns how many inputs come before any that is searched;
+/// without a target runs the command, and ends.
 ///
 /// # Panics
-/// Where no thread can be started.
-pub fn work(target: &'static Target, input: &[u8]) -> Result<(), Fault> {
-    let input = input.to_vec();
-    let running = thread::Builder::new()
-        .stack_size(STACK_BYTES)
-        .spawn(move || run(target, &input))
-        .expect("a thread starts");
-    let began = Instant::now();
-    while !running.is_finished() {
-        if began.elapsed() > INPUT_LIMIT {
-            return Err(Fault::Hang);
-        }
-        thread::sleep(Duration::from_millis(1));
+/// For a target that is not known, or a directory that is not the campaign's.
+pub fn begin() -> usize {
+    let Ok(name) = std::env::var(TARGET) else {
+        std::process::exit(campaign::command());
+    };
+    let target = find(&name).expect("the command knows the target");
+    let file = File::create(CURRENT).expect("the command made the directory");
+    SEARCHED.get_or_init(|| (target, file));
+    let seeds = std::fs::read(SEEDS).unwrap_or_default();
+    // An empty one is before them.
+    2 + seeds.iter().filter(|byte| **byte == b',').count()
+}
+
+/// Runs the target with `input`.
+///
+/// # Panics
+/// Where the target does, or before [`begin`].
+pub fn run(input: &[u8]) {
+    let (target, file) = SEARCHED.get().expect("the process began");
+    let length = (input.len() as u64).to_le_bytes();
+    file.write_all_at(&[&length, input].concat(), 0)
+        .expect("memory is left for an input");
+    (target.run)(input);
+}
+
+/// Changes the first `size` bytes of `data` to at most `max_size`, by `change`; of a disk's log
+/// what is inside of its stream, because hardly any change of a compressed byte is read.
+pub fn mutate(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    change: fn(&mut [u8], usize, usize) -> usize,
+) -> usize {
+    let is_log = SEARCHED
+        .get()
+        .is_some_and(|(target, _)| target.name == LOGS);
+    if !is_log {
+        return change(data, size, max_size);
     }
-    running.join().expect("panics are caught inside")
-}
-
-fn run(target: &Target, input: &[u8]) -> Result<(), Fault> {
-    catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|payload| {
-        let text = payload.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
-        Fault::Panic(text.unwrap_or_default())
-    })
-}
-
-/// The limits of a search.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Search {
-    pub(crate) seed: u64,
-    pub(crate) time: Duration,
-}
-
-/// Searches until time is up; returns how many inputs ran, or `None` where one failed, which is in
-/// `folder` then.
-pub(crate) fn search(
-    target: &'static Target,
-    seeds: &[Vec<u8>],
-    search: Search,
-    folder: &Path,
-) -> std::io::Result<Option<u64>> {
-    let until = Instant::now() + search.time;
-    let began = Arc::new(AtomicU64::new(0));
-    watch(&began, folder);
-    let mut mutator = Mutator::new(target.syntax, seeds, search.seed);
-    let mut count = 0;
-    // A panic is a finding, and is reported once it is minimised.
-    std::panic::set_hook(Box::new(|_| {}));
-    while Instant::now() < until {
-        let input = match seeds.get(count as usize) {
-            Some(seed) => seed.clone(),
-            None => mutator.next(seeds),
-        };
-        count += 1;
-        fs::write(folder.join(CURRENT), &input)?;
-        began.store(count, Ordering::SeqCst);
-        if let Err(Fault::Panic(text)) = run(target, &input) {
-            let same = |fault: Result<(), Fault>| matches!(fault, Err(Fault::Panic(_)));
-            let shortest = minimise(&input, MINIMISE_BUDGET, |input| {
-                began.fetch_add(1 << 32, Ordering::SeqCst);
-                same(run(target, input))
-            });
-            fs::write(folder.join(FOUND), shortest)?;
-            fs::write(folder.join(FAULT), format!("panic: {text}"))?;
-            return Ok(None);
+    match changed_log(&data[..size], change) {
+        Some(log) if log.len() <= max_size => {
+            data[..log.len()].copy_from_slice(&log);
+            log.len()
         }
+        _ => change(data, size, max_size),
     }
-    Ok(Some(count))
 }
 
-/// Ends the process where the same input runs for longer than the limit.
-fn watch(began: &Arc<AtomicU64>, folder: &Path) {
-    let (began, folder) = (Arc::clone(began), folder.to_owned());
-    thread::spawn(move || {
-        let mut seen = (0, Instant::now(), ResourceUse::of_process());
-        loop {
-            thread::sleep(Duration::from_millis(100));
-            let number = began.load(Ordering::SeqCst);
-            let used = ResourceUse::of_process().since(seen.2);
-            let used = Duration::from_nanos(used.user_ns.saturating_add(used.system_ns));
-            if number != seen.0 {
-                seen = (number, Instant::now(), ResourceUse::of_process());
-            } else if used > PROCESSOR_LIMIT || seen.1.elapsed() > INPUT_LIMIT {
-                let text = format!("hang: {used:?} of the processor's time, and no end");
-                // Without the file the parent still has the status.
-                let _ = fs::write(folder.join(FAULT), text);
-                std::process::exit(1);
-            }
-        }
-    });
+fn changed_log(log: &[u8], change: fn(&mut [u8], usize, usize) -> usize) -> Option<Vec<u8>> {
+    let (start, stream) = log.split_at_checked(START_BYTES)?;
+    let mut inside = Vec::new();
+    // Of a stream that is cut, what is there.
+    let read = ZlibDecoder::new(stream)
+        .take(INSIDE_MAX as u64)
+        .read_to_end(&mut inside);
+    if read.is_err() && inside.is_empty() {
+        return None;
+    }
+    let size = inside.len();
+    inside.resize(INSIDE_MAX.min(size + 4096), 0);
+    let max_size = inside.len();
+    let size = change(&mut inside, size, max_size);
+    let mut stream = ZlibEncoder::new(start.to_vec(), Compression::fast());
+    stream.write_all(&inside[..size]).ok()?;
+    stream.finish().ok()
 }

@@ -88,7 +88,7 @@ const STEPS: &[Step] = &[
     // features of what it depends on.
     step("build", &["test", "--workspace", "--locked", "--no-run"]),
     // A minute for all targets together, always with the same seed: a new failure comes from the
-    // change under test.
+    // change under test. Without coverage, which would compile all crates once more.
     Step {
         program: Some("target/debug/fslab-fuzz"),
         ..step("fuzz", &["--seconds", "60", "--seed", "1"])
@@ -192,21 +192,6 @@ fn threads() -> usize {
     1 + std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The search for inputs that fail, with what was typed behind it.
-pub(crate) fn fuzz(root: &Path, words: &[&str]) -> ExitCode {
-    let mut command = cargo(root);
-    command
-        .args(["run", "--quiet", "--package", "fslab-fuzz", "--"])
-        .args(words);
-    match passes(command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("fuzz: {why}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
 /// Runs a step and says how it went.
 fn timed(step: &Step, run: impl FnOnce() -> Result<(), String>) -> bool {
     println!("gate: {} ...", step.name);
@@ -253,7 +238,7 @@ fn is_met(need: &Need, root: &Path) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-fn cargo(root: &Path) -> Command {
+pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command

@@ -8,6 +8,7 @@
 mod cross;
 mod dist;
 mod exact;
+mod fuzz;
 mod gate;
 mod hostile;
 mod lines;
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root()),
         ["lines"] => lines::run(&root()),
         ["lines", folder] => lines::run(Path::new(folder)),
-        ["fuzz", ref rest @ ..] => gate::fuzz(&root(), rest),
+        ["fuzz", ref rest @ ..] => fuzz::run(&root(), rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             ExitCode::SUCCESS

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use tar::{EntryType, Header};
+
 use crate::LabError;
 
 /// Bytes of a tar record.
@@ -109,10 +111,11 @@ impl<'a> Member<'a> {
 
     /// Reads the header, which must be this member's; returns its bytes.
     fn read_header(&self, file: &mut File, path: &Path) -> Result<u64, LabError> {
-        let mut found = [0; RECORD];
-        file.read_exact(&mut found)
-            .map_err(|error| failed(path, error))?;
-        let bytes = size_in(&found).filter(|bytes| found == self.header(*bytes));
+        let mut found = Header::new_old();
+        let read = file.read_exact(found.as_mut_bytes());
+        read.map_err(|error| failed(path, error))?;
+        let bytes = found.size().ok();
+        let bytes = bytes.filter(|bytes| found.as_bytes() == &self.header(*bytes));
         let bytes =
             bytes.ok_or_else(|| bad(path, format!("{} is missing or out of place", self.name)))?;
         match bytes > self.bytes_max {
@@ -123,23 +126,19 @@ impl<'a> Member<'a> {
 
     /// Its `ustar` header, which follows from name, mode and size alone.
     pub(crate) fn header(&self, bytes: u64) -> [u8; RECORD] {
-        let mut record = [0; RECORD];
-        let mut put = |at: usize, text: &str| {
-            record[at..at + text.len()].copy_from_slice(text.as_bytes());
-        };
-        put(0, self.name);
-        put(100, &format!("{:07o}", self.mode));
-        put(108, "0000000");
-        put(116, "0000000");
-        put(124, &format!("{bytes:011o}"));
-        put(136, "00000000000");
-        put(148, "        ");
-        put(156, "0");
-        put(257, "ustar");
-        put(263, "00");
-        let sum: u32 = record.iter().copied().map(u32::from).sum();
-        record[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-        record
+        let mut header = Header::new_ustar();
+        header.as_old_mut().name[..self.name.len()].copy_from_slice(self.name.as_bytes());
+        header.set_mode(self.mode);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_size(bytes);
+        header.set_entry_type(EntryType::Regular);
+        header.set_cksum();
+        // Six digits, a zero and a blank, as tar(1) writes it.
+        let sum = &mut header.as_old_mut().cksum;
+        sum.rotate_left(1);
+        sum[7] = b' ';
+        *header.as_bytes()
     }
 }
 
@@ -175,13 +174,6 @@ fn failed(path: &Path, error: io::Error) -> LabError {
         io::ErrorKind::UnexpectedEof => bad(path, "it is cut off".to_owned()),
         _ => LabError::io("read", path)(error),
     }
-}
-
-/// The size field: 11 octal digits, below 8 GiB.
-fn size_in(record: &[u8; RECORD]) -> Option<u64> {
-    let digits = std::str::from_utf8(&record[124..135]).ok()?;
-    let is_octal = digits.bytes().all(|digit| (b'0'..b'8').contains(&digit));
-    is_octal.then(|| u64::from_str_radix(digits, 8).ok())?
 }
 
 /// Bytes of padding up to the next record.

@@ -151,20 +151,10 @@ impl Campaign<'_> {
     }
 
     fn inputs(&self) -> Result<String, String> {
-        let mut cargo = Command::new("cargo");
-        cargo.current_dir(self.root);
-        cargo.args([
-            "run",
-            "--release",
-            "--locked",
-            "--quiet",
-            "--package",
-            "fslab-fuzz",
-            "--",
-        ]);
-        cargo.args(["--inputs", &self.options.inputs.to_string()]);
-        cargo.args(["--seed", &self.options.seed.to_string()]);
-        match cargo.status() {
+        let mut search = crate::fuzz::command(self.root);
+        search.args(["--inputs", &self.options.inputs.to_string()]);
+        search.args(["--seed", &self.options.seed.to_string()]);
+        match search.status() {
             Ok(status) if status.success() => Ok(format!(
                 "{} inputs at least, none failed",
                 self.options.inputs

@@ -3,8 +3,10 @@
 //! Format: Documentation/driver-api/early-userspace/buffer-format.rst of Linux.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 use std::path::Path;
+
+use cpio::newc;
 
 /// Mode bits of cpio(5).
 const DIRECTORY: u32 = 0o040_000;
@@ -13,14 +15,8 @@ const CHARACTER_DEVICE: u32 = 0o020_000;
 
 /// Name of the last entry.
 const TRAILER: &str = "TRAILER!!!";
-
-/// Start of an entry, digits of each of its numbers, and which of them are the bytes of the content
-/// and of the name.
-const MAGIC: &str = "070701";
-const DIGITS: usize = 8;
-const CONTENT_BYTES: usize = 6;
-const NAME_BYTES: usize = 11;
-const HEADER_BYTES: usize = MAGIC.len() + 13 * DIGITS;
+/// Bytes of an entry before its name.
+const HEADER_BYTES: usize = 110;
 
 /// Directories of modules, and of lists of them: paths from the root, one per line.
 pub(super) const FILES: &str = "files";
@@ -37,16 +33,6 @@ pub(super) struct Initramfs<W> {
     entries: u32,
 }
 
-/// An entry: its mode, and the device numbers of a device.
-#[derive(Clone, Copy)]
-struct Entry<'a> {
-    name: &'a str,
-    mode: u32,
-    device: (u32, u32),
-    links: u32,
-    content: &'a [u8],
-}
-
 impl<W: Write> Initramfs<W> {
     pub(super) fn new(out: W) -> Self {
         Self { out, entries: 0 }
@@ -54,88 +40,46 @@ impl<W: Write> Initramfs<W> {
 
     /// Adds a directory; `name` is relative to the root.
     pub(super) fn folder(&mut self, name: &str) -> io::Result<()> {
-        self.entry(Entry {
-            name,
-            mode: DIRECTORY | 0o755,
-            device: (0, 0),
-            links: 2,
-            content: &[],
-        })
+        let folder = newc::Builder::new(name).mode(DIRECTORY | 0o755).nlink(2);
+        self.entry(folder, &[])
     }
 
     /// Adds a file with the permissions `mode`.
     pub(super) fn file(&mut self, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
-        self.entry(Entry {
-            name,
-            mode: REGULAR | mode,
-            device: (0, 0),
-            links: 1,
-            content,
-        })
+        self.entry(newc::Builder::new(name).mode(REGULAR | mode), content)
     }
 
     /// Adds the console, which init has as its standard files.
     pub(super) fn console(&mut self) -> io::Result<()> {
-        self.entry(Entry {
-            name: "dev/console",
-            mode: CHARACTER_DEVICE | 0o600,
-            device: (5, 1),
-            links: 1,
-            content: &[],
-        })
+        let console = newc::Builder::new("dev/console").mode(CHARACTER_DEVICE | 0o600);
+        self.entry(console.rdev_major(5).rdev_minor(1), &[])
     }
 
     /// Writes the end.
     pub(super) fn finish(mut self) -> io::Result<()> {
-        self.entries = u32::MAX;
-        self.entry(Entry {
-            name: TRAILER,
-            mode: 0,
-            device: (0, 0),
-            links: 1,
-            content: &[],
-        })?;
+        self.out
+            .write_all(&header(newc::Builder::new(TRAILER), 0)?)?;
         self.out.flush()
     }
 
-    fn entry(&mut self, entry: Entry<'_>) -> io::Result<()> {
-        self.entries = self.entries.wrapping_add(1);
-        let bytes = u32::try_from(entry.content.len())
+    fn entry(&mut self, entry: newc::Builder, content: &[u8]) -> io::Result<()> {
+        self.entries += 1;
+        let bytes = u32::try_from(content.len())
             .map_err(|_| io::Error::other("a file of an initramfs has at most 4 GiB"))?;
-        let name_bytes = u32::try_from(entry.name.len() + 1).unwrap_or(u32::MAX);
-        let (major, minor) = entry.device;
-        let fields = [
-            self.entries,
-            entry.mode,
-            0,
-            0,
-            entry.links,
-            0,
-            bytes,
-            0,
-            0,
-            major,
-            minor,
-            name_bytes,
-            0,
-        ];
-        let mut header = String::from(MAGIC);
-        for field in fields {
-            header.push_str(&format!("{field:08X}"));
-        }
-        self.out.write_all(header.as_bytes())?;
-        self.out.write_all(entry.name.as_bytes())?;
-        self.out.write_all(&[0])?;
-        self.pad(header.len() + entry.name.len() + 1)?;
-        self.out.write_all(entry.content)?;
-        self.pad(entry.content.len())
-    }
-
-    /// Pads what has `bytes` to a multiple of four.
-    fn pad(&mut self, bytes: usize) -> io::Result<()> {
-        let over = bytes.next_multiple_of(4) - bytes;
+        self.out
+            .write_all(&header(entry.ino(self.entries), bytes)?)?;
+        self.out.write_all(content)?;
+        let over = content.len().next_multiple_of(4) - content.len();
         self.out.write_all(&[0; 3][..over])
     }
+}
+
+/// An entry up to its content of `bytes`. Its digits are upper case, as they always were: the same
+/// archive has the same bytes.
+fn header(entry: newc::Builder, bytes: u32) -> io::Result<Vec<u8>> {
+    let mut header = entry.write(Vec::new(), bytes).finish()?;
+    header[..HEADER_BYTES].make_ascii_uppercase();
+    Ok(header)
 }
 
 /// An entry as it stands in an archive.
@@ -148,18 +92,12 @@ struct Stored<'a> {
 
 /// The entry at the start of `archive`; `None` if there is none.
 fn first(archive: &[u8]) -> Option<Stored<'_>> {
-    let header = std::str::from_utf8(archive.get(..HEADER_BYTES)?).ok()?;
-    let numbers = header.strip_prefix(MAGIC)?;
-    let number = |index: usize| {
-        let digits = numbers.get(index * DIGITS..(index + 1) * DIGITS)?;
-        Some(u32::from_str_radix(digits, 16).ok()? as usize)
-    };
-    let name_end = HEADER_BYTES + number(NAME_BYTES)?;
-    let name = archive.get(HEADER_BYTES..name_end.checked_sub(1)?)?;
-    let begin = name_end.next_multiple_of(4);
-    let end = begin + number(CONTENT_BYTES)?;
+    let mut reader = newc::Reader::new(Cursor::new(archive)).ok()?;
+    let begin = reader.offset().ok()? as usize;
+    let end = begin + reader.entry().file_size() as usize;
+    let name = HEADER_BYTES..HEADER_BYTES + reader.entry().name().len();
     Some(Stored {
-        name: std::str::from_utf8(name).ok()?,
+        name: std::str::from_utf8(archive.get(name)?).ok()?,
         content: archive.get(begin..end)?,
         bytes: archive.get(..end.next_multiple_of(4))?,
     })
@@ -293,6 +231,9 @@ mod tests {
     fn an_archive_has_the_same_bytes_every_time_and_its_parts_are_aligned() {
         let bytes = archive();
         assert_eq!(bytes, archive());
+        // Of what the first fslab wrote: figures of a lab depend on it.
+        let digest = "64a97774a895a289d293f3f96a5fad195de254cdd0f5bfeb18e0da05a4fe91b0";
+        assert_eq!(fslab_model::sha256(&bytes), digest);
         assert_eq!(bytes.len() % 4, 0);
         assert!(bytes.starts_with(b"070701"));
     }
@@ -385,10 +326,10 @@ mod tests {
             let cut = LabInitramfs(whole[..end].to_vec()).of_guest(&[]);
             assert!(cut.is_err(), "{end} of {}", whole.len());
         }
-        for field in [CONTENT_BYTES, NAME_BYTES] {
+        // Bytes of the content, and of the name.
+        for at in [54, 94] {
             let mut damaged = whole.clone();
-            let at = MAGIC.len() + field * DIGITS;
-            damaged[at..at + DIGITS].copy_from_slice(b"ffffffff");
+            damaged[at..at + 8].copy_from_slice(b"ffffffff");
             let refused = LabInitramfs(damaged).of_guest(&[]).expect_err("too long");
             assert!(refused.to_string().contains("entry 1"), "{refused}");
         }

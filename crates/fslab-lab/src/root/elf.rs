@@ -1,29 +1,21 @@
 //! Reads the dependencies of x86-64 programs and libraries from the dynamic section.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
+
+use object::LittleEndian as Little;
+use object::elf::{DT_NEEDED, DT_NULL, DT_STRSZ, DT_STRTAB, EM_X86_64, FileHeader64, PT_LOAD};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::read::{ReadCache, ReadRef, StringTable};
 
 use crate::LabError;
 
-const MAGIC: &[u8] = b"\x7fELF";
-/// 64-bit, little-endian.
-const CLASS_AND_DATA: [u8; 2] = [2, 1];
-/// Machine type x86-64.
-const X86_64: u64 = 62;
-/// Bytes of the file's header, of a program header, of an entry of the dynamic section.
-const FILE_HEADER: u64 = 64;
-const HEADER: usize = 56;
-const ENTRY: usize = 16;
-/// Types of program headers: loaded segment, dynamic section, interpreter.
-const PT_LOAD: u64 = 1;
-const PT_DYNAMIC: u64 = 2;
-const PT_INTERP: u64 = 3;
-/// Tags of the dynamic section: end, library name, address and size of the string table.
-const DT_NULL: u64 = 0;
-const DT_NEEDED: u64 = 1;
-const DT_STRTAB: u64 = 5;
-const DT_STRSZ: u64 = 10;
+/// Start of a file for a 64-bit, little-endian machine.
+const MAGIC: [u8; 6] = *b"\x7fELF\x02\x01";
+
+type Header = FileHeader64<Little>;
+type Segments<'a> = &'a [<Header as FileHeader>::ProgramHeader];
 
 /// A program or library.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,125 +43,76 @@ impl Elf {
 
     /// Reads the open `file`, whose place it moves; errors name `path`.
     pub fn of(file: &File, path: &Path) -> Result<Option<Self>, LabError> {
-        let failed = |error| match error {
-            PartError::Io(error) => LabError::io("read", path)(error),
-            PartError::Damaged => LabError::BadProgram {
-                path: path.to_owned(),
-                reason: "its headers are damaged".to_owned(),
-            },
-        };
-        let file = Parts::of(file).map_err(failed)?;
-        parse(&file).map_err(failed)
-    }
-}
-
-/// Why a part of a file cannot be used.
-#[derive(Debug)]
-enum PartError {
-    Io(io::Error),
-    Damaged,
-}
-
-impl From<io::Error> for PartError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// An untrusted file: a part that is not in it is damage, whatever its headers say.
-struct Parts<'a> {
-    file: &'a File,
-    bytes: u64,
-}
-
-impl<'a> Parts<'a> {
-    fn of(file: &'a File) -> Result<Self, PartError> {
-        let bytes = file.metadata()?.len();
-        Ok(Self { file, bytes })
-    }
-
-    fn part(&self, offset: u64, length: u64) -> Result<Vec<u8>, PartError> {
-        let end = offset.checked_add(length).ok_or(PartError::Damaged)?;
-        if end > self.bytes {
-            return Err(PartError::Damaged);
+        let mut start = Vec::new();
+        let mut whole = file;
+        let begun = whole.rewind().and_then(|()| {
+            let head = whole.take(MAGIC.len() as u64);
+            { head }.read_to_end(&mut start)
+        });
+        begun.map_err(LabError::io("read", path))?;
+        if start != MAGIC {
+            return Ok(None);
         }
-        let length = usize::try_from(length).map_err(|_| PartError::Damaged)?;
-        let mut part = vec![0; length];
-        let mut file = self.file;
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(&mut part)?;
-        Ok(part)
+        parse(&ReadCache::new(file)).map_err(|_| LabError::BadProgram {
+            path: path.to_owned(),
+            reason: "its headers are damaged".to_owned(),
+        })
     }
 }
 
-/// A program header.
-struct Segment {
-    kind: u64,
-    offset: u64,
-    address: u64,
-    bytes: u64,
+/// What a header says is not in the file, or is none.
+struct Damaged;
+
+impl From<object::Error> for Damaged {
+    fn from(_: object::Error) -> Self {
+        Self
+    }
 }
 
-fn parse(file: &Parts<'_>) -> Result<Option<Elf>, PartError> {
-    let head = file.part(0, FILE_HEADER.min(file.bytes))?;
-    if !head.starts_with(MAGIC) || head.get(4..6) != Some(&CLASS_AND_DATA) {
+fn parse(file: &ReadCache<&File>) -> Result<Option<Elf>, Damaged> {
+    let header = Header::parse(file)?;
+    if header.e_machine(Little) != EM_X86_64 {
         return Ok(None);
     }
-    if (head.len() as u64) < FILE_HEADER {
-        return Err(PartError::Damaged);
-    }
-    if number(&head, 18, 2) != X86_64 {
-        return Ok(None);
-    }
-    let headers = file.part(number(&head, 32, 8), number(&head, 56, 2) * HEADER as u64)?;
-    let segments = headers.chunks_exact(HEADER).map(|header| Segment {
-        kind: number(header, 0, 4),
-        offset: number(header, 8, 8),
-        address: number(header, 16, 8),
-        bytes: number(header, 32, 8),
-    });
-    let segments: Vec<Segment> = segments.collect();
+    let segments = header.program_headers(Little, file)?;
     let mut elf = Elf::default();
-    for segment in &segments {
-        match segment.kind {
-            PT_INTERP => {
-                let text = file.part(segment.offset, segment.bytes)?;
-                elf.interpreter = Some(text_at(&text, 0).ok_or(PartError::Damaged)?.into());
-            }
-            PT_LOAD => {
-                let end = segment.offset.checked_add(segment.bytes);
-                elf.loaded_bytes = elf.loaded_bytes.max(end.ok_or(PartError::Damaged)?);
-            }
-            PT_DYNAMIC => {
-                let section = file.part(segment.offset, segment.bytes)?;
-                parse_dynamic(file, &section, &segments, &mut elf)?;
-            }
-            _ => {}
+    for segment in segments {
+        if let Some(name) = segment.interpreter(Little, file)? {
+            elf.interpreter = Some(text(name)?.into());
+        }
+        if segment.p_type(Little) == PT_LOAD {
+            let (offset, bytes) = segment.file_range(Little);
+            let end = offset.checked_add(bytes).ok_or(Damaged)?;
+            elf.loaded_bytes = elf.loaded_bytes.max(end);
+        }
+        if let Some(entries) = segment.dynamic(Little, file)? {
+            parse_dynamic(file, entries, segments, &mut elf)?;
         }
     }
     Ok(Some(elf))
 }
 
 fn parse_dynamic(
-    file: &Parts<'_>,
-    section: &[u8],
-    segments: &[Segment],
+    file: &ReadCache<&File>,
+    entries: &[impl Dyn<Endian = Little, Word: Into<u64>>],
+    segments: Segments<'_>,
     elf: &mut Elf,
-) -> Result<(), PartError> {
-    let entries = section
-        .chunks_exact(ENTRY)
-        .map(|entry| (number(entry, 0, 8), number(entry, 8, 8)));
-    let entries: Vec<(u64, u64)> = entries.take_while(|(tag, _)| *tag != DT_NULL).collect();
-    let value = |wanted| entries.iter().find(|it| it.0 == wanted).map(|it| it.1);
-    let (Some(address), Some(length)) = (value(DT_STRTAB), value(DT_STRSZ)) else {
+) -> Result<(), Damaged> {
+    let values = |wanted| {
+        let entries = entries.iter().map(|it| (it.tag(Little), it.val(Little)));
+        let entries = entries.take_while(|(tag, _)| *tag != DT_NULL);
+        entries.filter_map(move |(tag, value)| (tag == wanted).then_some(value))
+    };
+    let (Some(address), Some(length)) = (values(DT_STRTAB).next(), values(DT_STRSZ).next()) else {
         return Ok(());
     };
-    let offset = offset_of(address, segments).ok_or(PartError::Damaged)?;
-    let names = file.part(offset, length)?;
-    for (_, at) in entries.iter().filter(|(tag, _)| *tag == DT_NEEDED) {
-        let at = usize::try_from(*at).map_err(|_| PartError::Damaged)?;
-        let name = text_at(&names, at).ok_or(PartError::Damaged)?;
-        elf.needed.push(name.to_owned());
+    let offset = offset_of(address, segments).ok_or(Damaged)?;
+    let names = file.read_bytes_at(offset, length).map_err(|()| Damaged)?;
+    let table = StringTable::new(names, 0, length);
+    for at in values(DT_NEEDED) {
+        let at = u32::try_from(at).map_err(|_| Damaged)?;
+        let name = table.get(at).map_err(|()| Damaged)?;
+        elf.needed.push(text(name)?.to_owned());
     }
     // The names of versions are in the same string table.
     let versions = names.split(|byte| *byte == 0).filter_map(glibc_version);
@@ -178,25 +121,17 @@ fn parse_dynamic(
 }
 
 /// File offset of the data loaded at `address`.
-fn offset_of(address: u64, segments: &[Segment]) -> Option<u64> {
+fn offset_of(address: u64, segments: Segments<'_>) -> Option<u64> {
     segments.iter().find_map(|segment| {
-        let distance = address.checked_sub(segment.address)?;
-        let is_here = segment.kind == PT_LOAD && distance < segment.bytes;
-        is_here.then(|| segment.offset.checked_add(distance))?
+        let distance = address.checked_sub(segment.p_vaddr(Little))?;
+        let (offset, bytes) = segment.file_range(Little);
+        let is_here = segment.p_type(Little) == PT_LOAD && distance < bytes;
+        is_here.then(|| offset.checked_add(distance))?
     })
 }
 
-/// A little-endian number of a header, which has these bytes.
-fn number(header: &[u8], offset: usize, length: usize) -> u64 {
-    let bytes = header[offset..offset + length].iter().rev();
-    bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
-}
-
-/// The zero-terminated text at `offset`.
-fn text_at(names: &[u8], offset: usize) -> Option<&str> {
-    let rest = names.get(offset..)?;
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    std::str::from_utf8(&rest[..end]).ok()
+fn text(name: &[u8]) -> Result<&str, Damaged> {
+    std::str::from_utf8(name).map_err(|_| Damaged)
 }
 
 /// Parses `GLIBC_2.36` into `(2, 36)`.

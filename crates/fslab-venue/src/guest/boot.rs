@@ -413,7 +413,7 @@ fn set_up_memory(measured: Bytes) -> Bytes {
 /// directory, the disk image given to a shell, and its memory: an O_TMPFILE, which does not need
 /// the right to create files. Without Landlock it may write whatever its user may.
 fn limit_writing(command: &mut Command, share: &Share, memory: &Path) -> io::Result<()> {
-    let Some(limits) = WriteLimits::new()? else {
+    let Some(mut limits) = WriteLimits::new()? else {
         return Ok(());
     };
     limits.allow_below(share.folder())?;

@@ -115,7 +115,7 @@ impl Place for GuestDisk {
         if let Some(pc) = self.guest.pc() {
             facts.insert("tool.qemu".into(), pc.emulator.version.clone());
         }
-        if fslab_sys::WriteLimits::abi().is_ok_and(|abi| abi.is_none()) {
+        if fslab_sys::WriteLimits::new().is_ok_and(|limits| limits.is_none()) {
             let text = "without Landlock: by the guest's kernel alone";
             facts.insert(GUEST_CONFINED_FACT.into(), text.into());
         }

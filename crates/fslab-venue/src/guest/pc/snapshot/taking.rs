@@ -107,7 +107,7 @@ fn start(mut command: Command) -> io::Result<(ProcessGroup, Receiver<String>)> {
         .stderr(writer);
     fslab_sys::kill_with_parent(&mut command);
     fslab_sys::without_address_randomisation(&mut command);
-    if let Some(limits) = WriteLimits::new()? {
+    if let Some(mut limits) = WriteLimits::new()? {
         limits.allow_writing("/dev/null".as_ref())?;
         limits.apply(&mut command);
     }
