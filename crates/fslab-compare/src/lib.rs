@@ -19,7 +19,6 @@ mod contrast;
 mod diff;
 mod dimension;
 mod dimension_value;
-mod error;
 #[cfg(test)]
 mod fixture;
 mod gate;
@@ -45,7 +44,6 @@ pub use dimension::{
     Difference, Dimension, differences, ensure_comparable, header_differences, phase_difference,
     unlike,
 };
-pub use error::DiffError;
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
 pub use meeting::{
     ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Unmet,
