@@ -131,7 +131,7 @@ impl Lab {
     /// Reads kernel and image completely and compares them with the digest.
     ///
     /// # Errors
-    /// [`LabError::Unreadable`] if they do not match; [`LabError::Io`].
+    /// [`LabError::Unreadable`] if they do not match.
     pub fn verify(&self) -> Result<(), LabError> {
         let path = &self.root_image;
         let image = sha256_of(path).map_err(LabError::io("read", path))?;

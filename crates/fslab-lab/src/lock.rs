@@ -80,7 +80,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let outside = folder.path().join("outside");
         fslab_sys::os::symlink(&outside, folder.path().join("build.lock")).expect("linked");
-        let refused = BuildLock::take(folder.path()).err().expect("refused");
+        let refused = BuildLock::take(folder.path()).expect_err("refused");
         assert!(refused.to_string().starts_with("cannot lock "), "{refused}");
         assert!(!outside.exists());
     }
@@ -89,7 +89,7 @@ mod tests {
     fn a_cache_has_one_lock_until_it_is_released() {
         let folder = tempfile::tempdir().expect("a directory");
         let held = BuildLock::take(folder.path()).expect("free");
-        let refused = BuildLock::take(folder.path()).err().expect("refused");
+        let refused = BuildLock::take(folder.path()).expect_err("refused");
         assert_eq!(refused.to_string(), "another fslab is building a kernel");
         drop(held);
         drop(BuildLock::take(folder.path()).expect("free again"));
