@@ -189,11 +189,13 @@ impl Failure {
         self
     }
 
-    /// The failure of an error: its message, with its sources as causes. A failure gets the kind.
+    /// The failure of an error: its message, with its sources as causes. A failure gets the kind
+    /// and loses its hint.
     pub fn of_error(kind: FailureKind, error: &(dyn std::error::Error + 'static)) -> Self {
         if let Some(failure) = error.downcast_ref::<Self>() {
             return Self {
                 kind,
+                hint: None,
                 ..failure.clone()
             };
         }
