@@ -289,7 +289,7 @@ mod tests {
 
         fs::remove_file(root.path().join("proc/filesystems")).expect("removes");
         let error = Host::gather_below(root.path(), &SearchPath::new([])).expect_err("blind");
-        assert!(error.to_string().ends_with("/proc/filesystems"), "{error}");
+        assert!(error.message.ends_with("/proc/filesystems"), "{error}");
     }
 
     #[test]

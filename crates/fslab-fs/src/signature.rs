@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn a_device_that_is_not_there_is_an_error_that_names_it() {
         let error = signature(Path::new("/no/such/device")).expect_err("missing");
-        assert_eq!(error.to_string(), "cannot read /no/such/device");
+        assert_eq!(error.message, "cannot read /no/such/device");
     }
 
     proptest! {

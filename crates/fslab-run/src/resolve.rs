@@ -152,6 +152,7 @@ impl ResolveError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::NoVenue { .. } => FailureKind::Unsupported,
+            Self::Directory(failure) => failure.kind,
             _ => FailureKind::BadInput,
         }
     }
