@@ -351,7 +351,7 @@ fn imported(input: &[u8], format: Option<Format>) {
     let imported = match import(&[source], format, &labels) {
         Ok(imported) => imported,
         Err(error) => {
-            drop((error.to_string(), error.hint()));
+            drop((error.to_string(), error.hint.clone()));
             return;
         }
     };

@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 
-use crate::{Analysis, EXACT_TOLERANCE, TOLERANCE, answer_in_words, wording};
-use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
-use fslab_stats::{Estimate, Interval, Verdict, benjamini_hochberg, verdict};
-
-use crate::DiffError;
 use crate::certainty::Speed;
 use crate::contrast::{Contrast, contrasts, values};
 use crate::dimension::{Difference, Dimension, differences, ensure_alike, ensure_comparable};
 use crate::meeting::Meetings;
 use crate::merge::{PairedRun, SideRanges, merge_pair};
 use crate::pairing::{Pair, pairs, subjects};
+use crate::{Analysis, EXACT_TOLERANCE, TOLERANCE, answer_in_words, wording};
+use fslab_model::{Failure, MetricDefinition, Percent, RunRecord, Subject};
+use fslab_stats::{Estimate, Interval, Verdict, benjamini_hochberg, verdict};
 
 /// The largest corrected p-value of a stated difference: of all stated ones, this share is expected
 /// to be false.
@@ -94,8 +92,8 @@ impl Diff {
     /// Compares one run with another: [`Diff::of_runs`] with one each.
     ///
     /// # Errors
-    /// [`DiffError`], if the two are not comparable or have nothing in common.
-    pub fn of(base: &RunRecord, new: &RunRecord, question: &Question) -> Result<Self, DiffError> {
+    /// Bad input, if the two are not comparable or have nothing in common.
+    pub fn of(base: &RunRecord, new: &RunRecord, question: &Question) -> Result<Self, Failure> {
         Self::of_runs(from_ref(base), from_ref(new), question)
     }
 
@@ -103,7 +101,7 @@ impl Diff {
     /// instead of that between repeats.
     ///
     /// # Errors
-    /// [`DiffError`], if runs are not comparable or have nothing in common.
+    /// Bad input, if runs are not comparable or have nothing in common.
     ///
     /// # Panics
     /// If a side has no run.
@@ -111,7 +109,7 @@ impl Diff {
         base: &[RunRecord],
         new: &[RunRecord],
         question: &Question,
-    ) -> Result<Self, DiffError> {
+    ) -> Result<Self, Failure> {
         let (first, last) = (&base[0], &new[0]);
         let pairs = pairs(first, last, &question.pairs)?;
         let differences = differences(first, last, &pairs);
@@ -157,19 +155,22 @@ impl Diff {
         let unmeasured = question.metrics.iter().filter(is_absent).copied().collect();
         diff.unmeasured = unmeasured;
         if !question.metrics.is_empty() && diff.contrasts.is_empty() && diff.others.is_empty() {
-            return Err(DiffError::NoMetric {
-                base: named(&diff.base),
-                new: named(&diff.new),
-                wanted: listed(&question.metrics),
-                measured: measured.into_iter().collect(),
-            });
+            let (base, new) = (named(&diff.base), named(&diff.new));
+            let wanted = listed(&question.metrics);
+            let text = format!("neither {base} nor {new} has a figure of {wanted}");
+            let measured: Vec<_> = measured.into_iter().collect();
+            let hint = format!("measured were {}", measured.join(", "));
+            let hint = (!measured.is_empty()).then_some(hint);
+            return Err(Failure::bad_input(text).with_hint(hint));
         }
         if diff.contrasts.iter().all(|c| c.absence().is_some()) {
-            return Err(DiffError::NoPhase {
-                base: named(&diff.base),
-                new: named(&diff.new),
-                why: why_none(&diff.others, question.meetings.as_ref()),
-            });
+            let (base, new) = (named(&diff.base), named(&diff.new));
+            let why = why_none(&diff.others, question.meetings.as_ref());
+            let text = format!("{base} and {new} have no phase in common{why}");
+            return Err(Failure::bad_input(text).hint(
+                "run the same study at the same scale for both, or name phases that compare: \
+                 --map THEIRS=OURS; --dry-run lists them",
+            ));
         }
         diff.judge();
         Ok(diff)

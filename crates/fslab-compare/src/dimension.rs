@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::DiffError;
 use crate::dimension_value::Values;
 use crate::pairing::{Pair, subjects};
+use fslab_model::{
+    Failure, NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Prefix of facts that are versions of tools.
 const TOOL_FACT: &str = "tool.";
@@ -253,14 +253,14 @@ pub fn ensure_comparable(
     new: &RunRecord,
     found: &[Difference],
     waived: &[Dimension],
-) -> Result<(), DiffError> {
-    let (base_name, new_name) = (base.header.run.to_string(), new.header.run.to_string());
+) -> Result<(), Failure> {
+    let (base_name, new_name) = (&base.header.run, &new.header.run);
     if base.header.plan.venue.kind().is_virtual() != new.header.plan.venue.kind().is_virtual() {
-        return Err(DiffError::Question {
-            base: base_name,
-            new: new_name,
-            why: "the time of one of them is virtual".to_owned(),
-        });
+        let text = format!(
+            "{base_name} and {new_name} do not compare: the time of one of them is virtual"
+        );
+        let hint = "run the same study at the same scale for both";
+        return Err(Failure::bad_input(text).hint(hint));
     }
     let mut open: Vec<(Dimension, String)> = Vec::new();
     for difference in found.iter().filter(|d| !waived.contains(&d.dimension)) {
@@ -270,28 +270,38 @@ pub fn ensure_comparable(
         }
     }
     if open.len() > 1 {
-        return Err(DiffError::Dimensions {
-            base: base_name,
-            new: new_name,
-            dimensions: open,
-        });
+        let each = open
+            .iter()
+            .map(|(it, values)| format!("{} ({values})", it.as_str()));
+        let text = format!(
+            "{base_name} and {new_name} differ in {} dimensions: {}",
+            open.len(),
+            each.collect::<Vec<_>>().join(", ")
+        );
+        let names: Vec<_> = open.iter().map(|(it, _)| it.as_str()).collect();
+        return Err(Failure::bad_input(text).hint(format!(
+            "one may differ, which is the one studied; to waive it for others: --across {}",
+            names.join(",")
+        )));
     }
     Ok(())
 }
 
 /// Checks that the runs of one side agree in all that is not waived: they must be repetitions of
 /// one measurement.
-pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(), DiffError> {
+pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(), Failure> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(());
     };
     for other in others {
         if let Some(difference) = unlike(first, other, waived) {
-            return Err(DiffError::Unlike {
-                first: first.header.run.to_string(),
-                other: other.header.run.to_string(),
-                difference,
-            });
+            let (first, other) = (&first.header.run, &other.header.run);
+            let text = format!("{first} and {other} are on one side and differ in {difference}");
+            return Err(Failure::bad_input(text).hint(format!(
+                "runs of one side are one measurement, made several times; to let them differ: \
+                 --across {}",
+                difference.dimension
+            )));
         }
     }
     Ok(())

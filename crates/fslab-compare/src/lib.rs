@@ -19,7 +19,6 @@ mod contrast;
 mod diff;
 mod dimension;
 mod dimension_value;
-mod error;
 mod experiment;
 #[cfg(test)]
 mod fixture;
@@ -46,7 +45,6 @@ pub use dimension::{
     Difference, Dimension, differences, ensure_comparable, header_differences, phase_difference,
     unlike,
 };
-pub use error::DiffError;
 pub use experiment::{
     ConditionResult, Effects, Experiment, Factor, SUBJECT_FACTOR, SubjectSummary,
 };

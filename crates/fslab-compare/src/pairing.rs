@@ -1,8 +1,6 @@
 //! Pairing of the subjects of two runs.
 
-use fslab_model::{RunRecord, Subject};
-
-use crate::DiffError;
+use fslab_model::{Failure, RunRecord, Subject};
 
 /// A subject of each run, by index in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +16,7 @@ pub fn pairs(
     base: &RunRecord,
     new: &RunRecord,
     wanted: &[(Subject, Subject)],
-) -> Result<Vec<Pair>, DiffError> {
+) -> Result<Vec<Pair>, Failure> {
     if !wanted.is_empty() {
         let pair = |(of_base, of_new): &(Subject, Subject)| {
             Ok(Pair {
@@ -38,22 +36,24 @@ pub fn pairs(
         true if subjects(base).count() == 1 && subjects(new).count() == 1 => {
             Ok(vec![Pair { base: 0, new: 0 }])
         }
-        true => Err(DiffError::NoSubject {
-            base: base.header.run.to_string(),
-            new: new.header.run.to_string(),
-            of_base: listed(base),
-            of_new: listed(new),
-        }),
+        true => {
+            let (of_base, of_new) = (listed(base), listed(new));
+            let (base, new) = (&base.header.run, &new.header.run);
+            let text = format!(
+                "{base} and {new} have no subject in common: {base} has {of_base}, {new} has \
+                 {of_new}"
+            );
+            Err(Failure::bad_input(text).hint("say which is which: --pair BASE=NEW"))
+        }
     }
 }
 
-fn place(run: &RunRecord, wanted: &Subject) -> Result<usize, DiffError> {
+fn place(run: &RunRecord, wanted: &Subject) -> Result<usize, Failure> {
     subjects(run)
         .position(|subject| subject == wanted)
-        .ok_or_else(|| DiffError::UnknownSubject {
-            run: run.header.run.to_string(),
-            subject: wanted.to_string(),
-            known: listed(run),
+        .ok_or_else(|| {
+            let (name, known) = (&run.header.run, listed(run));
+            Failure::bad_input(format!("{name} has no subject '{wanted}'; it has {known}"))
         })
 }
 

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use fslab_model::{TomlError, nearest_name};
-
-use crate::error::DiskError;
+use fslab_model::{Failure, FailureKind, TomlError, did_you_mean, nearest_name};
 
 /// The definitions of one kind.
 pub(crate) struct Definitions<T: 'static> {
@@ -54,31 +52,33 @@ impl<T> Definitions<T> {
 
     /// The one of that name, or of that file if the text has a `/` or ends in `.toml`. A name never
     /// refers to a file, so that a file of that name in the working directory changes nothing.
-    pub(crate) fn find(&self, name_or_path: &str) -> Result<T, DiskError> {
+    pub(crate) fn find(&self, name_or_path: &str) -> Result<T, Failure> {
         if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
             return self.read(Path::new(name_or_path));
         }
         let found = self.built_in.iter().find(|(name, _)| *name == name_or_path);
-        let (name, text) = found.ok_or_else(|| DiskError::Unknown {
-            what: self.what,
-            name: name_or_path.to_owned(),
-            nearest: nearest_name(name_or_path, self.names()),
-            list: self.list,
+        let (name, text) = found.ok_or_else(|| {
+            let (what, list) = (self.what, self.list);
+            let failure = Failure::bad_input(format!("there is no {what} '{name_or_path}'"));
+            failure.hint(match nearest_name(name_or_path, self.names()) {
+                Some(nearest) => did_you_mean(nearest),
+                None => {
+                    format!("{list} shows each {what}; name a file by its path, such as ./my.toml")
+                }
+            })
         })?;
         Ok(self.parse_built_in(name, text))
     }
 
     /// The one of a file.
-    pub(crate) fn read(&self, path: &Path) -> Result<T, DiskError> {
+    pub(crate) fn read(&self, path: &Path) -> Result<T, Failure> {
         let what = self.what;
-        let text = fslab_sys::read_text_file(path, self.bytes_max).map_err(|source| {
-            let path = path.to_owned();
-            DiskError::Read { what, path, source }
+        let text = fslab_sys::read_text_file(path, self.bytes_max).map_err(|error| {
+            let operation = format!("read the {what}");
+            Failure::of_file(FailureKind::BadInput, &operation, path, &error)
         })?;
-        (self.parse)(&text).map_err(|source| DiskError::Invalid {
-            what,
-            file: path.display().to_string(),
-            source: Box::new(source),
+        (self.parse)(&text).map_err(|error| {
+            Failure::of_toml(format!("cannot use the {what} {}", path.display()), error)
         })
     }
 }

@@ -3,12 +3,10 @@
 
 pub mod bench;
 mod definitions;
-mod error;
 pub mod machine;
 pub mod profile;
 pub mod registry;
 pub mod trace;
 
-pub use error::DiskError;
 pub use machine::Machine;
 pub use profile::Profile;

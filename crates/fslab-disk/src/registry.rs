@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use fslab_model::Failure;
+
 use crate::definitions::{Definitions, built_in};
-use crate::error::DiskError;
 use crate::profile::Profile;
 
 /// Hard disks, then flash, each by age.
@@ -41,16 +42,16 @@ pub fn all() -> Vec<Profile> {
 /// refers to a file, so that a file of that name in the working directory changes nothing.
 ///
 /// # Errors
-/// [`DiskError`]: no such profile, or an unreadable or invalid file.
-pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
+/// No such profile, or an unreadable or invalid file.
+pub fn find(name_or_path: &str) -> Result<Profile, Failure> {
     PROFILES.find(name_or_path)
 }
 
 /// The profile of a file.
 ///
 /// # Errors
-/// [`DiskError`]: an unreadable or invalid file.
-pub fn read(path: &Path) -> Result<Profile, DiskError> {
+/// An unreadable or invalid file.
+pub fn read(path: &Path) -> Result<Profile, Failure> {
     PROFILES.read(path)
 }
 
@@ -146,10 +147,10 @@ mod tests {
             "there is no disk profile 'hdd-7200-ata10-2002'"
         );
         assert_eq!(
-            error.hint().as_deref(),
+            error.hint.as_deref(),
             Some("did you mean 'hdd-7200-ata100-2002'?")
         );
-        let hint = find("floppy").expect_err("no such name").hint();
+        let hint = find("floppy").expect_err("no such name").hint;
         assert!(hint.is_some_and(|hint| hint.contains("fslab disk list")));
     }
 

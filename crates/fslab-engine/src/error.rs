@@ -1,94 +1,79 @@
-//! Errors of jobs: kind, path, operation and cause.
+//! Errors of jobs: a failure and its cause.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fslab_model::{Failure, FailureKind};
 
 /// The error of a job. Display names operation and path; the cause is the source.
+///
+/// Boxed: the loops return one for each operation.
 #[derive(Debug)]
 pub struct EngineError(Box<Content>);
 
 #[derive(Debug)]
 struct Content {
-    kind: FailureKind,
-    operation: Cow<'static, str>,
-    path: Option<PathBuf>,
-    message: String,
-    hint: Option<Cow<'static, str>>,
+    /// Without causes.
+    failure: Failure,
     source: Option<io::Error>,
 }
 
 impl EngineError {
+    fn new(kind: FailureKind, message: impl Into<String>, source: Option<io::Error>) -> Self {
+        let failure = Failure::new(kind, message);
+        Self(Box::new(Content { failure, source }))
+    }
+
     /// `operation` on `path` failed with `source`, which determines the kind.
-    pub fn io(operation: impl Into<Cow<'static, str>>, path: &Path, source: io::Error) -> Self {
-        let operation = operation.into();
-        Self(Box::new(Content {
-            kind: FailureKind::from(&source),
-            message: format!("cannot {operation} {}", path.display()),
-            operation,
-            path: Some(path.to_owned()),
-            hint: None,
-            source: Some(source),
-        }))
+    pub fn io(operation: impl fmt::Display, path: &Path, source: io::Error) -> Self {
+        let message = format!("cannot {operation} {}", path.display());
+        Self::new(FailureKind::from(&source), message, Some(source))
     }
 
     /// An invalid job.
     pub fn bad_input(message: impl Into<String>) -> Self {
-        Self::plain(FailureKind::BadInput, "check the job", None, message.into())
+        Self::new(FailureKind::BadInput, message, None)
     }
 
     /// A feature that the engine, the kernel or the file system lacks.
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self::plain(
-            FailureKind::Unsupported,
-            "start the job",
-            None,
-            message.into(),
-        )
+        Self::new(FailureKind::Unsupported, message, None)
     }
 
     /// The stop flag was raised while the job worked on `path`.
     pub fn interrupted(path: &Path) -> Self {
         let message = format!("interrupted while working on {}", path.display());
-        Self::plain(FailureKind::Interrupted, "go on", Some(path), message)
+        Self::new(FailureKind::Interrupted, message, None)
     }
 
     /// `path` has other contents than were written; `message` says where and what.
     pub fn corrupt(path: &Path, message: impl fmt::Display) -> Self {
         let message = format!("{} has {message}", path.display());
-        Self::plain(FailureKind::Corrupt, "verify", Some(path), message)
+        Self::new(FailureKind::Corrupt, message, None)
     }
 
     /// An error reported by another process.
-    pub(crate) fn from_failure(failure: Failure) -> Self {
-        let source = match (failure.errno, failure.causes.is_empty()) {
+    pub(crate) fn from_failure(mut failure: Failure) -> Self {
+        let causes = std::mem::take(&mut failure.causes);
+        let source = match (failure.errno.take(), causes.is_empty()) {
             (Some(errno), _) => Some(io::Error::from_raw_os_error(errno)),
-            (None, false) => Some(io::Error::other(failure.causes.join(": "))),
+            (None, false) => Some(io::Error::other(causes.join(": "))),
             (None, true) => None,
         };
-        Self(Box::new(Content {
-            kind: failure.kind,
-            operation: "run in a process".into(),
-            path: None,
-            message: failure.message,
-            hint: failure.hint.map(Cow::Owned),
-            source,
-        }))
+        Self(Box::new(Content { failure, source }))
     }
 
     /// Adds when it happened.
     pub(crate) fn during(mut self, when: &str) -> Self {
-        self.0.message.push(' ');
-        self.0.message.push_str(when);
+        self.0.failure.message.push(' ');
+        self.0.failure.message.push_str(when);
         self
     }
 
     /// Adds a hint.
-    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
-        self.0.hint = Some(hint.into());
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.failure.hint = Some(hint.into());
         self
     }
 
@@ -103,41 +88,16 @@ impl EngineError {
 
     /// Replaces the kind derived from the errno.
     pub fn of_kind(mut self, kind: FailureKind) -> Self {
-        self.0.kind = kind;
+        self.0.failure.kind = kind;
         self
     }
 
-    fn plain(
-        kind: FailureKind,
-        operation: &'static str,
-        path: Option<&Path>,
-        message: String,
-    ) -> Self {
-        Self(Box::new(Content {
-            kind,
-            operation: operation.into(),
-            path: path.map(Path::to_owned),
-            message,
-            hint: None,
-            source: None,
-        }))
-    }
-
+    /// Its kind.
     pub fn kind(&self) -> FailureKind {
-        self.0.kind
+        self.0.failure.kind
     }
 
-    /// The file or directory.
-    pub fn path(&self) -> Option<&Path> {
-        self.0.path.as_deref()
-    }
-
-    /// The operation that failed, such as `read`, `create` or `fsync`.
-    pub fn operation(&self) -> &str {
-        &self.0.operation
-    }
-
-    /// The errno of a failed system call.
+    /// The errno of the cause, if any.
     pub fn errno(&self) -> Option<i32> {
         self.0.source.as_ref().and_then(io::Error::raw_os_error)
     }
@@ -153,7 +113,7 @@ pub(crate) const TREE_MISSING: &str = "an earlier phase makes the tree: both nee
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.failure.message)
     }
 }
 
@@ -165,8 +125,11 @@ impl std::error::Error for EngineError {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        let failure = Self::of_error(error.kind(), &error);
-        failure.with_hint(error.0.hint.map(Cow::into_owned))
+        let Content { failure, source } = *error.0;
+        match source {
+            Some(source) => failure.because(&source),
+            None => failure,
+        }
     }
 }
 
@@ -199,8 +162,6 @@ mod tests {
             let source = io::Error::from_raw_os_error(errno);
             let error = EngineError::io("write", Path::new("/a/b"), source).hint("try less");
             assert_eq!(error.kind(), kind, "errno {errno}");
-            assert_eq!(error.path(), Some(Path::new("/a/b")));
-            assert_eq!(error.operation(), "write");
             let failure = Failure::from(error);
             assert_eq!(failure.kind, kind);
             assert_eq!(failure.message, "cannot write /a/b");

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    CellId, FigureLayout, FigureSpec, MachineFacts, Parameters, PhaseOutcome, PhaseRecord,
+    CellId, Failure, FigureLayout, FigureSpec, MachineFacts, Parameters, PhaseOutcome, PhaseRecord,
     PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Subject, SubjectPlan, TrialId, TrialOutcome,
     TrialRecord, phase_metrics, trial_metrics,
 };
 
 use serde_json::Value;
 
-use crate::error::{Fault, ImportError, ImportErrorKind};
+use crate::error::Fault;
 use crate::reading::{Measured, Reading};
 use crate::{Format, Labels};
 
@@ -44,7 +44,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn take(&mut self, part: Part, format: Format, labels: &Labels) -> Result<(), ImportError> {
+    fn take(&mut self, part: Part, format: Format, labels: &Labels) -> Result<(), Failure> {
         let said = part.reading.notes.iter();
         self.notes
             .extend(said.map(|note| format!("{}: {note}", part.file)));
@@ -83,7 +83,7 @@ pub(crate) fn assemble(
     format: Format,
     parts: Vec<Part>,
     labels: &Labels,
-) -> Result<(RunRecord, Vec<String>), ImportError> {
+) -> Result<(RunRecord, Vec<String>), Failure> {
     let mut gathered = Gathered::default();
     for part in parts {
         gathered.take(part, format, labels)?;
@@ -209,7 +209,7 @@ fn drop_never_run(placed: &mut [Placed]) {
     }
 }
 
-fn ensure_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+fn ensure_figures(placed: &[Placed], format: Format) -> Result<(), Failure> {
     let has_figure = |phase: &PhaseRecord| {
         !phase_metrics(phase).is_empty() || matches!(phase.outcome, PhaseOutcome::Failed { .. })
     };
@@ -225,7 +225,7 @@ fn ensure_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> 
 }
 
 /// Checks that the repeats of a subject measured the same.
-fn ensure_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+fn ensure_alike(placed: &[Placed], format: Format) -> Result<(), Failure> {
     let mut first: BTreeMap<(&Subject, &str), (&PhaseRecord, &str)> = BTreeMap::new();
     for trial in placed {
         for phase in &trial.measured.phases {
@@ -243,11 +243,16 @@ fn ensure_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
                     .map_or_else(|| "not given".to_owned(), ToString::to_string)
             };
             let (here, there) = (value(&phase.parameters), value(&known.parameters));
-            let kind = ImportErrorKind::Layout {
-                phase: phase.name.clone(),
-                difference: format!("{name} is {here}, but {there} in an earlier one ({file})"),
-            };
-            return Err(Fault::new("", kind).of(&trial.file, Some(format)));
+            let text = format!(
+                "not a repeat of the phase '{}': {name} is {here}, but {there} in an earlier one \
+                 ({file})",
+                phase.name
+            );
+            let fault = Fault::new("", text).hint(
+                "import different measurements as a separate run, or as another subject: \
+                 --subject NAME=FILE",
+            );
+            return Err(fault.of(&trial.file, Some(format)));
         }
     }
     Ok(())

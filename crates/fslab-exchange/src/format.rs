@@ -1,6 +1,6 @@
 //! Formats of other tools, recognised by content, never by file name.
 
-use crate::error::{Fault, ImportErrorKind};
+use crate::error::Fault;
 use crate::read;
 use crate::reading::Reading;
 
@@ -63,7 +63,7 @@ impl Format {
             };
             if let Some(other) = found.filter(|other| *other != format) {
                 let other = format!("another part of it ({})", other.name());
-                return Err(Fault::new("", ImportErrorKind::Mixed { other, format }));
+                return Err(Fault::mixed(&other, format));
             }
             found = Some(format);
         }
@@ -76,7 +76,7 @@ impl Format {
         if read::csv_rows::has_header(text) {
             return Ok(Self::Csv);
         }
-        let fault = Fault::new("", ImportErrorKind::Unrecognised);
+        let fault = Fault::foreign("it is not the output of a known tool");
         Err(
             match text
                 .lines()
@@ -158,16 +158,14 @@ mod tests {
 
     #[test]
     fn what_is_of_no_tool_or_of_two_is_refused() {
-        let kind = |text: &str| Format::of(text).expect_err(text).kind;
-        assert_eq!(kind("hello\n"), ImportErrorKind::Unrecognised);
+        let shown = |text: &str| Format::of(text).expect_err(text).to_string();
+        assert_eq!(shown("hello\n"), "it is not the output of a known tool");
         let both = "SUMMARY rate: (of 1 iterations)\n\"fio version\" : \"fio-3.33\"\n";
-        assert!(matches!(
-            kind(both),
-            ImportErrorKind::Mixed {
-                format: Format::Fio,
-                ..
-            }
-        ));
+        assert!(
+            shown(both).ends_with(Format::Fio.title()),
+            "{}",
+            shown(both)
+        );
     }
 
     /// Forms of fio with figures that are not supported.

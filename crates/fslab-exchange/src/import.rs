@@ -1,10 +1,10 @@
 //! Imports outputs of other tools as runs.
 
 use fslab_compare::relabel;
-use fslab_model::{RunId, RunRecord, Subject};
+use fslab_model::{Failure, RunId, RunRecord, Subject};
 
 use crate::assemble::{Part, assemble};
-use crate::error::{Fault, ImportError, ImportErrorKind};
+use crate::error::Fault;
 use crate::read::run_json;
 use crate::{Format, Source};
 
@@ -42,7 +42,7 @@ pub fn import(
     sources: &[Source],
     format: Option<Format>,
     labels: &Labels,
-) -> Result<Imported, ImportError> {
+) -> Result<Imported, Failure> {
     let mut parts: Vec<Part> = Vec::new();
     let mut runs = Vec::new();
     let mut notes = Vec::new();
@@ -57,8 +57,7 @@ pub fn import(
         };
         let of = |fault: Fault| fault.of(&source.name, Some(found));
         if let Some((other, format)) = first.filter(|(_, format)| *format != found) {
-            let other = other.to_owned();
-            return Err(of(Fault::new("", ImportErrorKind::Mixed { other, format })));
+            return Err(of(Fault::mixed(other, format)));
         }
         first = Some((&source.name, found));
         if found == Format::Json {

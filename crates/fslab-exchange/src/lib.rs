@@ -22,14 +22,13 @@ mod reading;
 mod source;
 mod write;
 
-pub use error::{ImportError, ImportErrorKind};
 pub use format::Format;
 pub use import::{Imported, Labels, import};
 pub use meet::{
-    Activity, Gathered, Meet, MeetError, PhaseContent, PhaseMap, as_compared, content, gather, meet,
+    Activity, Gathered, Meet, PhaseContent, PhaseMap, as_compared, content, gather, meet,
 };
 pub use source::Source;
 pub use write::{
-    ExportError, bonnie_left_out, csv_wide, fio_json, io500_result, io500_summary, ior_json,
-    iozone_left_out, mdtest_text, parquet,
+    bonnie_left_out, csv_wide, fio_json, io500_result, io500_summary, ior_json, iozone_left_out,
+    mdtest_text, parquet,
 };

@@ -2,7 +2,7 @@
 
 use fslab_model::Subject;
 
-use crate::error::{Fault, ImportErrorKind};
+use crate::error::Fault;
 
 /// One output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,20 +25,28 @@ impl Source {
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let is_control = |byte: &u8| *byte < 0x20 && !b"\t\n\r\x0c\x1b\x08".contains(byte);
         if let Some(offset) = content.iter().position(is_control) {
-            return Err(Fault::new("", ImportErrorKind::Binary { offset }));
+            return Err(binary(offset));
         }
         if let Err(error) = std::str::from_utf8(content)
             && mostly_foreign(content)
         {
-            let offset = error.valid_up_to();
-            return Err(Fault::new("", ImportErrorKind::Binary { offset }));
+            return Err(binary(error.valid_up_to()));
         }
         let text = String::from_utf8_lossy(content);
         if text.trim().is_empty() {
-            return Err(Fault::new("", ImportErrorKind::Empty));
+            return Err(Fault::new("", "it is empty").hint(
+                "import what the tool wrote to standard output; an empty file often means that \
+                 the command failed",
+            ));
         }
         Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
     }
+}
+
+fn binary(offset: usize) -> Fault {
+    Fault::foreign(format!(
+        "it is not text: the byte at offset {offset} is invalid"
+    ))
 }
 
 /// True if more than a tenth of the bytes are beyond ASCII.
@@ -67,14 +75,11 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_refused_by_the_offset() {
-        let kind = |content: &[u8]| text(content).expect_err("no text").kind;
-        assert_eq!(kind(b"a\0b"), ImportErrorKind::Binary { offset: 1 });
-        assert_eq!(
-            kind(b"a\xff\xfe\xfd"),
-            ImportErrorKind::Binary { offset: 1 }
-        );
-        assert_eq!(kind(b" \n\t"), ImportErrorKind::Empty);
-        assert_eq!(kind(b""), ImportErrorKind::Empty);
+        let fault = |content: &[u8]| text(content).expect_err("no text");
+        assert_eq!(fault(b"a\0b"), binary(1));
+        assert_eq!(fault(b"a\xff\xfe\xfd"), binary(1));
+        assert_eq!(fault(b" \n\t").to_string(), "it is empty");
+        assert_eq!(fault(b"").to_string(), "it is empty");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The trait of formatters, and their common part: size limits, option checks, old signatures.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
-use crate::{FormatError, Volume};
+use crate::Volume;
 
 /// Cleared at both ends, where other file systems have their signatures.
 const SIGNATURES_BYTES: u64 = 1 << 20;
@@ -36,18 +36,18 @@ pub trait Formatter: Sync {
     fn limits(&self, block_bytes: Option<u32>) -> (Bytes, Bytes);
     /// Writes the empty file system. Size and options are valid, and everything within 1 MiB of
     /// both ends reads as zeros.
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError>;
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure>;
 }
 
 /// Formats `volume`: checks size and options, clears old signatures, writes, syncs.
 ///
 /// # Errors
-/// [`FormatError`]; except with [`FormatError::Io`], nothing has been written.
+/// For bad input, nothing has been written.
 pub fn format(
     formatter: &dyn Formatter,
     volume: &Volume,
     options: &FormatOptions,
-) -> Result<(), FormatError> {
+) -> Result<(), Failure> {
     validate(formatter, volume.size(), options)?;
     let size = volume.size().0;
     let head = size.min(SIGNATURES_BYTES);
@@ -62,19 +62,17 @@ fn validate(
     formatter: &dyn Formatter,
     size: Bytes,
     options: &FormatOptions,
-) -> Result<(), FormatError> {
+) -> Result<(), Failure> {
     let format = formatter.name();
     if let Some(label) = options
         .label
         .as_ref()
         .filter(|l| !formatter.accepts_label(l))
     {
-        return Err(FormatError::BadOption {
-            format,
-            option: "label",
-            value: label.clone(),
-            reason: format!("it must be {}", formatter.label_rule()),
-        });
+        return Err(Failure::bad_input(format!(
+            "cannot use the label '{label}' with {format}: it must be {}",
+            formatter.label_rule()
+        )));
     }
     let sizes = formatter.block_sizes();
     if let Some(block) = options.block_bytes.filter(|block| !sizes.contains(block)) {
@@ -83,27 +81,19 @@ fn validate(
             [] => "it has none to choose from".to_owned(),
             sizes => format!("it must be one of {} bytes", sizes.join(", ")),
         };
-        return Err(FormatError::BadOption {
-            format,
-            option: "block size",
-            value: block.to_string(),
-            reason,
-        });
+        let text = format!("cannot use the block size '{block}' with {format}: {reason}");
+        return Err(Failure::bad_input(text));
     }
     let (minimum, maximum) = formatter.limits(options.block_bytes);
     if size < minimum {
-        return Err(FormatError::TooSmall {
-            format,
-            size,
-            minimum,
-        });
+        let text = format!("{size} is too small for {format}, which needs {minimum}");
+        let hint = format!("use --size {} or more", minimum.to_argument());
+        return Err(Failure::bad_input(text).hint(hint));
     }
     if size > maximum {
-        return Err(FormatError::TooLarge {
-            format,
-            size,
-            maximum,
-        });
+        let text = format!("{size} is too large for {format}, which ends at {maximum}");
+        let hint = format!("use --size {} or less", maximum.to_argument());
+        return Err(Failure::bad_input(text).hint(hint));
     }
     Ok(())
 }

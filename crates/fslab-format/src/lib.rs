@@ -8,14 +8,12 @@
 //!     registry --> Formatter --(FormatOptions)--> Volume (an image file or a block device)
 //! ```
 
-mod error;
 mod formatter;
 mod formatters;
 mod record;
 mod registry;
 mod volume;
 
-pub use error::FormatError;
 pub use formatter::{FormatOptions, Formatter, format, parse_identity};
 pub use registry::{all, find};
 pub use volume::Volume;

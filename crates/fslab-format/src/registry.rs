@@ -1,9 +1,9 @@
 //! The table of all formatters: a new one is a file below `formatters/` and a line here.
 
-use fslab_model::nearest_name;
+use fslab_model::{Failure, did_you_mean, nearest_name};
 
+use crate::Formatter;
 use crate::formatters::{Affs, Bcachefs, HFS_PLUS, HFSX, Hfs, Hpfs, Reiserfs35, UFS1, UFS2};
-use crate::{FormatError, Formatter};
 
 /// Sorted by name.
 static ALL: &[&dyn Formatter] = &[
@@ -24,13 +24,16 @@ pub fn all() -> &'static [&'static dyn Formatter] {
 }
 
 /// The formatter of that name.
-pub fn find(name: &str) -> Result<&'static dyn Formatter, FormatError> {
+pub fn find(name: &str) -> Result<&'static dyn Formatter, Failure> {
     let names = || ALL.iter().map(|formatter| formatter.name());
     ALL.iter()
         .copied()
         .find(|formatter| formatter.name() == name)
-        .ok_or_else(|| FormatError::Unknown {
-            name: name.to_owned(),
-            nearest: nearest_name(name, names()),
+        .ok_or_else(|| {
+            let failure = Failure::bad_input(format!("fslab has no formatter '{name}'"));
+            failure.hint(match nearest_name(name, names()) {
+                Some(nearest) => did_you_mean(nearest),
+                None => "fslab mkfs --list names them all".to_owned(),
+            })
         })
 }

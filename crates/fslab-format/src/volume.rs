@@ -5,9 +5,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use fslab_model::Bytes;
-
-use crate::FormatError;
+use fslab_model::{Bytes, Failure, FailureKind};
 
 /// Sizes of volumes are multiples of this.
 const SECTOR_BYTES: u64 = 512;
@@ -22,7 +20,7 @@ pub struct Volume {
 
 impl Volume {
     /// Opens an existing image or device with its size.
-    pub fn open(path: &Path) -> Result<Self, FormatError> {
+    pub fn open(path: &Path) -> Result<Self, Failure> {
         let opened = File::options().read(true).write(true).open(path);
         let (file, end) = opened
             .and_then(|mut file| file.seek(SeekFrom::End(0)).map(|end| (file, end)))
@@ -37,8 +35,8 @@ impl Volume {
     /// Creates a sparse image of `size`.
     ///
     /// # Errors
-    /// [`FormatError::Io`], also if the file exists.
-    pub fn create(path: &Path, size: Bytes) -> Result<Self, FormatError> {
+    /// Also if the file exists.
+    pub fn create(path: &Path, size: Bytes) -> Result<Self, Failure> {
         let file = File::create_new(path).map_err(failed("create", path))?;
         if let Err(error) = file.set_len(size.0) {
             // Otherwise the next attempt would find it.
@@ -57,7 +55,7 @@ impl Volume {
     ///
     /// # Panics
     /// If `data` exceeds the end: a bug of the formatter.
-    pub fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), FormatError> {
+    pub fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), Failure> {
         let end = offset.checked_add(data.len() as u64);
         assert!(
             end.is_some_and(|end| end <= self.size.0),
@@ -74,7 +72,7 @@ impl Volume {
     ///
     /// # Panics
     /// If the range exceeds the end: a bug of the formatter.
-    pub fn zero(&self, offset: u64, length: u64) -> Result<(), FormatError> {
+    pub fn zero(&self, offset: u64, length: u64) -> Result<(), Failure> {
         let end = offset.checked_add(length);
         assert!(
             end.is_some_and(|end| end <= self.size.0),
@@ -85,16 +83,18 @@ impl Volume {
     }
 
     /// Waits until all data is on the disk.
-    pub fn sync(&self) -> Result<(), FormatError> {
+    pub fn sync(&self) -> Result<(), Failure> {
         self.file.sync_all().map_err(failed("sync", &self.path))
     }
 }
 
-fn failed(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FormatError {
+fn failed(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
     let path = path.to_owned();
-    move |source| FormatError::Io {
-        operation,
-        path,
-        source,
+    move |error| {
+        let mut failure = Failure::of_file(FailureKind::Device, operation, &path, &error);
+        if let io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists = error.kind() {
+            failure.kind = FailureKind::BadInput;
+        }
+        failure
     }
 }

@@ -2,17 +2,14 @@
 
 use std::fmt;
 
-use fslab_model::{Bytes, Capabilities, Reservation, Subject, SubjectPlan};
+use fslab_model::{Bytes, Capabilities, Failure, Reservation, Subject, SubjectPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
 use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
 use crate::network::{local_mount_point, network_file_system, over_network};
-use crate::{
-    CatalogueError, CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting,
-    Tool,
-};
+use crate::{CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting, Tool};
 
 /// Placeholder of the device in commands that are shown before there is one.
 pub(crate) const DEVICE_WORD: &str = "DEVICE";
@@ -111,7 +108,7 @@ pub struct FileSystem {
 
 impl FileSystem {
     /// Checks whether a trial of `subject` is possible on any machine.
-    pub fn validate(&self, subject: &Subject) -> Result<(), CatalogueError> {
+    pub fn validate(&self, subject: &Subject) -> Result<(), Failure> {
         self.plan(subject).map(drop)
     }
 
@@ -135,20 +132,19 @@ impl FileSystem {
     }
 
     /// Checks whether it fits on `size` bytes when made without options.
-    pub fn validate_size(&self, size: Bytes) -> Result<(), CatalogueError> {
-        if size < self.minimum.size {
-            return Err(CatalogueError::TooSmall {
-                file_system: self.name,
-                size,
-                minimum: self.minimum.size,
-            });
+    pub fn validate_size(&self, size: Bytes) -> Result<(), Failure> {
+        let (name, minimum) = (self.name, self.minimum.size);
+        if size < minimum {
+            let text = format!("{size} is too small for {name}, which needs {minimum}");
+            let hint = format!("use --size {} or more", minimum.to_argument());
+            return Err(Failure::bad_input(text).hint(hint));
         }
         match self.capabilities.volume_bytes_max {
-            Some(maximum) if size > maximum => Err(CatalogueError::TooLarge {
-                file_system: self.name,
-                size,
-                maximum,
-            }),
+            Some(maximum) if size > maximum => {
+                let text = format!("{size} is too large for {name}, whose maximum is {maximum}");
+                let hint = format!("use --size {} or less", maximum.to_argument());
+                Err(Failure::bad_input(text).hint(hint))
+            }
             _ => Ok(()),
         }
     }
@@ -156,13 +152,13 @@ impl FileSystem {
     /// The command that makes the file system at `place`; `None` if nothing is formatted.
     ///
     /// # Errors
-    /// [`CatalogueError::BadOption`], also for arguments if nothing is formatted, and
-    /// [`CatalogueError::Unavailable`].
+    /// Bad input for an option, also for arguments if nothing is formatted; unsupported if nothing
+    /// mounts the file system.
     pub fn mkfs_command(
         &self,
         place: &MountPlace<'_>,
         subject: &Subject,
-    ) -> Result<Option<CommandLine>, CatalogueError> {
+    ) -> Result<Option<CommandLine>, Failure> {
         self.expect_own(subject)?;
         let Some(mkfs) = &self.mkfs else {
             return match subject.mkfs_arguments().first() {
@@ -189,13 +185,13 @@ impl FileSystem {
     /// The way to mount it at `place`; `None` if nothing is mounted.
     ///
     /// # Errors
-    /// [`CatalogueError::BadOption`], also for options if nothing is mounted, and
-    /// [`CatalogueError::Unavailable`].
+    /// Bad input for an option, also for options if nothing is mounted; unsupported if nothing
+    /// mounts the file system.
     pub fn mounting(
         &self,
         place: &MountPlace<'_>,
         subject: &Subject,
-    ) -> Result<Option<Mounting>, CatalogueError> {
+    ) -> Result<Option<Mounting>, Failure> {
         self.expect_own(subject)?;
         let served_at = local_mount_point(place.mount_point, subject);
         let local = MountPlace {
@@ -209,10 +205,7 @@ impl FileSystem {
             Driver::BuiltIn | Driver::Nowhere(_) => {
                 return match (subject.mount_options().first(), subject.network()) {
                     (Some(word), _) => Err(self.refused("mount", pointless(word))),
-                    (None, Some(_)) => Err(CatalogueError::Unavailable {
-                        file_system: self.name,
-                        reason: "there is nothing to serve",
-                    }),
+                    (None, Some(_)) => Err(self.unavailable("there is nothing to serve")),
                     (None, None) => Ok(None),
                 };
             }
@@ -254,7 +247,7 @@ impl FileSystem {
     }
 
     /// The commands of a trial, with the placeholders `DEVICE` and `MOUNTPOINT`.
-    pub fn plan(&self, subject: &Subject) -> Result<SubjectPlan, CatalogueError> {
+    pub fn plan(&self, subject: &Subject) -> Result<SubjectPlan, Failure> {
         let place = MountPlace {
             device: DEVICE_WORD,
             mount_point: MOUNT_POINT_WORD,
@@ -285,29 +278,36 @@ impl FileSystem {
         tools
     }
 
-    fn expect_own(&self, subject: &Subject) -> Result<(), CatalogueError> {
+    fn expect_own(&self, subject: &Subject) -> Result<(), Failure> {
         assert_eq!(
             subject.fs(),
             self.name,
             "the caller finds the entry by the subject's name"
         );
         match self.driver {
-            Driver::Nowhere(reason) => Err(CatalogueError::Unavailable {
-                file_system: self.name,
-                reason,
-            }),
+            Driver::Nowhere(reason) => Err(self.unavailable(reason)),
             Driver::Kernel(_) | Driver::Fuse(_) | Driver::Pool(_) | Driver::BuiltIn => Ok(()),
         }
     }
 
-    fn refused(&self, kind: &'static str, refused: RefusedWord) -> CatalogueError {
-        CatalogueError::BadOption {
-            file_system: self.name,
-            kind,
-            option: refused.word,
-            reason: refused.reason,
-            allowed: refused.allowed,
-        }
+    fn refused(&self, kind: &str, refused: RefusedWord) -> Failure {
+        let RefusedWord {
+            word,
+            reason,
+            allowed,
+        } = refused;
+        let text = format!(
+            "cannot use the {kind} option '{word}' with {}: {reason}",
+            self.name
+        );
+        Failure::bad_input(text).with_hint(allowed)
+    }
+
+    fn unavailable(&self, reason: &str) -> Failure {
+        Failure::unsupported(format!(
+            "{} cannot be mounted anywhere: {reason}",
+            self.name
+        ))
     }
 }
 

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use fslab_sys::{Mount, parse_mount_table};
 
-use crate::{CatalogueError, SearchPath, all};
+use fslab_model::{Failure, FailureKind};
+
+use crate::{SearchPath, all};
 
 /// The bit of CAP_SYS_ADMIN in the capability sets of /proc/self/status.
 const CAP_SYS_ADMIN_BIT: u32 = 21;
@@ -101,19 +103,13 @@ pub struct Host {
 
 impl Host {
     /// Gathers the properties of this machine.
-    ///
-    /// # Errors
-    /// [`CatalogueError::Read`] if a file below /proc cannot be read.
-    pub fn gather() -> Result<Self, CatalogueError> {
+    pub fn gather() -> Result<Self, Failure> {
         Self::gather_below(Path::new("/"), &SearchPath::from_environment())
     }
 
     /// Gathers the properties of the machine with its files below `root` and its programs in
     /// `search`.
-    ///
-    /// # Errors
-    /// [`CatalogueError::Read`] if a file below /proc cannot be read.
-    pub fn gather_below(root: &Path, search: &SearchPath) -> Result<Self, CatalogueError> {
+    pub fn gather_below(root: &Path, search: &SearchPath) -> Result<Self, Failure> {
         let release = read(&root.join("proc/sys/kernel/osrelease"))?
             .trim()
             .to_owned();
@@ -161,21 +157,26 @@ fn running_programs(proc: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-fn read(path: &Path) -> Result<String, CatalogueError> {
-    read_if_there(path)?.ok_or_else(|| CatalogueError::Read {
-        path: path.to_owned(),
-        source: io::ErrorKind::NotFound.into(),
-    })
+fn read(path: &Path) -> Result<String, Failure> {
+    read_if_there(path)?.ok_or_else(|| unreadable(path)(io::ErrorKind::NotFound.into()))
 }
 
-fn read_if_there(path: &Path) -> Result<Option<String>, CatalogueError> {
+fn read_if_there(path: &Path) -> Result<Option<String>, Failure> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CatalogueError::Read {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(error) => Err(unreadable(path)(error)),
+    }
+}
+
+/// The failure to read `path`, with a hint for a user who is not root.
+pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Failure + '_ {
+    move |error| {
+        let failure = Failure::of_file(FailureKind::Device, "read", path, &error);
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => failure.hint("run fslab as root"),
+            _ => failure,
+        }
     }
 }
 
@@ -288,7 +289,7 @@ mod tests {
 
         fs::remove_file(root.path().join("proc/filesystems")).expect("removes");
         let error = Host::gather_below(root.path(), &SearchPath::new([])).expect_err("blind");
-        assert!(error.to_string().ends_with("/proc/filesystems"), "{error}");
+        assert!(error.message.ends_with("/proc/filesystems"), "{error}");
     }
 
     #[test]

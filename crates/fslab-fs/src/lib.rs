@@ -20,7 +20,6 @@ mod catalogue;
 mod check;
 mod details;
 mod driver;
-mod error;
 mod file_system;
 mod host;
 mod mkfs;
@@ -45,9 +44,8 @@ pub use details::{Details, ToolDetails};
 pub use driver::{
     Companion, Driver, FuseDriver, KernelConfig, KernelDriver, MountSource, PoolDriver,
 };
-pub use error::CatalogueError;
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
-pub use host::{GuestKernel, Host, Privilege};
+pub use host::{GuestKernel, Host, Privilege, unreadable};
 pub use mkfs::Mkfs;
 pub use mount_call::MountCall;
 pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};

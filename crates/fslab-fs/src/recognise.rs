@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use fslab_sys::Mount;
 use serde::{Deserialize, Serialize};
 
-use crate::CatalogueError;
+use fslab_model::{Failure, FailureKind};
+
+use crate::host::unreadable;
 
 /// The mount at a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,16 +28,13 @@ pub struct Recognised {
 }
 
 /// The mount at the existing `path`; symbolic links are resolved first.
-pub fn recognise(path: &Path) -> Result<Recognised, CatalogueError> {
-    let real = fs::canonicalize(path).map_err(|source| CatalogueError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let mounts = fslab_sys::mounts().map_err(|source| CatalogueError::Read {
-        path: "/proc/self/mountinfo".into(),
-        source,
-    })?;
-    recognise_in(&mounts, &real).ok_or_else(|| CatalogueError::NotMounted(path.to_owned()))
+pub fn recognise(path: &Path) -> Result<Recognised, Failure> {
+    let real = fs::canonicalize(path).map_err(unreadable(path))?;
+    let mounts = fslab_sys::mounts().map_err(unreadable(Path::new("/proc/self/mountinfo")))?;
+    recognise_in(&mounts, &real).ok_or_else(|| {
+        let text = format!("cannot find what is mounted at {}", path.display());
+        Failure::new(FailureKind::Device, text)
+    })
 }
 
 /// The mount in `mounts` at the absolute `path`; `None` if no mount covers it.

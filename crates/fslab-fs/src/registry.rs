@@ -1,13 +1,13 @@
 //! The table of all file systems, and parsing of subjects.
 
-use fslab_model::{Protocol, Subject, nearest_name};
+use fslab_model::{Failure, ParseSubjectError, Protocol, Subject, did_you_mean, nearest_name};
 
+use crate::FileSystem;
 use crate::catalogue::{
     AFFS, BCACHEFS, BTRFS, EXFAT, EXT2, EXT3, EXT4, F2FS, FAKE, FAT16, FAT32, HFS, HFS_PLUS, HFSX,
     HPFS, JFS, NILFS2, NTFS_3G, NTFS3, REISER4, REISERFS_3_5, REISERFS_3_6, TMPFS, UDF,
     UFS_SOFT_UPDATES, UFS1, UFS2, XFS, ZFS,
 };
-use crate::{CatalogueError, FileSystem};
 
 /// Sorted by name.
 static ENTRIES: &[&FileSystem] = &[
@@ -65,18 +65,36 @@ pub fn all() -> &'static [&'static FileSystem] {
 /// The entry of that name.
 ///
 /// # Errors
-/// [`CatalogueError::UnknownFileSystem`], with the most similar name.
-pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
+/// Bad input, with the most similar name as hint.
+pub fn find(name: &str) -> Result<&'static FileSystem, Failure> {
     let names = || ENTRIES.iter().map(|entry| entry.name);
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
     ENTRIES
         .iter()
         .copied()
         .find(|entry| entry.name == name)
-        .ok_or_else(|| CatalogueError::UnknownFileSystem {
-            name: name.to_owned(),
-            nearest: other.map_or_else(|| nearest_name(name, names()), |(_, known)| Some(known)),
+        .ok_or_else(|| {
+            let other = other.map(|(_, known)| *known);
+            let nearest = other.or_else(|| nearest_name(name, names()));
+            Failure::bad_input(format!("the catalogue has no file system '{name}'"))
+                .hint(hint_for_unknown(name, nearest))
         })
+}
+
+fn hint_for_unknown(name: &str, nearest: Option<&str>) -> String {
+    if name.starts_with(['/', '.', '~']) {
+        return format!(
+            "measure a mounted directory with `fslab compare --dir {name}`, several with one --dir \
+             for each"
+        );
+    }
+    if Protocol::of(name).is_some() {
+        return format!(
+            "name what it serves after a colon, for example {name}:ext4; measure a directory of a \
+             mounted one with --dir"
+        );
+    }
+    nearest.map_or_else(|| "list them with fslab fs list".to_owned(), did_you_mean)
 }
 
 /// The title of the file system `name`; `None` if the catalogue has none of that name.
@@ -85,15 +103,14 @@ pub fn title_of(name: &str) -> Option<String> {
 }
 
 /// Parses one subject and checks it against the catalogue.
-///
-/// # Errors
-/// [`CatalogueError::Subject`], [`CatalogueError::Directory`],
-/// [`CatalogueError::UnknownFileSystem`], [`CatalogueError::BadOption`] and
-/// [`CatalogueError::Unavailable`].
-pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
-    let subject: Subject = text.parse()?;
-    if subject.directory().is_some() {
-        return Err(CatalogueError::Directory(Box::new(subject)));
+pub fn parse_subject(text: &str) -> Result<Subject, Failure> {
+    let parsed = text.parse();
+    let subject: Subject = parsed.map_err(|error: ParseSubjectError| {
+        Failure::bad_input("cannot read a subject").because(&error)
+    })?;
+    if let Some(directory) = subject.directory() {
+        let failure = Failure::bad_input(format!("the subject '{subject}' names a directory"));
+        return Err(failure.hint(format!("measure it with `fslab compare --dir {directory}`")));
     }
     find(subject.fs())?.validate(&subject)?;
     Ok(subject)
@@ -112,7 +129,7 @@ fn after_all(word: &str) -> Option<&str> {
 
 /// Parses subjects in order; `all` selects every entry that has a driver. Commas separate subjects,
 /// too.
-pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, CatalogueError> {
+pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Failure> {
     let mut subjects: Vec<Subject> = Vec::new();
     let separated = texts.iter().flat_map(|text| separated(text.as_ref()));
     for text in separated {
@@ -126,7 +143,8 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Catalo
     }
     for (at, subject) in subjects.iter().enumerate() {
         if subjects[..at].contains(subject) {
-            return Err(CatalogueError::DuplicateSubject(Box::new(subject.clone())));
+            let failure = Failure::bad_input(format!("the subject '{subject}' is named twice"));
+            return Err(failure.hint("name it once; use --repeats to measure it more often"));
         }
     }
     Ok(subjects)
@@ -167,12 +185,9 @@ mod tests {
             error.to_string(),
             "the catalogue has no file system 'brtfs'"
         );
-        assert_eq!(error.hint().as_deref(), Some("did you mean 'btrfs'?"));
+        assert_eq!(error.hint.as_deref(), Some("did you mean 'btrfs'?"));
         let error = find("qqqqqqq").expect_err("noise");
-        assert_eq!(
-            error.hint().as_deref(),
-            Some("list them with fslab fs list")
-        );
+        assert_eq!(error.hint.as_deref(), Some("list them with fslab fs list"));
     }
 
     #[test]
@@ -201,7 +216,7 @@ mod tests {
     #[test]
     fn names_of_the_kernel_lead_to_those_of_the_catalogue() {
         for (other, known) in OTHER_NAMES {
-            let hint = find(other).expect_err("no entry").hint();
+            let hint = find(other).expect_err("no entry").hint;
             assert_eq!(hint, Some(format!("did you mean '{known}'?")));
             assert!(find(known).is_ok(), "{known}");
         }
@@ -238,7 +253,7 @@ mod tests {
     fn twins_are_refused() {
         for words in [["ext4:noatime", "ext4:mount=noatime"], ["all", "xfs"]] {
             let error = parse_subjects(&words).expect_err("twins");
-            assert!(matches!(error, CatalogueError::DuplicateSubject(_)));
+            assert!(error.message.ends_with(" is named twice"), "{error}");
         }
     }
 
@@ -251,12 +266,12 @@ mod tests {
             "fake:noatime",
         ] {
             let error = parse_subject(text).expect_err(text);
-            assert!(matches!(error, CatalogueError::BadOption { .. }), "{error}");
+            assert!(error.message.contains(" option '"), "{error}");
         }
         let error = parse_subject("ext4:").expect_err("empty option");
-        assert!(matches!(error, CatalogueError::Subject(_)));
+        assert_eq!(error.message, "cannot read a subject");
         let error = parse_subject("ext4:/mnt/a").expect_err("a directory");
-        let hint = error.hint().expect("a hint");
+        let hint = error.hint.expect("a hint");
         assert!(hint.contains("fslab compare --dir /mnt/a"), "{hint}");
     }
 }

@@ -10,7 +10,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::CatalogueError;
+use fslab_model::Failure;
+
+use crate::host::unreadable;
 
 /// A signature found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -167,13 +169,10 @@ const GPT_MAGIC: &[u8] = b"EFI PART";
 const ZFS_MAGIC: &[u8] = b"\x0c\xb1\xba\x00";
 
 /// The signature of the device, partition or image at `path`; `None` if it has none that is known.
-pub fn signature(path: &Path) -> Result<Option<Signature>, CatalogueError> {
+pub fn signature(path: &Path) -> Result<Option<Signature>, Failure> {
     File::open(path)
         .and_then(|mut file| read_signature(&mut file))
-        .map_err(|source| CatalogueError::Read {
-            path: path.to_owned(),
-            source,
-        })
+        .map_err(unreadable(path))
 }
 
 /// The first signature found.
@@ -425,7 +424,7 @@ mod tests {
     #[test]
     fn a_device_that_is_not_there_is_an_error_that_names_it() {
         let error = signature(Path::new("/no/such/device")).expect_err("missing");
-        assert_eq!(error.to_string(), "cannot read /no/such/device");
+        assert_eq!(error.message, "cannot read /no/such/device");
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::CatalogueError;
+use fslab_model::Failure;
 
 /// Debian's directories of mkfs and fsck programs; an ordinary user's PATH lacks some of them, and
 /// that of a guest's first process all.
@@ -69,14 +69,17 @@ impl Tool {
 
     /// The program's absolute path. For fslab it is that of the running program: another fslab in
     /// the search path might format differently.
-    pub fn locate(self, search: &SearchPath) -> Result<PathBuf, CatalogueError> {
+    pub fn locate(self, search: &SearchPath) -> Result<PathBuf, Failure> {
         match self.version {
             VersionSource::Fslab => Some(fslab_sys::own_program()),
             VersionSource::Asked { .. } | VersionSource::Package | VersionSource::PackageOr(_) => {
                 search.find(self.program)
             }
         }
-        .ok_or(CatalogueError::MissingTool(self))
+        .ok_or_else(|| {
+            let text = format!("cannot find the program {}", self.program);
+            Failure::missing_tool(text).hint(self.install_hint())
+        })
     }
 
     /// How to install the program.
@@ -86,16 +89,16 @@ impl Tool {
 
     /// The version line of `program`, such as `mke2fs 1.47.0 (5-Feb-2023)`, or its package's name
     /// and version.
-    pub fn ask_version(self, program: &Path) -> Result<String, CatalogueError> {
-        let failed = |source| CatalogueError::Version {
-            program: program.to_owned(),
-            source,
+    pub fn ask_version(self, program: &Path) -> Result<String, Failure> {
+        let failed = || {
+            let text = format!("cannot get the version of {}", program.display());
+            Failure::missing_tool(text)
         };
         let version = match self.version {
             VersionSource::Fslab => Some(concat!("fslab ", env!("CARGO_PKG_VERSION")).to_owned()),
             VersionSource::Asked { argument, stream } => {
                 let output =
-                    output_of(program, &[argument]).map_err(|error| failed(Some(error)))?;
+                    output_of(program, &[argument]).map_err(|error| failed().because(&error))?;
                 let printed = match stream {
                     OutputStream::Output => output.stdout,
                     OutputStream::Error => output.stderr,
@@ -103,11 +106,11 @@ impl Tool {
                 first_line(&String::from_utf8_lossy(&printed))
             }
             VersionSource::Package | VersionSource::PackageOr(_) => {
-                let packages = self.installed().map_err(|error| failed(Some(error)))?;
+                let packages = self.installed().map_err(|error| failed().because(&error))?;
                 self.listed_version(&packages)
             }
         };
-        version.ok_or_else(|| failed(None))
+        version.ok_or_else(failed)
     }
 
     /// Those of its packages that are installed, in lines `NAME VERSION`: of the lab that it runs
@@ -258,7 +261,7 @@ mod tests {
     fn a_missing_program_is_named_with_its_package() {
         let error = TELLER.locate(&SearchPath::new([])).expect_err("nowhere");
         assert_eq!(error.to_string(), "cannot find the program teller");
-        assert_eq!(error.hint().as_deref(), Some("apt-get install tellers"));
+        assert_eq!(error.hint.as_deref(), Some("apt-get install tellers"));
     }
 
     #[test]
@@ -287,10 +290,11 @@ mod tests {
         assert_eq!(TELLER.ask_version(&path).expect("answers"), "teller -V 2.0");
         let mute = script(directory.path(), "#!/bin/sh\n");
         let error = TELLER.ask_version(&mute).expect_err("says nothing");
-        assert!(matches!(
-            error,
-            CatalogueError::Version { source: None, .. }
-        ));
+        assert!(
+            error.message.starts_with("cannot get the version of "),
+            "{error}"
+        );
+        assert!(error.causes.is_empty(), "{error}");
     }
 
     #[test]

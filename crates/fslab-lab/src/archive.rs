@@ -125,7 +125,7 @@ pub(crate) fn verify_parts(
             let (from, to) = (unpacked.join(name), folder.join(name));
             fs::rename(&from, &to).map_err(LabError::io("make", &to))?;
         }
-        Ok(())
+        Ok::<_, LabError>(())
     };
     let lab = work.make(facts.digest.as_str())?;
     move_to(&lab, &[LAB])?;

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use fslab_sys::ProcessGroup;
 
+use fslab_model::Failure;
+
 use crate::lab_builder::AssemblyDir;
 use crate::progress::Reporter;
 use crate::{BuildStage, LabError, Progress, tools};
@@ -114,7 +116,7 @@ impl<'a> BuildDir<'a> {
             start(command).map_err(|error| LabError::io("start", Path::new(&program))(error))?;
         let mut said = OutputTail::default();
         let status = self.watch(group, &lines, &mut said)?;
-        self.check_status(task, program, status, said.lines())
+        self.check_status(task, &program, status, said.lines())
     }
 
     /// Runs a short `command` and returns its standard output.
@@ -133,7 +135,7 @@ impl<'a> BuildDir<'a> {
         let mut said = OutputTail::default();
         let errors = String::from_utf8_lossy(&output.stderr);
         errors.lines().for_each(|line| said.take(line));
-        self.check_status(task, program, output.status, said.lines())?;
+        self.check_status(task, &program, output.status, said.lines())?;
         self.reporter.tick();
         Ok(output.stdout)
     }
@@ -149,12 +151,12 @@ impl<'a> BuildDir<'a> {
     fn check_status(
         &self,
         task: &'static str,
-        program: String,
+        program: &str,
         status: ExitStatus,
         said: Vec<String>,
     ) -> Result<(), LabError> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(LabError::Interrupted);
+            return Err(LabError::interrupted());
         }
         if status.success() {
             return Ok(());
@@ -164,13 +166,11 @@ impl<'a> BuildDir<'a> {
             (None, Some(signal)) => fslab_sys::signal_name(signal),
             (None, None) => "no status".to_owned(),
         };
-        Err(LabError::Failed {
-            task,
-            program,
-            status,
-            said,
-            log: self.log_path.clone(),
-        })
+        let text = format!("cannot {task}: {program} ended with {status}");
+        let mut failure = Failure::unsupported(text);
+        failure.causes = said;
+        let log = self.log_path.display();
+        Err(failure.hint(format!("the full log is in {log}")).into())
     }
 
     fn watch(
@@ -190,7 +190,7 @@ impl<'a> BuildDir<'a> {
                 // SIGTERM first: make removes half-written files.
                 let _ = group.end(GRACE);
                 self.drain(lines, said);
-                return Err(LabError::Interrupted);
+                return Err(LabError::interrupted());
             }
             let failed = |error| LabError::io("wait for", Path::new("the program"))(error);
             if group.has_ended().map_err(failed)? {
@@ -295,6 +295,8 @@ mod tests {
 
     use fslab_sys::ProcessIdentity;
 
+    use fslab_model::FailureKind;
+
     use super::*;
 
     fn in_build_dir<T>(stop: &AtomicBool, act: impl FnOnce(&mut BuildDir<'_>) -> T) -> (T, String) {
@@ -322,11 +324,14 @@ mod tests {
             let command = shell(build_dir, script);
             build_dir.run("try", command)
         });
-        let LabError::Failed { status, said, .. } = failed.expect_err("fails") else {
-            panic!("another error");
-        };
-        assert_eq!(status, "status 3");
-        assert_eq!(said, ["a.c:1: error: two"]);
+        let failure = Failure::from(failed.expect_err("fails"));
+        assert_eq!(failure.message, "cannot try: sh ended with status 3");
+        assert_eq!(failure.causes, ["a.c:1: error: two"]);
+        assert!(
+            failure
+                .hint
+                .is_some_and(|hint| hint.starts_with("the full log is in "))
+        );
         assert!(log.ends_with("one\na.c:1: error: two\nthree\n"), "{log}");
     }
 
@@ -337,11 +342,9 @@ mod tests {
             let command = shell(build_dir, "seq 9; kill -KILL $$");
             build_dir.run("try", command)
         });
-        let LabError::Failed { status, said, .. } = failed.expect_err("fails") else {
-            panic!("another error");
-        };
-        assert_eq!(status, "SIGKILL");
-        assert_eq!(said, ["6", "7", "8", "9"]);
+        let failure = Failure::from(failed.expect_err("fails"));
+        assert_eq!(failure.message, "cannot try: sh ended with SIGKILL");
+        assert_eq!(failure.causes, ["6", "7", "8", "9"]);
     }
 
     #[test]
@@ -376,7 +379,8 @@ mod tests {
                 build_dir.run("try", command)
             })
         });
-        assert!(matches!(ended, Err(LabError::Interrupted)));
+        let ended = Failure::from(ended.expect_err("stopped"));
+        assert_eq!(ended.kind, FailureKind::Interrupted);
         let pid = log.lines().find_map(|line| line.parse().ok());
         let pid: u32 = pid.expect("the child's number");
         // It is killed and not waited for: its end follows within the time of a context switch.

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use fslab_model::Failure;
+
 use crate::build_dir::BuildDir;
 use crate::compilation::Compilation;
 use crate::kept_objects::KeptObjects;
@@ -80,7 +82,9 @@ fn build_by(
     stop: &AtomicBool,
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
-    tools::runs_here().map_err(LabError::NotHere)?;
+    tools::runs_here().map_err(|reason| {
+        Failure::unsupported(format!("guests cannot run on this machine: {reason}"))
+    })?;
     cache.prepare()?;
     // An existing kernel needs no lock: another build may hold it.
     if let Some(kernel) = current_debian(recipe, cache, request) {
@@ -90,10 +94,7 @@ fn build_by(
         });
     }
     let _lock = BuildLock::take(cache.folder())?;
-    let missing = tools::missing_tools();
-    if !missing.is_empty() {
-        return Err(LabError::MissingTools(missing));
-    }
+    tools::demand_none(&tools::missing_tools())?;
     let log = cache.log(&request.name);
     let mut build_dir = BuildDir::open(&cache.building(), &log, stop, listener)?;
     let origin = Origin::find(&request.source, &mut build_dir)?;
@@ -228,7 +229,8 @@ fn confirmed_release(
     if found == release {
         Ok(release)
     } else {
-        Err(LabError::WrongRelease { release, found })
+        let text = format!("the new kernel reports the release '{found}' instead of '{release}'");
+        Err(Failure::unsupported(text).into())
     }
 }
 
@@ -242,6 +244,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
 mod tests {
     use std::process::Command;
     use std::sync::atomic::Ordering;
+
+    use fslab_model::FailureKind;
 
     use super::*;
     use crate::kernel::tests::{facts, place};
@@ -434,14 +438,14 @@ linux:
         let good = env.build("mine").kernel;
         env.change("main.c", "int main(void) { return nothing; }\n");
         let failed = env.try_build(&env.request("mine")).expect_err("fails");
-        let LabError::Failed {
-            task, said, log, ..
-        } = failed
-        else {
-            panic!("{failed}");
-        };
-        assert_eq!(task, "compile the kernel");
-        assert!(said[0].contains("nothing"), "{said:?}");
+        let failed = Failure::from(failed);
+        assert!(
+            failed.message.starts_with("cannot compile the kernel: "),
+            "{failed}"
+        );
+        assert!(failed.causes[0].contains("nothing"), "{failed}");
+        let hint = failed.hint.expect("a hint");
+        let log = hint.strip_prefix("the full log is in ").expect("a path");
         let log = fs::read_to_string(log).expect("the log is there");
         assert!(
             log.contains("allnoconfig") && log.contains("CC      init/main.o"),
@@ -455,8 +459,11 @@ linux:
     fn a_program_that_denies_its_release_is_not_kept() {
         let mut env = TestEnv::new();
         env.change("main.c", &PROGRAM.replace("6.99", "6.98"));
-        let failed = env.try_build(&env.request("mine"));
-        assert!(matches!(failed, Err(LabError::WrongRelease { .. })));
+        let failed = env.try_build(&env.request("mine")).expect_err("refused");
+        assert!(
+            failed.to_string().contains("reports the release"),
+            "{failed}"
+        );
         assert!(env.kernel_list().kernels.is_empty());
         env.assert_tidy();
     }
@@ -473,7 +480,8 @@ linux:
         };
         let recipe = Recipe::of(RECIPE);
         let ended = build_by(recipe, &cache, &request, &env.stop, &mut listener);
-        assert!(matches!(ended, Err(LabError::Interrupted)));
+        let ended = Failure::from(ended.expect_err("stopped"));
+        assert_eq!(ended.kind, FailureKind::Interrupted);
         env.stop = AtomicBool::new(false);
         env.assert_tidy();
     }
@@ -483,8 +491,8 @@ linux:
         let mut env = TestEnv::new();
         env.cache().prepare().expect("prepared");
         let held = BuildLock::take(env.cache().folder()).expect("free");
-        let refused = env.try_build(&env.request("mine"));
-        assert!(matches!(refused, Err(LabError::Busy)));
+        let refused = env.try_build(&env.request("mine")).expect_err("locked");
+        assert_eq!(refused.to_string(), "another fslab is building a kernel");
         drop(held);
         env.build("mine");
     }

@@ -21,6 +21,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fslab_model::{Failure, did_you_mean};
+
 use crate::lab::{IMAGE, LabFacts};
 use crate::{Kernel, KernelKey, KernelName, Lab, LabError, RootFacts};
 
@@ -35,7 +37,7 @@ pub struct KernelList {
     /// Sorted by name, then kernels without a name, newest first.
     pub kernels: Vec<Kernel>,
     /// Errors of kernels that cannot be used.
-    pub unreadable: Vec<LabError>,
+    pub unreadable: Vec<Failure>,
 }
 
 /// The labs in a cache.
@@ -46,7 +48,7 @@ pub struct LabList {
     /// Names of kernels that have no root image.
     pub without_root: Vec<String>,
     /// Errors of labs that cannot be used.
-    pub unreadable: Vec<LabError>,
+    pub unreadable: Vec<Failure>,
 }
 
 /// Target of a name.
@@ -69,9 +71,6 @@ impl Cache {
     }
 
     /// All kernels: once for each name, or once by key if a kernel has no name.
-    ///
-    /// # Errors
-    /// [`LabError::Io`] if a directory cannot be read.
     pub fn kernels(&self) -> Result<KernelList, LabError> {
         let mut list = KernelList::default();
         let mut named: Vec<KernelKey> = Vec::new();
@@ -100,7 +99,7 @@ impl Cache {
     /// The kernel with this name or key.
     ///
     /// # Errors
-    /// [`LabError::NotBuilt`]; [`LabError::Unreadable`] and [`LabError::Io`] if it is damaged.
+    /// [`LabError::NotBuilt`]; [`LabError::Unreadable`] if it is damaged.
     pub fn find(&self, name: &str) -> Result<Kernel, LabError> {
         let by_name = || self.kernel_of(name.parse::<KernelName>().ok()?.as_str());
         let by_key = || Some(self.kernel_folder(&name.parse().ok()?));
@@ -114,17 +113,14 @@ impl Cache {
     fn not_built(&self, name: &str) -> Result<LabError, LabError> {
         let names = entries(&self.names())?;
         let nearest = fslab_model::nearest_name(name, names.iter().map(String::as_str));
-        Ok(LabError::NotBuilt {
-            name: name.to_owned(),
-            nearest: nearest.map(str::to_owned),
-            known: names,
-        })
+        let failure = Failure::missing_tool(format!("there is no lab '{name}'"));
+        Ok(LabError::NotBuilt(failure.hint(match name {
+            "default" => "build it with fslab lab build, in about 5 minutes".to_owned(),
+            _ => not_built_hint(nearest, &names),
+        })))
     }
 
     /// All labs: once for each name, or once by digest if a lab has no name.
-    ///
-    /// # Errors
-    /// [`LabError::Io`] if a directory cannot be read.
     pub fn labs(&self) -> Result<LabList, LabError> {
         let mut list = LabList::default();
         let mut named = Vec::new();
@@ -149,16 +145,16 @@ impl Cache {
     /// The lab with this name or digest.
     ///
     /// # Errors
-    /// [`LabError::NotBuilt`]; [`LabError::NoRoot`] if the name points to a kernel without a root
-    /// image, from an older fslab; [`LabError::Unreadable`] and [`LabError::Io`] if it is damaged.
+    /// [`LabError::NotBuilt`]; another one if the name points to a kernel without a root image, from
+    /// an older fslab; [`LabError::Unreadable`] if it is damaged.
     pub fn find_lab(&self, name: &str) -> Result<Lab, LabError> {
         let by_name = name.parse::<KernelName>().ok();
         match by_name.and_then(|name| self.target_of(name.as_str())) {
             Some(Target::Lab(digest)) => return self.read_lab(&digest, name),
             Some(Target::Kernel(_)) => {
-                return Err(LabError::NoRoot {
-                    name: name.to_owned(),
-                });
+                let failure = Failure::missing_tool(format!("the lab '{name}' has no root image"));
+                let hint = "add it with fslab lab build, in a few seconds";
+                return Err(failure.hint(hint).into());
             }
             None => {}
         }
@@ -361,7 +357,7 @@ impl LabList {
     fn put(&mut self, found: Result<Lab, LabError>) {
         match found {
             Ok(lab) => self.labs.push(lab),
-            Err(error) => self.unreadable.push(error),
+            Err(error) => self.unreadable.push(error.into()),
         }
     }
 }
@@ -370,9 +366,22 @@ impl KernelList {
     fn put(&mut self, found: Result<Kernel, LabError>) {
         match found {
             Ok(kernel) => self.kernels.push(kernel),
-            Err(error) => self.unreadable.push(error),
+            Err(error) => self.unreadable.push(error.into()),
         }
     }
+}
+
+fn not_built_hint(nearest: Option<&str>, known: &[String]) -> String {
+    let nearest = nearest.map_or_else(String::new, |name| did_you_mean(name) + " ");
+    let known = match known {
+        [] => "there is no lab yet".to_owned(),
+        [one] => format!("the only lab is '{one}'"),
+        several => format!("the labs are {}", several.join(", ")),
+    };
+    format!(
+        "{nearest}{known}; build one from a kernel tree with fslab lab build --name NAME --source \
+         TREE"
+    )
 }
 
 /// The sorted names in `folder`; empty if it does not exist. Names that are not UTF-8 are not
@@ -463,12 +472,15 @@ mod tests {
         let cache = Cache::below(folder.path());
         publish(&cache, OLD, "patched");
         let missing = cache.find("pathced").expect_err("not there");
-        let LabError::NotBuilt { nearest, known, .. } = missing else {
-            panic!("{missing}");
-        };
-        assert_eq!(
-            (nearest.as_deref(), &known[..]),
-            (Some("patched"), &["patched".to_owned()][..])
+        let hint = Failure::from(missing).hint.expect("a hint");
+        assert!(
+            hint.starts_with("did you mean 'patched'? the only lab is 'patched'; build one"),
+            "{hint}"
+        );
+        let hint = not_built_hint(None, &["default".to_owned(), "patched".to_owned()]);
+        assert!(
+            hint.starts_with("the labs are default, patched; "),
+            "{hint}"
         );
         for name in [NEW, "../names/patched", "", ".new"] {
             let missing = cache.find(name);

@@ -6,6 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fslab_model::Failure;
+
 use crate::build_dir::BuildDir;
 use crate::kept_objects::KeptObjects;
 use crate::progress::BuildStage;
@@ -73,7 +75,8 @@ impl Compilation {
             edits_ignored: accepted(
                 self.kind,
                 additions::install(&self.tree, self.recipe.drivers, &self.recipe.edits())?,
-                LabError::EditsRefused,
+                "these edits do not match the kernel's source: ",
+                "; ",
             )?,
             config_ignored: self.configure(build_dir)?,
         })
@@ -145,23 +148,30 @@ impl Compilation {
             .arg("allnoconfig");
         build_dir.run("configure the kernel", make)?;
         let config = read(&self.config())?;
-        accepted(
+        Ok(accepted(
             self.kind,
             fragment::lines_without_effect(self.recipe.config, &config),
-            LabError::ConfigRefused,
-        )
+            CONFIG_REFUSED,
+            ", ",
+        )?)
     }
 }
+
+const CONFIG_REFUSED: &str = "the kernel's source ignores these configuration lines: ";
 
 /// Debian's source must accept the complete configuration and every edit, which are written for it.
 /// Other sources may lack file systems, and lines.
 fn accepted(
     kind: SourceKind,
     ignored: Vec<String>,
-    refused: fn(Vec<String>) -> LabError,
-) -> Result<Vec<String>, LabError> {
+    refused: &str,
+    between: &str,
+) -> Result<Vec<String>, Failure> {
     match kind {
-        SourceKind::Debian if !ignored.is_empty() => Err(refused(ignored)),
+        SourceKind::Debian if !ignored.is_empty() => {
+            let text = format!("{refused}{}", ignored.join(between));
+            Err(Failure::unsupported(text))
+        }
         SourceKind::Debian | SourceKind::Tree | SourceKind::Tarball | SourceKind::DebianKernel => {
             Ok(ignored)
         }
@@ -185,13 +195,11 @@ mod tests {
     #[test]
     fn debians_source_must_take_every_line_and_others_need_not() {
         let ignored = || vec!["CONFIG_A=y".to_owned()];
-        let refused =
-            accepted(SourceKind::Debian, ignored(), LabError::ConfigRefused).expect_err("refused");
+        let refused = accepted(SourceKind::Debian, ignored(), CONFIG_REFUSED, ", ");
+        let refused = refused.expect_err("refused");
         assert!(refused.to_string().ends_with("CONFIG_A=y"), "{refused}");
-        assert_eq!(
-            accepted(SourceKind::Tree, ignored(), LabError::ConfigRefused).expect("kept"),
-            ignored()
-        );
-        assert!(accepted(SourceKind::Debian, Vec::new(), LabError::ConfigRefused).is_ok());
+        let kept = accepted(SourceKind::Tree, ignored(), CONFIG_REFUSED, ", ");
+        assert_eq!(kept.expect("kept"), ignored());
+        assert!(accepted(SourceKind::Debian, Vec::new(), CONFIG_REFUSED, ", ").is_ok());
     }
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use fslab_model::Failure;
+
 use crate::key::{Fingerprint, key_of, sha256_of};
 use crate::root::{Elf, list_version};
 use crate::{Kernel, KernelKey, LabError, RootFacts, stored};
@@ -129,7 +131,7 @@ impl Lab {
     /// Reads kernel and image completely and compares them with the digest.
     ///
     /// # Errors
-    /// [`LabError::Unreadable`] if they do not match; [`LabError::Io`].
+    /// [`LabError::Unreadable`] if they do not match.
     pub fn verify(&self) -> Result<(), LabError> {
         let path = &self.root_image;
         let image = sha256_of(path).map_err(LabError::io("read", path))?;
@@ -141,9 +143,15 @@ impl Lab {
 
     /// Checks that the lab's C library can run `program`, which is appended to the root image.
     pub fn ensure_runs(&self, program: &Path) -> Result<(), LabError> {
-        let cannot = |reason: String| LabError::CannotRun {
-            lab: self.name.clone(),
-            reason,
+        let cannot = |reason: String| {
+            let text = format!(
+                "fslab-guest does not run in the lab '{}': {reason}",
+                self.name
+            );
+            LabError::from(Failure::unsupported(text).hint(
+                "use a build of fslab for the lab's glibc or an older one, or build a lab on this \
+                 machine: fslab lab build --new-root",
+            ))
         };
         let Some(elf) = Elf::read(program)? else {
             return Err(cannot("it is not a program for x86-64".to_owned()));

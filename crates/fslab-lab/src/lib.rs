@@ -44,8 +44,8 @@ pub use architecture::Architecture;
 pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
 pub use bundle::{
-    BundleError, BundleFile, BundleInput, BundleLayer, BundleParts, BundleVenue, Manifest,
-    TakenBundle, find_bundle, read_manifest, take_bundle, write_bundle,
+    BundleFile, BundleInput, BundleLayer, BundleParts, BundleVenue, Manifest, TakenBundle,
+    find_bundle, read_manifest, take_bundle, write_bundle,
 };
 pub use cache::{Cache, KernelList, LabList};
 pub use error::LabError;
@@ -53,7 +53,7 @@ pub use kernel::{Kernel, KernelFacts};
 pub use key::{Fingerprint, KernelKey, sha256_of};
 pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
-pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
+pub use layers::{BaseRoot, Draft, Layer, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
 pub use padded::{padded, padded_bytes, write_padded};
 pub use pc::{GuestInitramfs, LabInitramfs, PcFacts};
@@ -63,5 +63,5 @@ pub use root::{
     RootFacts, RootProgram, Tree, WRITABLE, find_library, listed_programs, loader_cache,
 };
 pub use source::{SourceKind, SourceRequest};
-pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};
+pub use tools::{BUILD_TOOLS, BuildTool, guest_program, install_hint, missing_tools, runs_here};
 pub use unpacked::unpack_source;

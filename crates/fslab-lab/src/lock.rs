@@ -6,6 +6,8 @@ use std::path::Path;
 
 use fslab_sys::TrustedFolder;
 
+use fslab_model::{Failure, FailureKind};
+
 use crate::LabError;
 
 /// File name in the cache.
@@ -41,7 +43,11 @@ impl BuildLock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
-                Err(TryLockError::WouldBlock) => return Err(LabError::Busy),
+                Err(TryLockError::WouldBlock) => {
+                    let text = "another fslab is building a kernel";
+                    let failure = Failure::new(FailureKind::Device, text);
+                    return Err(failure.hint("wait until it ends").into());
+                }
             }
             fslab_sys::let_children_inherit(&file).map_err(failed)?;
             // The previous owner may have removed the file between our open and our lock.
@@ -74,8 +80,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let outside = folder.path().join("outside");
         fslab_sys::os::symlink(&outside, folder.path().join("build.lock")).expect("linked");
-        let refused = BuildLock::take(folder.path());
-        assert!(matches!(refused, Err(LabError::Io { .. })), "{refused:?}");
+        let refused = BuildLock::take(folder.path()).expect_err("refused");
+        assert!(refused.to_string().starts_with("cannot lock "), "{refused}");
         assert!(!outside.exists());
     }
 
@@ -83,8 +89,8 @@ mod tests {
     fn a_cache_has_one_lock_until_it_is_released() {
         let folder = tempfile::tempdir().expect("a directory");
         let held = BuildLock::take(folder.path()).expect("free");
-        let refused = BuildLock::take(folder.path());
-        assert!(matches!(refused, Err(LabError::Busy)));
+        let refused = BuildLock::take(folder.path()).expect_err("refused");
+        assert_eq!(refused.to_string(), "another fslab is building a kernel");
         drop(held);
         drop(BuildLock::take(folder.path()).expect("free again"));
         assert_eq!(

@@ -41,7 +41,7 @@ impl<'a> Member<'a> {
     /// Appends the file `source` as this member to the archive `path`; returns the bytes written.
     ///
     /// # Errors
-    /// [`LabError::Io`]; [`LabError::Unreadable`] for a file beyond the limit.
+    /// [`LabError::Unreadable`] for a file beyond the limit.
     pub(crate) fn write(
         &self,
         source: &Path,

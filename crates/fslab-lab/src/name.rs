@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{KernelKey, LabError};
+use fslab_model::Failure;
+
+use crate::KernelKey;
 
 /// Longest name: it must fit a table.
 const LENGTH_MAX: usize = 40;
@@ -28,13 +30,10 @@ impl Default for KernelName {
 }
 
 impl FromStr for KernelName {
-    type Err = LabError;
+    type Err = Failure;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = |reason| LabError::BadName {
-            name: text.to_owned(),
-            reason,
-        };
+        let bad = |reason| Failure::bad_input(format!("cannot name a lab '{text}': {reason}"));
         if text.is_empty() || text.len() > LENGTH_MAX {
             return Err(bad("it must have 1 to 40 characters"));
         }
@@ -78,8 +77,7 @@ mod tests {
             "0123456789ab",
             &long,
         ] {
-            let refused = name.parse::<KernelName>();
-            assert!(matches!(refused, Err(LabError::BadName { .. })), "{name}");
+            assert!(name.parse::<KernelName>().is_err(), "{name}");
         }
     }
 }

@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use fslab_model::Failure;
+
 use crate::LabError;
 
 /// Output format; no field contains the separator.
@@ -227,7 +229,10 @@ fn pattern(path: &Path) -> std::ffi::OsString {
 
 /// Runs dpkg-query; `None` if it is not installed. Status 1 means that some names were not found.
 fn query(words: &[&str], more: &[std::ffi::OsString]) -> Result<Option<Output>, LabError> {
-    let failed = |reason: String| LabError::Packages { reason };
+    let failed = |reason: String| {
+        let text = format!("cannot list the installed packages: dpkg-query {reason}");
+        LabError::from(Failure::unsupported(text))
+    };
     let started = Command::new("dpkg-query")
         .args(words)
         .args(more)

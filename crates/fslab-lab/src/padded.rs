@@ -20,9 +20,6 @@ pub fn padded_bytes(bytes: u64) -> u64 {
 
 /// A copy of `file` beside it, padded with zeros that take no space. Made once, and again if it is
 /// damaged: guests map the copy, and the digest is that of the file.
-///
-/// # Errors
-/// [`LabError::Io`] if it cannot be written.
 pub fn padded(file: &Path) -> Result<PathBuf, LabError> {
     let about = file.metadata().map_err(LabError::io("find", file))?;
     let bytes = padded_bytes(about.len());

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fslab_model::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,6 +62,27 @@ pub fn install_hint(tools: &[BuildTool]) -> String {
     let mut packages: Vec<_> = tools.iter().map(|tool| tool.package).collect();
     packages.dedup();
     format!("apt-get install {}", packages.join(" "))
+}
+
+/// The failure if a build is to run without the programs in `missing`.
+pub(crate) fn demand_none(missing: &[BuildTool]) -> Result<(), Failure> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = missing.iter().map(|tool| tool.program).collect();
+    let text = format!("cannot build a kernel without {}", names.join(", "));
+    Err(Failure::missing_tool(text).hint(install_hint(missing)))
+}
+
+/// The program that guests run.
+pub fn guest_program() -> Result<PathBuf, Failure> {
+    fslab_sys::guest_program().map_err(|error| {
+        let failure = Failure::missing_tool("cannot find the program that guests run");
+        failure.because(&error).hint(
+            "if you copied fslab, copy fslab-guest to the same directory; a build from source has \
+             it beside fslab, a release in lib/fslab",
+        )
+    })
 }
 
 /// Checks that a guest kernel can run on this machine.

@@ -129,6 +129,32 @@ impl Failure {
         }
     }
 
+    /// A failure of [`FailureKind::BadInput`].
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::BadInput, message)
+    }
+
+    /// A failure of [`FailureKind::MissingTool`].
+    pub fn missing_tool(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::MissingTool, message)
+    }
+
+    /// A failure of [`FailureKind::Unsupported`].
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Unsupported, message)
+    }
+
+    /// The failure of an operation on a file of the user, by [`FailureKind::of_users_file`].
+    pub fn of_file(
+        otherwise: FailureKind,
+        operation: &str,
+        path: &Path,
+        error: &std::io::Error,
+    ) -> Self {
+        let kind = FailureKind::of_users_file(error, otherwise);
+        Self::at(kind, operation, path, error)
+    }
+
     /// The failure of an operation on a path: `cannot read /etc/x`.
     pub fn at(
         kind: FailureKind,
@@ -145,6 +171,12 @@ impl Failure {
     pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut next = Some(error);
         while let Some(error) = next {
+            if let Some(failure) = error.downcast_ref::<Self>() {
+                self.causes.push(failure.message.clone());
+                self.causes.extend(failure.causes.iter().cloned());
+                self.errno = failure.errno.or(self.errno);
+                break;
+            }
             self.causes.push(error.to_string());
             if let Some(io) = error.downcast_ref::<std::io::Error>() {
                 self.errno = io.raw_os_error().or(self.errno);
@@ -157,8 +189,16 @@ impl Failure {
         self
     }
 
-    /// The failure of an error: its message, with its sources as causes.
+    /// The failure of an error: its message, with its sources as causes. A failure gets the kind
+    /// and loses its hint.
     pub fn of_error(kind: FailureKind, error: &(dyn std::error::Error + 'static)) -> Self {
+        if let Some(failure) = error.downcast_ref::<Self>() {
+            return Self {
+                kind,
+                hint: None,
+                ..failure.clone()
+            };
+        }
         let failure = Self::new(kind, error.to_string());
         match error.source() {
             Some(source) => failure.because(source),
@@ -220,6 +260,15 @@ mod tests {
             serde_json::from_str::<Failure>(&json).expect("reads"),
             failure
         );
+    }
+
+    #[test]
+    fn a_failure_as_a_cause_brings_its_own_causes() {
+        let io = std::io::Error::from_raw_os_error(2);
+        let inner = Failure::at(FailureKind::Io, "read", Path::new("/x"), &io);
+        let outer = Failure::bad_input("cannot do it").because(&inner);
+        assert_eq!(outer.causes[0], "cannot read /x");
+        assert_eq!((outer.causes.len(), outer.errno), (2, Some(2)));
     }
 
     #[test]

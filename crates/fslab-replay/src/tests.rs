@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_job::{Finished, Job, RunError};
 use fslab_model::{Bytes, Failure, FailureKind};
-use fslab_trace::{RecordRequest, Trace, TraceError, record};
+use fslab_trace::{RecordRequest, Trace, record};
 
 use super::parameters::ReplayParameters;
 use super::phase::replay;
@@ -28,7 +28,12 @@ fn recorded(folder: &Path, prepare: impl FnOnce(&Path), script: &str) -> Option<
     };
     let recorded = match record(&request) {
         Ok(recorded) => recorded,
-        Err(error @ (TraceError::NoStrace(_) | TraceError::Strace(_))) => {
+        Err(error)
+            if matches!(
+                error.kind,
+                FailureKind::MissingTool | FailureKind::Unsupported
+            ) =>
+        {
             println!("skipped: {error}");
             return None;
         }

@@ -2,62 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_fs::{CatalogueError, Recognised, network_mount, recognise};
-use fslab_model::{FailureKind, Subject, SubjectPlan};
-
-/// Why directories cannot be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum DirectoryError {
-    /// What is mounted at a directory is not known.
-    #[error(transparent)]
-    Unknown(#[from] CatalogueError),
-    /// A subject with stages, where nothing is formatted.
-    #[error("the subject '{subject}' cannot run in the venue 'dir', where nothing is formatted")]
-    Stages { subject: String },
-    /// Subjects that are not what is mounted.
-    #[error("cannot measure {subjects} in {dirs}, where {mounted} is mounted")]
-    NotMounted {
-        /// What was asked for.
-        subjects: String,
-        dirs: String,
-        /// The file systems there.
-        mounted: String,
-    },
-    /// One directory named twice, if by two paths.
-    #[error("{other} and {first} are the same directory", other = .other.display(),
-            first = .first.display())]
-    Same {
-        /// The path named first.
-        first: PathBuf,
-        /// The other path.
-        other: PathBuf,
-    },
-}
-
-impl DirectoryError {
-    /// Kind of the failure.
-    pub fn kind(&self) -> FailureKind {
-        match self {
-            Self::NotMounted { .. } => FailureKind::Unsupported,
-            Self::Unknown(_) | Self::Stages { .. } | Self::Same { .. } => FailureKind::BadInput,
-        }
-    }
-
-    /// A hint for the user.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Unknown(catalogue) => catalogue.hint(),
-            Self::Stages { .. } => Some("leave out age= and fill=, or use another venue".into()),
-            Self::NotMounted { mounted, .. } => Some(format!(
-                "to measure {mounted}, name no subject; to format the subjects, use the venue \
-                 loop, guest or sim"
-            )),
-            Self::Same { .. } => {
-                Some("name it once; use --repeats to measure it more often".into())
-            }
-        }
-    }
-}
+use fslab_fs::{Recognised, network_mount, recognise};
+use fslab_model::{Failure, FailureKind, Subject, SubjectPlan};
 
 /// The subjects of the directories, in their order, with a notice if two are on one file system.
 /// `named` are the study's subjects, which are not measured; if the user named them (`are_named`),
@@ -67,11 +13,13 @@ pub(crate) fn subjects(
     named: &[Subject],
     are_named: bool,
     notices: &mut Vec<String>,
-) -> Result<Vec<SubjectPlan>, DirectoryError> {
+) -> Result<Vec<SubjectPlan>, Failure> {
     if let Some(subject) = named.iter().find(|subject| !subject.stages().is_empty()) {
-        return Err(DirectoryError::Stages {
-            subject: subject.to_string(),
-        });
+        let text = format!(
+            "the subject '{subject}' cannot run in the venue 'dir', where nothing is formatted"
+        );
+        let hint = "leave out age= and fill=, or use another venue";
+        return Err(Failure::bad_input(text).hint(hint));
     }
     let found = dirs.iter().map(|dir| Directory::at(dir));
     let found = found.collect::<Result<Vec<_>, _>>()?;
@@ -88,6 +36,14 @@ pub(crate) fn subjects(
     Ok(found.iter().map(|it| it.planned(is_alone)).collect())
 }
 
+/// Directories are input of the user, also if one cannot be read.
+fn as_bad_input(failure: Failure) -> Failure {
+    Failure {
+        kind: FailureKind::BadInput,
+        ..failure
+    }
+}
+
 /// A directory with what is mounted there.
 struct Directory<'a> {
     path: &'a Path,
@@ -95,8 +51,8 @@ struct Directory<'a> {
 }
 
 impl<'a> Directory<'a> {
-    fn at(path: &'a Path) -> Result<Self, CatalogueError> {
-        let mount = recognise(path)?;
+    fn at(path: &'a Path) -> Result<Self, Failure> {
+        let mount = recognise(path).map_err(as_bad_input)?;
         Ok(Self { path, mount })
     }
 
@@ -116,7 +72,7 @@ impl<'a> Directory<'a> {
 
 /// Refuses a named subject that is mounted at none of the directories, and a directory with another
 /// file system than those named.
-fn ensure_mounted(found: &[Directory], named: &[Subject]) -> Result<(), DirectoryError> {
+fn ensure_mounted(found: &[Directory], named: &[Subject]) -> Result<(), Failure> {
     let is_at = |subject: &Subject, dir: &Directory| *subject == Subject::plain(&dir.mount.fs_type);
     let elsewhere = named
         .iter()
@@ -132,11 +88,13 @@ fn ensure_mounted(found: &[Directory], named: &[Subject]) -> Result<(), Director
     };
     let mut mounted: Vec<&str> = dirs.iter().map(|it| it.mount.fs_type.as_str()).collect();
     mounted.dedup();
-    Err(DirectoryError::NotMounted {
-        subjects: joined(subjects),
-        dirs: joined(dirs.iter().map(|it| it.path.display())),
-        mounted: mounted.join(", "),
-    })
+    let (subjects, mounted) = (joined(subjects), mounted.join(", "));
+    let dirs = joined(dirs.iter().map(|it| it.path.display()));
+    let text = format!("cannot measure {subjects} in {dirs}, where {mounted} is mounted");
+    Err(Failure::unsupported(text).hint(format!(
+        "to measure {mounted}, name no subject; to format the subjects, use the venue loop, guest \
+         or sim"
+    )))
 }
 
 fn joined(words: impl IntoIterator<Item = impl ToString>) -> String {
@@ -145,20 +103,18 @@ fn joined(words: impl IntoIterator<Item = impl ToString>) -> String {
 }
 
 /// Refuses a directory that is known already, also if it is mounted a second time.
-fn ensure_distinct(first: &Directory, other: &Directory) -> Result<(), DirectoryError> {
+fn ensure_distinct(first: &Directory, other: &Directory) -> Result<(), Failure> {
     let number = |dir: &Directory| {
-        fslab_sys::file_identity(dir.path).map_err(|source| CatalogueError::Read {
-            path: dir.path.to_owned(),
-            source,
-        })
+        fslab_sys::file_identity(dir.path)
+            .map_err(fslab_fs::unreadable(dir.path))
+            .map_err(as_bad_input)
     };
     if first.path != other.path && number(first)? != number(other)? {
         return Ok(());
     }
-    Err(DirectoryError::Same {
-        first: first.path.to_owned(),
-        other: other.path.to_owned(),
-    })
+    let (first, other) = (first.path.display(), other.path.display());
+    let failure = Failure::bad_input(format!("{other} and {first} are the same directory"));
+    Err(failure.hint("name it once; use --repeats to measure it more often"))
 }
 
 /// A notice that two directories are on one file system.

@@ -31,7 +31,6 @@ mod workers;
 
 pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
-pub use directories::DirectoryError;
 pub use executor::{Executor, trial_request};
 pub use kernels::{KernelError, NamedKernels};
 pub use machine::machine_facts;

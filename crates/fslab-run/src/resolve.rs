@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::bounds::{self, TooMuchError};
-use crate::directories::{self, DirectoryError};
+use crate::directories;
 use crate::kernels::{self, KernelError};
 use crate::original::data_to_memory;
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
 use crate::survival;
 use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
-use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
-use fslab_fs::CatalogueError;
 use fslab_model::{
     Brings, Bytes, ColdMethod, FORMAT_VERSION, Failure, FailureKind, PhaseSpec, Plan, Scale, Study,
     Subject, SubjectPlan, VenuePlan,
@@ -88,7 +86,7 @@ pub struct Resolved {
 pub enum ResolveError {
     /// An invalid subject, option or size.
     #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
+    Catalogue(#[from] Failure),
     /// Invalid phases or sizes of the study.
     #[error(transparent)]
     Phases(#[from] PhasesError),
@@ -119,7 +117,7 @@ pub enum ResolveError {
     NoTime,
     /// An invalid simulated disk.
     #[error(transparent)]
-    Disk(#[from] DiskError),
+    Disk(Failure),
     /// A file system larger than its disk.
     #[error("the disk '{disk}' has {capacity}, less than the size of {size}")]
     DiskTooSmall {
@@ -146,7 +144,7 @@ pub enum ResolveError {
     },
     /// Directories that cannot be measured together, or subjects that are not in them.
     #[error(transparent)]
-    Directory(#[from] DirectoryError),
+    Directory(Failure),
 }
 
 impl ResolveError {
@@ -154,14 +152,16 @@ impl ResolveError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::NoVenue { .. } => FailureKind::Unsupported,
-            Self::Directory(directory) => directory.kind(),
+            Self::Directory(failure) => failure.kind,
             _ => FailureKind::BadInput,
         }
     }
 
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::Catalogue(catalogue) => catalogue.hint(),
+            Self::Catalogue(failure) | Self::Disk(failure) | Self::Directory(failure) => {
+                failure.hint.clone()
+            }
             Self::TooSmall {
                 enough: Some(enough),
                 ..
@@ -177,9 +177,7 @@ impl ResolveError {
                       another venue"
                     .into(),
             ),
-            Self::Directory(directory) => directory.hint(),
             Self::Kernel(kernel) => Some(kernel.hint()),
-            Self::Disk(disk) => disk.hint(),
             Self::DiskTooSmall { capacity, .. } => Some(format!(
                 "use --size {} or less, or a larger --disk",
                 capacity.to_argument()
@@ -198,7 +196,15 @@ impl ResolveError {
 
 impl From<ResolveError> for Failure {
     fn from(error: ResolveError) -> Self {
-        Self::of_error(error.kind(), &error).with_hint(error.hint())
+        match error {
+            ResolveError::Directory(failure) => failure,
+            // A study that asks for what is missing is bad input, whatever it is.
+            ResolveError::Catalogue(failure) | ResolveError::Disk(failure) => Self {
+                kind: FailureKind::BadInput,
+                ..failure
+            },
+            error => Self::of_error(error.kind(), &error).with_hint(error.hint()),
+        }
     }
 }
 
@@ -230,7 +236,8 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         VenuePlan::Dir { dir } => {
             bounds::ensure_subjects(dir.as_slice().len())?;
             let named = !request.subjects.is_empty();
-            directories::subjects(dir.as_slice(), &subjects, named, &mut notices)?
+            directories::subjects(dir.as_slice(), &subjects, named, &mut notices)
+                .map_err(ResolveError::Directory)?
         }
         _ => subjects
             .iter()
@@ -366,7 +373,7 @@ fn ensure_room(
 }
 
 /// Each subject, followed by its aged variant.
-fn with_aged_variants(subjects: &[Subject], profile: &str) -> Result<Vec<Subject>, CatalogueError> {
+fn with_aged_variants(subjects: &[Subject], profile: &str) -> Result<Vec<Subject>, Failure> {
     let aged: Vec<_> = subjects
         .iter()
         .flat_map(|subject| [subject.to_string(), format!("{subject}:age={profile}")])
@@ -535,7 +542,7 @@ mod tests {
         let ResolveError::Catalogue(error) = error else {
             panic!("{error}")
         };
-        assert!(error.hint().is_some_and(|hint| hint.contains("btrfs")));
+        assert!(error.hint.is_some_and(|hint| hint.contains("btrfs")));
     }
 
     #[test]

@@ -117,7 +117,8 @@ fn sim_venue(
     let machine = hardware.machine.as_ref();
     let disk = hardware.disk.as_deref();
     let disk = disk.or(machine.map(|it| it.disk.profile.as_str()));
-    let profile = fslab_disk::registry::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
+    let profile = fslab_disk::registry::find(disk.or(study.disk.as_deref()).unwrap_or(DISK));
+    let profile = profile.map_err(ResolveError::Disk)?;
     let of_machine = machine.map(|it| it.memory.size);
     let sizes = Sizes {
         memory: of_machine.or(sizes.memory),

@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::{StoreError, error::Fault};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
-
-use crate::StoreErrorKind;
-use crate::error::Fault;
 
 /// Steps between two looks at the limit: about 0.1 ms.
 const INTERVAL: u16 = 10_000;
@@ -116,10 +114,10 @@ impl Extent {
                 ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
             };
             let left = self.0.checked_sub(bytes);
-            self.0 = left.ok_or(StoreErrorKind::Endless)?;
+            self.0 = left.ok_or_else(StoreError::endless)?;
         }
         let left = self.0.checked_sub(columns as u64);
-        self.0 = left.ok_or(StoreErrorKind::Endless)?;
+        self.0 = left.ok_or_else(StoreError::endless)?;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! `what` names a value as `table.column`: errors report it, and reading finds the column by its
 //! second half.
 
+use crate::StoreError;
 use fslab_model::LatencyHistogram;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Value as Sql};
@@ -10,8 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::StoreErrorKind;
-use crate::error::Fault;
+use crate::error::{Fault, STORE};
 
 /// A structure as JSON.
 pub(crate) fn json<T: Serialize>(value: &T) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn json<T: Serialize>(value: &T) -> String {
 
 /// A counter as SQLite's signed integer.
 pub(crate) fn integer(what: &'static str, value: u64) -> Result<i64, Fault> {
-    i64::try_from(value).map_err(|_| StoreErrorKind::Unstorable { what }.into())
+    i64::try_from(value).map_err(|_| unstorable(what))
 }
 
 /// A measured number. SQLite does not keep the sign of a zero.
@@ -37,7 +37,7 @@ pub(crate) fn read<T: FromSql>(row: &Row, what: &'static str) -> Result<T, Fault
 /// A counter, in the model's type.
 pub(crate) fn read_integer<T: TryFrom<i64>>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let value: i64 = read(row, what)?;
-    T::try_from(value).map_err(|_| StoreErrorKind::Unreadable { what }.into())
+    T::try_from(value).map_err(|_| unreadable_value(what))
 }
 
 /// A counter that may not have been measured.
@@ -93,7 +93,26 @@ pub(crate) fn unreadable(
     what: &'static str,
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> Fault {
-    Fault::Kind(StoreErrorKind::Unreadable { what }, Some(Box::new(error)))
+    let damage = format!("cannot read {what}: {error}");
+    cannot_read(what).because(&error).damage(damage).into()
+}
+
+/// A value that fslab would not have written.
+pub(crate) fn unreadable_value(what: &'static str) -> Fault {
+    cannot_read(what)
+        .damage(format!("cannot read {what}"))
+        .into()
+}
+
+fn cannot_read(what: &'static str) -> StoreError {
+    StoreError::bad_input(format!("cannot read {what} in the store {STORE}"))
+        .hint("a later fslab may have written it; check it for damage with fslab store check")
+}
+
+/// A value that exceeds SQLite's integers.
+pub(crate) fn unstorable(what: &'static str) -> Fault {
+    let text = format!("the value for {what} is too large for the store {STORE}");
+    StoreError::bad_input(text).into()
 }
 
 #[cfg(test)]
@@ -114,10 +133,8 @@ mod tests {
     }
 
     fn is_unreadable<T>(result: &Result<T, Fault>) -> bool {
-        matches!(
-            result,
-            Err(Fault::Kind(StoreErrorKind::Unreadable { what: "t.c" }, _))
-        )
+        let fault = result.as_ref().err();
+        fault.is_some_and(|fault| fault.reason().starts_with("cannot read t.c"))
     }
 
     #[test]
@@ -133,13 +150,13 @@ mod tests {
     #[test]
     fn a_counter_beyond_sqlite_is_refused_rather_than_wrapped() {
         assert_eq!(integer("t.c", 5).expect("small"), 5);
-        assert!(matches!(
-            integer("t.c", u64::MAX),
-            Err(Fault::Kind(
-                StoreErrorKind::Unstorable { what: "t.c" },
-                None
-            ))
-        ));
+        let refused = integer("t.c", u64::MAX).expect_err("too large");
+        assert_eq!(
+            refused
+                .at("write to", std::path::Path::new("a.db"))
+                .to_string(),
+            "the value for t.c is too large for the store a.db"
+        );
     }
 
     #[test]

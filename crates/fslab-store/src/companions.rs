@@ -5,13 +5,11 @@
 //! delete any file of the user's. fslab changes one database at a time, so none of its journals
 //! names another file.
 
+use crate::error::{Fault, STORE};
+use crate::{StoreError, bounds::beside};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-
-use crate::StoreErrorKind;
-use crate::bounds::beside;
-use crate::error::Fault;
+use std::path::Path;
 
 /// What SQLite writes at the end of the name of a super-journal, and at the begin of a journal
 /// (pager.c, `aJournalMagic`).
@@ -23,11 +21,11 @@ pub(crate) fn ensure_companions(path: &Path) -> Result<(), Fault> {
         let file = beside(path, suffix);
         match fs::symlink_metadata(&file) {
             Ok(found) if !found.is_file() => {
-                return Err(strange(file, "is a link, a directory, a pipe or a device"));
+                return Err(strange(&file, "is a link, a directory, a pipe or a device"));
             }
             Ok(_) if suffix == "-journal" && names_another(&file).unwrap_or(false) => {
                 return Err(strange(
-                    file,
+                    &file,
                     "names another file, which SQLite would delete",
                 ));
             }
@@ -38,8 +36,10 @@ pub(crate) fn ensure_companions(path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-fn strange(file: PathBuf, why: &'static str) -> Fault {
-    StoreErrorKind::StrangeCompanion { file, why }.into()
+fn strange(file: &Path, why: &str) -> Fault {
+    StoreError::bad_input(format!("{} beside the store {STORE} {why}", file.display()))
+        .hint("SQLite would treat it as part of the store; remove it if you do not know it")
+        .into()
 }
 
 fn names_another(journal: &Path) -> io::Result<bool> {

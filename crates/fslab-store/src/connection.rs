@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::bounds::{Steps, beside};
 use crate::companions::ensure_companions;
 use crate::error::Fault;
-use crate::{StoreError, StoreErrorKind, digest, migration};
+use crate::{StoreError, digest, migration};
 
 /// The longest wait for another process's transaction. Transactions are short: one trial each.
 const BUSY_LIMIT: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ pub(crate) fn open_writable(path: &Path) -> Result<Opened, StoreError> {
 
 /// SQLite takes some relative paths for a database in memory or for a URI.
 fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
-    std::path::absolute(path).map_err(|error| StoreError::io(error, "open", path))
+    std::path::absolute(path).map_err(|error| StoreError::io(&error, "open", path))
 }
 
 /// True if the file exists. A directory, a device or a pipe is refused: opening a pipe would wait
@@ -55,9 +55,9 @@ fn is_store_file(path: &Path, operation: &'static str) -> Result<bool, StoreErro
         Ok(file) if file.is_dir() => std::io::ErrorKind::IsADirectory.into(),
         Ok(_) => std::io::Error::other("it is a device, a pipe or a socket, not a file"),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(StoreError::io(error, operation, path)),
+        Err(error) => return Err(StoreError::io(&error, operation, path)),
     };
-    Err(StoreError::new(StoreErrorKind::Foreign, operation, path).because(why))
+    Err(StoreError::foreign().because(&why).at(operation, path))
 }
 
 /// Makes an empty file and its directories. SQLite would report only that it cannot open the file;
@@ -65,11 +65,11 @@ fn is_store_file(path: &Path, operation: &'static str) -> Result<bool, StoreErro
 fn make(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)
-            .map_err(|error| StoreError::io(error, "make the directory of", path))?;
+            .map_err(|error| StoreError::io(&error, "make the directory of", path))?;
     }
     let made = fs::OpenOptions::new().append(true).create(true).open(path);
     made.map(drop)
-        .map_err(|error| StoreError::io(error, "open", path))
+        .map_err(|error| StoreError::io(&error, "open", path))
 }
 
 fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Opened, Fault> {
@@ -77,7 +77,7 @@ fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Opened, Fault> {
     let connection = &mut opened.connection;
     // SQLite silently opens a write-protected file for reading.
     if connection.is_readonly("main")? {
-        return Err(StoreErrorKind::Permission.into());
+        return Err(StoreError::permission().into());
     }
     migration::check(connection)?;
     migration::migrate(connection)?;
@@ -92,7 +92,7 @@ pub(crate) fn open_read_only(path: &Path) -> Result<(Opened, bool), StoreError> 
     let path = &absolute(path)?;
     if !is_store_file(path, "read")? {
         let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-        return Err(StoreError::io(error, "read", path));
+        return Err(StoreError::io(&error, "read", path));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     attempt_read_only(path, path, flags)
@@ -112,7 +112,7 @@ pub(crate) fn open_read_only(path: &Path) -> Result<(Opened, bool), StoreError> 
 fn attempt_read_only(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Opened, bool), Fault> {
     let opened = open(path, name, flags)?;
     match migration::check(&opened.connection)? {
-        None => Err(StoreErrorKind::Foreign.into()),
+        None => Err(StoreError::foreign().into()),
         Some(version) => {
             let current =
                 version == migration::SCHEMA_VERSION && digest::is_complete(&opened.connection)?;

@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::listing::select;
 use crate::sealing::{change_run, update_run};
 use crate::writing::run_key;
-use crate::{RunSelector, Store, StoreError, StoreErrorKind};
+use crate::{RunSelector, Store, StoreError};
 
 /// A run to delete; its row may be damaged, and its name may be any text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,7 +36,8 @@ impl Store {
             if let Some(found) = exactly(connection, text, false)? {
                 return Ok(vec![found]);
             }
-            let selectors = RunSelector::range(text).map_err(|_| unknown(text))?;
+            let selectors =
+                RunSelector::range(text).map_err(|_| StoreError::unknown_run(text, None))?;
             let found = selectors.iter().map(|selector| {
                 let key = run_key(connection, &select(connection, selector)?)?;
                 found(connection, key)
@@ -55,11 +56,11 @@ impl Store {
             deleted.retain(|found| found.run.starts_with(text));
             match deleted.len() {
                 1 => Ok(deleted.remove(0)),
-                0 => Err(unknown(text)),
+                0 => Err(StoreError::unknown_run(text, None).into()),
                 _ => {
                     let names = deleted.iter().filter_map(|found| found.run.parse().ok());
-                    let (wanted, candidates) = (text.to_owned(), names.collect());
-                    Err(StoreErrorKind::AmbiguousRun { wanted, candidates }.into())
+                    let names: Vec<_> = names.collect();
+                    Err(StoreError::ambiguous_run(text, &names).into())
                 }
             }
         })
@@ -109,11 +110,6 @@ fn mark(connection: &Connection, run: i64, deleted_unix_s: Option<u64>) -> Resul
         true => change_run(connection, run, changes),
         false => update_run(connection, run, &changes),
     }
-}
-
-fn unknown(wanted: &str) -> Fault {
-    let (wanted, nearest) = (wanted.to_owned(), None);
-    StoreErrorKind::UnknownRun { wanted, nearest }.into()
 }
 
 fn exactly(

@@ -15,14 +15,12 @@
 
 use std::collections::HashMap;
 
+use crate::codec::read;
+use crate::error::{Fault, STORE};
+use crate::{StoreError, bounds::Extent};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use sha2::{Digest, Sha256};
-
-use crate::StoreErrorKind;
-use crate::bounds::Extent;
-use crate::codec::read;
-use crate::error::Fault;
 
 /// A SHA-256.
 pub(crate) type Sum = [u8; 32];
@@ -372,7 +370,7 @@ pub(crate) fn ensure_run(connection: &Connection, run: i64) -> Result<(), Fault>
     with_summary(connection, run, |row| {
         match agrees(row, "runs.plan_digest", &plan)? && summary_agrees(row)? {
             true => Ok(()),
-            false => Err(damaged_run(read_name(row))),
+            false => Err(damaged_run(&read_name(row))),
         }
     })
 }
@@ -401,8 +399,8 @@ pub(crate) fn read_name(row: &Row) -> String {
     })
 }
 
-pub(crate) fn damaged_run(run: String) -> Fault {
-    StoreErrorKind::DamagedRun { run }.into()
+pub(crate) fn damaged_run(run: &str) -> Fault {
+    StoreError::damaged_content(format!("run {run} in the store {STORE} is damaged")).into()
 }
 
 /// True if no row lacks its digest; an earlier fslab or another program writes rows without.

@@ -33,7 +33,7 @@ mod writing;
 
 pub use checking::{Checked, StoreDamage};
 pub use deleting::FoundRun;
-pub use error::{StoreError, StoreErrorKind, Strangeness};
+pub use error::{StoreError, StoreErrorKind};
 pub use listing::{DamagedRun, ListedRun, RunFilter, RunSummary};
 pub use migration::SCHEMA_VERSION;
 pub use selector::RunSelector;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::bounds::Extent;
 use crate::codec::{integer, read, read_integer, read_json, read_optional, read_parsed, read_word};
 use crate::digest::{read_name, summary_agrees, summary_columns};
-use crate::error::Fault;
+use crate::error::{Fault, STORE};
 use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
@@ -193,7 +193,7 @@ pub(crate) fn ensure_index(connection: &Connection) -> Result<(), Fault> {
     )?;
     match statement.query_row([], |row| row.get::<_, Option<bool>>(0))? {
         Some(true) => Ok(()),
-        _ => Err(StoreErrorKind::Damaged.into()),
+        _ => Err(StoreError::damaged().into()),
     }
 }
 
@@ -250,15 +250,25 @@ fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
     let mut rows = statement.query([back])?;
     match rows.next()? {
         Some(row) => read_parsed(row, "runs.id"),
-        None if back == 0 => Err(StoreErrorKind::NoRuns.into()),
-        None => Err(StoreErrorKind::TooFewRuns { back }.into()),
+        None if back == 0 => {
+            let error = StoreError::bad_input(format!("the store {STORE} has no run"));
+            Err(error
+                .hint("create one, for example with fslab compare ext4 xfs")
+                .into())
+        }
+        None => {
+            let text = format!("the store {STORE} has no run {back} before the last");
+            Err(StoreError::bad_input(text)
+                .hint("list the runs with fslab list")
+                .into())
+        }
     }
 }
 
 fn named(connection: &Connection, name: &RunId) -> Result<RunId, Fault> {
     match run_key(connection, name) {
         Ok(_) => return Ok(name.clone()),
-        Err(Fault::Kind(StoreErrorKind::UnknownRun { .. }, _)) => {}
+        Err(Fault::Refused(error)) if *error.kind() == StoreErrorKind::UnknownRun => {}
         Err(fault) => return Err(fault),
     }
     let mut candidates = beginning_with(connection, name)?;
@@ -266,13 +276,9 @@ fn named(connection: &Connection, name: &RunId) -> Result<RunId, Fault> {
         1 => Ok(candidates.remove(0)),
         0 => {
             let nearest = nearest_run(connection, name)?;
-            let wanted = name.to_string();
-            Err(StoreErrorKind::UnknownRun { wanted, nearest }.into())
+            Err(StoreError::unknown_run(name.as_str(), nearest.as_ref()).into())
         }
-        _ => {
-            let wanted = name.to_string();
-            Err(StoreErrorKind::AmbiguousRun { wanted, candidates }.into())
-        }
+        _ => Err(StoreError::ambiguous_run(name.as_str(), &candidates).into()),
     }
 }
 

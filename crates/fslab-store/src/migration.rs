@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::error::Fault;
-use crate::shape::Shape;
-use crate::{StoreErrorKind, digest, sealing};
+use crate::error::{Fault, STORE};
+use crate::{StoreError, shape::Shape};
+use crate::{digest, sealing};
 
 /// `MIGRATIONS[i]` migrates version `i` to `i + 1`; version 0 is the empty file.
 const MIGRATIONS: [&str; 8] = [
@@ -75,13 +75,17 @@ impl Versions {
         if head.application_id != APPLICATION_ID {
             return match head == Head::default() {
                 true => Ok(None),
-                false => Err(StoreErrorKind::Foreign.into()),
+                false => Err(StoreError::foreign().into()),
             };
         }
-        let found = u32::try_from(head.version).map_err(|_| StoreErrorKind::Damaged)?;
+        let found = u32::try_from(head.version).map_err(|_| StoreError::damaged())?;
         let known = self.latest();
         let shape = self.shapes.get(found as usize).filter(|_| found <= known);
-        let shape = shape.ok_or(StoreErrorKind::Newer { found, known })?;
+        let shape = shape.ok_or_else(|| {
+            let reads = format!("but this fslab reads up to {known}");
+            StoreError::bad_input(format!("the store {STORE} has format {found}, {reads}"))
+                .hint("use the fslab that wrote it, or a later one")
+        })?;
         shape.ensure(connection)?;
         Ok(Some(found))
     }
@@ -120,7 +124,7 @@ pub(crate) fn check(connection: &Connection) -> Result<Option<u32>, Fault> {
 pub(crate) fn ensure_current(connection: &Connection) -> Result<(), Fault> {
     match check(connection)? {
         Some(SCHEMA_VERSION) => Ok(()),
-        _ => Err(StoreErrorKind::Foreign.into()),
+        _ => Err(StoreError::foreign().into()),
     }
 }
 
@@ -181,6 +185,10 @@ mod tests {
         connection
     }
 
+    fn shown(fault: Fault) -> String {
+        fault.at("open", std::path::Path::new("a.db")).to_string()
+    }
+
     #[test]
     fn every_migration_has_the_schema_that_it_makes() {
         assert_eq!(VERSIONS.shapes.len(), MIGRATIONS.len() + 1);
@@ -208,10 +216,7 @@ mod tests {
         longer.migrate(&mut connection).expect("nothing to do");
         assert_eq!(versions(&connection).last(), Some(&(SCHEMA_VERSION + 1)));
         let newer = check(&connection);
-        assert!(matches!(
-            newer,
-            Err(Fault::Kind(StoreErrorKind::Newer { .. }, None))
-        ));
+        assert!(shown(newer.expect_err("newer")).contains(" has format "));
     }
 
     #[test]
@@ -235,10 +240,8 @@ mod tests {
             let connection = Connection::open_in_memory().expect("memory");
             connection.execute_batch(sql).expect("another program");
             let foreign = check(&connection);
-            assert!(
-                matches!(foreign, Err(Fault::Kind(StoreErrorKind::Foreign, None))),
-                "{sql}"
-            );
+            let foreign = shown(foreign.expect_err("foreign"));
+            assert_eq!(foreign, "a.db is not an fslab store", "{sql}");
         }
     }
 
@@ -255,9 +258,6 @@ mod tests {
             WHERE name = 'trials';";
         connection.execute_batch(damage).expect("damaged");
         let fault = check(&connection).expect_err("is no text");
-        assert!(
-            matches!(fault, Fault::Kind(StoreErrorKind::Damaged, _)),
-            "{fault:?}"
-        );
+        assert_eq!(shown(fault), "the store a.db is damaged");
     }
 }

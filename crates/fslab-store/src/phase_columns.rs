@@ -3,15 +3,13 @@
 //! A record is split and joined by its serialised form. Fields without a column are kept in `more`,
 //! so that a new one needs neither a migration nor a change here.
 
+use crate::codec::{integer, real, unreadable, unreadable_value, unstorable};
+use crate::error::Fault;
+use crate::sealing::Values;
 use fslab_model::PhaseRecord;
 use rusqlite::Row;
 use rusqlite::types::Value as Sql;
 use serde_json::{Map, Value};
-
-use crate::StoreErrorKind;
-use crate::codec::{integer, real, unreadable};
-use crate::error::Fault;
-use crate::sealing::Values;
 
 /// The fields without a column, as a JSON object; NULL if there is none.
 const MORE: PhaseColumn = PhaseColumn {
@@ -177,7 +175,7 @@ impl PhaseReader {
     pub(crate) fn read(&self, row: &Row) -> Result<PhaseRecord, Fault> {
         let mut fields = match MORE.read(row, self.more)? {
             Some(Value::Object(fields)) => fields,
-            Some(_) => return Err(StoreErrorKind::Unreadable { what: MORE.what }.into()),
+            Some(_) => return Err(unreadable_value(MORE.what)),
             None => Map::new(),
         };
         for (place, column) in &self.columns {
@@ -203,7 +201,7 @@ impl PhaseColumn {
             (Form::Json, value) => Sql::Text(value.to_string()),
             (Form::Integer, Value::Number(number)) => match number.as_u64() {
                 Some(number) => Sql::Integer(integer(self.what, number)?),
-                None => return Err(StoreErrorKind::Unstorable { what: self.what }.into()),
+                None => return Err(unstorable(self.what)),
             },
             (Form::Real, Value::Number(number)) => number.as_f64().map_or(Sql::Null, real),
             (_, other) => unreachable!("{} does not hold {other}", self.what),
@@ -217,7 +215,7 @@ impl PhaseColumn {
             Form::Real => row.get::<_, Option<f64>>(place)?.map(Value::from),
             Form::Integer => match row.get::<_, Option<i64>>(place)? {
                 Some(negative) if negative < 0 => {
-                    return Err(StoreErrorKind::Unreadable { what: self.what }.into());
+                    return Err(unreadable_value(self.what));
                 }
                 number => number.map(Value::from),
             },

@@ -14,13 +14,14 @@ use rusqlite::{Connection, Row};
 use crate::bounds::Extent;
 use crate::codec::{
     read, read_histogram, read_integer, read_json, read_optional_json, read_parsed,
+    unreadable_value,
 };
 use crate::digest::{Scope, Table, TrialDigests, damaged_run, ensure_run, read_name, with_summary};
-use crate::error::Fault;
+use crate::error::{Fault, STORE};
 use crate::listing::select;
 use crate::phase_columns::PhaseReader;
 use crate::writing::run_key;
-use crate::{RunSelector, Store, StoreError, StoreErrorKind};
+use crate::{RunSelector, Store, StoreError};
 
 /// Values by the key of their parent row.
 type ByKey<T> = HashMap<i64, T>;
@@ -162,13 +163,17 @@ fn trials(
     })?;
     for ((key, digest), record) in keys.into_iter().zip(&trials) {
         if digest.is_none_or(|digest| digest != digests.finish(key)) {
-            let (run, trial) = (name.to_string(), record.trial.to_string());
-            return Err(StoreErrorKind::DamagedTrial { run, trial }.into());
+            let trial = record.trial;
+            let text = format!(
+                "trial {trial} of run {name} in the store {STORE} does not match its digest"
+            );
+            let damage = format!("trial {trial} does not match its digest");
+            return Err(StoreError::damaged_content(text).damage(damage).into());
         }
     }
     match digests.is_empty() {
         true => Ok(trials),
-        false => Err(damaged_run(name.to_string())),
+        false => Err(damaged_run(name.as_str())),
     }
 }
 
@@ -185,7 +190,7 @@ fn ensure_all(connection: &Connection, run: i64, trials: &[TrialRecord]) -> Resu
         );
         match are_in_order && counted == (done, failed) {
             true => Ok(()),
-            false => Err(damaged_run(read_name(row))),
+            false => Err(damaged_run(&read_name(row))),
         }
     })
 }
@@ -203,10 +208,7 @@ fn trial_outcome(row: &Row) -> Result<TrialOutcome, Fault> {
         "failed" => Ok(TrialOutcome::Failed {
             failure: read_json(row, "trials.failure")?,
         }),
-        _ => Err(StoreErrorKind::Unreadable {
-            what: "trials.outcome",
-        }
-        .into()),
+        _ => Err(unreadable_value("trials.outcome")),
     }
 }
 

@@ -10,11 +10,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::StoreError;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, Row};
 
-use crate::StoreErrorKind;
-use crate::error::{Fault, Strangeness};
+use crate::error::{Fault, STORE};
 
 /// Longest part of a strange object's name that is shown.
 const NAME_CHARS_MAX: usize = 60;
@@ -49,15 +49,23 @@ impl Shape {
         while let Some(row) = rows.next()? {
             let name = (text(row, 0)?, text(row, 1)?);
             let Some((table, sql)) = missing.remove(&name) else {
-                return Err(strange(&name, Strangeness::Additional));
+                let object = shown(&name);
+                let text = format!("the store {STORE} has a {object} that fslab did not make");
+                return Err(strange(text));
             };
             if text(row, 2)? != *table || optional_text(row, 3)? != *sql {
-                return Err(strange(&name, Strangeness::Altered));
+                let object = shown(&name);
+                let text =
+                    format!("the {object} of the store {STORE} differs from what fslab creates");
+                return Err(strange(text));
             }
             roots.extend(Some(row.get::<_, Sql>(4)?).filter(|root| *root != Sql::Integer(0)));
         }
         if let Some((name, _)) = missing.first_key_value() {
-            return Err(strange(name, Strangeness::Missing));
+            return Err(strange(format!(
+                "the store {STORE} lacks the {}",
+                shown(name)
+            )));
         }
         ensure_distinct(&roots)
     }
@@ -67,7 +75,7 @@ impl Shape {
 fn ensure_distinct(roots: &[Sql]) -> Result<(), Fault> {
     let is_twice = |(at, root): (usize, &Sql)| roots[..at].contains(root);
     match roots.iter().enumerate().any(is_twice) {
-        true => Err(StoreErrorKind::Damaged.into()),
+        true => Err(StoreError::damaged().into()),
         false => Ok(()),
     }
 }
@@ -82,22 +90,28 @@ fn optional_text(row: &Row, column: usize) -> Result<Option<String>, Fault> {
         ValueRef::Null => Ok(None),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Some(text.to_owned())),
-            Err(_) => Err(StoreErrorKind::Damaged.into()),
+            Err(_) => Err(StoreError::damaged().into()),
         },
         ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => {
-            Err(StoreErrorKind::Damaged.into())
+            Err(StoreError::damaged().into())
         }
     }
 }
 
-/// The error for the object. Its name is a stranger's text.
-fn strange((kind, name): &Name, how: Strangeness) -> Fault {
+fn strange(text: String) -> Fault {
+    let hint = "fslab does not open stores with foreign objects, because SQLite would execute them; \
+                if you made it, remove it with sqlite3; otherwise restore a copy, or name another \
+                with --store";
+    StoreError::bad_input(text).hint(hint).into()
+}
+
+/// The object, by its type and its name, which is a stranger's text.
+fn shown((kind, name): &Name) -> String {
     let shown = |text: &str| {
         let start: String = text.chars().take(NAME_CHARS_MAX).collect();
         start.escape_debug().to_string()
     };
-    let object = format!("{} '{}'", shown(kind), shown(name));
-    StoreErrorKind::StrangeSchema { object, how }.into()
+    format!("{} '{}'", shown(kind), shown(name))
 }
 
 #[cfg(test)]
@@ -105,7 +119,7 @@ mod tests {
     use super::*;
 
     /// The fault of the schema that `found` makes, where `expected` makes the right one.
-    fn fault_of(expected: &str, found: &str) -> Fault {
+    fn fault_of(expected: &str, found: &str) -> String {
         let of = |sql: &str| {
             let connection = Connection::open_in_memory().expect("memory");
             connection.execute_batch(sql).expect(sql);
@@ -113,51 +127,30 @@ mod tests {
         };
         let shape = Shape::of(&of(expected)).expect("its schema");
         shape.ensure(&of(expected)).expect("is its own");
-        shape.ensure(&of(found)).expect_err(found)
+        let fault = shape.ensure(&of(found)).expect_err(found);
+        fault.at("open", std::path::Path::new("a.db")).to_string()
     }
 
     #[test]
     fn each_difference_of_a_schema_names_its_object() {
         let a = "CREATE TABLE a (x INTEGER DEFAULT 1);";
-        for (found, object, how) in [
-            (
-                "CREATE VIEW v AS SELECT 1;",
-                "view 'v'",
-                Strangeness::Additional,
-            ),
-            (
-                "CREATE INDEX i ON a (x + 1);",
-                "index 'i'",
-                Strangeness::Additional,
-            ),
-            ("CREATE TABLE b (x);", "table 'b'", Strangeness::Additional),
-            ("ANALYZE;", "table 'sqlite_stat1'", Strangeness::Additional),
+        for (found, object) in [
+            ("CREATE VIEW v AS SELECT 1;", "view 'v'"),
+            ("CREATE INDEX i ON a (x + 1);", "index 'i'"),
+            ("CREATE TABLE b (x);", "table 'b'"),
+            ("ANALYZE;", "table 'sqlite_stat1'"),
             (
                 "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END;",
                 "trigger 't'",
-                Strangeness::Additional,
             ),
-            (
-                "CREATE VIRTUAL TABLE f USING fts5(x);",
-                "table 'f'",
-                Strangeness::Additional,
-            ),
+            ("CREATE VIRTUAL TABLE f USING fts5(x);", "table 'f'"),
             (
                 "CREATE VIEW \"\u{1b}[2J\" AS SELECT 1;",
                 "view '\\u{1b}[2J'",
-                Strangeness::Additional,
             ),
         ] {
-            let fault = fault_of(a, &format!("{a}{found}"));
-            let Fault::Kind(kind, _) = fault else {
-                panic!("{found}: {fault:?}");
-            };
-            let object = object.to_owned();
-            assert_eq!(
-                kind,
-                StoreErrorKind::StrangeSchema { object, how },
-                "{found}"
-            );
+            let expected = format!("the store a.db has a {object} that fslab did not make");
+            assert_eq!(fault_of(a, &format!("{a}{found}")), expected, "{found}");
         }
         for found in [
             "CREATE TABLE a (x INTEGER DEFAULT 2);",
@@ -166,16 +159,10 @@ mod tests {
             "CREATE TABLE a (x INTEGER DEFAULT 1 COLLATE NOCASE);",
             "CREATE TABLE a (x INTEGER DEFAULT 1, PRIMARY KEY (x)) WITHOUT ROWID;",
         ] {
-            let Fault::Kind(StoreErrorKind::StrangeSchema { object, how }, _) = fault_of(a, found)
-            else {
-                panic!("{found}");
-            };
-            assert_eq!((object.as_str(), how), ("table 'a'", Strangeness::Altered));
+            let expected = "the table 'a' of the store a.db differs from what fslab creates";
+            assert_eq!(fault_of(a, found), expected);
         }
-        let Fault::Kind(StoreErrorKind::StrangeSchema { object, how }, _) = fault_of(a, "") else {
-            panic!("nothing is there");
-        };
-        assert_eq!((object.as_str(), how), ("table 'a'", Strangeness::Missing));
+        assert_eq!(fault_of(a, ""), "the store a.db lacks the table 'a'");
     }
 
     #[test]
@@ -193,6 +180,7 @@ mod tests {
             )
             .expect("joined");
         let fault = shape.ensure(&connection).expect_err("one table, two names");
-        assert!(matches!(fault, Fault::Kind(StoreErrorKind::Damaged, _)));
+        let error = fault.at("open", std::path::Path::new("a.db"));
+        assert_eq!(error.to_string(), "the store a.db is damaged");
     }
 }

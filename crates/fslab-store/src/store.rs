@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use fslab_model::FailureKind;
+
 use crate::bounds::Steps;
 use crate::connection::Opened;
 use crate::error::Fault;
 use crate::place::Place;
-use crate::{StoreError, StoreErrorKind, connection, migration};
+use crate::{StoreError, connection, migration};
 
 /// A database of runs. Several processes may read and write the same one.
 pub struct Store {
@@ -27,18 +29,14 @@ impl Store {
     /// a store of an earlier version.
     ///
     /// # Errors
-    /// `Foreign`, `StrangeSchema`, `StrangeCompanion`, `Damaged`, `Newer`, `Permission`, `NoSpace`
-    /// and `Busy` are distinct kinds.
+    /// `Damaged` is a distinct kind.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::of(path, connection::open_writable(path)?)
     }
 
-    /// Opens an existing store for reading; writing fails with `Permission`.
+    /// Opens an existing store for reading; writing fails.
     ///
     /// A store of an earlier version is migrated first, and must be writable for that.
-    ///
-    /// # Errors
-    /// As [`Store::open`]; and `Missing` if the file does not exist.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let (mut opened, current) = connection::open_read_only(path)?;
         if !current {
@@ -50,7 +48,7 @@ impl Store {
     }
 
     fn of(path: &Path, opened: Opened) -> Result<Self, StoreError> {
-        let place = Place::of(path).map_err(|error| StoreError::io(error, "open", path))?;
+        let place = Place::of(path).map_err(|error| StoreError::io(&error, "open", path))?;
         Ok(Self {
             connection: opened.connection,
             steps: opened.steps,
@@ -83,7 +81,7 @@ impl Store {
     /// Runs `work` as one transaction, durable when this returns, or rolled back.
     ///
     /// # Errors
-    /// `Gone` if the path no longer leads to the file. What was stored, and what `work` writes, is
+    /// If the path no longer leads to the file. What was stored, and what `work` writes, is
     /// then in a copy beside it, as far as one could be made.
     pub(crate) fn writing<T>(
         &mut self,
@@ -118,7 +116,7 @@ impl Store {
     /// written to it can be found at its path.
     ///
     /// # Errors
-    /// `Gone`, with a copy of everything that was stored, as far as one could be made.
+    /// With a copy of everything that was stored, as far as one could be made.
     pub fn ensure_in_place(&mut self) -> Result<(), StoreError> {
         match self.place.is_kept() {
             true => Ok(()),
@@ -129,16 +127,15 @@ impl Store {
     /// Copies the database, which is still open, to another file beside its path, and goes on
     /// there. Returns the error to report.
     fn move_to_copy(&mut self) -> Result<StoreError, StoreError> {
-        let gone = |kept| StoreError::new(StoreErrorKind::Gone { kept }, "write to", &self.path);
         if let Some(copy) = self.place.copy() {
-            return Ok(gone(Some(copy.to_owned())));
+            return Ok(gone(&self.path, Some(copy)));
         }
         self.steps.renew();
         let copy = self
             .place
             .write_copy(&self.connection)
-            .map_err(|error| gone(None).because(error))?;
-        let error = gone(Some(copy.clone()));
+            .map_err(|error| gone(&self.path, None).because(&*error))?;
+        let error = gone(&self.path, Some(&copy));
         let opened = connection::open_writable(&copy)?;
         (self.connection, self.steps) = (opened.connection, opened.steps);
         self.schema.set(None);
@@ -149,6 +146,22 @@ impl Store {
     fn ensure_schema(&self, connection: &Connection) -> Result<(), Fault> {
         ensure_schema(connection, &self.schema)
     }
+}
+
+/// The error for a store whose file was removed or replaced, with the copy of what was stored.
+fn gone(path: &Path, kept: Option<&Path>) -> StoreError {
+    let path = path.display();
+    let text = format!("the store {path} was removed or replaced while it was open for writing");
+    StoreError::new(FailureKind::Host, text).hint(match kept {
+        Some(kept) => format!(
+            "everything stored so far is in {}; move it back, then run the same command with \
+             --resume to continue",
+            kept.display()
+        ),
+        None => "what was stored in this run is lost; make sure that no other program removes the \
+                 store"
+            .to_owned(),
+    })
 }
 
 /// Refuses a schema that another process has changed since it was compared with fslab's own.
@@ -174,7 +187,6 @@ impl fmt::Debug for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StoreErrorKind;
 
     #[test]
     fn a_full_disk_is_reported_and_leaves_the_store_as_it_was() {
@@ -197,12 +209,10 @@ mod tests {
                 Ok(())
             })
             .expect_err("no room");
-        assert_eq!(error.kind(), &StoreErrorKind::NoSpace);
-        assert!(
-            error
-                .hint()
-                .is_some_and(|hint| hint.contains("free some space"))
-        );
+        let failure = error.failure();
+        assert_eq!(failure.kind, FailureKind::NoSpace);
+        let hint = failure.hint.as_deref().expect("a hint");
+        assert!(hint.contains("free some space"), "{hint}");
         let rows = store.reading(|connection| {
             Ok(
                 connection.query_row("SELECT count(*) FROM metrics", [], |row| {
@@ -232,11 +242,11 @@ mod tests {
         let error = store
             .add_trial(&run.header.run, &run.trials[0])
             .expect_err("says so");
-        let StoreErrorKind::Gone { kept: Some(copy) } = error.kind() else {
-            panic!("{error:?}");
-        };
+        let hint = error.failure().hint.as_deref().expect("a hint");
+        let copy = hint.strip_prefix("everything stored so far is in ");
+        let (copy, _) = copy.and_then(|rest| rest.split_once(';')).expect("a path");
         drop(store);
-        let copy = Store::open_read_only(copy).expect("opens");
+        let copy = Store::open_read_only(Path::new(copy)).expect("opens");
         let kept = copy.run(&crate::RunSelector::Last).expect("reads");
         assert_eq!(kept.trials, run.trials[..1]);
     }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::codec::{integer, json, read, read_json, real};
 use crate::digest::Table;
-use crate::error::Fault;
+use crate::error::{Fault, STORE};
 use crate::listing::nearest_run;
 use crate::sealing::{TrialRows, WrittenRun, WrittenTrial, change_run, insert};
 use crate::{Store, StoreError, StoreErrorKind, phase_columns};
@@ -121,15 +121,15 @@ pub(crate) fn run_key(connection: &Connection, run: &RunId) -> Result<i64, Fault
         Some((_, Some(_))) => Err(deleted(run)),
         None => {
             let nearest = nearest_run(connection, run)?;
-            let wanted = run.to_string();
-            Err(StoreErrorKind::UnknownRun { wanted, nearest }.into())
+            Err(StoreError::unknown_run(run.as_str(), nearest.as_ref()).into())
         }
     }
 }
 
 pub(crate) fn deleted(run: &RunId) -> Fault {
-    let run = run.to_string();
-    StoreErrorKind::DeletedRun { run }.into()
+    StoreError::bad_input(format!("run {run} of the store {STORE} is deleted"))
+        .hint(format!("restore it with fslab delete --undo {run}"))
+        .into()
 }
 
 fn plan_of(connection: &Connection, run: i64) -> Result<Plan, Fault> {
@@ -146,7 +146,8 @@ fn insert_run(connection: &Connection, header: &RunHeader) -> Result<WrittenRun,
         None => {}
         Some((_, None)) => {
             let run = header.run.clone();
-            return Err(StoreErrorKind::RunExists { run }.into());
+            let error = StoreError::bad_input(format!("the store {STORE} already has a run {run}"));
+            return Err(error.kind_of(StoreErrorKind::RunExists(run)).into());
         }
         Some((_, Some(_))) => return Err(deleted(&header.run)),
     }
@@ -213,8 +214,8 @@ fn remove_failed(
         return Ok(());
     };
     if read::<String>(row, "trials.outcome")? == "done" {
-        let run = run.clone();
-        return Err(StoreErrorKind::TrialDone { run, trial }.into());
+        let text = format!("trial {trial} of run {run} is done and already has its record");
+        return Err(StoreError::bad_input(text).into());
     }
     let earlier: i64 = read(row, "trials.key")?;
     connection
@@ -412,8 +413,11 @@ impl MetricKeys {
         let key = match found {
             Some((key, true)) => key,
             Some((_, false)) => {
-                let name = definition.name.to_owned();
-                return Err(StoreErrorKind::OtherMetric { name }.into());
+                let name = definition.name;
+                let error = StoreError::bad_input(format!(
+                    "the store {STORE} has a metric '{name}' with another unit or direction"
+                ));
+                return Err(error.hint("name another store with --store").into());
             }
             None => {
                 let values = [

@@ -1,9 +1,11 @@
 //! Parses strace's lines into calls. The two lines of an interrupted call (`unfinished`,
 //! `resumed`) become one.
 
+use fslab_model::Failure;
 use std::collections::HashMap;
 
-use crate::TraceError;
+use crate::error;
+
 use crate::line::{Line, LineText, nanoseconds};
 
 /// One item of strace's output. Items are in the order in which they take effect.
@@ -59,14 +61,11 @@ struct Pending {
 ///
 /// A call is placed at its end. A close and the creation of a thread are placed at their start,
 /// since other threads see the effect before the call returns.
-pub(crate) fn parse_output(output: &str) -> Result<Vec<StraceItem>, TraceError> {
+pub(crate) fn parse_output(output: &str) -> Result<Vec<StraceItem>, Failure> {
     let mut pending: HashMap<u32, Pending> = HashMap::new();
     let mut ordered: Vec<(usize, StraceItem)> = Vec::new();
     for (index, text) in output.lines().enumerate() {
-        let unreadable = || TraceError::Line {
-            line: index + 1,
-            text: text.chars().take(200).collect(),
-        };
+        let unreadable = || error::of_line(index + 1, text);
         let line = Line::parse(index + 1, text)?;
         let (thread, at_ns) = (line.thread, line.at_ns);
         match line.text {

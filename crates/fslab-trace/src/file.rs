@@ -14,7 +14,9 @@ use std::path::Path;
 use fslab_sys::AtomicFile;
 use serde::{Deserialize, Serialize};
 
-use crate::{FinalFile, Header, Trace, TraceError, TraceEvent, TreeEntry};
+use fslab_model::Failure;
+
+use crate::{FinalFile, Header, Trace, TraceEvent, TreeEntry, error};
 
 /// Version of the format that is written.
 pub const TRACE_FORMAT: u32 = 1;
@@ -50,8 +52,8 @@ enum BodyLine {
 
 impl Trace {
     /// Writes the trace to `path`. The file is replaced atomically.
-    pub fn write(&self, path: &Path) -> Result<(), TraceError> {
-        let failed = |error| TraceError::io("write", path, error);
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        let failed = |e| error::of_file("write", path, &e);
         let mut file = BufWriter::new(AtomicFile::create(path).map_err(failed)?);
         for line in self.lines() {
             file.write_all(line.as_bytes()).map_err(failed)?;
@@ -81,33 +83,30 @@ impl Trace {
     }
 
     /// Reads the trace at `path`.
-    pub fn read(path: &Path) -> Result<Self, TraceError> {
+    pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = fslab_sys::read_regular_file(path, TRACE_BYTES_MAX)
-            .map_err(|error| TraceError::io("read", path, error))?;
+            .map_err(|e| error::of_file("read", path, &e))?;
         Self::parse(&text, path)
     }
 
     /// Parses `bytes`, the content of `path`.
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, TraceError> {
-        let shape = |problem: &str| TraceError::Shape {
-            path: path.to_owned(),
-            problem: problem.to_owned(),
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, Failure> {
+        let shape = |problem: &str| {
+            let text = format!("{} is not a trace: {problem}", path.display());
+            Failure::bad_input(text).hint("traces are made by `fslab trace record`")
         };
-        let syntax = |line: usize, source| TraceError::Syntax {
-            path: path.to_owned(),
-            line,
-            source,
+        let syntax = |line: usize, error: serde_json::Error| {
+            shape(&format!("line {line} is not readable")).because(&error)
         };
         let text = std::str::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
         let mut lines = text.lines();
         let first = lines.next().ok_or_else(|| shape("it is empty"))?;
         let version: Version = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
         if version.fslab_trace > TRACE_FORMAT {
-            return Err(TraceError::Format {
-                path: path.to_owned(),
-                found: version.fslab_trace,
-                known: TRACE_FORMAT,
-            });
+            let (path, found) = (path.display(), version.fslab_trace);
+            return Err(Failure::bad_input(format!(
+                "{path} has trace format {found}; this fslab reads up to {TRACE_FORMAT}"
+            )));
         }
         let first: FirstLine = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
         let mut trace = Self {

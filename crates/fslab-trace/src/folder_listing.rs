@@ -8,8 +8,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::LinkTarget;
-use crate::{FinalFile, TraceError, TracePath};
+use fslab_model::Failure;
+
+use crate::{FinalFile, TracePath};
+use crate::{error, event::LinkTarget};
 
 /// Limit of paths: a larger directory is most likely given by mistake, such as `/`.
 const NAMES_MAX: usize = 1_000_000;
@@ -57,10 +59,10 @@ impl FolderListing {
     /// Lists `root` without crossing file systems.
     ///
     /// # Errors
-    /// [`TraceError::Io`]; [`TraceError::Root`] if there are more than [`NAMES_MAX`] paths.
-    pub(crate) fn read(root: &Path) -> Result<Self, TraceError> {
+    /// [`Failure::Io`]; [`Failure::Root`] if there are more than [`NAMES_MAX`] paths.
+    pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
         let device = fs::symlink_metadata(root)
-            .map_err(|error| TraceError::io("list", root, error))?
+            .map_err(|e| error::of_file("list", root, &e))?
             .dev();
         let mut lister = Lister {
             root,
@@ -156,9 +158,9 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    fn directory(&mut self, path: &TracePath) -> Result<(), TraceError> {
+    fn directory(&mut self, path: &TracePath) -> Result<(), Failure> {
         let at = self.root.join(path.as_path());
-        let failed = |error| TraceError::io("list", &at, error);
+        let failed = |e| error::of_file("list", &at, &e);
         let mut names = Vec::new();
         for entry in fs::read_dir(&at).map_err(failed)? {
             names.push(entry.map_err(failed)?.file_name());
@@ -170,16 +172,13 @@ impl Lister<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, path: &TracePath) -> Result<(), TraceError> {
+    fn entry(&mut self, path: &TracePath) -> Result<(), Failure> {
         if self.listing.entries.len() >= NAMES_MAX {
-            return Err(TraceError::Root {
-                root: self.root.to_owned(),
-                problem: format!("it holds more than {NAMES_MAX} names"),
-            });
+            let problem = format!("it holds more than {NAMES_MAX} names");
+            return Err(error::of_root(self.root, problem));
         }
         let at = self.root.join(path.as_path());
-        let metadata =
-            fs::symlink_metadata(&at).map_err(|error| TraceError::io("stat", &at, error))?;
+        let metadata = fs::symlink_metadata(&at).map_err(|e| error::of_file("stat", &at, &e))?;
         if metadata.dev() != self.device {
             return Ok(());
         }
@@ -195,7 +194,7 @@ impl Lister<'_> {
         };
         let target = match kind {
             EntryKind::Symlink => {
-                let text = fs::read_link(&at).map_err(|e| TraceError::io("read", &at, e))?;
+                let text = fs::read_link(&at).map_err(|e| error::of_file("read", &at, &e))?;
                 Some(self.target(text.as_os_str().as_bytes()))
             }
             _ => None,

@@ -26,7 +26,6 @@ mod tables;
 mod trace;
 mod translate;
 
-pub use error::TraceError;
 pub use event::{CallOutcome, LinkTarget, Operation, Place, TraceEvent};
 pub use file::{TRACE_BYTES_MAX, TRACE_FORMAT};
 pub use folder_listing::{EntryKind, TreeEntry};

@@ -1,6 +1,8 @@
 //! Parses a line of strace's output: thread, time, and a call or the end of a thread.
 
-use crate::TraceError;
+use fslab_model::Failure;
+
+use crate::error;
 
 /// One line of strace's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +33,8 @@ pub(crate) enum LineText<'a> {
 
 impl<'a> Line<'a> {
     /// Parses `text`, line `number` of the output.
-    pub(crate) fn parse(number: usize, text: &'a str) -> Result<Self, TraceError> {
-        Self::try_parse(text).ok_or_else(|| TraceError::Line {
-            line: number,
-            text: text.chars().take(200).collect(),
-        })
+    pub(crate) fn parse(number: usize, text: &'a str) -> Result<Self, Failure> {
+        Self::try_parse(text).ok_or_else(|| error::of_line(number, text))
     }
 
     fn try_parse(text: &'a str) -> Option<Self> {

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
-use crate::folder_listing::FolderListing;
-use crate::{Header, Trace, TraceError, TracePath, translate};
+use fslab_model::Failure;
+
+use crate::{Header, Trace, TracePath, translate};
+use crate::{error, folder_listing::FolderListing};
 
 /// Traced calls: those with a path or a descriptor (mmap included), and those that create, change
 /// and end processes.
@@ -40,14 +42,15 @@ pub struct Recorded {
 /// Runs the command in the current directory and returns its trace.
 ///
 /// # Errors
-/// [`TraceError`]. A command that fails is no error: the trace holds its exit status.
-pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
+/// A command that fails is no error: the trace holds its exit status.
+pub fn record(request: &RecordRequest) -> Result<Recorded, Failure> {
     let root = canonical(&request.root)?;
-    let directory = std::env::current_dir().map_err(|e| TraceError::io("find", ".", e))?;
+    let directory =
+        std::env::current_dir().map_err(|e| error::of_file("find", Path::new("."), &e))?;
     let directory = canonical(&directory)?;
     let recorder = version()?;
     if request.command.is_empty() {
-        return Err(TraceError::Strace("no command is given".into()));
+        return Err(nothing_recorded("no command is given"));
     }
     let before = FolderListing::read(&root)?;
     let output = request.scratch.join("strace");
@@ -55,10 +58,10 @@ pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
     let status = run_strace(request, &output)?;
     let took = clock.elapsed();
     let after = FolderListing::read(&root)?;
-    let text = std::fs::read(&output).map_err(|e| TraceError::io("read", &output, e))?;
+    let text = std::fs::read(&output).map_err(|e| error::of_file("read", &output, &e))?;
     if text.is_empty() {
         let program = &request.command[0];
-        return Err(TraceError::Strace(format!("{program} was not started")));
+        return Err(nothing_recorded(&format!("{program} was not started")));
     }
     // Strings are hexadecimal, all else of strace's output is ASCII.
     let text = String::from_utf8_lossy(&text);
@@ -89,7 +92,7 @@ pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
     Ok(Recorded { trace, status })
 }
 
-fn run_strace(request: &RecordRequest, output: &Path) -> Result<ExitStatus, TraceError> {
+fn run_strace(request: &RecordRequest, output: &Path) -> Result<ExitStatus, Failure> {
     let mut strace = Command::new("strace");
     strace
         .args(["-f", "-y", "-xx", "-s", "0", "-q"])
@@ -104,15 +107,15 @@ fn run_strace(request: &RecordRequest, output: &Path) -> Result<ExitStatus, Trac
         .arg(output)
         .arg("--")
         .args(&request.command);
-    strace.status().map_err(TraceError::NoStrace)
+    strace.status().map_err(|error| no_strace(&error))
 }
 
 /// The first line of `strace --version`.
-fn version() -> Result<String, TraceError> {
+fn version() -> Result<String, Failure> {
     let output = Command::new("strace")
         .arg("--version")
         .output()
-        .map_err(TraceError::NoStrace)?;
+        .map_err(|error| no_strace(&error))?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text
         .lines()
@@ -121,7 +124,7 @@ fn version() -> Result<String, TraceError> {
         .replace(" -- version", ""))
 }
 
-fn canonical(path: &Path) -> Result<PathBuf, TraceError> {
+fn canonical(path: &Path) -> Result<PathBuf, Failure> {
     let found = std::fs::canonicalize(path).and_then(|path| {
         if path.is_dir() {
             Ok(path)
@@ -129,10 +132,17 @@ fn canonical(path: &Path) -> Result<PathBuf, TraceError> {
             Err(io::ErrorKind::NotADirectory.into())
         }
     });
-    found.map_err(|error| TraceError::Root {
-        root: path.to_owned(),
-        problem: error.to_string(),
-    })
+    found.map_err(|error| error::of_root(path, error))
+}
+
+fn nothing_recorded(why: &str) -> Failure {
+    Failure::unsupported(format!("strace recorded nothing: {why}"))
+        .hint("tracing may be forbidden here: see ptrace(2), and yama/ptrace_scope")
+}
+
+fn no_strace(error: &io::Error) -> Failure {
+    let failure = Failure::missing_tool("cannot start strace").because(error);
+    failure.hint("install strace (package strace)")
 }
 
 fn below(root: &Path, path: &Path) -> Option<TracePath> {

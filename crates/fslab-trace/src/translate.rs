@@ -7,10 +7,12 @@ use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use fslab_model::Failure;
+
 use crate::call_context::CallContext;
 use crate::calls::{Call, ReturnValue, StraceItem, parse_output};
 use crate::processes::Threads;
-use crate::{CallOutcome, Operation, TraceError, TraceEvent, TracePath};
+use crate::{CallOutcome, Operation, TraceEvent, TracePath};
 
 /// The events on a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub struct Translation {
 }
 
 /// Translates strace's `output` of a command that started in `directory`; keeps calls below `root`.
-pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translation, TraceError> {
+pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translation, Failure> {
     let items = parse_output(output)?;
     let start_ns = items.iter().map(StraceItem::at_ns).min().unwrap_or(0);
     let mut translator = Translator {

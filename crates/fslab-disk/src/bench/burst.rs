@@ -3,10 +3,12 @@
 
 use fslab_simdisk_sys::DiskOp;
 
+use fslab_model::Failure;
+
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit};
 use super::test::Setting;
-use crate::{DiskError, Profile};
+use crate::Profile;
 use fslab_stats::Random;
 
 const BYTES: u64 = 4096;
@@ -18,7 +20,7 @@ const OPERATIONS_MAX: u64 = 400_000;
 /// Intervals per factor of ten in time.
 const INTERVALS_PER_DECADE: f64 = 10.0;
 
-pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskError> {
+pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, Failure> {
     let mut runner = LoadRunner::new(profile, DiskOp::Write)?;
     let mut load = Load {
         op: DiskOp::Write,

@@ -2,10 +2,12 @@
 
 use fslab_simdisk_sys::DiskOp;
 
+use fslab_model::Failure;
+
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit};
 use super::test::Setting;
-use crate::{DiskError, Profile};
+use crate::Profile;
 use fslab_stats::Random;
 
 /// Operations measured at each depth, at least.
@@ -15,12 +17,12 @@ const WARM_UP: u64 = 1_000;
 const BYTES: u64 = 4096;
 
 /// The curve; `None` for a disk of queue depth 1.
-pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>, DiskError> {
+pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>, Failure> {
     let depth_max = LoadRunner::new(profile, DiskOp::Read)?.depth();
     if depth_max == 1 {
         return Ok(None);
     }
-    let line = |name, op| -> Result<Line, DiskError> {
+    let line = |name, op| -> Result<Line, Failure> {
         let points = depths(depth_max).map(|depth| point(profile, setting, op, depth));
         Ok(Line {
             name,
@@ -61,7 +63,7 @@ fn point(
     setting: Setting,
     op: DiskOp,
     depth: u32,
-) -> Result<CurvePoint, DiskError> {
+) -> Result<CurvePoint, Failure> {
     let mut runner = LoadRunner::new(profile, op)?;
     let mut load = Load {
         op,

@@ -2,11 +2,13 @@
 
 use fslab_simdisk_sys::DiskOp;
 
+use fslab_model::Failure;
+
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{LoadRunner, SECTOR};
 use super::test::Setting;
+use crate::Profile;
 use crate::profile::Medium;
-use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
 /// Number of distances, from one cylinder to the entire disk.
@@ -18,7 +20,7 @@ const BYTES: u64 = 4096;
 const REST_NS: u64 = 1_000_000_000;
 
 /// The curve; `None` for flash and for arrays.
-pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>, DiskError> {
+pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>, Failure> {
     let Medium::HardDisk(disk) = &profile.medium else {
         return Ok(None);
     };
@@ -70,11 +72,7 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>
 
 /// The mean time of a read at `distance` from the previous one, and the seek time in it; `None` if
 /// most reads were answered by the cache.
-fn mean(
-    profile: &Profile,
-    setting: Setting,
-    distance: u64,
-) -> Result<Option<(f64, f64)>, DiskError> {
+fn mean(profile: &Profile, setting: Setting, distance: u64) -> Result<Option<(f64, f64)>, Failure> {
     let mut runner = LoadRunner::new(profile, DiskOp::Read)?;
     let mut random = Random::from_seed(setting.seed);
     let block = 4096 / SECTOR;

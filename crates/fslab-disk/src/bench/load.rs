@@ -4,8 +4,10 @@ use std::collections::{HashMap, VecDeque};
 
 use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 
+use fslab_model::Failure;
+
+use crate::Profile;
 use crate::profile::{Medium, Permille};
-use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
 pub(super) const SECTOR: u64 = 512;
@@ -92,7 +94,7 @@ pub(super) struct Completion {
 impl LoadRunner {
     /// A new disk for that operation. For reads, all of a flash disk is written beforehand, since
     /// unwritten flash is read without the medium.
-    pub(super) fn new(profile: &Profile, op: DiskOp) -> Result<Self, DiskError> {
+    pub(super) fn new(profile: &Profile, op: DiskOp) -> Result<Self, Failure> {
         let mut profile = profile.clone();
         if let (Medium::Flash(flash), DiskOp::Read) = (&mut profile.medium, op) {
             flash.used = Permille(1000);

@@ -2,18 +2,20 @@
 
 use fslab_simdisk_sys::DiskOp;
 
+use fslab_model::Failure;
+
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit, SECTOR};
 use super::test::{SEQUENTIAL_WARM_UP, Setting};
+use crate::Profile;
 use crate::profile::Medium;
-use crate::{DiskError, Profile};
 
 /// Positions on a hard disk, whose zones differ in rate.
 const HARD_DISK_POSITIONS: u64 = 65;
 /// Positions on flash, whose rate is uniform.
 const FLASH_POSITIONS: u64 = 9;
 
-pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskError> {
+pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, Failure> {
     let bytes = profile.device.max_request.0;
     let total = setting.sequential_bytes(profile);
     let positions = match profile.medium {

@@ -2,10 +2,12 @@
 
 use fslab_simdisk_sys::DiskOp;
 
+use fslab_model::Failure;
+
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit};
 use super::test::Setting;
-use crate::{DiskError, Profile};
+use crate::Profile;
 use fslab_stats::Random;
 
 /// Powers of two: 512 B to 8 MiB.
@@ -16,7 +18,7 @@ const OPERATIONS: u64 = 1_000;
 const BYTES: u64 = 512 << 20;
 
 /// Two curves: bandwidth and operations per second.
-pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], DiskError> {
+pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], Failure> {
     let kinds = [
         ("sequential read", DiskOp::Read, false),
         ("sequential write", DiskOp::Write, false),
@@ -97,7 +99,7 @@ fn measure(
     setting: Setting,
     (op, random): (DiskOp, bool),
     bytes: u64,
-) -> Result<Measured, DiskError> {
+) -> Result<Measured, Failure> {
     let mut runner = LoadRunner::new(profile, op)?;
     let mut load = Load {
         op,

@@ -4,10 +4,12 @@ use fslab_simdisk_sys::DiskOp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use fslab_model::Failure;
+
 use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit, SECTOR};
 use super::test::{SEED, SEQUENTIAL_WARM_UP, Setting};
+use crate::Profile;
 use crate::profile::DerivedValue;
-use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
 const RANDOM_BYTES: u64 = 4096;
@@ -31,10 +33,7 @@ pub struct SheetFigure {
 }
 
 /// All figures of the data sheet; for an array, of one member.
-///
-/// # Errors
-/// [`DiskError::Model`] where the model refuses the profile.
-pub fn data_sheet(profile: &Profile) -> Result<Vec<SheetFigure>, DiskError> {
+pub fn data_sheet(profile: &Profile) -> Result<Vec<SheetFigure>, Failure> {
     let (profile, setting) = (profile.member(), Setting { seed: SEED });
     let mut figures = times(&profile, setting)?;
     figures.extend(frequencies(&profile, setting)?);
@@ -42,7 +41,7 @@ pub fn data_sheet(profile: &Profile) -> Result<Vec<SheetFigure>, DiskError> {
     Ok(figures)
 }
 
-fn times(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
+fn times(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, Failure> {
     let sheet = &profile.data_sheet;
     let table = [
         ("random_read_ns", "read", sheet.random_read, DiskOp::Read),
@@ -63,7 +62,7 @@ fn times(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskEr
     Ok(figures)
 }
 
-fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
+fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, Failure> {
     let sheet = &profile.data_sheet;
     let table = [
         (
@@ -97,7 +96,7 @@ fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, 
     Ok(figures)
 }
 
-fn rates(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
+fn rates(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, Failure> {
     let sheet = &profile.data_sheet;
     let table = [
         (
@@ -161,7 +160,7 @@ fn random(
     setting: Setting,
     op: DiskOp,
     depth: u32,
-) -> Result<Measured, DiskError> {
+) -> Result<Measured, Failure> {
     let mut runner = LoadRunner::new(profile, op)?;
     let span = profile.data_sheet.span;
     let mut load = Load {
@@ -182,7 +181,7 @@ fn sequential(
     setting: Setting,
     op: DiskOp,
     at_end: bool,
-) -> Result<Measured, DiskError> {
+) -> Result<Measured, Failure> {
     let mut runner = LoadRunner::new(profile, op)?;
     let bytes = profile.device.max_request.0;
     let total = setting.sequential_bytes(profile);

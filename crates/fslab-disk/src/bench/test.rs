@@ -4,12 +4,14 @@ use fslab_simdisk_sys::DiskModel;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use fslab_model::Failure;
+
 use super::curve::Curve;
 use super::load::{LoadRunner, RunLimit};
 use super::sheet::{self, SheetFigure};
 use super::{burst, depth, distance, position, request_size};
+use crate::Profile;
 use crate::profile::Medium;
-use crate::{DiskError, Profile};
 
 /// The seed of every benchmark, so that figures are comparable.
 pub const SEED: u64 = 0x5eed;
@@ -45,10 +47,7 @@ pub(super) struct Setting {
 }
 
 /// Runs the complete benchmark in virtual time.
-///
-/// # Errors
-/// [`DiskError::Model`] where the model refuses the profile.
-pub fn run(profile: &Profile) -> Result<Bench, DiskError> {
+pub fn run(profile: &Profile) -> Result<Bench, Failure> {
     let setting = Setting { seed: SEED };
     let mut curves = Vec::new();
     curves.extend(depth::curve(profile, setting)?);
@@ -67,13 +66,10 @@ pub fn run(profile: &Profile) -> Result<Bench, DiskError> {
 
 impl Profile {
     /// A new simulated disk with these parameters.
-    ///
-    /// # Errors
-    /// [`DiskError::Model`] where the model refuses the parameters.
-    pub fn model(&self) -> Result<DiskModel, DiskError> {
-        DiskModel::new(&self.parameters()).map_err(|reason| DiskError::Model {
-            name: self.name.clone(),
-            reason,
+    pub fn model(&self) -> Result<DiskModel, Failure> {
+        DiskModel::new(&self.parameters()).map_err(|reason| {
+            let name = &self.name;
+            Failure::bad_input(format!("cannot create the simulated disk {name}: {reason}"))
         })
     }
 }
@@ -191,7 +187,12 @@ mod tests {
             disk.media.rpm = 0;
         }
         let error = run(&profile).expect_err("refused");
-        assert!(matches!(error, DiskError::Model { .. }), "{error}");
+        assert!(
+            error
+                .message
+                .starts_with("cannot create the simulated disk "),
+            "{error}"
+        );
         assert!(error.to_string().contains("rpm"), "{error}");
     }
 }

@@ -1,8 +1,9 @@
 //! The registry of machines: built-in ones and the user's files.
 
+use fslab_model::Failure;
+
 use super::Machine;
 use crate::definitions::{Definitions, built_in};
-use crate::error::DiskError;
 use crate::registry;
 
 /// By age.
@@ -35,8 +36,8 @@ pub fn all() -> Vec<Machine> {
 /// The machine of that name, or of that file if the text has a `/` or ends in `.toml`.
 ///
 /// # Errors
-/// [`DiskError`]: no such machine or disk, or an unreadable or invalid file.
-pub fn find(name_or_path: &str) -> Result<Machine, DiskError> {
+/// No such machine or disk, or an unreadable or invalid file.
+pub fn find(name_or_path: &str) -> Result<Machine, Failure> {
     let machine = MACHINES.find(name_or_path)?;
     registry::find(&machine.disk.profile)?;
     Ok(machine)
@@ -67,6 +68,6 @@ mod tests {
     fn an_unknown_machine_is_refused_with_the_nearest_name() {
         let error = find("server-2013").expect_err("refused");
         assert!(error.to_string().contains("'server-2013'"), "{error}");
-        assert_eq!(error.hint().as_deref(), Some("did you mean 'server-2012'?"));
+        assert_eq!(error.hint.as_deref(), Some("did you mean 'server-2012'?"));
     }
 }

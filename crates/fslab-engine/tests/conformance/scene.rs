@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::path::Path;
 
 use fslab_engine::{
     DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext, run_data, run_metadata,
@@ -20,6 +21,11 @@ pub(crate) const KEEPING: &[EngineKind] = &[
 pub(crate) const ALL: &[EngineKind] = EngineKind::ALL;
 /// File length of most tests: no multiple of the block size.
 pub(crate) const FILE_BYTES: u64 = 1_000_000;
+
+/// True if the error names `path`.
+pub(crate) fn names(error: &EngineError, path: &Path) -> bool {
+    error.to_string().contains(&path.display().to_string())
+}
 
 /// A temporary directory and an engine.
 pub(crate) struct Scene {

@@ -168,7 +168,7 @@ fn a_file_that_is_missing_or_too_short_cannot_be_updated() {
         if engine != EngineKind::Mmap {
             scene.done(&DataJob::write("f", FILE_BYTES / 2, RECORD_BYTES));
             let short = scene.run(&update(RECORD_BYTES)).expect_err("too short");
-            assert_eq!(short.operation(), "read", "{engine}");
+            assert!(short.to_string().starts_with("cannot read "), "{engine}");
         }
     }
 }

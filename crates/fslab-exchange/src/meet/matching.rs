@@ -11,10 +11,9 @@ use std::str::FromStr;
 use fslab_compare::{
     ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, phase_difference,
 };
-use fslab_model::{Headline, PhaseSpec, RunRecord, VenueKind, phase_metrics};
+use fslab_model::{Failure, Headline, PhaseSpec, RunRecord, VenueKind, phase_metrics};
 
 use super::content::{PhaseContent, content};
-use super::error::MeetError;
 
 /// A phase of an import and the one that it is compared with, as given by the user: `THEIRS=OURS`;
 /// of two runs of one kind, `BASE=NEW`.
@@ -150,8 +149,8 @@ impl<'r> Matching<'r> {
     /// The meetings.
     ///
     /// # Errors
-    /// [`MeetError`], if a mapping is not possible.
-    pub(super) fn meetings(&self, maps: &[PhaseMap]) -> Result<Meetings, MeetError> {
+    /// Bad input, if a mapping is not possible.
+    pub(super) fn meetings(&self, maps: &[PhaseMap]) -> Result<Meetings, Failure> {
         let maps = self.resolve(maps)?;
         let mut candidates = Vec::new();
         for (i, base) in self.base.iter().enumerate() {
@@ -192,9 +191,10 @@ impl<'r> Matching<'r> {
                 base.is_some_and(|unit| unit.is_named(&map.base))
             };
             if !pairs.iter().any(is_mapped) {
-                return Err(MeetError::NoMetric {
-                    map: map.map.text.clone(),
-                });
+                let text = &map.map.text;
+                let reason = "the two phases have no metric in common";
+                let failure = Failure::bad_input(format!("cannot use --map {text}: {reason}"));
+                return Err(failure.hint("see what was measured with `fslab show RUN --json`"));
             }
         }
         pairs.sort_by_key(|(order, _)| *order);
@@ -351,7 +351,7 @@ impl<'r> Matching<'r> {
     }
 
     /// The mappings with the phases of either side.
-    fn resolve<'m>(&self, maps: &'m [PhaseMap]) -> Result<Vec<Resolved<'m>>, MeetError> {
+    fn resolve<'m>(&self, maps: &'m [PhaseMap]) -> Result<Vec<Resolved<'m>>, Failure> {
         // Theirs are of the import; of two runs of one kind, of the base.
         let is_swapped = !self.is_import(ComparedSide::Base) && self.is_import(ComparedSide::New);
         let mut resolved: Vec<Resolved> = Vec::new();
@@ -370,12 +370,11 @@ impl<'r> Matching<'r> {
                     true => (ComparedSide::New, new),
                     false => (ComparedSide::Base, base),
                 };
-                return Err(MeetError::Unknown {
-                    map: map.text.clone(),
-                    run: self.run(place),
-                    phase: phase.to_owned(),
-                    known: self.names(place),
-                });
+                let (text, run) = (&map.text, self.run(place));
+                let reason = format!("{run} has no phase '{phase}'");
+                let failure = Failure::bad_input(format!("cannot use --map {text}: {reason}"));
+                let known = self.names(place).join(", ");
+                return Err(failure.hint(format!("the phases of {run} are {known}")));
             };
             for (place, phase) in [(ComparedSide::Base, base), (ComparedSide::New, new)] {
                 let is_taken = |other: &Resolved| match place {
@@ -383,11 +382,10 @@ impl<'r> Matching<'r> {
                     ComparedSide::New => other.new == phase,
                 };
                 if resolved.iter().any(is_taken) {
-                    return Err(MeetError::Twice {
-                        map: map.text.clone(),
-                        run: self.run(place),
-                        phase: phase.to_owned(),
-                    });
+                    let (text, run) = (&map.text, self.run(place));
+                    let reason = format!("'{phase}' of {run} is already in another --map");
+                    let failure = Failure::bad_input(format!("cannot use --map {text}: {reason}"));
+                    return Err(failure.hint("a phase can be compared with only one other"));
                 }
             }
             resolved.push(Resolved {

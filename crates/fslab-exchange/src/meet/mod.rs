@@ -12,7 +12,6 @@ mod bonnie;
 mod condition;
 mod content;
 mod directions;
-mod error;
 mod fio;
 mod fslab;
 mod ior;
@@ -24,7 +23,6 @@ mod sharing;
 
 pub use activity::Activity;
 pub use content::{PhaseContent, content};
-pub use error::MeetError;
 pub(crate) use fslab::{activity, complete, data_amount, data_sync};
 pub use matching::PhaseMap;
 pub use prepared::{Gathered, Meet, as_compared, gather, meet};

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use fslab_compare::{ComparedSide, Meetings, Unmet, phase_difference};
-use fslab_model::{RunRecord, VenueKind, VenuePlan};
+use fslab_model::{Failure, RunRecord, VenueKind, VenuePlan};
 
 use super::directions;
-use super::error::MeetError;
 use super::matching::{Matching, PhaseMap};
 use crate::Format;
 
@@ -28,8 +27,8 @@ pub struct Meet {
 /// one tool without `maps` stay as they are.
 ///
 /// # Errors
-/// [`MeetError`], if a mapping is not possible.
-pub fn meet(base: &[RunRecord], new: &[RunRecord], maps: &[PhaseMap]) -> Result<Meet, MeetError> {
+/// Bad input, if a mapping is not possible.
+pub fn meet(base: &[RunRecord], new: &[RunRecord], maps: &[PhaseMap]) -> Result<Meet, Failure> {
     let (first, last) = (&base[0], &new[0]);
     let is_across_tools = tool(first) != tool(last);
     if !is_across_tools && maps.is_empty() {
@@ -77,8 +76,8 @@ pub struct Gathered {
 /// some are in virtual time and some are not.
 ///
 /// # Errors
-/// [`MeetError`], if a mapping is possible with none of the runs.
-pub fn gather(runs: &[RunRecord], maps: &[PhaseMap]) -> Result<Option<Vec<Gathered>>, MeetError> {
+/// Bad input, if a mapping is possible with none of the runs.
+pub fn gather(runs: &[RunRecord], maps: &[PhaseMap]) -> Result<Option<Vec<Gathered>>, Failure> {
     let is_virtual = |run: &RunRecord| run.header.plan.venue.kind().is_virtual();
     if runs
         .iter()
@@ -93,7 +92,7 @@ pub fn gather(runs: &[RunRecord], maps: &[PhaseMap]) -> Result<Option<Vec<Gather
     let joined: Vec<RunRecord> = joined.collect();
     let mut shared = joined[reference].clone();
     let mut others: Vec<(usize, RunRecord, Meetings)> = Vec::new();
-    let mut unused: Vec<Option<MeetError>> = vec![None; maps.len()];
+    let mut unused: Vec<Option<Failure>> = vec![None; maps.len()];
     let mut used = vec![false; maps.len()];
     for (at, run) in joined.iter().enumerate().filter(|(at, _)| *at != reference) {
         let matching = Matching::of(&joined[reference], run);
@@ -131,7 +130,7 @@ pub fn gather(runs: &[RunRecord], maps: &[PhaseMap]) -> Result<Option<Vec<Gather
     Ok(Some(all.into_iter().map(|(_, run)| run).collect()))
 }
 
-fn first_unused(errors: Vec<Option<MeetError>>, used: &[bool]) -> Option<MeetError> {
+fn first_unused(errors: Vec<Option<Failure>>, used: &[bool]) -> Option<Failure> {
     let unused = errors.into_iter().zip(used).filter(|(_, used)| !**used);
     unused.filter_map(|(error, _)| error).next()
 }

@@ -12,7 +12,7 @@ use super::bonnie_format::{
     DATA_PHASES, HINT_190, LINKS, VERSION_191, is_191_of_files, is_data, is_figure, is_header,
     is_size, is_version, size_bytes,
 };
-use crate::error::{Fault, ImportErrorKind};
+use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number};
 
 const KIB: f64 = 1024.0;
@@ -144,11 +144,8 @@ impl<'t> Line<'t> {
             fields => format!("the {fields} of its format"),
         };
         let Some(commas) = fields.len().checked_sub(columns.fields) else {
-            let kind = ImportErrorKind::Fields {
-                found: fields.len(),
-                wanted: wanted(),
-            };
-            return Err(Fault::new(format!("line {number}"), kind).hint("the line is cut off"));
+            let fault = Fault::fields(format!("line {number}"), fields.len(), wanted());
+            return Err(fault.hint("the line is cut off"));
         };
         let name = fields[columns.name..=columns.name + commas].join(",");
         let mut line = Self {
@@ -159,12 +156,9 @@ impl<'t> Line<'t> {
         };
         line.fields.drain(columns.name + 1..=columns.name + commas);
         if commas > 0 && !line.is_complete() {
-            let kind = ImportErrorKind::Fields {
-                found: columns.fields + commas,
-                wanted: wanted(),
-            };
+            let found = columns.fields + commas;
             let hint = "two lines may have been joined, or the machine's name may contain a comma";
-            return Err(Fault::new(format!("line {number}"), kind).hint(hint));
+            return Err(Fault::fields(format!("line {number}"), found, wanted()).hint(hint));
         }
         Ok(line)
     }
@@ -496,7 +490,7 @@ mod tests {
             assert_eq!(trial.phases[1].figures["throughput"], 7.0 * 1024.0);
         }
         let long = line_19x(&[]) + ",5ms";
-        assert!(matches!(fault(&long).kind, ImportErrorKind::Fields { .. }));
+        assert!(fault(&long).to_string().contains(" fields instead of "));
     }
 
     #[test]
@@ -517,10 +511,7 @@ mod tests {
     #[test]
     fn tables_without_a_line_of_csv_hold_no_figure() {
         let table = "Version 1.97  ------Sequential Output------ --Sequential Input-\n";
-        assert!(matches!(
-            fault(table).kind,
-            ImportErrorKind::NoFigure { .. }
-        ));
+        assert!(fault(table).to_string().starts_with("it has no figure: "));
     }
 
     #[test]

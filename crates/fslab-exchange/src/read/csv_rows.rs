@@ -15,7 +15,7 @@ use fslab_model::{
 use super::csv_known_by::{self, known_by};
 use super::csv_places::{self, Place};
 use super::csv_units::{Unknown, resolve};
-use crate::error::{Fault, ImportErrorKind};
+use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number};
 
 /// Metrics of a trial outside its phases, and their steps.
@@ -70,11 +70,8 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         let record = record.map_err(|error| Fault::value("", error.to_string(), "CSV"))?;
         let line = record.position().map_or(0, csv::Position::line);
         if record.len() != table.count {
-            let kind = ImportErrorKind::Fields {
-                found: record.len(),
-                wanted: format!("the {} of the first line", table.count),
-            };
-            return Err(Fault::new(format!("line {line}"), kind));
+            let wanted = format!("the {} of the first line", table.count);
+            return Err(Fault::fields(format!("line {line}"), record.len(), wanted));
         }
         rows.take(&table, &record, line)?;
     }

@@ -145,11 +145,7 @@ impl Reader {
             words.extend(kept);
         }
         if words.len() != wanted {
-            let (found, wanted) = (words.len(), wanted.to_string());
-            return Err(Fault::new(
-                place,
-                crate::ImportErrorKind::Fields { found, wanted },
-            ));
+            return Err(Fault::fields(place, words.len(), wanted));
         }
         let count = &mut self.counts[access as usize];
         let iteration = words.last().copied().unwrap_or_default();

@@ -61,7 +61,6 @@ fn fault(rest: &str, first: usize, error: &serde_json::Error) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ImportErrorKind;
 
     #[test]
     fn warnings_around_documents_are_passed_over() {
@@ -76,16 +75,10 @@ mod tests {
     fn a_document_that_is_cut_off_or_no_json_is_refused_by_its_line() {
         let fault = |text: &str| documents(text, "").err().expect("no document");
         let cut = fault("w\n{\n\"a\": 1,\n");
-        assert!(
-            matches!(cut.kind, ImportErrorKind::Truncated { .. }),
-            "{cut}"
-        );
+        assert!(cut.to_string().contains("it is cut off: "), "{cut}");
         let nan = fault("w\n{\n\"a\": -nan,\n\"b\": 1}\n");
         assert_eq!(nan.to_string(), "line 3: \"\\\"a\\\": -nan,\" is not JSON");
-        assert!(matches!(fault("{").kind, ImportErrorKind::Truncated { .. }));
-        assert!(matches!(
-            fault("w\n").kind,
-            ImportErrorKind::NoFigure { .. }
-        ));
+        assert!(fault("{").to_string().contains("it is cut off: "));
+        assert!(fault("w\n").to_string().contains("it has no figure: "));
     }
 }

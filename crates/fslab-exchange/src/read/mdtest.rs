@@ -484,7 +484,6 @@ impl Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ImportErrorKind;
 
     const HEAD: &str = "   Operation                     Max            Min           Mean        \
                         Std Dev\n   ---------                     ---            ---           \
@@ -523,15 +522,14 @@ mod tests {
     fn a_summary_that_is_cut_off_or_has_a_negative_rate_is_refused_by_its_place() {
         let cut = "mdtest-4.0.0 was launched with 2 total task(s) on 1 node(s)\nPath: /x\n";
         let fault = read(cut).expect_err("no summary");
-        assert!(
-            matches!(fault.kind, ImportErrorKind::Truncated { .. }),
-            "{fault}"
-        );
+        assert!(fault.to_string().contains("it is cut off: "), "{fault}");
         let rows = summary("");
-        assert!(matches!(
-            read(&rows).expect_err("no row").kind,
-            ImportErrorKind::Truncated { .. }
-        ));
+        assert!(
+            read(&rows)
+                .expect_err("no row")
+                .to_string()
+                .contains("it is cut off: ")
+        );
         let negative = summary("   File creation    300.5   100.5   -200.5  50.0\n");
         let fault = read(&negative).expect_err("negative").to_string();
         assert!(

@@ -3,7 +3,7 @@
 use fslab_model::{FORMAT_VERSION, PhaseRecord, RunRecord, phase_metrics};
 use serde_json::Value;
 
-use crate::error::{Fault, ImportErrorKind};
+use crate::error::Fault;
 
 /// Reads a run, and lists the fields that this fslab does not know and drops.
 pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
@@ -16,13 +16,9 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     }
     let format = value["plan"]["format"].as_u64();
     if format.is_some_and(|format| format > u64::from(FORMAT_VERSION)) {
-        return Err(Fault::new(
-            "plan.format",
-            ImportErrorKind::Version {
-                found: format.unwrap_or_default().to_string(),
-                known: FORMAT_VERSION.to_string(),
-            },
-        ));
+        let found = format.unwrap_or_default();
+        let text = format!("it has the version {found}, but this fslab reads {FORMAT_VERSION}");
+        return Err(Fault::new("plan.format", text).hint("import it with a later fslab"));
     }
     if value.get("run").is_none() || value.get("trials").is_none() {
         let hint = "import the JSON of `fslab export` or of fio";

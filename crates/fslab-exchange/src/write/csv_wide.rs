@@ -1,17 +1,17 @@
 //! CSV with a row for each trial, round and phase, and a column for each metric.
-
-use super::ExportError;
 use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
-use fslab_model::{METRICS, RunRecord};
+use fslab_model::{Failure, METRICS, RunRecord};
 use fslab_report::Cells;
 
 /// A row for each trial, round and phase, with all dimensions of the result and a column for each
 /// metric, in its unit and with all digits; empty if not measured. Figures of a trial outside its
 /// phases are in a row with an empty phase.
-///
-/// # Errors
-/// [`ExportError::Csv`] if a row cannot be written.
-pub fn csv_wide(run: &RunRecord, cells: Cells) -> Result<String, ExportError> {
+pub fn csv_wide(run: &RunRecord, cells: Cells) -> Result<String, Failure> {
+    table(run, cells)
+        .map_err(|error| Failure::bad_input("cannot write the table as CSV").because(&error))
+}
+
+fn table(run: &RunRecord, cells: Cells) -> csv::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let metrics = METRICS.iter().map(|metric| metric.name);
     writer.write_record(DIMENSIONS.into_iter().chain(metrics).chain(PLACES))?;

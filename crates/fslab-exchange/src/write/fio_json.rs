@@ -3,25 +3,20 @@
 //! Fields that fio's own scripts read are as fio writes them; in addition each job has an object
 //! `fslab` with the subject and the repeat, for reading it back into the same trial.
 
-use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER};
-use fslab_model::{
-    CpuUse, MetricDefinition, Parameters, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord,
-    VenuePlan,
-};
-use serde_json::{Map, Value, json};
-
-use super::ExportError;
 use super::fio_sides::{DIRECTIONS, Side, sides};
 use super::left_out::note;
+use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER};
+use fslab_model::{
+    CpuUse, Failure, MetricDefinition, Parameters, PhaseOutcome, PhaseRecord, RunRecord,
+    TrialRecord, VenuePlan,
+};
+use serde_json::{Map, Value, json};
 
 /// The error number for failures without one: EIO.
 const UNKNOWN_ERROR: i32 = 5;
 
 /// The run in the form of fio's JSON+, and a list of what that form cannot hold.
-///
-/// # Errors
-/// [`ExportError::Fio`] if it can hold nothing of the run.
-pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
+pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), Failure> {
     let (mut jobs, mut left_out) = (Vec::new(), Vec::<String>::new());
     for trial in &run.trials {
         let mut rest = trial.phases.as_slice();
@@ -40,7 +35,8 @@ pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
         }
     }
     if jobs.is_empty() {
-        return Err(ExportError::Fio);
+        let needs = "fio's format needs phases with a duration and a number of operations";
+        return Err(Failure::bad_input(needs));
     }
     let started_unix_s = run.trials.first().map_or(0, |trial| trial.started_unix_s);
     let document = json!({
@@ -50,7 +46,7 @@ pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
         "global options": {},
         "jobs": jobs,
     });
-    Ok((serde_json::to_string_pretty(&document)? + "\n", left_out))
+    Ok((super::left_out::json_text(&document)? + "\n", left_out))
 }
 
 /// The measuring program: fio with its version if the run was imported from it.

@@ -7,18 +7,16 @@
 
 use std::fmt::Write;
 
-use fslab_model::{
-    Parameters, PhaseKind, PhaseRecord, PhaseSpec, RunRecord, TrialRecord, VenuePlan,
-};
-use serde_json::{Value, json};
-
-use super::ExportError;
 use super::calendar;
 use super::io500_score::{FIND_PARTS, Group, ROWS, Scored, Scores};
 use super::ior_shape::Shape;
 use super::left_out::note;
 use crate::Format;
 use crate::meet::complete;
+use fslab_model::{
+    Failure, Parameters, PhaseKind, PhaseRecord, PhaseSpec, RunRecord, TrialRecord, VenuePlan,
+};
+use serde_json::{Value, json};
 
 /// The mark behind what does not count.
 const INVALID: &str = " [INVALID]";
@@ -31,24 +29,18 @@ const RUN_FACTS: [(&str, &str); 2] = [
 ];
 
 /// The run in the form of IO500's `result.txt`, and a list of what that form cannot hold.
-///
-/// # Errors
-/// [`ExportError::Io500`] if it has none of the phases of IO500.
-pub fn io500_result(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
+pub fn io500_result(run: &RunRecord) -> Result<(String, Vec<String>), Failure> {
     written(run, result)
 }
 
 /// The run in the form of IO500's `result_summary.txt`, as [`io500_result`].
-///
-/// # Errors
-/// [`ExportError::Io500`] if it has none of the phases of IO500.
-pub fn io500_summary(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
+pub fn io500_summary(run: &RunRecord) -> Result<(String, Vec<String>), Failure> {
     written(run, summary)
 }
 
 type Writer = fn(&RunRecord, &TrialRecord, &Scores) -> Vec<String>;
 
-fn written(run: &RunRecord, write: Writer) -> Result<(String, Vec<String>), ExportError> {
+fn written(run: &RunRecord, write: Writer) -> Result<(String, Vec<String>), Failure> {
     let (mut text, mut left_out) = (String::new(), Vec::new());
     for trial in &run.trials {
         let Some(scores) = Scores::of(run, trial) else {
@@ -69,7 +61,9 @@ fn written(run: &RunRecord, write: Writer) -> Result<(String, Vec<String>), Expo
         }
     }
     match text.is_empty() {
-        true => Err(ExportError::Io500),
+        true => Err(Failure::bad_input(
+            "IO500's format needs phases with IO500's names, as in the study 'io500'",
+        )),
         false => Ok((text, left_out)),
     }
 }

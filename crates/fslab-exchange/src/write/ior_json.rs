@@ -5,17 +5,16 @@
 //! and to close, is null. Each test has in addition an object `fslab` with subject, phase and
 //! repeats.
 
-use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
-use fslab_model::{
-    MetricDefinition, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord, VenuePlan, phase_metrics,
-};
-use serde_json::{Map, Value, json};
-
-use super::ExportError;
 use super::calendar;
 use super::ior_shape::Shape;
 use super::left_out::note;
 use super::spread::Spread;
+use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
+use fslab_model::{
+    Failure, MetricDefinition, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord, VenuePlan,
+    phase_metrics,
+};
+use serde_json::{Map, Value, json};
 
 const MIB: f64 = 1_048_576.0;
 /// The fact with the machine of each rank.
@@ -40,10 +39,7 @@ struct Repeat {
 }
 
 /// The run in the form of IOR's JSON, and a list of what that form cannot hold.
-///
-/// # Errors
-/// [`ExportError::Ior`] if it can hold nothing of the run.
-pub fn ior_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
+pub fn ior_json(run: &RunRecord) -> Result<(String, Vec<String>), Failure> {
     let (mut tests, mut left_out) = (Vec::<Test>::new(), Vec::<String>::new());
     for trial in &run.trials {
         for phase in &trial.phases {
@@ -59,7 +55,9 @@ pub fn ior_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
         }
     }
     if tests.is_empty() {
-        return Err(ExportError::Ior);
+        let needs =
+            "IOR's format needs phases that write or read files, with bandwidth and duration";
+        return Err(Failure::bad_input(needs));
     }
     let version = match &run.header.plan.venue {
         VenuePlan::Imported { tool } if tool.starts_with("ior ") => tool["ior ".len()..].to_owned(),
@@ -74,7 +72,7 @@ pub fn ior_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
         "tests": tests.iter().map(Test::value).collect::<Vec<Value>>(),
         "summary": tests.iter().map(Test::summary).collect::<Vec<Value>>(),
     });
-    Ok((serde_json::to_string_pretty(&document)? + "\n", left_out))
+    Ok((super::left_out::json_text(&document)? + "\n", left_out))
 }
 
 fn add<'r>(

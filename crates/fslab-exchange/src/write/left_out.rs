@@ -1,6 +1,6 @@
 //! Phases that a tool's own format cannot hold.
 
-use fslab_model::{PhaseRecord, RunRecord};
+use fslab_model::{Failure, PhaseRecord, RunRecord};
 
 use crate::read::bonnie;
 
@@ -63,4 +63,9 @@ fn sentence(others: &[String], tool: &str) -> Option<String> {
     Some(format!(
         "{have} no place in the format of {tool} and {are} left out: {shown}{more}"
     ))
+}
+/// A document as indented JSON.
+pub(super) fn json_text(document: &serde_json::Value) -> Result<String, Failure> {
+    serde_json::to_string_pretty(document)
+        .map_err(|error| Failure::bad_input("cannot write the run as JSON").because(&error))
 }

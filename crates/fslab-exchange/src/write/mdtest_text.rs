@@ -7,13 +7,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use fslab_model::definitions::OPERATION_RATE;
-use fslab_model::{
-    PhaseOutcome, PhaseRecord, PhaseSpec, RunRecord, Subject, TrialRecord, VenuePlan, phase_metrics,
-};
-use serde_json::{Map, Value, json};
-
-use super::ExportError;
 use super::calendar;
 use super::ior_json::HOSTS_FACT;
 use super::left_out::note;
@@ -21,6 +14,11 @@ use super::spread::Spread;
 use crate::Format;
 use crate::meet::{Activity, complete, content};
 use crate::read::mdtest::ROWS;
+use fslab_model::{Failure, definitions::OPERATION_RATE};
+use fslab_model::{
+    PhaseOutcome, PhaseRecord, PhaseSpec, RunRecord, Subject, TrialRecord, VenuePlan, phase_metrics,
+};
+use serde_json::{Map, Value, json};
 
 /// What mdtest does to the files of one tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,10 +48,7 @@ struct Row {
 }
 
 /// The run in the form of mdtest's summary, and a list of what that form cannot hold.
-///
-/// # Errors
-/// [`ExportError::Mdtest`] if it can hold nothing of the run.
-pub fn mdtest_text(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
+pub fn mdtest_text(run: &RunRecord) -> Result<(String, Vec<String>), Failure> {
     let (mut launches, mut left_out) = (Vec::<Launch>::new(), Vec::<String>::new());
     for trial in &run.trials {
         for phase in &trial.phases {
@@ -67,7 +62,8 @@ pub fn mdtest_text(run: &RunRecord) -> Result<(String, Vec<String>), ExportError
         }
     }
     if launches.is_empty() {
-        return Err(ExportError::Mdtest);
+        let needs = "mdtest's format needs phases on the names of files, with a rate of operations";
+        return Err(Failure::bad_input(needs));
     }
     let mut text = String::new();
     for launch in &launches {

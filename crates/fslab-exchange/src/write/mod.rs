@@ -3,7 +3,6 @@
 
 mod calendar;
 mod csv_wide;
-mod error;
 mod fio_json;
 mod fio_sides;
 mod io500_score;
@@ -19,7 +18,6 @@ mod parquet;
 mod spread;
 
 pub use csv_wide::csv_wide;
-pub use error::ExportError;
 pub use fio_json::fio_json;
 pub use io500_text::{io500_result, io500_summary};
 pub use ior_json::ior_json;

@@ -1,16 +1,14 @@
 //! The long table as Parquet: the columns of the CSV, typed.
 
-use std::sync::Arc;
-
-use super::ExportError;
 use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
-use fslab_model::RunRecord;
+use fslab_model::{Failure, RunRecord};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use std::sync::Arc;
 
 /// Rows per row group.
 const GROUP_ROWS: usize = 1 << 16;
@@ -46,7 +44,12 @@ fn schema() -> String {
 }
 
 /// The run as a Parquet file: the rows of the long CSV.
-pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
+pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, Failure> {
+    written(run)
+        .map_err(|error| Failure::bad_input("cannot write the run as Parquet").because(&error))
+}
+
+fn written(run: &RunRecord) -> parquet::errors::Result<Vec<u8>> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(format!("fslab {}", run.header.fslab))
@@ -61,7 +64,7 @@ pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
         }
         group.close()?;
     }
-    Ok(writer.into_inner()?)
+    writer.into_inner()
 }
 
 /// The rows with a number in the column `name`, and these numbers.

@@ -10,7 +10,7 @@ use crate::fixture::{content, labels, names, source};
 fn ensure_sense(content: &[u8], format: Option<Format>) {
     let sources = [source("any", content)];
     match import(&sources, format, &labels()) {
-        Err(error) => assert!(!error.fault.to_string().is_empty()),
+        Err(error) => assert!(!error.causes.concat().is_empty()),
         Ok(imported) => {
             for run in &imported.runs {
                 for exported in [ior_json(run), mdtest_text(run)].into_iter().flatten() {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use fslab_exchange::{ImportError, Imported, Labels, Source, import};
-use fslab_model::{RunRecord, phase_metrics};
+use fslab_exchange::{Imported, Labels, Source, import};
+use fslab_model::{Failure, RunRecord, phase_metrics};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/exchange");
 
@@ -45,7 +45,7 @@ pub(crate) fn labels() -> Labels {
     }
 }
 
-pub(crate) fn read(sources: &[Source]) -> Result<Imported, ImportError> {
+pub(crate) fn read(sources: &[Source]) -> Result<Imported, Failure> {
     import(sources, None, &labels())
 }
 

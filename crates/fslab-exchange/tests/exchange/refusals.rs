@@ -1,10 +1,10 @@
 //! Refused inputs and their errors.
 
-use fslab_exchange::{ImportError, ImportErrorKind};
+use fslab_model::Failure;
 
 use crate::fixture::{names, read, source, text};
 
-fn refused(content: impl Into<Vec<u8>>) -> ImportError {
+fn refused(content: impl Into<Vec<u8>>) -> Failure {
     read(&[source("f.txt", content)]).expect_err("must be refused")
 }
 
@@ -12,17 +12,17 @@ fn refused(content: impl Into<Vec<u8>>) -> ImportError {
 fn what_is_empty_or_no_text_says_so() {
     let error = refused("");
     assert_eq!(error.to_string(), "cannot import f.txt");
-    assert_eq!(error.fault.to_string(), "it is empty");
+    assert_eq!(error.causes.concat(), "it is empty");
     let binary = refused(b"\x7fELF\x02\x01\0\0".to_vec());
     assert_eq!(
-        binary.fault.to_string(),
+        binary.causes.concat(),
         "it is not text: the byte at offset 4 is invalid"
     );
     let foreign = refused("Dear Sir or Madam\n");
-    assert_eq!(foreign.fault.kind, ImportErrorKind::Unrecognised);
+    assert_eq!(foreign.causes, ["it is not the output of a known tool"]);
     assert!(
         foreign
-            .hint()
+            .hint
             .is_some_and(|hint| hint.contains("bonnie++ CSV"))
     );
 }
@@ -36,12 +36,14 @@ fn outputs_of_two_tools_are_refused_by_the_names_of_both_files() {
     let error = read(&sources).expect_err("mixed");
     assert_eq!(error.to_string(), "cannot import b.json as JSON of fio");
     let expected = "a.csv is an output of another kind: CSV of bonnie++";
-    assert_eq!(error.fault.to_string(), expected);
+    assert_eq!(error.causes.concat(), expected);
     let both = text("iozone-3.489-table.txt") + &text("mdtest-4.0.0.txt");
-    assert!(matches!(
-        refused(both).fault.kind,
-        ImportErrorKind::Mixed { .. }
-    ));
+    assert!(
+        refused(both)
+            .causes
+            .concat()
+            .contains("is an output of another kind: ")
+    );
 }
 
 #[test]
@@ -49,13 +51,13 @@ fn repeats_that_measured_something_else_are_refused() {
     let other = text("bonnie-2.00a.txt").replace(",300M,", ",600M,");
     let sources = [source("a", text("bonnie-2.00a.txt")), source("b", other)];
     let error = read(&sources).expect_err("another size");
-    let shown = error.fault.to_string();
+    let shown = error.causes.concat();
     let expected = "not a repeat of the phase 'per-char-write': file_size is 629145600, but \
                     314572800 in an earlier one (a)";
     assert_eq!(shown, expected);
     assert!(
         error
-            .hint()
+            .hint
             .is_some_and(|hint| hint.contains("--subject NAME=FILE"))
     );
 }
@@ -117,7 +119,7 @@ fn a_number_that_is_none_is_refused_in_every_format() {
             let broken = whole.replace(&figure, &bad);
             assert_ne!(broken, whole, "{name} has no {figure}");
             let error = refused(broken);
-            let shown = error.fault.to_string();
+            let shown = error.causes.concat();
             let is_named = shown.contains("line ") || shown.contains("job ");
             assert!(is_named && shown.contains(wrong), "{name}: {shown}");
         }
@@ -130,7 +132,7 @@ fn a_percentile_that_is_none_is_refused() {
     let sound = text("fio-3.33-grouped.json");
     for wrong in ["1e309", "101.0", "-1.0", "p99"] {
         let broken = sound.replacen("\"99.000000\" : ", &format!("\"{wrong}\" : "), 1);
-        let shown = refused(broken).fault.to_string();
+        let shown = refused(broken).causes.concat();
         assert!(
             shown.contains(wrong) && shown.contains("0 to 100"),
             "{shown}"
@@ -162,16 +164,13 @@ fn the_list_of_an_exact_export_is_no_run() {
     let error = refused("[]");
     assert!(
         error
-            .hint()
+            .hint
             .is_some_and(|hint| hint.contains("--format json"))
     );
     let error = refused("{\"run\": \"x\", \"plan\": {\"format\": 99}, \"trials\": []}");
-    assert!(matches!(error.fault.kind, ImportErrorKind::Version { .. }));
+    assert!(error.causes.concat().contains("it has the version "));
     let error = refused("{\"run\": \"x\"");
-    assert!(matches!(
-        error.fault.kind,
-        ImportErrorKind::Truncated { .. }
-    ));
+    assert!(error.causes.concat().contains("it is cut off: "));
 }
 
 /// The store has one value of each metric, and reported a second one as a database error.
@@ -184,7 +183,7 @@ fn a_figure_that_a_run_states_and_has_is_refused_by_name() {
     phase["figures"] = serde_json::json!({ "throughput": 7.5 });
     let (bytes, name) = (phase["bytes"].as_u64(), phase["name"].clone());
     assert!(bytes.is_some_and(|bytes| bytes > 0), "it has a throughput");
-    let shown = refused(document.to_string()).fault.to_string();
+    let shown = refused(document.to_string()).causes.concat();
     let place = format!(
         "trials[0], phase {}, figures.throughput",
         name.as_str().expect("text")
@@ -200,7 +199,7 @@ fn an_output_of_ior_that_lacks_a_result_is_refused_by_its_place() {
         let kept = whole.lines().filter(|line| !line.starts_with(start));
         kept.map(|line| format!("{line}\n")).collect()
     };
-    let shown = |content: String| refused(content).fault.to_string();
+    let shown = |content: String| refused(content).causes.concat();
     let last = "read      25041";
     assert_eq!(
         shown(without(last)),
@@ -239,7 +238,7 @@ fn json_of_ior_that_lacks_a_key_or_a_result_is_refused_by_its_place() {
     let shown = |from: &str, to: &str| {
         let broken = whole.replacen(from, to, 1);
         assert_ne!(broken, whole, "{from}");
-        refused(broken).fault.to_string()
+        refused(broken).causes.concat()
     };
     let result = "line 1, test 0, result 0";
     assert_eq!(
@@ -259,17 +258,14 @@ fn json_of_ior_that_lacks_a_key_or_a_result_is_refused_by_its_place() {
         "line 1, test 0: it is cut off: test 0 has 3 results of 'write', and 4 repetitions"
     );
     let cut = refused(&whole[..whole.len() / 2]);
+    assert!(cut.causes.concat().contains("it is cut off: "), "{cut:?}");
     assert!(
-        matches!(cut.fault.kind, ImportErrorKind::Truncated { .. }),
-        "{cut:?}"
-    );
-    assert!(
-        cut.hint()
+        cut.hint
             .is_some_and(|hint| hint.contains("summaryFormat=JSON"))
     );
     let csv = refused("access,bw(MiB/s),IOPS\nwrite,1.0,2.0\n");
     assert!(
-        csv.hint()
+        csv.hint
             .is_some_and(|hint| hint.contains("summaryFormat=JSON"))
     );
 }
@@ -281,10 +277,10 @@ fn results_of_io500_without_a_score_are_refused_with_what_to_give() {
     let shown = |content: &str| {
         let error = refused(content);
         assert!(
-            error.hint().is_some_and(|hint| hint.contains("result.txt")),
+            error.hint.is_some_and(|hint| hint.contains("result.txt")),
             "{content}"
         );
-        error.fault.to_string()
+        error.causes.concat()
     };
     let cut = shown(&whole[..at("[find]")]);
     assert!(
@@ -304,7 +300,7 @@ fn results_of_io500_without_a_score_are_refused_with_what_to_give() {
     let configuration = "[global]\ndatadir = x\n[ior-easy]\nblockSize = 1m\n";
     assert!(shown(configuration).contains("it has no score"));
     let wrong = whole.replace("score           = 0.141945", "score           = -1");
-    let wrong = refused(wrong).fault.to_string();
+    let wrong = refused(wrong).causes.concat();
     assert!(wrong.contains("ior-easy-write, score: \"-1\""), "{wrong}");
     let summary = text("io500-summary.txt");
     let cut = shown(&summary[..summary.find("[SCORE").expect("a score")]);

@@ -6,10 +6,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 use tempfile::TempDir;
 
-use crate::{FormatError, FormatOptions, Formatter, Volume, format};
+use crate::{FormatOptions, Formatter, Volume, format};
 
 /// 2023-11-14.
 pub(super) const CREATED_UNIX_S: u64 = 1_700_000_000;
@@ -38,7 +38,7 @@ impl Image {
         formatter: &dyn Formatter,
         size: u64,
         options: &FormatOptions,
-    ) -> Result<Self, FormatError> {
+    ) -> Result<Self, Failure> {
         Self::over(formatter, size, options, &[])
     }
 
@@ -48,7 +48,7 @@ impl Image {
         size: u64,
         options: &FormatOptions,
         old: &[(u64, Vec<u8>)],
-    ) -> Result<Self, FormatError> {
+    ) -> Result<Self, Failure> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("image");
         let volume = Volume::create(&path, Bytes(size))?;

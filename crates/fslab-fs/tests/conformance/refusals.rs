@@ -1,7 +1,7 @@
 //! What every entry refuses: options that reach beyond the device, sizes, and subjects without a
 //! driver.
 
-use fslab_fs::{CatalogueError, Driver, FileSystem, all, parse_subject};
+use fslab_fs::{Driver, FileSystem, all, parse_subject};
 use fslab_model::{Bytes, Subject};
 
 use crate::entries::entry;
@@ -75,7 +75,7 @@ fn arguments_that_reach_for_another_device_are_refused_by_every_entry() {
         ("tmpfs", "-f"),
     ] {
         let error = parse_subject(&format!("{name}:mkfs={words}")).expect_err(words);
-        assert!(matches!(error, CatalogueError::BadOption { .. }), "{error}");
+        assert!(error.message.contains(" option '"), "{error}");
     }
 }
 
@@ -104,7 +104,7 @@ fn mount_options_that_name_a_file_or_a_device_are_refused_by_every_entry() {
         ("f2fs", "compress_extension=a/b"),
     ] {
         let error = parse_subject(&format!("{name}:mount={options}")).expect_err(options);
-        assert!(matches!(error, CatalogueError::BadOption { .. }), "{error}");
+        assert!(error.message.contains(" option '"), "{error}");
     }
 }
 
@@ -172,7 +172,7 @@ fn a_refused_option_is_named_with_the_reason() {
         "cannot use the mkfs option '-z' with ext4: it is not among the options that a subject \
          may pass to mkfs.ext4"
     );
-    let hint = error.hint().expect("says what is allowed");
+    let hint = error.hint.expect("says what is allowed");
     assert!(
         hint.contains("-b NUMBER") && hint.contains("-J fast_commit_size"),
         "{hint}"
@@ -188,7 +188,7 @@ fn a_size_below_the_minimum_is_refused_with_the_minimum() {
         error.to_string(),
         "299 MiB is too small for xfs, which needs 300 MiB"
     );
-    assert_eq!(error.hint().as_deref(), Some("use --size 300MiB or more"));
+    assert_eq!(error.hint.as_deref(), Some("use --size 300MiB or more"));
     for entry in all() {
         entry
             .validate_size(entry.minimum.size)
@@ -201,8 +201,8 @@ fn a_size_beyond_the_maximum_is_refused_with_the_maximum() {
     let error = entry("fat16")
         .validate_size(Bytes::gib(4))
         .expect_err("too large");
-    assert!(matches!(error, CatalogueError::TooLarge { .. }), "{error}");
-    assert!(error.hint().is_some_and(|hint| hint.ends_with("or less")));
+    assert!(error.message.contains(" is too large for "), "{error}");
+    assert!(error.hint.is_some_and(|hint| hint.ends_with("or less")));
 }
 
 #[test]

@@ -13,12 +13,10 @@
 //! A bundle is untrusted: only these names are read, in this order, within limits, and
 //! nothing of it is executed here.
 
-mod error;
 mod manifest;
 mod reading;
 mod writing;
 
-pub use error::BundleError;
 pub use manifest::{BundleFile, BundleInput, BundleLayer, BundleVenue, Manifest};
 pub use reading::{TakenBundle, find_bundle, read_manifest, take_bundle};
 pub use writing::{BundleParts, write_bundle};

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::error::BundleError;
+use fslab_model::Failure;
+
 use super::manifest::{FOLDERS, MANIFEST, Manifest, STUDY, input_name, layer_names};
 use crate::archive::{self, verify_parts};
 use crate::key::{key_of, sha256_of};
@@ -42,12 +43,10 @@ impl TakenBundle {
 }
 
 /// The description of the bundle at `path`; nothing else of it is read.
-pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
+pub fn read_manifest(path: &Path) -> Result<Manifest, LabError> {
     let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;
-    let text = MANIFEST
-        .read(&mut file, path)
-        .map_err(BundleError::of(path))?;
-    Manifest::read(&text).map_err(|reason| BundleError::bad(path, reason))
+    let text = MANIFEST.read(&mut file, path).map_err(of_bundle(path))?;
+    Manifest::read(&text).map_err(|reason| bad(path, &reason))
 }
 
 /// The bundle with this description, if all of it is in the cache.
@@ -72,16 +71,15 @@ fn key(manifest: &Manifest) -> KernelKey {
 /// Puts the bundle at `path` into the cache.
 ///
 /// # Errors
-/// [`BundleError::Bad`] if it is no bundle, or a part does not match its digest; [`BundleError`].
-/// The cache then has no new lab, layer or study.
-pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, BundleError> {
-    let of_bundle = BundleError::of(path);
+/// If it is no bundle, or a part does not match its digest. The cache then has no new lab, layer or study.
+pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, LabError> {
+    let of_bundle = of_bundle(path);
     let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;
     cache.prepare()?;
     let _lock = BuildLock::take(cache.folder())?;
     let work = AssemblyDir::open(cache.building())?;
     let text = MANIFEST.read(&mut file, path).map_err(&of_bundle)?;
-    let manifest = Manifest::read(&text).map_err(|reason| BundleError::bad(path, reason))?;
+    let manifest = Manifest::read(&text).map_err(|reason| bad(path, &reason))?;
     let fresh = work.make("bundle")?;
     for folder in FOLDERS {
         work.make(&format!("bundle/{folder}"))?;
@@ -93,7 +91,7 @@ pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, BundleErro
         let found = sha256_of(&to).map_err(LabError::io("read", &to))?;
         if announced.sha256.is_some_and(|sha256| sha256 != found) {
             let reason = format!("{} does not match its digest", announced.name);
-            return Err(BundleError::bad(path, reason));
+            return Err(bad(path, &reason));
         }
     }
     let unpacked = work.make("unpacked")?;
@@ -110,6 +108,25 @@ pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, BundleErro
     }
     demand_end(&mut file, path).map_err(&of_bundle)?;
     keep(cache, &work, manifest, &fresh).map_err(of_bundle)
+}
+
+/// The error of a part of the bundle `path`: what a reader of labs says of an archive is said of
+/// the bundle.
+fn of_bundle(path: &Path) -> impl Fn(LabError) -> LabError + '_ {
+    move |error| match error {
+        LabError::BadArchive { reason, .. } | LabError::Unreadable { reason, .. } => {
+            bad(path, &reason)
+        }
+        other => other,
+    }
+}
+
+fn bad(path: &Path, reason: &str) -> LabError {
+    let text = format!("cannot use the bundle {}: {reason}", path.display());
+    let failure = Failure::bad_input(text);
+    failure
+        .hint("create a bundle with fslab bundle STUDY")
+        .into()
 }
 
 /// Verifies the lab, and moves lab, layers and study to their places.
@@ -182,7 +199,7 @@ mod tests {
             env
         }
 
-        fn write(&self) -> Result<u64, BundleError> {
+        fn write(&self) -> Result<u64, LabError> {
             let output = fslab_sys::AtomicFile::create(&self.file()).expect("a directory");
             write_bundle(&self.parts(), output, &self.file())
         }
@@ -245,10 +262,11 @@ mod tests {
         fn refuse(&self, bytes: &[u8], what: &str) {
             fs::write(self.file(), bytes).expect("written");
             let error = take_bundle(&self.there(), &self.file()).expect_err("refused");
-            let BundleError::Bad { reason, .. } = &error else {
-                panic!("{error}");
-            };
-            assert!(reason.contains(what), "{reason}");
+            let text = error.to_string();
+            assert!(
+                text.starts_with("cannot use the bundle") && text.contains(what),
+                "{text}"
+            );
             let there = self.there();
             for folder in ["labs", "roots", "names"] {
                 let listed = fs::read_dir(there.folder().join(folder)).expect("listed");

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::AtomicFile;
 
-use super::error::BundleError;
 use super::manifest::{MANIFEST, Manifest, input_name, layer_names};
 use crate::archive::members_of;
 use crate::members::{Member, write_end};
@@ -31,12 +30,12 @@ pub struct BundleParts {
 /// Verifies the lab and writes a bundle to `output`, the file at `path`; returns the bytes written.
 ///
 /// # Errors
-/// [`BundleError`]; an existing file at the path is unchanged.
+/// [`LabError`]; an existing file at the path is unchanged.
 pub fn write_bundle(
     parts: &BundleParts,
     mut output: AtomicFile,
     path: &Path,
-) -> Result<u64, BundleError> {
+) -> Result<u64, LabError> {
     parts.lab.verify()?;
     let failed = |error| LabError::io("write", path)(error);
     let mut out = BufWriter::with_capacity(1 << 18, &mut output);

@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use fslab_sys::TrustedFolder;
 use serde::{Deserialize, Serialize};
 
-use super::{Draft, LayerError};
+use fslab_model::Failure;
+
+use super::Draft;
 use crate::archive::ensure_plain;
 use crate::key::sha256_of;
 use crate::{Cache, LabError};
@@ -67,10 +69,11 @@ pub struct LayerFacts {
 
 impl Cache {
     /// The layer with this digest.
-    pub fn layer(&self, name: &str, digest: &str) -> Result<Layer, LayerError> {
-        let unknown = || LayerError::Unknown {
-            layer: name.to_owned(),
-            digest: digest.to_owned(),
+    pub fn layer(&self, name: &str, digest: &str) -> Result<Layer, LabError> {
+        let unknown = || {
+            let text = format!("there is no layer {digest} for '{name}'");
+            let failure = Failure::missing_tool(text);
+            LabError::from(failure.hint("it was removed since; run the same command again"))
         };
         if !is_digest(digest) {
             return Err(unknown());
@@ -79,7 +82,7 @@ impl Cache {
         let path = folder.join(DESCRIPTION);
         let text = match fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(unknown()),
-            text => text.map_err(LayerError::io("read", &path))?,
+            text => text.map_err(LabError::io("read", &path))?,
         };
         let facts: Option<LayerFacts> = serde_json::from_slice(&text).ok();
         let image = folder.join(IMAGE);
@@ -91,12 +94,12 @@ impl Cache {
     }
 
     /// The layer written from `draft`; `None` if it is not in the cache.
-    pub fn written(&self, draft: &Draft) -> Result<Option<Layer>, LayerError> {
+    pub fn written(&self, draft: &Draft) -> Result<Option<Layer>, LabError> {
         let known = self.known(draft);
         match fs::read_to_string(&known) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             digest => {
-                let digest = digest.map_err(LayerError::io("read", &known))?;
+                let digest = digest.map_err(LabError::io("read", &known))?;
                 Ok(self.layer(draft.name(), digest.trim()).ok())
             }
         }
@@ -105,32 +108,32 @@ impl Cache {
     /// Writes `draft` as a layer, unless that layer exists.
     ///
     /// # Errors
-    /// [`LayerError::Input`] if a file has changed since the plan was made; [`LayerError::Lab`].
-    pub fn write_layer(&self, draft: &Draft) -> Result<Layer, LayerError> {
+    /// Bad input if a file has changed since the plan was made.
+    pub fn write_layer(&self, draft: &Draft) -> Result<Layer, LabError> {
         if let Some(layer) = self.written(draft)? {
             return Ok(layer);
         }
         let folder = self.layers();
         let known = folder.join(KNOWN);
         // A guest executes these files, and some may be private to this user.
-        TrustedFolder::open_or_make(&folder).map_err(LayerError::io("make", &folder))?;
-        fs::create_dir_all(&known).map_err(LayerError::io("make", &known))?;
+        TrustedFolder::open_or_make(&folder).map_err(LabError::io("make", &folder))?;
+        fs::create_dir_all(&known).map_err(LabError::io("make", &known))?;
         remove_abandoned(&folder);
         let fresh = folder.join(format!("{UNDER_WAY}{}", std::process::id()));
-        fs::create_dir(&fresh).map_err(LayerError::io("make", &fresh))?;
+        fs::create_dir(&fresh).map_err(LabError::io("make", &fresh))?;
         let digest = write(draft, &fresh).and_then(|digest| {
             let place = folder.join(&digest);
             // A damaged layer is replaced; an intact one is identical.
             if self.layer(draft.name(), &digest).is_err() {
                 let _ = fslab_sys::remove_tree(&place);
-                fs::rename(&fresh, &place).map_err(LayerError::io("make", &place))?;
+                fs::rename(&fresh, &place).map_err(LabError::io("make", &place))?;
             }
             Ok(digest)
         });
         let _ = fslab_sys::remove_tree(&fresh);
         let digest = digest?;
         let path = self.known(draft);
-        fs::write(&path, &digest).map_err(LayerError::io("write", &path))?;
+        fs::write(&path, &digest).map_err(LabError::io("write", &path))?;
         self.layer(draft.name(), &digest)
     }
 
@@ -187,22 +190,19 @@ impl Cache {
 }
 
 /// Writes image and description into `folder`; returns the digest.
-fn write(draft: &Draft, folder: &Path) -> Result<String, LayerError> {
+fn write(draft: &Draft, folder: &Path) -> Result<String, LabError> {
     let path = folder.join(IMAGE);
-    let mut out = File::create_new(&path).map_err(LayerError::io("make", &path))?;
+    let mut out = File::create_new(&path).map_err(LabError::io("make", &path))?;
     let image = draft.contents.tree()?.write(&mut out, &path)?;
     for file in &image.files {
         if let Some((source, sha256)) = draft.expected.get(&file.path)
             && *sha256 != file.sha256
         {
-            return Err(LayerError::Input {
-                path: source.clone(),
-                reason: "it was changed since the run was planned".to_owned(),
-                hint: None,
-            });
+            let reason = "it was changed since the run was planned";
+            return Err(LabError::bad_input(source, reason).into());
         }
     }
-    out.sync_all().map_err(LayerError::io("write", &path))?;
+    out.sync_all().map_err(LabError::io("write", &path))?;
     let facts = LayerFacts {
         version: VERSION,
         name: draft.name.clone(),
@@ -214,7 +214,7 @@ fn write(draft: &Draft, folder: &Path) -> Result<String, LayerError> {
     };
     let path = folder.join(DESCRIPTION);
     let text = serde_json::to_vec_pretty(&facts).expect("a map with text as keys");
-    fs::write(&path, text).map_err(LayerError::io("write", &path))?;
+    fs::write(&path, text).map_err(LabError::io("write", &path))?;
     Ok(image.sha256)
 }
 
@@ -301,8 +301,11 @@ mod tests {
         assert!(cache.layer("inputs", &layer.facts.digest).is_err());
         assert_eq!(cache.write_layer(&draft).expect("anew"), layer);
         for bad in ["", "..", "../kernels", &"0".repeat(64)] {
-            let missing = cache.layer("inputs", bad);
-            assert!(matches!(missing, Err(LayerError::Unknown { .. })), "{bad}");
+            let missing = cache.layer("inputs", bad).expect_err("unknown");
+            assert!(
+                missing.to_string().starts_with("there is no layer"),
+                "{bad}"
+            );
         }
     }
 }

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 use sha2::{Digest, Sha256};
 
-use super::LayerError;
 use super::places::{guest_path, is_left_out};
+use crate::LabError;
 use crate::key::sha256_of;
 use crate::root::{Elf, FileSource, Node, Tree};
 
@@ -50,7 +50,7 @@ pub(super) struct Contents {
 impl Contents {
     /// Collects the nodes of `paths`. Missing files, paths that a guest hides, and files that not
     /// all users may read are left out.
-    pub(super) fn of(paths: &BTreeSet<PathBuf>) -> Result<Self, LayerError> {
+    pub(super) fn of(paths: &BTreeSet<PathBuf>) -> Result<Self, LabError> {
         let mut contents = Self::default();
         for path in paths {
             let guest = guest_path(path);
@@ -61,7 +61,7 @@ impl Contents {
                 // A package's file that the user removed or that was never unpacked.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 found => {
-                    let found = found.map_err(LayerError::io("look at", path))?;
+                    let found = found.map_err(LabError::io("look at", path))?;
                     contents.take(path, guest, &found)?;
                 }
             }
@@ -70,9 +70,9 @@ impl Contents {
         Ok(contents)
     }
 
-    fn take(&mut self, path: &Path, guest: PathBuf, found: &Metadata) -> Result<(), LayerError> {
+    fn take(&mut self, path: &Path, guest: PathBuf, found: &Metadata) -> Result<(), LabError> {
         if found.is_symlink() {
-            let target = std::fs::read_link(path).map_err(LayerError::io("read", path))?;
+            let target = std::fs::read_link(path).map_err(LabError::io("read", path))?;
             // Links such as /lib are part of every root image; no other path lies below them.
             self.nodes.insert(guest, Node::Link { target });
         } else if found.is_dir() {
@@ -138,9 +138,9 @@ impl Contents {
     /// Removes what the root image has already.
     ///
     /// # Errors
-    /// [`LayerError::Differs`] if the root image has another version of a program or library at the
+    /// Unsupported if the root image has another version of a program or library at the
     /// same path. Other files may differ; the root image's version is used.
-    pub(super) fn without(mut self, layer: &str, base: &BaseRoot) -> Result<Self, LayerError> {
+    pub(super) fn without(mut self, layer: &str, base: &BaseRoot) -> Result<Self, LabError> {
         let in_both: Vec<_> = self
             .nodes
             .keys()
@@ -151,13 +151,16 @@ impl Contents {
             let Some(host) = self.host_of(&path) else {
                 continue;
             };
-            let digest = sha256_of(&host).map_err(LayerError::io("read", &host))?;
+            let digest = sha256_of(&host).map_err(LabError::io("read", &host))?;
             let differs = digest != base.files[&path];
             if differs && Elf::read(&host)?.is_some() {
-                return Err(LayerError::Differs {
-                    layer: layer.to_owned(),
-                    path,
-                });
+                let text = format!(
+                    "{} of the layer '{layer}' differs from the one in the lab's root: it was \
+                     updated since the lab was built",
+                    path.display()
+                );
+                let hint = "build a lab of this machine's programs with fslab lab build --new-root";
+                return Err(Failure::unsupported(text).hint(hint).into());
             }
             self.stamps.remove(&path);
             if let Some(Node::File { .. }) = self.nodes.remove(&path) {
@@ -182,15 +185,14 @@ impl Contents {
         host.canonicalize().ok().filter(|host| host.is_file())
     }
 
-    pub(super) fn ensure_size(&self, layer: &str) -> Result<(), LayerError> {
+    pub(super) fn ensure_size(&self, layer: &str) -> Result<(), LabError> {
         if self.bytes <= BYTES_MAX.0 {
             return Ok(());
         }
-        Err(LayerError::TooLarge {
-            layer: layer.to_owned(),
-            bytes: Bytes(self.bytes),
-            max: BYTES_MAX,
-        })
+        let bytes = Bytes(self.bytes);
+        let text = format!("the layer '{layer}' would hold {bytes}, more than {BYTES_MAX}");
+        let failure = Failure::bad_input(text);
+        Err(failure.hint("name fewer programs or smaller files").into())
     }
 
     pub(super) fn bytes(&self) -> Bytes {
@@ -223,7 +225,7 @@ impl Contents {
         fslab_model::hexadecimal(&digest.finalize())
     }
 
-    pub(super) fn tree(&self) -> Result<Tree, LayerError> {
+    pub(super) fn tree(&self) -> Result<Tree, LabError> {
         let mut tree = Tree::new();
         for (path, node) in &self.nodes {
             tree.add(path, node.clone())?;
@@ -323,7 +325,10 @@ mod tests {
         let kept = over(&text, other.clone()).expect("a text");
         assert_eq!(kept.names().count(), 1);
         let refused = over(&running, other).expect_err("another program");
-        assert!(matches!(refused, LayerError::Differs { .. }), "{refused}");
+        assert!(
+            refused.to_string().contains("differs from the one"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use fslab_model::{Brings, Bytes, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 
-use super::LayerError;
 use super::contents::{BaseRoot, Contents};
 use super::places::ensure_visible;
 use super::search::{Found, search};
+use crate::LabError;
 use crate::packages::Packages;
 use crate::root::loader_cache;
 
@@ -42,7 +42,7 @@ pub struct Draft {
 
 /// The layers for `requests` over the root image `base`, topmost first: the loader's, the inputs,
 /// and one for each request with programs. Nothing is written.
-pub fn drafts(requests: &[LayerRequest], base: &BaseRoot) -> Result<Vec<Draft>, LayerError> {
+pub fn drafts(requests: &[LayerRequest], base: &BaseRoot) -> Result<Vec<Draft>, LabError> {
     let mut drafts = Vec::new();
     let with_programs: Vec<_> = requests
         .iter()
@@ -73,7 +73,7 @@ fn of_programs(
     programs: &BTreeMap<String, ProgramNeed>,
     packages: &Packages,
     base: &BaseRoot,
-) -> Result<Draft, LayerError> {
+) -> Result<Draft, LabError> {
     let Found {
         programs,
         packages,
@@ -122,28 +122,20 @@ fn of_loader(drafts: &[Draft], base: &BaseRoot) -> Draft {
     }
 }
 
-fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<Draft, LayerError> {
+fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<Draft, LabError> {
     let mut contents = Contents::default();
     let mut expected = BTreeMap::new();
     for (path, place) in files {
-        let refused = |reason: String, hint| LayerError::Input {
-            path: path.clone(),
-            reason,
-            hint,
-        };
         let found = path
             .metadata()
-            .map_err(|error| refused(error.to_string(), None))?;
+            .map_err(|error| LabError::bad_input(path, error))?;
         if !found.is_file() {
-            return Err(refused("it is not a regular file".to_owned(), None));
+            return Err(LabError::bad_input(path, "it is not a regular file").into());
         }
         let guest = match place {
             InputPlace::Content { sha256 } => {
                 let guest = input_path(sha256).ok_or_else(|| {
-                    refused(
-                        "it could not be read when the run was planned".to_owned(),
-                        None,
-                    )
+                    LabError::bad_input(path, "it could not be read when the run was planned")
                 })?;
                 expected.insert(guest.clone(), (path.clone(), sha256.clone()));
                 guest
@@ -154,11 +146,10 @@ fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<D
             }
         };
         if base.files.contains_key(&guest) {
-            let reason = "the guest's own root has a file of that name".to_owned();
-            return Err(refused(
-                reason,
-                Some("put it into another directory, for example /srv"),
-            ));
+            let reason = "the guest's own root has a file of that name";
+            return Err(LabError::bad_input(path, reason)
+                .hint(super::places::ELSEWHERE)
+                .into());
         }
         contents.add_file(path, guest, &found);
     }
@@ -194,7 +185,7 @@ mod tests {
     use super::*;
     use crate::layers::samples::visible_folder;
 
-    fn inputs(path: &Path, place: InputPlace) -> Result<Vec<Draft>, LayerError> {
+    fn inputs(path: &Path, place: InputPlace) -> Result<Vec<Draft>, LabError> {
         let brings = Brings::default().with_file(path.to_owned(), place);
         let name = "replay".to_owned();
         drafts(&[LayerRequest { name, brings }], &BaseRoot::default())

@@ -13,7 +13,6 @@
 mod cache;
 mod contents;
 mod draft;
-mod error;
 mod places;
 #[cfg(test)]
 mod samples;
@@ -22,4 +21,3 @@ mod search;
 pub use cache::{Layer, LayerFacts};
 pub use contents::BaseRoot;
 pub use draft::{Draft, LayerRequest, drafts};
-pub use error::LayerError;

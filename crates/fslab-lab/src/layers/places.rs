@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::LayerError;
+use crate::LabError;
 use crate::root::WRITABLE;
 
 /// Directories of the root that are links into /usr in a lab; on this machine they may be separate.
@@ -54,25 +54,24 @@ fn hidden() -> impl Iterator<Item = &'static &'static str> {
     HIDDEN.iter().chain(&WRITABLE)
 }
 
+/// The hint for a file at a path that a guest uses itself.
+pub(super) const ELSEWHERE: &str = "put it into another directory, for example /srv";
+
 /// Checks that a guest can see a file at the user's `path`.
-pub(super) fn ensure_visible(path: &Path) -> Result<(), LayerError> {
+pub(super) fn ensure_visible(path: &Path) -> Result<(), LabError> {
     let is_plain = path
         .components()
         .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     if !path.is_absolute() || !is_plain {
-        return Err(LayerError::Input {
-            path: path.to_owned(),
-            reason: "it is not an absolute path without '..'".to_owned(),
-            hint: None,
-        });
+        let reason = "it is not an absolute path without '..'";
+        return Err(LabError::bad_input(path, reason).into());
     }
     match hidden().find(|hidden| path.starts_with(hidden)) {
         None => Ok(()),
-        Some(hidden) => Err(LayerError::Input {
-            path: path.to_owned(),
-            reason: format!("the guest has its own directory at {hidden}"),
-            hint: Some("put it into another directory, for example /srv"),
-        }),
+        Some(hidden) => {
+            let reason = format!("the guest has its own directory at {hidden}");
+            Err(LabError::bad_input(path, reason).hint(ELSEWHERE).into())
+        }
     }
 }
 

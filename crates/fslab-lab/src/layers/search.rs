@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use fslab_model::ProgramNeed;
+use fslab_model::{Failure, ProgramNeed};
 
-use super::LayerError;
+use crate::LabError;
 use crate::packages::Packages;
 use crate::root::{Elf, find_library};
 
@@ -39,7 +39,7 @@ pub(super) fn search(
     layer: &str,
     programs: &BTreeMap<String, ProgramNeed>,
     packages: &Packages,
-) -> Result<Found, LayerError> {
+) -> Result<Found, LabError> {
     let found = locate_all(layer, programs)?;
     let mut first: BTreeSet<String> = found
         .keys()
@@ -75,7 +75,7 @@ pub(super) fn search(
 fn locate_all(
     layer: &str,
     programs: &BTreeMap<String, ProgramNeed>,
-) -> Result<BTreeMap<String, PathBuf>, LayerError> {
+) -> Result<BTreeMap<String, PathBuf>, LabError> {
     let mut found = BTreeMap::new();
     let mut missing = Vec::new();
     for (name, need) in programs {
@@ -90,9 +90,22 @@ fn locate_all(
     if missing.is_empty() {
         return Ok(found);
     }
-    Err(LayerError::Missing {
-        layer: layer.to_owned(),
-        missing,
+    Err(lacks(layer, &missing).into())
+}
+
+/// The failure for programs that are not installed: their names, with packages if known.
+fn lacks(layer: &str, missing: &[(String, Option<String>)]) -> Failure {
+    let each = missing.iter().map(|(name, package)| match package {
+        Some(package) => format!("{name} (package {package})"),
+        None => name.clone(),
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
+    let text = format!("this machine lacks programs that '{layer}' brings into a guest: {each}");
+    let packages = missing.iter().filter_map(|(_, package)| package.as_deref());
+    let packages: Vec<_> = packages.collect();
+    Failure::missing_tool(text).hint(match packages.as_slice() {
+        [] => format!("programs are searched for in {}", fslab_sys::PLAIN_PATH),
+        packages => format!("on Debian, run apt install {}", packages.join(" ")),
     })
 }
 
@@ -143,8 +156,8 @@ fn without_dots(path: &Path) -> PathBuf {
 }
 
 /// What a file of no package needs: a script its interpreter; a program its loader and libraries.
-fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LayerError> {
-    let failed = |error| LayerError::io("read", path)(error);
+fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let failed = |error| LabError::io("read", path)(error);
     let mut line = Vec::new();
     let file = File::open(path).map_err(failed)?;
     file.take(SCRIPT_LINE_MAX)
@@ -159,10 +172,11 @@ fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LayerError> {
     };
     let mut needs: Vec<_> = elf.interpreter.into_iter().collect();
     for name in &elf.needed {
-        let library = find_library(name).ok_or_else(|| LayerError::Input {
-            path: path.to_owned(),
-            reason: format!("it needs {name}, which is not in a directory where the loader looks"),
-            hint: Some("install what it needs as a package, or link it statically"),
+        let library = find_library(name).ok_or_else(|| {
+            let reason =
+                format!("it needs {name}, which is not in a directory where the loader looks");
+            let failure = LabError::bad_input(path, reason);
+            failure.hint("install what it needs as a package, or link it statically")
         })?;
         needs.push(library);
     }
@@ -213,6 +227,8 @@ fn is_among(path: &Path, paths: &BTreeSet<PathBuf>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fslab_model::FailureKind;
+
     use super::*;
 
     #[test]
@@ -250,7 +266,20 @@ mod tests {
         assert!(found.paths.is_empty());
         wanted.values_mut().for_each(|need| need.is_required = true);
         let error = search("l", &wanted, &packages).expect_err("is required");
-        assert!(matches!(error, LayerError::Missing { .. }), "{error}");
+        assert!(error.to_string().contains("no-such-program"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_its_package() {
+        let missing = [("cc".into(), Some("gcc".into())), ("no-such".into(), None)];
+        let failure = lacks("compile", &missing);
+        assert_eq!(failure.kind, FailureKind::MissingTool);
+        let text = failure.to_string();
+        assert!(text.contains("cc (package gcc), no-such"), "{text}");
+        assert_eq!(
+            failure.hint.as_deref(),
+            Some("on Debian, run apt install gcc")
+        );
     }
 
     #[test]

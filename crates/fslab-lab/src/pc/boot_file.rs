@@ -92,10 +92,7 @@ impl<'a> Payload<'a> {
     }
 
     fn decompress(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<u8>, LabError> {
-        let missing = tools::missing_of(&[self.program]);
-        if !missing.is_empty() {
-            return Err(LabError::MissingTools(missing));
-        }
+        tools::demand_none(&tools::missing_of(&[self.program]))?;
         let compressed = build_dir.path("kernel.compressed");
         fs::write(&compressed, self.bytes).map_err(LabError::io("write", &compressed))?;
         let mut command = build_dir.command(self.program.program);

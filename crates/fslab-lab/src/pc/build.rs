@@ -111,7 +111,7 @@ pub(crate) fn build_pc(
     listener: &mut dyn FnMut(Progress),
 ) -> Result<Built, LabError> {
     cache.prepare()?;
-    let own = fslab_sys::guest_program().map_err(LabError::NoGuestProgram)?;
+    let own = tools::guest_program()?;
     let own = sha256_of(&own).map_err(LabError::io("read", &own))?;
     let is_of_own = |kernel: &Kernel| {
         let pc = kernel.facts.pc.as_ref();
@@ -132,10 +132,7 @@ pub(crate) fn build_pc(
         return Ok(there(kernel));
     }
     let _lock = BuildLock::take(cache.folder())?;
-    let missing = missing_tools(&request.source);
-    if !missing.is_empty() {
-        return Err(LabError::MissingTools(missing));
-    }
+    tools::demand_none(&missing_tools(&request.source))?;
     let log = cache.log(&request.name);
     let mut build_dir = BuildDir::open(&cache.building(), &log, stop, listener)?;
     let origin = match by_request {
@@ -235,7 +232,7 @@ struct Program {
 /// Puts the program of the trials into `finished`, without symbols, padded to a power of two.
 fn make_program(finished: &Path, build_dir: &mut BuildDir<'_>) -> Result<Program, LabError> {
     let to = finished.join(PROGRAM_FILE);
-    let from = fslab_sys::guest_program().map_err(LabError::NoGuestProgram)?;
+    let from = tools::guest_program()?;
     let own = build_dir.path("fslab-guest");
     fs::copy(from, &own).map_err(LabError::io("write", &own))?;
     let mut strip = build_dir.command("strip");
@@ -463,10 +460,8 @@ fn read_module(path: &Path) -> Result<Vec<u8>, LabError> {
     if output.status.success() {
         return Ok(output.stdout);
     }
-    Err(LabError::BadProgram {
-        path: path.to_owned(),
-        reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    })
+    let reason = String::from_utf8_lossy(&output.stderr);
+    Err(LabError::bad_program(path, reason.trim()))
 }
 
 #[cfg(test)]

@@ -60,12 +60,10 @@ impl Assembly {
         let mut building = Building::default();
         building.add_frame()?;
         for name in OWN_LIBRARIES {
-            building
-                .demand(name)
-                .map_err(|reason| LabError::BadProgram {
-                    path: Path::new(LIBRARIES).join(name),
-                    reason,
-                })?;
+            let demanded = building.demand(name);
+            demanded.map_err(|reason| {
+                LabError::bad_program(&Path::new(LIBRARIES).join(name), reason)
+            })?;
         }
         let packages = Packages::read()?;
         let mut found = Vec::new();
@@ -209,9 +207,9 @@ impl Building {
         let packages: BTreeSet<_> = self.programs.iter().filter_map(package_line).collect();
         let packages: String = packages.into_iter().collect();
         self.add_file(PACKAGES, FileSource::Bytes(packages.into()), 0o644)?;
-        let glibc = glibc.ok_or_else(|| LabError::BadProgram {
-            path: folder.join("libc.so.6"),
-            reason: "it names no version of glibc".to_owned(),
+        let glibc = glibc.ok_or_else(|| {
+            let path = folder.join("libc.so.6");
+            LabError::bad_program(&path, "it names no version of glibc")
         })?;
         Ok(Assembly {
             tree: self.tree,

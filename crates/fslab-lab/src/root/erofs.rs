@@ -77,8 +77,7 @@ impl Tree {
     /// Writes the image into `out`, which must be empty; `name` is its path in errors.
     ///
     /// # Errors
-    /// [`LabError::BadTree`] if a file exceeds the format's limits or changes while it is read;
-    /// [`LabError::Io`].
+    /// Bad input if a file exceeds the format's limits or changes while it is read.
     pub fn write(&self, out: &mut File, name: &Path) -> Result<Image, LabError> {
         let plan = Plan::of(self)?;
         let failed = |error| LabError::io("write", name)(error);

@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fslab_model::{Failure, FailureKind};
+
 use super::apt_sources::{self, Entry};
 use crate::LabError;
 use crate::build_dir::BuildDir;
@@ -48,21 +50,26 @@ pub(crate) struct DebianPackage {
     pub(crate) version: String,
 }
 
+fn no_package(package: &str, reasons: Vec<String>) -> LabError {
+    let mut failure = Failure::missing_tool(format!("cannot get Debian's {package}"));
+    failure.causes = reasons;
+    failure
+        .hint("use a kernel source tree or tarball with --source instead")
+        .into()
+}
+
 impl Apt {
     /// Fetches the lists of packages. If a server cannot be reached, a package may be on another.
     ///
     /// # Errors
-    /// [`LabError::NoPackage`] for `wanted` without apt on this machine.
+    /// A missing tool for `wanted` without apt on this machine.
     pub(crate) fn open(wanted: &str, build_dir: &mut BuildDir<'_>) -> Result<Self, LabError> {
         let missing = tools::missing_of(&APT_TOOLS);
         if !missing.is_empty() {
             let reasons = missing
                 .iter()
                 .map(|tool| format!("there is no {}", tool.program));
-            return Err(LabError::NoPackage {
-                package: wanted.to_owned(),
-                reasons: reasons.collect(),
-            });
+            return Err(no_package(wanted, reasons.collect()));
         }
         build_dir.reporter.enter(BuildStage::Indexing);
         let mut apt = Self::set_up(build_dir)?;
@@ -108,7 +115,10 @@ impl Apt {
         update.args(["-q", "update"]);
         match build_dir.run("fetch lists of packages", update) {
             Ok(()) => Ok(vec!["none of this machine's package sources has it".into()]),
-            Err(LabError::Failed { said, .. }) => Ok(said),
+            // It ran and failed, so the causes are what it said.
+            Err(LabError::Other(failure)) if failure.kind == FailureKind::Unsupported => {
+                Ok(failure.causes)
+            }
             Err(other) => Err(other),
         }
     }
@@ -116,7 +126,7 @@ impl Apt {
     /// The version of `package` that apt would install.
     ///
     /// # Errors
-    /// [`LabError::NoPackage`] if no source has it.
+    /// A missing tool if no source has it.
     pub(crate) fn candidate(
         &self,
         package: &str,
@@ -132,10 +142,7 @@ impl Apt {
 
     /// The error that no source has `package`.
     pub(crate) fn missing(&self, package: &str) -> LabError {
-        LabError::NoPackage {
-            package: package.to_owned(),
-            reasons: self.complaints.clone(),
-        }
+        no_package(package, self.complaints.clone())
     }
 
     /// The names of all packages that begin with `prefix`.

@@ -26,15 +26,10 @@ pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some((_, unpacker)) = FORMATS.iter().find(|(end, _)| name.ends_with(end)) else {
         let ends: Vec<_> = FORMATS.iter().map(|(end, _)| *end).collect();
-        return Err(LabError::BadSource {
-            path: path.to_owned(),
-            reason: format!("its name must end in one of {}", ends.join(", ")),
-        });
+        let reason = format!("its name must end in one of {}", ends.join(", "));
+        return Err(LabError::bad_source(path, reason));
     };
-    let missing = tools::missing_of(&[*unpacker]);
-    if !missing.is_empty() {
-        return Err(LabError::MissingTools(missing));
-    }
+    tools::demand_none(&tools::missing_of(&[*unpacker]))?;
     let key = key::of_file(path).map_err(LabError::io("read", path))?;
     Ok(Origin {
         kind: SourceKind::Tarball,
@@ -54,10 +49,7 @@ pub(super) fn unpack(archive: &Path, build_dir: &mut BuildDir<'_>) -> Result<Pat
     tar.arg("-f").arg(archive).arg("-C").arg(&folder);
     build_dir.run("unpack the source", tar)?;
     let root = root_below(&folder).map_err(LabError::io("read", &folder))?;
-    root.ok_or_else(|| LabError::BadSource {
-        path: archive.to_owned(),
-        reason: "it contains no kernel source tree".to_owned(),
-    })
+    root.ok_or_else(|| LabError::bad_source(archive, "it contains no kernel source tree"))
 }
 
 /// The root of the tree: `folder` or one of its entries.

@@ -49,11 +49,11 @@ fn installed_version(build_dir: &mut BuildDir<'_>, file: &Path) -> Result<String
     let answer = build_dir.ask("ask dpkg for the source's version", dpkg);
     match answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()) {
         Ok(version) if !version.is_empty() => Ok(version),
-        Ok(_) | Err(LabError::Failed { .. } | LabError::Io { .. }) => {
+        Err(stopped) if stopped.is_interruption() => Err(stopped),
+        Ok(_) | Err(_) => {
             let key = key::of_file(file).map_err(LabError::io("read", file))?;
             Ok(format!("SHA-256 {key}"))
         }
-        Err(other) => Err(other),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure, FailureKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,24 +39,18 @@ impl SourceRequest {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || ".+~-".contains(c);
             version.starts_with(|c: char| c.is_ascii_digit()) && version.chars().all(is_plain)
         });
-        let version = version.ok_or_else(|| LabError::BadSource {
-            path: text.into(),
-            reason: "name a distribution's kernel as DISTRIBUTION:VERSION, for example debian:6.1 \
-                     or debian:6.1.0-56"
-                .to_owned(),
+        let version = version.ok_or_else(|| {
+            let reason = "name a distribution's kernel as DISTRIBUTION:VERSION, for example \
+                          debian:6.1 or debian:6.1.0-56";
+            LabError::bad_source(Path::new(text), reason)
         })?;
         Ok(Self::DebianKernel(version.to_owned()))
     }
 
     /// The source at `path`: a tree if that is a directory, else a tarball.
-    ///
-    /// # Errors
-    /// [`LabError::BadSource`] if the path does not exist.
     pub fn at(path: &Path) -> Result<Self, LabError> {
-        let path = path.canonicalize().map_err(|error| LabError::BadSource {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let real = path.canonicalize();
+        let path = real.map_err(|error| LabError::bad_source(path, error))?;
         if path.is_dir() {
             Ok(Self::Tree(path))
         } else {
@@ -123,10 +117,10 @@ impl Origin {
             SourceRequest::Debian => debian::find(build_dir),
             SourceRequest::Tree(path) => tree::find(path, build_dir),
             SourceRequest::Tarball(path) => archive::find(path),
-            SourceRequest::DebianKernel(version) => Err(LabError::BadSource {
-                path: version.into(),
-                reason: "it is a compiled kernel, not a source".to_owned(),
-            }),
+            SourceRequest::DebianKernel(version) => Err(LabError::bad_source(
+                Path::new(version),
+                "it is a compiled kernel, not a source",
+            )),
         }
     }
 
@@ -155,11 +149,11 @@ fn check_room(folder: &Path, needed: Bytes) -> Result<(), LabError> {
     if available >= needed {
         return Ok(());
     }
-    Err(LabError::NoRoom {
-        folder: folder.to_owned(),
-        needed,
-        available,
-    })
+    let folder = folder.display();
+    let text = format!("a build takes {needed} in {folder}, but only {available} are free");
+    let failure = Failure::new(FailureKind::NoSpace, text);
+    let hint = "kernels are kept below XDG_CACHE_HOME; free space, or set it to another directory";
+    Err(failure.hint(hint).into())
 }
 
 #[cfg(test)]
@@ -175,13 +169,13 @@ mod tests {
         assert!(matches!(at(folder.path()), SourceRequest::Tree(_)));
         assert!(matches!(at(&file), SourceRequest::Tarball(_)));
         let missing = SourceRequest::at(&folder.path().join("b"));
-        assert!(matches!(missing, Err(LabError::BadSource { .. })));
+        assert!(missing.is_err());
     }
 
     #[test]
     fn a_full_disk_is_reported_before_anything_is_unpacked() {
         check_room(Path::new("/"), Bytes(0)).expect("nothing fits everywhere");
-        let refused = check_room(Path::new("/"), Bytes(u64::MAX));
-        assert!(matches!(refused, Err(LabError::NoRoom { .. })));
+        let refused = check_room(Path::new("/"), Bytes(u64::MAX)).expect_err("refused");
+        assert_eq!(Failure::from(refused).kind, FailureKind::NoSpace);
     }
 }

@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fslab_model::Failure;
+
 use super::origin::{Origin, SourceKind, Supply};
 use crate::build_dir::BuildDir;
 use crate::key::{self, Fingerprint};
@@ -30,15 +32,15 @@ const TASK: &str = "ask git about the source";
 /// Identifies a user's tree.
 pub(super) fn find(path: &Path, build_dir: &mut BuildDir<'_>) -> Result<Origin, LabError> {
     if !is_kernel(path) {
-        return Err(LabError::BadSource {
-            path: path.to_owned(),
-            reason: "it lacks a Makefile, Kconfig or arch/um".to_owned(),
-        });
+        let reason = "it lacks a Makefile, Kconfig or arch/um";
+        return Err(LabError::bad_source(path, reason));
     }
     if BUILT.iter().any(|name| path.join(name).exists()) {
-        return Err(LabError::TreeNotClean {
-            tree: path.to_owned(),
-        });
+        let tree = path.display();
+        let text =
+            format!("cannot build a kernel from {tree}: it holds the files of another build");
+        let hint = format!("clean it: make -C {tree} mrproper; make -C {tree} ARCH=um mrproper");
+        return Err(Failure::bad_input(text).hint(hint).into());
     }
     let (identity, version) = if is_git_root(path, build_dir)? {
         git_identity(path, build_dir)?
@@ -132,9 +134,8 @@ fn is_git_root(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<bool, LabErr
     }
     let command = git(tree, build_dir, &["rev-parse", "--verify", "HEAD"]);
     match build_dir.ask(TASK, command) {
-        Ok(_) => Ok(true),
-        Err(LabError::Io { .. } | LabError::Failed { .. }) => Ok(false),
-        Err(other) => Err(other),
+        Err(stopped) if stopped.is_interruption() => Err(stopped),
+        answer => Ok(answer.is_ok()),
     }
 }
 
@@ -283,8 +284,11 @@ mod tests {
     #[test]
     fn a_folder_that_is_no_kernel_is_refused() {
         let folder = tempfile::tempdir().expect("a directory");
-        let refused = origin(folder.path());
-        assert!(matches!(refused, Err(LabError::BadSource { .. })));
+        let refused = origin(folder.path()).expect_err("refused");
+        assert!(
+            refused.to_string().contains("it lacks a Makefile"),
+            "{refused}"
+        );
     }
 
     #[test]
@@ -293,7 +297,8 @@ mod tests {
         kernel(folder.path());
         fs::write(folder.path().join(".config"), "").expect("written");
         let refused = origin(folder.path()).expect_err("not clean");
-        assert!(refused.hint().is_some_and(|hint| hint.contains("mrproper")));
+        let hint = Failure::from(refused).hint.expect("a hint");
+        assert!(hint.contains("mrproper"), "{hint}");
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn a_metric_that_no_run_has_is_an_error_that_names_those_that_there_are() {
     };
     let error = asked(&[&MKFS]).expect_err("not measured");
     assert!(error.to_string().contains("a figure of mkfs_ns"), "{error}");
-    let hint = error.hint().expect("a hint");
+    let hint = error.hint.expect("a hint");
     assert!(hint.contains("throughput"), "{hint}");
     let both = asked(&[&MKFS, &THROUGHPUT]).expect("one is measured");
     assert_eq!(both.contrasts.len(), 1);

@@ -1,6 +1,6 @@
 //! Deleting, restoring and purging runs.
 
-use fslab_store::{ListedRun, RunFilter, RunSelector, Store, StoreErrorKind};
+use fslab_store::{ListedRun, RunFilter, RunSelector, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -45,9 +45,9 @@ fn a_deleted_run_is_in_no_list_until_it_is_restored_unchanged() {
     assert_eq!(names(&store, true), ["c"]);
     assert_eq!(store.select(&RunSelector::Last).expect("b"), run_id("b"));
     let named = store.run(&run_id("c").into()).expect_err("deleted");
-    assert!(matches!(named.kind(), StoreErrorKind::DeletedRun { .. }));
+    assert!(named.to_string().ends_with(" is deleted"), "{named}");
     assert_eq!(
-        named.hint().as_deref(),
+        named.failure().hint.as_deref(),
         Some("restore it with fslab delete --undo c")
     );
     let history = store.history(&whole.header, 9).expect("reads");
@@ -58,7 +58,7 @@ fn a_deleted_run_is_in_no_list_until_it_is_restored_unchanged() {
         Some(run_id("b"))
     );
     let again = store.begin_run(&whole.header).expect_err("it is there");
-    assert!(matches!(again.kind(), StoreErrorKind::DeletedRun { .. }));
+    assert!(again.to_string().ends_with(" is deleted"), "{again}");
 
     let found = store.find_deleted("c").expect("found");
     store.undelete(&[found]).expect("brought back");

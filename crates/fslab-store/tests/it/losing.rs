@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fslab_store::{RunSelector, Store, StoreError, StoreErrorKind};
+use fslab_store::{RunSelector, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::sample::{self, run_id};
@@ -19,13 +19,11 @@ fn begun() -> (TempDir, PathBuf, Store) {
 }
 
 fn kept(error: &StoreError) -> PathBuf {
-    match error.kind() {
-        StoreErrorKind::Gone { kept: Some(kept) } => {
-            assert!(error.hint().is_some_and(|hint| hint.contains("s.db.kept-")));
-            kept.clone()
-        }
-        other => panic!("{other:?}"),
-    }
+    let hint = error.failure().hint.as_deref().expect("a hint");
+    assert!(hint.contains("s.db.kept-"), "{hint}");
+    let rest = hint.strip_prefix("everything stored so far is in ");
+    let (path, _) = rest.and_then(|rest| rest.split_once(';')).expect("a path");
+    path.into()
 }
 
 fn trials(path: &Path) -> usize {

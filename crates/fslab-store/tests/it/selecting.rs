@@ -1,7 +1,7 @@
 //! Selecting runs by name, and the errors for no match and several.
 
-use fslab_model::{PlanHash, RunId, VenueKind, VenuePlan};
-use fslab_store::{RunFilter, RunSelector, Store, StoreErrorKind};
+use fslab_model::{Failure, PlanHash, RunId, VenueKind, VenuePlan};
+use fslab_store::{RunFilter, RunSelector, Store};
 use tempfile::TempDir;
 
 use crate::listed::sound;
@@ -25,11 +25,11 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
-fn select(store: &Store, text: &str) -> Result<String, StoreErrorKind> {
+fn select(store: &Store, text: &str) -> Result<String, Failure> {
     let selector: RunSelector = text.parse().expect("a selector");
     match store.select(&selector) {
         Ok(run) => Ok(run.to_string()),
-        Err(error) => Err(error.kind().clone()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -62,10 +62,10 @@ fn runs_are_counted_back_from_the_last_as_far_as_there_are_any() {
     let (_folder, store) = store();
     assert_eq!(select(&store, "last~0").as_deref(), Ok(RUNS[2]));
     assert_eq!(select(&store, "last~2").as_deref(), Ok(RUNS[0]));
-    let back = 3;
-    assert_eq!(
-        select(&store, "last~3"),
-        Err(StoreErrorKind::TooFewRuns { back })
+    let error = select(&store, "last~3").expect_err("too few");
+    assert!(
+        error.message.ends_with(" has no run 3 before the last"),
+        "{error}"
     );
 }
 
@@ -81,35 +81,35 @@ fn a_complete_name_wins_over_a_longer_one_that_begins_with_it() {
 #[test]
 fn a_beginning_of_several_runs_names_them_all() {
     let (_folder, store) = store();
-    let Err(StoreErrorKind::AmbiguousRun { wanted, candidates }) = select(&store, "20261121")
-    else {
-        panic!("two runs begin like that")
-    };
-    assert_eq!(wanted, "20261121");
-    assert_eq!(candidates, [run_id(RUNS[0]), run_id(RUNS[1])]);
+    let error = select(&store, "20261121").expect_err("two runs begin like that");
+    assert_eq!(error.message, "2 runs begin with '20261121'");
+    let hint = format!("use more of the name: {}, {}", RUNS[0], RUNS[1]);
+    assert_eq!(error.hint, Some(hint));
 }
 
 #[test]
 fn a_mistyped_name_is_answered_with_the_nearest_one() {
     let (_folder, store) = store();
-    let unknown = |wanted: &str, nearest: Option<&str>| {
-        Err(StoreErrorKind::UnknownRun {
-            wanted: wanted.into(),
-            nearest: nearest.map(run_id),
-        })
+    let unknown = |wanted: &str, hint: &str| {
+        let error = select(&store, wanted).expect_err("unknown");
+        let end = format!(" has no run '{wanted}'");
+        assert!(error.message.ends_with(&end), "{error}");
+        assert_eq!(error.hint.as_deref(), Some(hint));
     };
     let slip = "20261121-143205-k3f8";
-    assert_eq!(select(&store, slip), unknown(slip, Some(RUNS[0])));
-    assert_eq!(select(&store, "zzz"), unknown("zzz", None));
+    unknown(slip, &format!("did you mean '{}'?", RUNS[0]));
+    unknown("zzz", "list the runs with fslab list");
     let error = store.header(&run_id(slip)).expect_err("unknown here, too");
-    assert_eq!(error.hint(), Some(format!("did you mean '{}'?", RUNS[0])));
+    let hint = Failure::from(error).hint;
+    assert_eq!(hint, Some(format!("did you mean '{}'?", RUNS[0])));
 }
 
 #[test]
 fn an_empty_store_has_no_last_run() {
     let folder = tempfile::tempdir().expect("a directory");
     let store = Store::open(&folder.path().join("s.db")).expect("opens");
-    assert_eq!(select(&store, "last"), Err(StoreErrorKind::NoRuns));
+    let error = select(&store, "last").expect_err("no run");
+    assert!(error.message.ends_with(" has no run"), "{error}");
     assert!(
         store
             .runs(&RunFilter::default(), None)

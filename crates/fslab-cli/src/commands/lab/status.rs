@@ -38,7 +38,11 @@ pub(crate) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
         cache: cache.folder().display().to_string(),
         labs: list.labs.iter().map(lab_status).collect(),
         without_root: &list.without_root,
-        unreadable: list.unreadable.iter().map(ToString::to_string).collect(),
+        unreadable: list
+            .unreadable
+            .iter()
+            .map(|it| it.message.clone())
+            .collect(),
         missing_to_build: fslab_lab::missing_tools(),
         obstacle: fslab_lab::runs_here().err(),
     };

@@ -30,15 +30,14 @@ const PACKAGED: &str = "../share/fslab/lab.tar";
 pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
     let (cache, name) = (defaults::cache()?, name.unwrap_or(DEFAULT));
     match cache.find_lab(name) {
-        Err(LabError::NotBuilt { .. }) if name == DEFAULT => match packaged() {
+        Err(LabError::NotBuilt(_)) if name == DEFAULT => match packaged() {
             Some(file) => take_packaged(&cache, &file),
             None => Ok(cache.find_lab(name)?),
         },
-        Err(error @ LabError::NotBuilt { .. }) if name == NETWORK => Err(Failure::from(error)
-            .hint(
-                "build it with `fslab lab build --network`: a kernel with network file systems, \
+        Err(LabError::NotBuilt(failure)) if name == NETWORK => Err(failure.hint(
+            "build it with `fslab lab build --network`: a kernel with network file systems, \
                  and their servers",
-            )),
+        )),
         found => Ok(found?),
     }
 }
@@ -53,7 +52,7 @@ fn packaged() -> Option<PathBuf> {
 /// Imports the package's lab, which is trusted as the program beside it.
 fn take_packaged(cache: &Cache, file: &Path) -> Result<Lab, Failure> {
     ensure_trusted(file)?;
-    let name = DEFAULT.parse().map_err(Failure::from)?;
+    let name = DEFAULT.parse()?;
     let lab = fslab_lab::import_lab(cache, file, &name).map_err(not_taken)?;
     let (digest, place) = (&lab.digest, cache.folder().display());
     screen::notice(&format!("installed the package's lab {digest} in {place}"));
@@ -85,7 +84,7 @@ fn bootable(lab: Lab) -> Result<Lab, Failure> {
     if !lab.kernel.facts.lab_devices {
         return Err(outdated_kernel(&lab, "cannot boot from a root image"));
     }
-    let program = fslab_sys::guest_program().map_err(LabError::NoGuestProgram)?;
+    let program = fslab_lab::guest_program()?;
     lab.ensure_runs(&program)?;
     Ok(lab)
 }

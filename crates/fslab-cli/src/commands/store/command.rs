@@ -60,8 +60,8 @@ impl CheckArgs {
             .and_then(|store| store.check());
         match checked {
             Err(error) if *error.kind() == StoreErrorKind::Damaged => {
-                let source = std::error::Error::source(&error);
-                let damage = source.map_or_else(|| error.to_string(), ToString::to_string);
+                let cause = error.failure().causes.first();
+                let damage = cause.map_or_else(|| error.to_string(), String::clone);
                 Ok(Checked {
                     findings: vec![StoreDamage {
                         run: None,

@@ -88,9 +88,7 @@ impl DeleteArgs {
             match store.find_deleted(text) {
                 Ok(run) if self.undo || self.purge => found.push(run),
                 Err(error) if self.undo => return Err(error.into()),
-                Err(error)
-                    if self.purge && !matches!(error.kind(), StoreErrorKind::UnknownRun { .. }) =>
-                {
+                Err(error) if self.purge && *error.kind() != StoreErrorKind::UnknownRun => {
                     return Err(error.into());
                 }
                 _ => found.extend(store.find(text)?),

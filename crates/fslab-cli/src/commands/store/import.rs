@@ -323,7 +323,7 @@ fn store_all(
             Err(error) => error,
         };
         let taken = match error.kind() {
-            StoreErrorKind::RunExists { run } if generated.as_ref() == Some(run) => run.clone(),
+            StoreErrorKind::RunExists(run) if generated.as_ref() == Some(run) => run.clone(),
             _ => return Err(refused(error)),
         };
         let fresh = fslab_run::fresh_run_id(fslab_sys::unix_seconds());
@@ -336,7 +336,7 @@ fn store_all(
 }
 
 fn refused(error: StoreError) -> CommandError {
-    let exists = matches!(error.kind(), StoreErrorKind::RunExists { .. });
+    let exists = matches!(error.kind(), StoreErrorKind::RunExists(_));
     let mut error = CommandError::from(error);
     if exists {
         let hint = "use another name: --run NAME".to_owned();

@@ -1,8 +1,8 @@
 //! The formatter `affs`: its options and the order of its writes.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 use super::blocks::{self, LABEL_BYTES_MAX};
 use super::layout::{self, BLOCK_SIZES, Layout};
@@ -51,7 +51,7 @@ impl Formatter for Affs {
         }
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let size = volume.size();
         let block_bytes = options
             .block_bytes

@@ -1,9 +1,9 @@
 //! The formatter: the device's geometry, and the places of the superblocks.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
 use super::superblock;
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 const BLOCK_SIZES: [u32; 4] = [512, 1024, 2048, 4096];
 const BLOCK_DEFAULT: u32 = 4096;
@@ -93,7 +93,7 @@ impl Formatter for Bcachefs {
         (SIZE_MIN, SIZE_MAX)
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let block = options.block_bytes.unwrap_or(BLOCK_DEFAULT);
         let geometry = Geometry::new(volume.size().0, block);
         let layout = superblock::layout(&geometry);

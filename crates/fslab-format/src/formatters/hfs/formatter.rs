@@ -1,12 +1,12 @@
 //! The formatter `hfs`, after Inside Macintosh: Files, chapter 2.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
 use super::layout::{self, Layout};
 use super::mdb::master_directory_block;
 use super::name;
 use crate::formatters::mac::{BLOCK_SIZES, Bitmap, mac_seconds};
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 /// The offset of the master directory block, and of its copy from the end.
 const MDB_OFFSET: u64 = 1024;
@@ -43,7 +43,7 @@ impl Formatter for Hfs {
         )
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let size = volume.size().0;
         let layout = Layout::new(size, options.block_bytes);
         let created = mac_seconds(options.created_unix_s);

@@ -2,13 +2,13 @@
 //!
 //! Volumes have no journal, because Linux mounts one with a journal read-only.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
 use super::header::volume_header;
 use super::layout::{self, Layout};
 use super::name;
 use crate::formatters::mac::{BLOCK_SIZES, Bitmap, mac_seconds};
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 /// HFS+, with case-insensitive names.
 pub(crate) static HFS_PLUS: HfsPlus = HfsPlus {
@@ -69,7 +69,7 @@ impl Formatter for HfsPlus {
         )
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let size = volume.size().0;
         let layout = Layout::new(size, options.block_bytes);
         let created = mac_seconds(options.created_unix_s);

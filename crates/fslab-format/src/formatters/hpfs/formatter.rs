@@ -1,8 +1,8 @@
 //! The formatter `hpfs`: its options and the order of its writes.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 use super::code_page;
 use super::layout::{self, BLOCK_SECTORS, Layout, SECTOR_BYTES};
@@ -48,7 +48,7 @@ impl Formatter for Hpfs {
         layout::limits()
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let layout = Layout::new(volume.size());
         let offset = |sector: u32| u64::from(sector) * SECTOR_BYTES;
         let label = options.label.as_deref().unwrap_or(LABEL_DEFAULT);
@@ -80,7 +80,7 @@ impl Formatter for Hpfs {
     }
 }
 
-fn write_bitmaps(volume: &Volume, layout: &Layout) -> Result<(), FormatError> {
+fn write_bitmaps(volume: &Volume, layout: &Layout) -> Result<(), Failure> {
     let offset = |sector: u32| u64::from(sector) * SECTOR_BYTES;
     let mut piece = Vec::new();
     for band in 0..layout.bands() {

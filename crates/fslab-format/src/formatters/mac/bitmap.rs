@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::{FormatError, Volume};
+use fslab_model::Failure;
+
+use crate::Volume;
 
 /// Size of a piece, in memory and of a write.
 const PIECE_BYTES: usize = 4096;
@@ -41,7 +43,7 @@ impl Bitmap {
         volume: &Volume,
         offset: u64,
         length: u64,
-    ) -> Result<(), FormatError> {
+    ) -> Result<(), Failure> {
         volume.zero(offset, length)?;
         for (index, piece) in &self.pieces {
             let start = index * PIECE_BYTES as u64;

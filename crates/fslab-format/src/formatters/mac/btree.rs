@@ -8,8 +8,10 @@
 //!     the rest    free, zero
 //! ```
 
+use fslab_model::Failure;
+
+use crate::Volume;
 use crate::record::Record;
-use crate::{FormatError, Volume};
 
 const DESCRIPTOR_BYTES: usize = 14;
 const HEADER_RECORD_BYTES: usize = 106;
@@ -130,11 +132,7 @@ pub(in crate::formatters) struct Tree {
 
 impl Tree {
     /// Writes the complete file at `offset`.
-    pub(in crate::formatters) fn write(
-        &self,
-        volume: &Volume,
-        offset: u64,
-    ) -> Result<(), FormatError> {
+    pub(in crate::formatters) fn write(&self, volume: &Volume, offset: u64) -> Result<(), Failure> {
         volume.zero(offset, self.file_bytes)?;
         for (index, node) in self.nodes().iter().enumerate() {
             let at = offset + index as u64 * u64::from(self.node_bytes);

@@ -1,10 +1,10 @@
 //! The formatter of format 3.5: superblock, bitmaps and an empty journal.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
 use super::root;
 use crate::record::Record;
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 /// The only block size that drivers of the format's time supported.
 pub(super) const BLOCK_BYTES: u64 = 4096;
@@ -66,7 +66,7 @@ impl Formatter for Reiserfs35 {
         (Bytes(BLOCKS_MIN * BLOCK_BYTES), Bytes(largest))
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let blocks = volume.size().0 / BLOCK_BYTES;
         // An old journal would be replayed.
         volume.zero(JOURNAL_FIRST * BLOCK_BYTES, JOURNAL_BLOCKS * BLOCK_BYTES)?;

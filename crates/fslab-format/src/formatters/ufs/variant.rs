@@ -1,12 +1,12 @@
 //! The two formatters: options and order of writes.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure};
 
 use super::group::{Counts, Group, INODE_BLOCKS_READY};
 use super::layout::{FRAGS_PER_BLOCK, Layout, Version};
 use super::{root, superblock};
 use crate::record::Record;
-use crate::{FormatError, FormatOptions, Formatter, Volume};
+use crate::{FormatOptions, Formatter, Volume};
 
 /// newfs has a fragment of an eighth of a block, and Linux supports fragments of 512 to 4096 bytes.
 const BLOCK_SIZES: [u32; 4] = [4096, 8192, 16384, 32768];
@@ -60,7 +60,7 @@ impl Formatter for Ufs {
         (Bytes(minimum), Bytes(Layout::bytes_max(self.0, block)))
     }
 
-    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError> {
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), Failure> {
         let block = options.block_bytes.unwrap_or(BLOCK_DEFAULT);
         let layout = Layout::new(self.0, block, volume.size().0)
             .expect("the size is within the limits of this block size");
@@ -91,7 +91,7 @@ fn write_groups(
     volume: &Volume,
     layout: &Layout,
     options: &FormatOptions,
-) -> Result<(Counts, Record), FormatError> {
+) -> Result<(Counts, Record), Failure> {
     let mut total = Counts::default();
     let mut summary = Record::new((layout.summary_frags() * layout.fragment) as usize);
     for index in 0..layout.groups {
@@ -122,7 +122,7 @@ fn write_superblock(
     total: &Counts,
     options: &FormatOptions,
     group: Option<u32>,
-) -> Result<(), FormatError> {
+) -> Result<(), Failure> {
     let place = group.map_or(u64::from(layout.version.superblock_offset()), |group| {
         layout.offset(group, layout.superblock_at)
     });
