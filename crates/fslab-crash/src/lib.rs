@@ -74,5 +74,5 @@ pub use state_report::{
     StateTask,
 };
 pub use states::{Budget, CrashState, DiskCache, Loss, Moments, States, TooManyMoments};
-pub use survival::{PromisedBy, survival};
+pub use survival::{FailingState, PromisedBy, survival};
 pub use view::StateView;

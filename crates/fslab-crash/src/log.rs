@@ -1,5 +1,6 @@
 //! The log of a disk.
 
+use fslab_model::{Failure, FailureKind, Subject};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -110,6 +111,15 @@ pub struct LogOutline {
 }
 
 impl LogHead {
+    /// The subject.
+    ///
+    /// # Errors
+    /// Bad input: a log is untrusted.
+    pub fn parsed_subject(&self) -> Result<Subject, Failure> {
+        let subject = self.subject.parse();
+        subject.map_err(|error| Failure::of_error(FailureKind::BadInput, &error))
+    }
+
     /// From the begin to the end of the phase, or of all `requests`.
     pub fn window(
         &self,

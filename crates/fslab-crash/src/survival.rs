@@ -6,6 +6,9 @@ use fslab_model::{
     BrokenState, FaultKind, KindCount, PromiseId, PropertyCount, StateKind, Subject, Survival,
 };
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{JudgedState, LogScript, Promises, PropertyPlace, StateCheck, StateFault};
 
 /// States with broken promises that are kept as examples.
@@ -50,6 +53,25 @@ impl<'a> PromisedBy<'a> {
         }
         broken
     }
+
+    /// The states in which something is wrong.
+    pub fn failing(&self, states: Vec<JudgedState>) -> Vec<FailingState> {
+        let failing = states.into_iter().filter(JudgedState::is_failing);
+        let failing = failing.map(|state| FailingState {
+            breaks: self.broken_in(&state).into_iter().collect(),
+            state,
+        });
+        failing.collect()
+    }
+}
+
+/// A state in which something is wrong.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FailingState {
+    /// The promises that it breaks.
+    pub breaks: Vec<PromiseId>,
+    #[serde(flatten)]
+    pub state: JudgedState,
 }
 
 /// The states of a log together; `scripts` are those of its judge.

@@ -140,6 +140,28 @@ impl Failure {
         Self::new(kind, message).because(error)
     }
 
+    /// A failed call on a file of the user; `what` names the object and the operation.
+    pub fn of_users_file(what: impl Into<String>, error: &std::io::Error) -> Self {
+        let kind = FailureKind::of_users_file(error, FailureKind::BadInput);
+        Self::new(kind, what).because(error)
+    }
+
+    /// The same of a file whose name the user did not type.
+    pub fn of_chosen_name(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        let failure = Self::of_users_file(format!("cannot {doing} {}", path.display()), error);
+        // The kernel's own refusals have a number.
+        let is_own =
+            error.kind() == std::io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+        if !is_own {
+            return failure;
+        }
+        let name = path.file_name().unwrap_or("it".as_ref()).to_string_lossy();
+        failure.hint(format!(
+            "fslab chose this name and follows no link there: remove {name}, or use another \
+             directory"
+        ))
+    }
+
     /// Takes the chain of causes from an error's sources, and the hint for a cause that has a fixed
     /// one.
     pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {

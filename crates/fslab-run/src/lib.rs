@@ -11,6 +11,7 @@ mod decisions;
 mod dimension_text;
 mod directories;
 mod executor;
+mod judging;
 mod kernels;
 mod machine;
 mod order;
@@ -21,11 +22,11 @@ mod precision;
 mod repetition;
 mod resolve;
 mod resume;
+mod run_begin;
 mod run_lock;
 mod run_name;
 mod studies;
 mod study_key;
-mod survival;
 mod venue_choice;
 mod workers;
 
@@ -33,6 +34,10 @@ pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
 pub use directories::DirectoryError;
 pub use executor::{Executor, trial_request};
+pub use judging::{
+    FaultChoice, FaultObserver, FaultyScripts, JudgeGuests, JudgedStates, KeptStates, MinimalState,
+    StateObserver, SurvivalJudge, ensure_recordable, judge_state, judge_states, minimal_state,
+};
 pub use kernels::{KernelError, NamedKernels};
 pub use machine::machine_facts;
 pub use original::{differences, expected_time};
@@ -41,11 +46,10 @@ pub use phases::PhasesError;
 pub use precision::{CellPrecision, Precision, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use resolve::{Request, ResolveError, Resolved, brings, footprint, resolve};
-pub use resume::{ResumeError, Resumption, ensure_same_device, ensure_same_mounts};
+pub use run_begin::RunBegin;
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
 pub use study_key::resolve_failure;
-pub use survival::{SurvivalJudge, ensure_recordable};
 pub use venue_choice::{GuestChoice, Hardware, VenueChoice};
 pub use workers::{Assignment, TrialWorkers, serve};

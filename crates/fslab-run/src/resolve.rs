@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use crate::bounds::{self, TooMuchError};
 use crate::directories::{self, DirectoryError};
+use crate::judging;
 use crate::kernels::{self, KernelError};
 use crate::original::data_to_memory;
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
-use crate::survival;
 use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
 use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
@@ -243,7 +243,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     };
     let phases = phases::phases(study, scale, size)?;
     let plan = Plan {
-        survival: survival::planned(request, &phases, size)?,
+        survival: judging::planned(request, &phases, size)?,
         scale,
         data_to_memory: data_to_memory(study, &phases, &venue)?,
         figures: study.figures.clone(),

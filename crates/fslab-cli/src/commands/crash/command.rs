@@ -9,7 +9,7 @@ use fslab_crash::{
     Budget, DiskCache, DiskLog, LogError, LogHead, LogLimits, LogOutline, Moments, RequestKind,
     States, read_log, read_outline,
 };
-use fslab_model::{Failure, FailureKind, KindCount, StateKind, Subject};
+use fslab_model::{Failure, FailureKind, KindCount, StateKind};
 use fslab_report::{Column, Table, TableCell};
 use serde::{Serialize, Serializer};
 
@@ -191,12 +191,6 @@ fn load_by<T>(
             _ => "record disk logs with fslab compare ... --venue sim --record-disk DIR",
         })
     })?)
-}
-
-/// The subject of a log.
-pub(crate) fn subject_of(head: &LogHead) -> Result<Subject, CommandError> {
-    let subject = head.subject.parse();
-    Ok(subject.map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?)
 }
 
 /// The states for other programs.

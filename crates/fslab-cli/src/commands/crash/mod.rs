@@ -4,7 +4,6 @@ mod command;
 pub(crate) mod faults;
 pub(crate) mod faults_table;
 pub(crate) mod judge;
-pub(crate) mod kept_states;
 pub(crate) mod replay;
 pub(crate) mod requests;
 pub(crate) mod table;

@@ -1,9 +1,10 @@
 //! The tables of `fslab crash judge`.
 
+use fslab_crash::FailingState;
 use fslab_model::{KindCount, StateKind, Survival};
 use fslab_report::{Table, tables};
 
-use crate::commands::crash::judge::{FailingState, LogResult};
+use crate::commands::crash::judge::LogResult;
 use crate::terminal::screen;
 
 /// Failing states of a log that are listed if not all are asked for.

@@ -1,4 +1,4 @@
-//! The states of a log that were judged before, in a file beside it.
+//! The states of a log that were judged before, in a file next to it.
 //!
 //! ```text
 //!     a line of JSON: what the states depend on        digest of the log, lab, dropped flushes
@@ -15,9 +15,6 @@ use fslab_crash::{FlushDrop, JudgedState};
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::OutputFolder;
 use serde::{Deserialize, Serialize};
-
-use crate::exit::CommandError;
-use crate::terminal::output_file::refused;
 
 /// The end of the file's name.
 const ENDING: &str = "judged";
@@ -48,7 +45,7 @@ impl Head {
 }
 
 /// The file, to which states are added.
-pub(crate) struct KeptStates {
+pub struct KeptStates {
     path: PathBuf,
     file: File,
     known: BTreeMap<String, JudgedState>,
@@ -59,27 +56,23 @@ impl KeptStates {
     ///
     /// # Errors
     /// Those of the files; a file of another log, lab, planted fault or version of fslab.
-    pub(crate) fn open(
-        log: &Path,
-        lab: &str,
-        dropped: Option<FlushDrop>,
-    ) -> Result<Self, CommandError> {
+    pub fn open(log: &Path, lab: &str, dropped: Option<FlushDrop>) -> Result<Self, Failure> {
         let mut path = log.as_os_str().to_owned();
         path.push(".");
         path.push(ENDING);
         let path = PathBuf::from(path);
         let failed = |doing: &str, error: &io::Error| {
-            CommandError::io(format!("cannot {doing} {}", path.display()), error)
+            Failure::of_users_file(format!("cannot {doing} {}", path.display()), error)
         };
         let head = Head {
             fslab: env!("CARGO_PKG_VERSION").to_owned(),
-            log: fslab_lab::sha256_of(log).map_err(|error| failed("read the log of", &error))?,
+            log: digest_of(log).map_err(|error| failed("read the log of", &error))?,
             lab: lab.to_owned(),
             dropped: format!("{dropped:?}"),
         };
         let name = path.file_name().unwrap_or_default();
         let open = OutputFolder::of(&path).and_then(|folder| folder.open_kept(name));
-        let mut file = open.map_err(|error| refused("open", &path, &error))?;
+        let mut file = open.map_err(|error| Failure::of_chosen_name("open", &path, &error))?;
         let (known, end) = match read(&mut file).map_err(|error| failed("read", &error))? {
             Some(found) if found.head == head => (found.known, found.end),
             Some(found) => {
@@ -89,8 +82,7 @@ impl KeptStates {
                     found.head.difference(&head)
                 );
                 return Err(Failure::new(FailureKind::BadInput, text)
-                    .hint("remove it, or leave out --resume")
-                    .into());
+                    .hint("remove it, or leave out --resume"));
             }
             None => (BTreeMap::new(), 0),
         };
@@ -107,16 +99,21 @@ impl KeptStates {
     }
 
     /// The states that were judged before, by name.
-    pub(crate) fn take_known(&mut self) -> BTreeMap<String, JudgedState> {
+    pub(super) fn take_known(&mut self) -> BTreeMap<String, JudgedState> {
         std::mem::take(&mut self.known)
     }
 
     /// Adds a state.
-    pub(crate) fn add(&mut self, judged: &JudgedState) -> Result<(), CommandError> {
+    pub(super) fn add(&mut self, judged: &JudgedState) -> Result<(), Failure> {
         append(&mut self.file, judged).map_err(|error| {
-            CommandError::io(format!("cannot write to {}", self.path.display()), &error)
+            let text = format!("cannot write to {}", self.path.display());
+            Failure::of_users_file(text, &error)
         })
     }
+}
+
+fn digest_of(log: &Path) -> io::Result<String> {
+    fslab_model::sha256_of(fslab_sys::open_named(log)?)
 }
 
 fn append(file: &mut File, value: &impl Serialize) -> io::Result<()> {
