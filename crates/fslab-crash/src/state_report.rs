@@ -1,6 +1,7 @@
 //! What a guest kernel finds in a state: from the guest to the host.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -94,6 +95,16 @@ pub enum StateMessage {
     Done(Box<StateReport>),
     /// The guest cannot judge states.
     Failed(String),
+}
+
+impl StateMessage {
+    /// Writes a line of JSON.
+    pub fn write_to(&self, output: &mut impl Write) -> io::Result<()> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        output.write_all(&line)?;
+        output.flush()
+    }
 }
 
 /// What a checker says.

@@ -8,7 +8,7 @@ use fslab_crash::{StateMessage, StatePart};
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{ProcessGroup, Signal};
 
-use super::kernel_errors::kernel_errors;
+use crate::guest::kernel_errors;
 
 /// Interval at which the guest's end is checked.
 const TICK: Duration = Duration::from_millis(20);

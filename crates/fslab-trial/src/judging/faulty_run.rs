@@ -16,8 +16,8 @@ use fslab_crash::{
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{KernelLog, sync_file_system};
 
-use crate::crash_state::{recover, send, volume_of, with_causes};
-use crate::state_tree::walk;
+use crate::judging::judged_volume::{recover, volume_of};
+use crate::judging::tree::walk;
 use crate::volume::Volume;
 
 /// The file that is made after the steps.
@@ -127,7 +127,9 @@ impl<W: Write> Run<'_, W> {
     }
 
     fn send(&mut self, message: &StateMessage) -> Result<(), Failure> {
-        send(self.output, message).map_err(|error| cannot_report(&error))
+        message
+            .write_to(self.output)
+            .map_err(|error| cannot_report(&error))
     }
 }
 
@@ -153,6 +155,6 @@ fn of_error(error: &io::Error) -> StepError {
 fn of_failure(failure: &Failure) -> StepError {
     StepError {
         errno: failure.errno,
-        text: with_causes(failure),
+        text: failure.to_string(),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use fslab_crash::{Piece, RecordedEntry, RecordedKind, StateMessage};
 
-use super::share::Share;
+use crate::guest::Share;
 
 /// Bytes of a page of the guest, and of the pipe of turns.
 pub(super) const PAGE_BYTES: usize = 4096;

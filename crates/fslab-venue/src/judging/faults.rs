@@ -13,10 +13,10 @@ use fslab_crash::faults::{
 use fslab_crash::{CrashState, DiskLog, FaultyReport, LogScript, StateMessage, StateOutcome};
 use fslab_model::{Failure, FailureKind};
 
-use super::boot::Guest;
-use super::judging_guest::Waited;
-use super::state_boot::{Boot, Started};
-use super::state_judge::{StateJudgeSettings, Stopped, guest_of, in_groups, task_of};
+use super::boot::{Boot, Started};
+use super::guest::Waited;
+use super::states::{StateJudgeSettings, Stopped, guest_of, in_groups, task_of};
+use crate::guest::Guest;
 
 /// Cases of a boot: bounds what a guest kernel gathers, and makes what is found in a case
 /// independent of how many are done in parallel.

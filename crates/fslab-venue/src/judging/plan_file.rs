@@ -55,7 +55,7 @@ mod tests {
     use fslab_crash::faults::DiskFault;
 
     use super::*;
-    use crate::guest::recording::{RECORDER, RECORDER_FILE};
+    use crate::guest::{RECORDER, RECORDER_FILE};
 
     /// Accesses an image as the disk's driver does, and prints what it saw: `r` the first byte of
     /// each of two sectors from the second on, `w` writes a byte into four sectors from the first

@@ -12,13 +12,14 @@ use std::io::{self, Write};
 use fslab_crash::{
     Databases, RepairReport, StateCheck, StateMessage, StatePart, StateReport, StateTask,
 };
-use fslab_fs::{CheckVerdict, FileSystem, Mounting};
-use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, Subject};
+use fslab_fs::{CheckVerdict, FileSystem};
+use fslab_model::{Failure, FailureKind};
 
 use crate::command;
-use crate::faulty_run;
-use crate::state_tree::{probe, walk};
-use crate::volume::{Volume, VolumeSpec};
+use crate::judging::faulty_run;
+use crate::judging::judged_volume::{recover, volume_of};
+use crate::judging::tree::{probe, walk};
+use crate::volume::Volume;
 
 /// Bytes of the page that blocks: as much as the host's pipe holds.
 const PAGE_BYTES: usize = 4096;
@@ -37,43 +38,15 @@ pub(crate) fn judge_states(task: &StateTask, mut output: impl Write) -> io::Resu
         };
         let message = match done.and_then(|()| judge(task, &mut output)) {
             Ok(report) => StateMessage::Done(Box::new(report)),
-            Err(failure) => StateMessage::Failed(with_causes(&failure)),
+            Err(failure) => StateMessage::Failed(failure.to_string()),
         };
-        send(&mut output, &message)?;
+        message.write_to(&mut output)?;
         if matches!(message, StateMessage::Failed(_)) {
             break;
         }
         turn.write_all(&[0; PAGE_BYTES])?;
     }
     Ok(())
-}
-
-/// Writes a line of JSON.
-pub(crate) fn send(output: &mut impl Write, message: &StateMessage) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    output.write_all(&line)?;
-    output.flush()
-}
-
-/// The file system of the states.
-pub(crate) fn volume_of(task: &StateTask) -> Result<Volume, Failure> {
-    let subject: Subject = task
-        .subject
-        .parse()
-        .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
-    let file_system = fslab_fs::find(subject.fs())?;
-    Ok(Volume::new(VolumeSpec {
-        file_system,
-        subject,
-        device: task.device.clone(),
-        identity: DeviceIdentity::default(),
-        mount_point: task.mount_point.clone(),
-        size: Bytes(task.bytes),
-        host_forgets: None,
-        virtual_time: true,
-        admits: None,
-    }))
 }
 
 fn judge(task: &StateTask, output: &mut impl Write) -> Result<StateReport, Failure> {
@@ -121,7 +94,7 @@ impl<W: Write> State<'_, W> {
                     return Ok(());
                 }
             }
-            Err(failure) => self.report.mount_error = Some(with_causes(&failure)),
+            Err(failure) => self.report.mount_error = Some(failure.to_string()),
         }
         self.check()?;
         let is_damaged = self.report.check == Some(StateCheck::Errors);
@@ -143,7 +116,8 @@ impl<W: Write> State<'_, W> {
     }
 
     fn begin(&mut self, part: StatePart) -> Result<(), Failure> {
-        send(self.output, &StateMessage::Begin(part)).map_err(|error| {
+        let message = StateMessage::Begin(part);
+        message.write_to(self.output).map_err(|error| {
             Failure::new(FailureKind::Io, "cannot report to the host").because(&error)
         })
     }
@@ -203,56 +177,11 @@ impl<W: Write> State<'_, W> {
                     self.report.unmount_error = Some(failure.to_string());
                 }
             }
-            Err(failure) => repair.mount_error = Some(with_causes(&failure)),
+            Err(failure) => repair.mount_error = Some(failure.to_string()),
         }
         self.report.repair = Some(repair);
         Ok(())
     }
-}
-
-/// Runs what must run before a mount. What it says shows in what the mount says.
-pub(crate) fn recover(volume: &Volume) -> Result<(), Failure> {
-    let device = volume.device().display().to_string();
-    let Some(line) = volume.file_system().recovery_command(&device) else {
-        return Ok(());
-    };
-    match command::run("recovery", &line) {
-        Err(failure) if failure.kind != FailureKind::Crash => Err(failure),
-        _ => Ok(()),
-    }
-}
-
-/// True if states of the file system can be judged: it is on one device, and nothing else must run.
-pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
-    let file_system = fslab_fs::find(subject.fs())?;
-    let place = fslab_fs::MountPlace {
-        device: "DEVICE",
-        mount_point: "MOUNTPOINT",
-        size: None,
-    };
-    let refused = |why: &str| {
-        let text = format!("crash states of {} cannot be judged: {why}", subject.fs());
-        Err(Failure::new(FailureKind::Unsupported, text))
-    };
-    match file_system.mounting(&place, subject)? {
-        Some(Mounting::Pool(_)) => refused("it is mounted from a pool"),
-        Some(Mounting::Network(_)) => refused("it is served over a network"),
-        None => refused("it is on no device"),
-        Some(_) if !file_system.capabilities.persistent => refused("it is in memory"),
-        Some(_) => Ok(()),
-    }
-}
-
-/// A failure in a line.
-pub(crate) fn with_causes(failure: &Failure) -> String {
-    let mut text = failure.to_string();
-    for cause in &failure.causes {
-        if !text.contains(cause.as_str()) {
-            text.push_str("; ");
-            text.push_str(cause);
-        }
-    }
-    text
 }
 
 fn end_of(output: &str) -> String {

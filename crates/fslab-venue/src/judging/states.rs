@@ -17,9 +17,9 @@ use fslab_crash::{
 };
 use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk};
 
-use super::boot::{Clock, Guest, GuestSettings};
-use super::init::{MOUNT_POINT, SIMULATED_DISK, STATUS};
-use super::state_boot::{Boot, Started};
+use super::boot::{Boot, Started};
+use crate::guest::{Clock, Guest, GuestSettings};
+use crate::guest::{MOUNT_POINT, SIMULATED_DISK, STATUS};
 use crate::lease::Leases;
 
 /// Time for a state; the slowest repairs take seconds.

@@ -24,13 +24,13 @@ use fslab_crash::{
 use fslab_model::{Bytes, Failure, FailureKind, Subject};
 use fslab_sys::ProcessGroup;
 
-use super::boot::Guest;
-use super::init::GuestTask;
-use super::judging_guest::{JudgingGuest, Waited};
+use super::files::{PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_piece};
+use super::guest::{JudgingGuest, Waited};
 use super::plan_file::PlanFile;
-use super::recording::WRITES;
-use super::share::Share;
-use super::state_files::{PAGE_BYTES, Writes, make_pipes, messages_of, write_entries, write_piece};
+use crate::guest::Guest;
+use crate::guest::GuestTask;
+use crate::guest::Share;
+use crate::guest::WRITES;
 use crate::lease::{Lease, LeasedResources, Leases};
 use crate::places::make_marked_folder;
 use crate::trial_output::console_of;
