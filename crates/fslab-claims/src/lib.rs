@@ -15,6 +15,7 @@
 //! ```
 
 mod claim;
+mod claimed_figure;
 mod clean;
 mod error;
 mod evaluate;
@@ -33,7 +34,6 @@ mod printed_run;
 mod published;
 mod range;
 mod ratio;
-mod score;
 mod scorecard;
 mod sentence;
 mod then_and_now;
@@ -42,6 +42,7 @@ pub use claim::{
     Among, Claim, ClaimKind, Claims, Holds, Limits, MemoryRule, PhasePair, Position, Shape,
     SubjectThen,
 };
+pub use claimed_figure::{Measure, Score, Timed};
 pub use error::OriginalError;
 pub use evaluate::{evaluate, evaluate_original};
 pub use one_factor::{FactorOutlier, LeftOut, LeftOutReason, OneFactor};
@@ -49,6 +50,5 @@ pub use original::{NamedText, Original};
 pub use platforms::FurtherRun;
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
-pub use score::{Measure, Score, Timed};
 pub use scorecard::{ClaimOutcome, ClaimVerdict, Finding, Quantity, Scorecard, StandIn};
 pub use then_and_now::{Agreement, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, then_and_now};

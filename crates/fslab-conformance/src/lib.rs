@@ -23,7 +23,7 @@ mod name_script;
 mod parameters;
 mod probe;
 mod scale;
-mod script;
+mod script_job;
 mod semantics;
 mod space_wait;
 mod step_player;

@@ -15,7 +15,7 @@ mod gate;
 mod parameters;
 mod phase;
 mod player;
-mod script;
+mod prepared_calls;
 mod setup;
 mod source;
 mod syscalls;

@@ -15,7 +15,7 @@ use super::ExportError;
 use super::calendar;
 use super::ior_shape::Shape;
 use super::left_out::note;
-use super::spread::Spread;
+use super::repeat_summary::Spread;
 
 const MIB: f64 = 1_048_576.0;
 /// The fact with the machine of each rank.

@@ -16,7 +16,7 @@ mod mdtest_text;
 mod no_parquet;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod spread;
+mod repeat_summary;
 
 pub use csv_wide::csv_wide;
 pub use error::ExportError;

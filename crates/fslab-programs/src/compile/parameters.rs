@@ -12,7 +12,7 @@ use super::plan::Size as TreeSize;
 use super::steps::run_compile;
 use super::words::{are_known_flags, is_known_to_make};
 use crate::permission::ProgramParameters;
-use crate::script::line;
+use crate::shell_script::line;
 
 /// Programs of a build, each with its package of Debian.
 pub(super) const TOOLS: [(&str, &str); 4] = [
