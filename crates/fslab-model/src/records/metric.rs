@@ -4,7 +4,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text_type::text_schema;
+use crate::text::text_type::text_schema;
 use crate::{Headline, PhaseKind, PhaseOutcome, PhaseRecord, StepRecord, TrialRecord};
 
 /// Unit of a metric.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::PhaseRecord;
-use crate::duration_text::{Seconds, deserialize_seconds};
+use crate::units::{Seconds, deserialize_seconds};
 
 /// A score: the geometric mean of its parts, each the geometric mean of the rates of phases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::text_type::text_schema;
+use crate::text::text_type::text_schema;
 const UNITS: [(&str, u64); 17] = [
     ("kib", 1 << 10),
     ("mib", 1 << 20),

@@ -18,7 +18,7 @@ macro_rules! text_type {
             }
         }
 
-        $crate::text_type::text_schema!($type, { $($schema)* });
+        $crate::text::text_type::text_schema!($type, { $($schema)* });
     };
 }
 

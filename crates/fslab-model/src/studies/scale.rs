@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
-use crate::text_type::text_type;
+use crate::text::text_type::text_type;
 
 /// A scale, as a fraction: `1/20`, or `1`. Never above 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de, ser};
 
 use super::buckets::{LAST_NS, index, largest_ns, smallest_ns};
 use super::encoding::{decode, encode};
-use crate::text_type::text_schema;
+use crate::text::text_type::text_schema;
 
 /// Latencies of one kind of operation, in nanoseconds, to three digits; 0 counts as 1.
 ///

@@ -76,7 +76,7 @@ impl RunRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::{plan, sim};
+    use crate::plans::{plan, sim};
     use crate::{Bytes, CachePolicy, CellId, HostCost, PhaseKind, PhaseOutcome, PhaseRecord};
     use crate::{
         Headline, MachineFacts, Parameters, PhaseSpec, RecordBuilder, RunHeader, TrialRun,

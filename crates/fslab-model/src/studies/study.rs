@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
+use crate::units::{Seconds, deserialize_seconds};
 use crate::{
     AnswerSpec, FigureSpec, Measure, OriginalSetup, Parameters, Percent, Rounds, ScaleRules,
     ScoreSpec, StudyQuestion, Sweep, TomlError, WEIGHT_MAX, WorkloadDefinition, check_format,

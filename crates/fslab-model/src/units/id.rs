@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text_type::text_type;
+use crate::text::text_type::text_type;
 
 /// The name of one run: `20261121-143205-k3f9`, the start in UTC and four random letters.
 ///

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text_type::text_type;
+use crate::text::text_type::text_type;
 use crate::{Network, ParseStageError, Stage};
 
 /// A catalogue entry's name with the options for its mkfs and its mount, and its stages before the

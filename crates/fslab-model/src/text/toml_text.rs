@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-use crate::serde_message::{Message, wrong_value};
+use super::serde_message::{Message, wrong_value};
 use crate::{did_you_mean, nearest_name};
 
 /// A position in a text; both numbers count from 1, the column in characters.
