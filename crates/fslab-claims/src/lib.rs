@@ -16,18 +16,17 @@
 
 mod claim;
 mod claimed_figure;
-mod clean;
 mod error;
 mod evaluate;
 mod evidence;
 mod file;
 mod findings;
 mod holds_schema;
+mod judgement;
 mod keys;
 mod kinds;
 mod memory;
 mod missing;
-mod one_factor;
 mod original;
 mod platforms;
 mod printed_run;
@@ -45,10 +44,10 @@ pub use claim::{
 pub use claimed_figure::{Measure, Score, Timed};
 pub use error::OriginalError;
 pub use evaluate::{evaluate, evaluate_original};
-pub use one_factor::{FactorOutlier, LeftOut, LeftOutReason, OneFactor};
 pub use original::{NamedText, Original};
 pub use platforms::FurtherRun;
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
 pub use scorecard::{ClaimOutcome, ClaimVerdict, Finding, Quantity, Scorecard, StandIn};
 pub use then_and_now::{Agreement, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, then_and_now};
+pub use then_and_now::{FactorOutlier, LeftOut, LeftOutReason, OneFactor};

@@ -19,6 +19,7 @@ mod data_script;
 mod executor;
 mod failure;
 mod filling;
+mod jobs;
 mod name_script;
 mod parameters;
 mod probe;

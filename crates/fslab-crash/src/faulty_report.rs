@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::state_report::ensure_sound_tree;
+use super::observed::ensure_sound_tree;
 use crate::{LogScript, Observed};
 
 /// An error that an application saw.

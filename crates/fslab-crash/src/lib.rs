@@ -42,6 +42,7 @@ mod script_log;
 mod script_set;
 mod script_steps;
 mod sequences;
+mod state_fault;
 mod state_report;
 mod states;
 mod view;
@@ -60,7 +61,7 @@ pub use log::{DiskLog, LogHead, LogOutline, LogRequest, PhaseWindow, RequestKind
 pub use log_survival::{FailingState, PromisedBy, survival};
 pub use minimise::minimise;
 pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
-pub use oracle::{Oracle, StateFault, UnsyncedLoss};
+pub use oracle::{Oracle, UnsyncedLoss};
 pub use promises::{Promise, Promises};
 pub use recording::{RecordedEntry, RecordedKind, Recording};
 pub use script_log::{LogOperation, LogScript, Property};
@@ -70,6 +71,7 @@ pub use script_steps::{
     plan_of, script_number,
 };
 pub use sequences::LENGTH_MAX;
+pub use state_fault::StateFault;
 pub use state_report::{
     Databases, RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport,
     StateTask,

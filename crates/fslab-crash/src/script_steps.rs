@@ -11,7 +11,7 @@ use std::str::FromStr;
 use fslab_stats::Random;
 use serde::{Deserialize, Serialize};
 
-use crate::log::SECTOR_BYTES;
+use super::contents::SECTOR_BYTES;
 
 /// Most bytes that a step writes, and most of a file.
 const BYTES_MAX: u64 = 16 << 20;

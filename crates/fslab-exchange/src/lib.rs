@@ -19,12 +19,14 @@ mod latency_bins;
 mod meet;
 mod read;
 mod reading;
+mod recognition;
 mod source;
 mod write;
 
+pub use assemble::Labels;
 pub use error::{ImportError, ImportErrorKind};
 pub use format::Format;
-pub use import::{Imported, Labels, import};
+pub use import::{Imported, import};
 pub use meet::{
     Activity, Gathered, Meet, MeetError, PhaseContent, PhaseMap, as_compared, content, gather, meet,
 };

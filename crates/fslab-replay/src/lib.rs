@@ -12,6 +12,7 @@
 mod deviations;
 mod final_state;
 mod gate;
+mod job;
 mod parameters;
 mod phase;
 mod player;

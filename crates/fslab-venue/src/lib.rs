@@ -19,16 +19,17 @@ mod ended;
 mod expected;
 mod guest;
 mod host_failure;
-mod host_identity;
 mod host_memory;
 mod judging;
 mod lease;
+mod leased_resources;
 mod orphans;
 mod placement;
 mod places;
 mod room_watch;
 mod time_limit;
 mod trial_output;
+mod trial_request;
 mod undo;
 mod venue;
 
@@ -42,4 +43,5 @@ pub use judging::{
     FaultJudge, FaultlessRun, STATE_LIMIT, StateJudge, StateJudgeSettings, examine, judge_faults,
 };
 pub use lease::{Leases, Reclaimed};
-pub use venue::{TrialRequest, Venue, VenueSettings, ensure_disk_can_be_recorded};
+pub use trial_request::TrialRequest;
+pub use venue::{Venue, VenueSettings, ensure_disk_can_be_recorded};

@@ -12,7 +12,6 @@ mod diagnosis;
 mod disk_bound;
 mod disturbed;
 mod durable;
-mod flushing;
 mod ground;
 mod overall;
 mod phase;

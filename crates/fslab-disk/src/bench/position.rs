@@ -4,7 +4,7 @@ use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit, SECTOR};
-use super::test::{SEQUENTIAL_WARM_UP, Setting};
+use super::setting::{SEQUENTIAL_WARM_UP, Setting};
 use crate::profile::Medium;
 use crate::{DiskError, Profile};
 

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::subject_error::ParseSubjectError;
 use crate::text::text_type::text_type;
-use crate::{Network, ParseStageError, Stage};
+use crate::{Network, Stage};
 
 /// A catalogue entry's name with the options for its mkfs and its mount, and its stages before the
 /// phases; or what is mounted at one of several directories.
@@ -37,34 +38,6 @@ pub struct Subject {
     mkfs: Vec<String>,
     mount: Vec<String>,
     stages: Vec<Stage>,
-}
-
-/// Why a text is not a subject. Whether the file system exists is checked by the catalogue.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseSubjectError {
-    /// Nothing before the first colon.
-    #[error("the subject '{0}' names no file system; use for example ext4 or ext4:mount=noatime")]
-    NoFileSystem(String),
-    /// `mkfs=` or `mount=` without a value, or an empty part.
-    #[error("the subject '{0}' has an empty option; remove it and the colon before it")]
-    EmptyOption(String),
-    /// An unknown stage, or one with invalid values.
-    #[error("the subject '{subject}' has an invalid stage")]
-    Stage {
-        /// The subject.
-        subject: String,
-        /// The cause.
-        #[source]
-        source: ParseStageError,
-    },
-    /// The same stage twice.
-    #[error("the subject '{subject}' has the stage '{stage}' twice")]
-    StageTwice {
-        /// The subject.
-        subject: String,
-        /// The stage's key.
-        stage: &'static str,
-    },
 }
 
 impl Subject {

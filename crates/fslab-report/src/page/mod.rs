@@ -14,12 +14,14 @@
 
 mod claims;
 mod conditions;
+mod context;
 mod definitions;
 mod disk;
 mod document;
 mod exhibits;
 mod files;
 mod lists;
+mod names;
 mod panel;
 mod phase;
 mod ratios;

@@ -10,11 +10,11 @@ mod pc;
 mod pc_files;
 mod pc_start;
 mod recording;
+mod settings;
 mod share;
 mod shell;
 
 pub(crate) use boot::{Clock, Guest};
-pub use boot::{GuestSettings, PcSettings};
 pub(crate) use helper_watch::HelperWatch;
 pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK, STATUS};
 pub use init::{GuestTask, run_as_init};
@@ -25,5 +25,6 @@ pub use recording::{KeptLogs, LogKeeping};
 #[cfg(test)]
 pub(crate) use recording::{RECORDER, RECORDER_FILE};
 pub(crate) use recording::{Recorded, WRITES, keep_log};
+pub use settings::{GuestSettings, PcSettings};
 pub(crate) use share::{Share, TrialStatus};
 pub use shell::{ShellRequest, run_shell};

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
-use fslab_crash::faults::{BlockKind, CaseClaims, DiskFault, DiskFaultKind, JudgedCase};
+use fslab_crash::faults::{BlockKind, CaseClaims, DiskFault, DiskFaultKind};
 use fslab_crash::{DiskLog, LogHead, LogScript};
 use fslab_model::{Failure, FailureKind};
 use fslab_run::{FaultChoice, FaultObserver, FaultyScripts};
 use fslab_venue::Control;
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use super::faults_table::FaultsResult;
+use crate::commands::crash::faults_table;
 use crate::commands::crash::judge::{JudgeGuestArgs, Pace};
-use crate::commands::crash::{faults_table, load, load_outline};
+use crate::commands::crash::logs::{load, load_outline};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::signals;
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 const FLUSH_ERRORS_HINT: &str = "build a lab that can with `fslab lab build --flush-errors`, and \
                                  use it with --lab flush-errors";
@@ -73,19 +73,6 @@ fn parse_block(text: &str) -> Result<BlockKind, String> {
     })
 }
 
-/// The cases of a log.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct FaultsResult {
-    /// The log's file.
-    pub(crate) log: PathBuf,
-    /// The subject.
-    pub(crate) subject: String,
-    /// Its cases.
-    pub(crate) cases: Vec<JudgedCase>,
-    #[serde(skip)]
-    pub(crate) elapsed: Duration,
-}
-
 impl FaultsArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let control = Control::new();
@@ -116,12 +103,12 @@ impl FaultsArgs {
         }
         let claims = self.claims.as_deref().and_then(CaseClaims::built_in);
         for result in &results {
-            screen::print_styled(&screen::render(&faults_table::matrix_of(result)))?;
+            screen::print_styled(&table::render(&faults_table::matrix_of(result)))?;
         }
         screen::print(&faults_table::lines(&results, self.list))?;
         if let Some(claims) = &claims {
             let table = faults_table::claims_of(claims, &results);
-            screen::print_styled(&screen::render(&table))?;
+            screen::print_styled(&table::render(&table))?;
         }
         Ok(Exit::Done)
     }

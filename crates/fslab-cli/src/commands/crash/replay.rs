@@ -10,7 +10,7 @@ use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_run::{judge_state, minimal_state};
 
 use crate::commands::crash::judge::JudgeGuestArgs;
-use crate::commands::crash::load;
+use crate::commands::crash::logs::load;
 use crate::commands::lab;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::screen;

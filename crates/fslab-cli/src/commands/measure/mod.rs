@@ -10,4 +10,5 @@ pub(crate) mod plan_args;
 pub(crate) mod plan_text;
 pub(crate) mod precision_text;
 pub(crate) mod run;
+pub(crate) mod trusted_file;
 pub(crate) mod venue_args;
