@@ -62,6 +62,7 @@ pub(crate) fn plan() -> Plan {
             text: "Which file system for this disk?".into(),
             phases: Some(vec!["write".into()]),
         }),
+        answer: None,
         score: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp".into(),
