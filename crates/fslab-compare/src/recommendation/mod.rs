@@ -17,6 +17,6 @@ mod dependence;
 mod judgement;
 mod shortfall;
 
-pub use dependence::{Dependence, Threshold, Turn};
-pub use judgement::{Choice, DISTURBED_MAX, Lead, PassedOver, Recommendation, Undecided, WhyNone};
+pub use dependence::{Dependence, Lead, Threshold, Turn};
+pub use judgement::{Choice, DISTURBED_MAX, PassedOver, Recommendation, Undecided, WhyNone};
 pub use shortfall::{Shortfall, shortfalls};
