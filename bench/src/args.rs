@@ -3,17 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use clap::builder::RangedI64ValueParser;
 
+use super::counts::counts;
 use crate::contenders::PeerFile;
 use crate::processor::ProcessorArgs;
 use crate::sim::SimArgs;
 use crate::store::StoreArgs;
 use crate::work::Work;
-
-pub(crate) fn counts() -> RangedI64ValueParser<u32> {
-    RangedI64ValueParser::new().range(1..)
-}
 
 /// Measure fslab against fio, sysbench, bonnie++, fs_mark, mdtest, elbencho and bare loops in C, on
 /// tmpfs and, as root, on ext4 over a loop device. Peers that are not installed are skipped, with a

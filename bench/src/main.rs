@@ -18,6 +18,7 @@ mod bench;
 mod child;
 mod contenders;
 mod counting;
+mod counts;
 mod error;
 mod grid;
 mod machine;

@@ -96,7 +96,7 @@ fn is_one_byte(changes: &[&str]) -> bool {
 fn read(path: &Path, is_one_byte: bool) {
     let store = match Store::open_read_only(path) {
         Ok(store) => store,
-        Err(error) => return drop((error.to_string(), error.hint())),
+        Err(error) => return drop(error.to_string()),
     };
     drop(store.runs(&RunFilter::default(), None));
     drop(store.count_runs(&RunFilter::default()));

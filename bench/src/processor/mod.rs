@@ -13,7 +13,7 @@ mod agreement;
 mod page;
 mod picture;
 mod prices;
-mod session;
+mod study_twice;
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ use fslab_model::RunRecord;
 use agreement::Agreement;
 
 pub(crate) use page::page;
-pub(crate) use session::measure;
+pub(crate) use study_twice::measure;
 
 /// The study of both runs.
 const STUDY: &str = "processor";

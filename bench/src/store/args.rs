@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::args::counts;
+use crate::counts::counts;
 
 /// The command line.
 #[derive(Clone, Debug, clap::Args)]

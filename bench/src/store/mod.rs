@@ -8,7 +8,6 @@
 //!              findings --- page        tables, and the page that is kept
 //! ```
 
-mod adding;
 mod args;
 mod commands;
 mod filling;

@@ -1,14 +1,16 @@
 //! A run as evidence for claims: maps the original's subjects to the run's, and gives the figures
 //! of each by phase and point.
+//!
+//! The trials that count for means, deviations and sums are those without a failure, up to the
+//! last phase that a claim names. What a study adds behind it is not of the original.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue, RunRecord, Subject,
-    SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
+    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Plan, Point, PointValue, RunRecord,
+    Subject, SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
 };
 
-use crate::clean::{is_done_until, last_named};
 use crate::missing::MissingReason;
 use crate::printed_run::{PrintedFigures, PrintedRun};
 use crate::{Claims, PointRange, Score, Timed};
@@ -488,4 +490,33 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
         }),
         Score::FailedPercent | Score::List(_) => None,
     }
+}
+
+/// The position in the plan of the last phase that a claim names.
+pub(crate) fn last_named(claims: &Claims, plan: &Plan) -> Option<usize> {
+    let named: BTreeSet<&str> = claims
+        .claims
+        .iter()
+        .flat_map(|claim| claim.holds.kind.phases())
+        .collect();
+    plan.phases
+        .iter()
+        .rposition(|spec| named.contains(spec.study_phase()))
+}
+
+/// Whether the trial has no failure, or only in phases behind `last`.
+pub(crate) fn is_done_until(trial: &TrialRecord, plan: &Plan, last: Option<usize>) -> bool {
+    if trial.outcome == TrialOutcome::Done {
+        return true;
+    }
+    let position = |record: &PhaseRecord| {
+        let mut specs = plan.phases.iter();
+        specs.position(|spec| spec.name == record.name)
+    };
+    let mut failed = trial
+        .phases
+        .iter()
+        .filter(|record| matches!(record.outcome, PhaseOutcome::Failed { .. }))
+        .peekable();
+    failed.peek().is_some() && failed.all(|record| position(record) > last)
 }

@@ -15,25 +15,24 @@
 //! ```
 
 mod claim;
-mod clean;
+mod claimed_figure;
 mod error;
 mod evaluate;
 mod evidence;
 mod file;
 mod findings;
 mod holds_schema;
+mod judgement;
 mod keys;
 mod kinds;
 mod memory;
 mod missing;
-mod one_factor;
 mod original;
 mod platforms;
 mod printed_run;
 mod published;
 mod range;
 mod ratio;
-mod score;
 mod scorecard;
 mod sentence;
 mod then_and_now;
@@ -42,13 +41,13 @@ pub use claim::{
     Among, Claim, ClaimKind, Claims, Holds, Limits, MemoryRule, PhasePair, Position, Shape,
     SubjectThen,
 };
+pub use claimed_figure::{Measure, Score, Timed};
 pub use error::OriginalError;
 pub use evaluate::{evaluate, evaluate_original};
-pub use one_factor::{FactorOutlier, LeftOut, LeftOutReason, OneFactor};
 pub use original::{NamedText, Original};
 pub use platforms::FurtherRun;
 pub use published::{Published, PublishedRow, PublishedValue};
 pub use range::{ParseRangeError, PointRange, is_within};
-pub use score::{Measure, Score, Timed};
 pub use scorecard::{ClaimOutcome, ClaimVerdict, Finding, Quantity, Scorecard, StandIn};
 pub use then_and_now::{Agreement, ThenAndNow, ThenAndNowGroup, ThenAndNowRow, then_and_now};
+pub use then_and_now::{FactorOutlier, LeftOut, LeftOutReason, OneFactor};

@@ -2,7 +2,7 @@
 
 use fslab_model::{Bytes, Rate, format_ns};
 
-use crate::evaluate::Judgement;
+use super::judgement::Judgement;
 use crate::findings::decisive;
 use crate::{Claim, ClaimKind, Finding, Limits, Quantity, StandIn};
 

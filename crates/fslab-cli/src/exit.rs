@@ -66,8 +66,7 @@ impl CommandError {
 
     /// An I/O error; `what` names the object and the operation.
     pub(crate) fn io(what: impl Into<String>, error: &std::io::Error) -> Self {
-        let kind = FailureKind::of_users_file(error, FailureKind::BadInput);
-        Failure::new(kind, what).because(error).into()
+        Failure::of_users_file(what, error).into()
     }
 }
 

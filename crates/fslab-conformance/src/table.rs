@@ -4,7 +4,7 @@ use fslab_job::JobKind;
 
 use crate::parameters::{FillParameters, TreeParameters};
 use crate::probe::{InlineParameters, PrefetchParameters};
-use crate::script::ScriptParameters;
+use crate::script_job::ScriptParameters;
 
 /// The kinds of jobs that test what a file system does.
 pub const CONFORMANCE_JOBS: &[JobKind] = &[

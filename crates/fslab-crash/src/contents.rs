@@ -119,6 +119,9 @@ impl Contents {
     }
 }
 
+/// Bytes of a sector, which a disk writes entirely or not at all.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,8 +17,9 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
+use super::contents::SECTOR_BYTES;
 use crate::contents::BlockLists;
-use crate::log::{SECTOR_BYTES, WRITE_SECTORS_MAX, ensure_sound, has_bytes_of};
+use crate::log::{WRITE_SECTORS_MAX, ensure_sound, has_bytes_of};
 use crate::{
     BLOCK_BYTES, BlockId, BlockList, Contents, DiskLog, LogError, LogHead, LogOutline, LogRequest,
     RequestKind,

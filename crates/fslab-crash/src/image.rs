@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::log::SECTOR_BYTES;
+use super::contents::SECTOR_BYTES;
 use crate::{BLOCK_BYTES, CrashState, DiskLog, LogRequest, RequestKind};
 
 pub(crate) const BLOCK_SECTORS: u64 = BLOCK_BYTES as u64 / SECTOR_BYTES;

@@ -25,25 +25,26 @@ mod drop_flushes;
 mod error;
 mod examination;
 pub mod faults;
-mod faulty_run;
+mod faulty_report;
 mod file;
 mod image;
 mod join;
 mod judged;
 mod log;
+mod log_survival;
 mod minimise;
 mod observed;
 mod oracle;
 mod promises;
 mod properties;
 mod recording;
-mod script;
 mod script_log;
 mod script_set;
+mod script_steps;
 mod sequences;
+mod state_fault;
 mod state_report;
 mod states;
-mod survival;
 mod view;
 
 pub use contents::{BLOCK_BYTES, BlockId, BlockList, Contents};
@@ -51,28 +52,29 @@ pub use database::{COMMIT_TIMES, DatabaseReport, LogDatabase};
 pub use drop_flushes::{DroppedFlushes, original_state, remaining_requests};
 pub use error::LogError;
 pub use examination::{Examination, FlushDrop, StateChoice};
-pub use faulty_run::{FaultyReport, StepError};
+pub use faulty_report::{FaultyReport, StepError};
 pub use file::{LogLimits, read_log, read_outline, write_log};
 pub use image::{Piece, pieces};
 pub use join::join;
 pub use judged::{Judge, JudgedRepair, JudgedState, PropertyPlace};
 pub use log::{DiskLog, LogHead, LogOutline, LogRequest, PhaseWindow, RequestKind};
+pub use log_survival::{FailingState, PromisedBy, survival};
 pub use minimise::minimise;
 pub use observed::{Observed, ObservedEntry, ObservedFile, SectorRun};
-pub use oracle::{Oracle, StateFault, UnsyncedLoss};
+pub use oracle::{Oracle, UnsyncedLoss};
 pub use promises::{Promise, Promises};
 pub use recording::{RecordedEntry, RecordedKind, Recording};
-pub use script::{
+pub use script_log::{LogOperation, LogScript, Property};
+pub use script_set::{SCRIPT_LEFT_OUT, SCRIPT_REFUSED, SCRIPT_TIMES, Script, ScriptSet};
+pub use script_steps::{
     DataChange, ParseStepError, ScriptPlan, ScriptStep, SectorContent, SectorOrigin, StepName,
     plan_of, script_number,
 };
-pub use script_log::{LogOperation, LogScript, Property};
-pub use script_set::{SCRIPT_LEFT_OUT, SCRIPT_REFUSED, SCRIPT_TIMES, Script, ScriptSet};
 pub use sequences::LENGTH_MAX;
+pub use state_fault::StateFault;
 pub use state_report::{
     Databases, RepairReport, StateCheck, StateMessage, StateOutcome, StatePart, StateReport,
     StateTask,
 };
 pub use states::{Budget, CrashState, DiskCache, Loss, Moments, States, TooManyMoments};
-pub use survival::{PromisedBy, survival};
 pub use view::StateView;

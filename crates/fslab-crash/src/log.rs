@@ -1,13 +1,11 @@
 //! The log of a disk.
 
+use fslab_model::{Failure, FailureKind, Subject};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    BLOCK_BYTES, BlockId, BlockList, Contents, DiskCache, LogDatabase, LogError, LogScript,
-};
+use super::contents::SECTOR_BYTES;
+use crate::{BLOCK_BYTES, BlockId, BlockList, Contents, LogDatabase, LogError, LogScript};
 
-/// Bytes of a sector, which a disk writes entirely or not at all.
-pub(crate) const SECTOR_BYTES: u64 = 512;
 /// The longest write: more than any disk profile has.
 pub(crate) const WRITE_SECTORS_MAX: u32 = 1 << 17;
 /// The largest disk, whose bytes a file can have.
@@ -110,6 +108,15 @@ pub struct LogOutline {
 }
 
 impl LogHead {
+    /// The subject.
+    ///
+    /// # Errors
+    /// Bad input: a log is untrusted.
+    pub fn parsed_subject(&self) -> Result<Subject, Failure> {
+        let subject = self.subject.parse();
+        subject.map_err(|error| Failure::of_error(FailureKind::BadInput, &error))
+    }
+
     /// From the begin to the end of the phase, or of all `requests`.
     pub fn window(
         &self,
@@ -215,4 +222,14 @@ pub(crate) fn has_bytes_of(
         left -= bytes;
     }
     left == 0
+}
+
+/// Whether the disk loses what its cache holds when power fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskCache {
+    /// It does.
+    Volatile,
+    /// It does not: what has completed is durable.
+    Durable,
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-use crate::log::SECTOR_BYTES;
+use super::contents::SECTOR_BYTES;
 use crate::{SectorContent, SectorOrigin};
 
 /// The tree of a file system, by names below the root.
@@ -109,6 +109,28 @@ impl SectorRun {
             }),
             other => other,
         }
+    }
+}
+
+/// Most sectors of all files of a report, and most names.
+const SECTORS_MAX: u64 = 1 << 21;
+
+const NAMES_MAX: usize = 1 << 20;
+
+/// Checks that a tree is of a size that a guest may send.
+pub(crate) fn ensure_sound_tree(tree: &Observed) -> Result<(), &'static str> {
+    if tree.len() > NAMES_MAX {
+        return Err("a state has too many names");
+    }
+    let files = tree.values().filter_map(|entry| match entry {
+        ObservedEntry::File(file) => Some(file),
+        _ => None,
+    });
+    let runs = files.flat_map(|file| &file.runs);
+    let sectors = runs.map(|run| u64::from(run.sectors)).sum::<u64>();
+    match sectors > SECTORS_MAX {
+        true => Err("a state has too much data"),
+        false => Ok(()),
     }
 }
 

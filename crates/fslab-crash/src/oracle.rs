@@ -18,24 +18,12 @@ use fslab_model::{FaultKind, PromiseId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::log::SECTOR_BYTES;
+use super::contents::SECTOR_BYTES;
+use super::state_fault::StateFault;
 use crate::{
     DataChange, LogOperation, LogScript, Observed, ObservedEntry, ObservedFile, ScriptPlan,
     ScriptStep, SectorContent, SectorOrigin,
 };
-
-/// Something that is wrong in a state.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct StateFault {
-    /// What.
-    pub fault: FaultKind,
-    /// The promise that it would break, where the file system gives it.
-    pub promise: PromiseId,
-    /// The name of the file.
-    pub name: String,
-    /// Bytes of it; 0 where no data is meant.
-    pub bytes: u64,
-}
 
 /// Data that operations had written and no sync had made durable, and that is gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

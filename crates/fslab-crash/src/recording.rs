@@ -3,8 +3,8 @@
 
 use std::io::{ErrorKind, Read};
 
+use super::contents::SECTOR_BYTES;
 use crate::LogError;
-use crate::log::SECTOR_BYTES;
 
 /// Bytes of the head of an entry.
 const HEAD_BYTES: usize = 24;

@@ -2,7 +2,7 @@
 //! Mohan et al., "Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing", OSDI
 //! 2018.
 
-use crate::script::parent;
+use crate::script_steps::parent;
 use crate::{ScriptStep, plan_of};
 
 /// The longest sequence.

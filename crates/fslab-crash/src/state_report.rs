@@ -1,12 +1,14 @@
 //! What a guest kernel finds in a state: from the guest to the host.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatabaseReport, FaultyReport, LogScript, Observed, ObservedEntry};
+use super::observed::ensure_sound_tree;
+use crate::{DatabaseReport, FaultyReport, LogScript, Observed};
 
 /// What a guest needs to judge states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +98,16 @@ pub enum StateMessage {
     Failed(String),
 }
 
+impl StateMessage {
+    /// Writes a line of JSON.
+    pub fn write_to(&self, output: &mut impl Write) -> io::Result<()> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        output.write_all(&line)?;
+        output.flush()
+    }
+}
+
 /// What a checker says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -153,10 +165,6 @@ pub struct StateReport {
     pub repair: Option<RepairReport>,
 }
 
-/// Most sectors of all files of a report, and most names.
-const SECTORS_MAX: u64 = 1 << 21;
-const NAMES_MAX: usize = 1 << 20;
-
 impl StateReport {
     /// Checks that a report is of a size that a guest may send.
     pub fn ensure_sound(&self) -> Result<(), &'static str> {
@@ -165,23 +173,6 @@ impl StateReport {
             self.repair.as_ref().and_then(|it| it.tree.as_ref()),
         ];
         trees.into_iter().flatten().try_for_each(ensure_sound_tree)
-    }
-}
-
-/// Checks that a tree is of a size that a guest may send.
-pub(crate) fn ensure_sound_tree(tree: &Observed) -> Result<(), &'static str> {
-    if tree.len() > NAMES_MAX {
-        return Err("a state has too many names");
-    }
-    let files = tree.values().filter_map(|entry| match entry {
-        ObservedEntry::File(file) => Some(file),
-        _ => None,
-    });
-    let runs = files.flat_map(|file| &file.runs);
-    let sectors = runs.map(|run| u64::from(run.sectors)).sum::<u64>();
-    match sectors > SECTORS_MAX {
-        true => Err("a state has too much data"),
-        false => Ok(()),
     }
 }
 
@@ -200,7 +191,7 @@ pub enum StateOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ObservedFile, SectorContent, SectorRun};
+    use crate::{ObservedEntry, ObservedFile, SectorContent, SectorRun};
 
     #[test]
     fn a_report_of_endless_files_is_refused() {

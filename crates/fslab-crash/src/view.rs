@@ -1,7 +1,7 @@
 //! States of a disk one after the other in one image: only what differs is written.
 
+use super::contents::SECTOR_BYTES;
 use crate::image::{BLOCK_SECTORS, Covered};
-use crate::log::SECTOR_BYTES;
 use crate::states::Kept;
 use crate::{CrashState, DiskLog, LogError, LogRequest, Piece, RequestKind};
 

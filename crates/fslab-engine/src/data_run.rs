@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use fslab_sys::SharedCounter;
 
+use super::engine::DataEngine;
 use crate::drive::{
     DataThread, ReadyWorker, Stonewall, WorkerConfig, even_share, prepare_files, run_workers,
 };
@@ -16,7 +17,7 @@ use crate::jobs::{Amount, OpenMode, Sharing, Workers};
 use crate::made::stonewall_note;
 use crate::ranks::shifted;
 use crate::recording::combine;
-use crate::registry::{DataEngine, engine};
+use crate::registry::engine;
 use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
 
 /// Result of jobs that ran together.

@@ -15,6 +15,7 @@ mod content;
 mod context;
 mod data_run;
 mod drive;
+mod engine;
 mod engines;
 mod error;
 mod evict;

@@ -1,40 +1,12 @@
 //! The table of engines. A new engine is one file and one line here.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use crate::drive::{DataThread, ReadyWorker, Stonewall};
+use super::engine::Engine;
+use crate::drive::Stonewall;
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::made::stonewall_note;
-use crate::{
-    DataJob, EngineError, EngineKind, Measured, MetadataJob, MetadataOperation, Order, RunContext,
-};
-
-pub(crate) struct Engine {
-    pub(crate) kind: EngineKind,
-    /// Its data jobs.
-    pub(crate) data: DataEngine,
-    /// Runs a valid metadata job; `None` for an engine without metadata operations.
-    pub(crate) run_metadata: Option<MetadataRunner>,
-}
-
-/// How an engine runs data jobs.
-pub(crate) struct DataEngine {
-    /// False for the null engine, which has neither files nor a common clock.
-    pub(crate) keeps_files: bool,
-    /// Refuses features that the engine lacks, before files are touched.
-    pub(crate) check: fn(&DataJob) -> Result<(), EngineError>,
-    /// Prepares a thread of a valid job.
-    pub(crate) prepare: fn(DataThread<'_>) -> Result<ReadyWorker<'_>, EngineError>,
-}
-
-/// Runs those threads of a valid metadata job.
-pub(crate) type MetadataRunner = fn(
-    &RunContext,
-    &MetadataJob,
-    Range<u32>,
-    Option<&Stonewall<'_>>,
-) -> Result<Measured, EngineError>;
+use crate::{EngineError, EngineKind, Measured, MetadataJob, MetadataOperation, Order, RunContext};
 
 const ENGINES: &[&Engine] = &[&PSYNC, &URING, &MMAP, &STDIO, &NULL];
 

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
     CellId, Failure, FigureLayout, FigureSpec, MachineFacts, Parameters, PhaseOutcome, PhaseRecord,
-    PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Subject, SubjectPlan, TrialId, TrialOutcome,
-    TrialRecord, phase_metrics, trial_metrics,
+    PhaseSpec, Plan, Rounds, RunHeader, RunId, RunRecord, Subject, SubjectPlan, TrialId,
+    TrialOutcome, TrialRecord, phase_metrics, trial_metrics,
 };
-
 use serde_json::Value;
 
+use crate::Format;
 use crate::error::Fault;
 use crate::reading::{Measured, Reading};
-use crate::{Format, Labels};
 
 /// One file, read.
 pub(crate) struct Part {
@@ -394,4 +393,19 @@ fn trials(placed: Vec<Placed>, subjects: &[Subject], now_unix_s: u64) -> Vec<Tri
             .all(|metric| metric.value.is_finite())
     );
     trials
+}
+
+/// Facts that the outputs lack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// The name of a run that has none.
+    pub run: RunId,
+    /// The subject of files without a subject.
+    pub subject: Option<Subject>,
+    /// Version of this fslab.
+    pub fslab: String,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// Seconds since 1970.
+    pub now_unix_s: u64,
 }

@@ -1,27 +1,13 @@
 //! Imports outputs of other tools as runs.
 
 use fslab_compare::relabel;
-use fslab_model::{Failure, RunId, RunRecord, Subject};
+use fslab_model::{Failure, RunRecord};
 
+use super::assemble::Labels;
 use crate::assemble::{Part, assemble};
 use crate::error::Fault;
 use crate::read::run_json;
 use crate::{Format, Source};
-
-/// Facts that the outputs lack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Labels {
-    /// The name of a run that has none.
-    pub run: RunId,
-    /// The subject of files without a subject.
-    pub subject: Option<Subject>,
-    /// Version of this fslab.
-    pub fslab: String,
-    /// The command line, word by word.
-    pub command: Vec<String>,
-    /// Seconds since 1970.
-    pub now_unix_s: u64,
-}
 
 /// The result of an import.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,11 +19,13 @@ mod latency_bins;
 mod meet;
 mod read;
 mod reading;
+mod recognition;
 mod source;
 mod write;
 
+pub use assemble::Labels;
 pub use format::Format;
-pub use import::{Imported, Labels, import};
+pub use import::{Imported, import};
 pub use meet::{
     Activity, Gathered, Meet, PhaseContent, PhaseMap, as_compared, content, gather, meet,
 };

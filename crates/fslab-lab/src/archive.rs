@@ -10,10 +10,10 @@ use std::path::Path;
 
 use fslab_sys::AtomicFile;
 
+use super::assembly_dir::AssemblyDir;
 use crate::kernel::{self, Kernel};
 use crate::key::{key_of, sha256_of};
 use crate::lab::{IMAGE, LAB, LabFacts, ROOT};
-use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
 use crate::members::{self, Member};
 use crate::{Cache, KernelName, Lab, LabError, RootFacts};
@@ -201,8 +201,8 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::assembly_dir::AssemblyDir;
     use crate::kernel::tests::{facts, place};
-    use crate::lab_builder::AssemblyDir;
     use crate::members::RECORD;
     use crate::root::{Assembly, FileSource, Node, Tree};
 

@@ -1,6 +1,5 @@
 //! A running build: its temporary directory, its log, the programs it runs, and its stop flag.
 
-use fslab_sys::os::ExitStatusExt;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
@@ -11,10 +10,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use fslab_sys::ProcessGroup;
+use fslab_sys::os::ExitStatusExt;
 
 use fslab_model::Failure;
 
-use crate::lab_builder::AssemblyDir;
+use super::assembly_dir::AssemblyDir;
 use crate::progress::Reporter;
 use crate::{BuildStage, LabError, Progress, tools};
 

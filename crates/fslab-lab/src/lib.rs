@@ -13,6 +13,7 @@
 mod additions;
 mod architecture;
 mod archive;
+mod assembly_dir;
 mod build_dir;
 mod builder;
 mod bundle;

@@ -13,8 +13,8 @@ use super::error::ProgramError;
 use super::figures::{Account, synthetic_program};
 use super::locate;
 use super::permission::{Permission, ProgramParameters};
-use super::script::Script;
 use super::session::{CompletedRun, Session};
+use super::shell_script::Script;
 
 /// Synthetic duration: about that of starting a program.
 const SYNTHETIC_NS: u64 = 1_000_000;

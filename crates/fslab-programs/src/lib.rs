@@ -28,8 +28,8 @@ mod plain_text;
 mod private_folder;
 #[cfg(test)]
 mod resolved;
-mod script;
 mod session;
+mod shell_script;
 mod table;
 mod web;
 

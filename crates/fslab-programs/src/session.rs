@@ -14,7 +14,7 @@ use super::error::ProgramError;
 use super::links::ensure_links_stay_inside;
 use super::locate;
 use super::permission::Permission;
-use super::script::line;
+use super::shell_script::line;
 
 /// Bytes of a program's output that are kept, from its end.
 const KEPT_BYTES: usize = 64 << 10;

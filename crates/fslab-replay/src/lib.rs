@@ -12,10 +12,11 @@
 mod deviations;
 mod final_state;
 mod gate;
+mod job;
 mod parameters;
 mod phase;
 mod player;
-mod script;
+mod prepared_calls;
 mod setup;
 mod source;
 mod syscalls;

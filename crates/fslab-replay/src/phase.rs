@@ -7,7 +7,7 @@ use fslab_model::definitions::{REPLAY_DEVIATIONS, REPLAY_DIFFERENCES};
 
 use super::parameters::ReplayParameters;
 use super::player::Player;
-use super::script::Script;
+use super::prepared_calls::Script;
 use super::source::Source;
 use super::{final_state, setup};
 

@@ -15,7 +15,7 @@ use fslab_trace::Trace;
 use super::deviations::Deviations;
 use super::gate::Gate;
 use super::parameters::ReplayPace;
-use super::script::{Script, ScriptStep, Syscall};
+use super::prepared_calls::{Script, ScriptStep, Syscall};
 use super::syscalls::{CALL_BYTES_MAX, Worker};
 
 /// Interval at which a sleeping thread checks for a stop.

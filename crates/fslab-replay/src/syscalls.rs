@@ -8,7 +8,7 @@ use std::path::Path;
 use fslab_engine::Filler;
 use fslab_sys::{Descriptors, Reached};
 
-use super::script::{LinkText, Subject, Syscall};
+use super::prepared_calls::{LinkText, Subject, Syscall};
 
 /// Most bytes of one call; longer transfers are split.
 pub(super) const CALL_BYTES_MAX: u64 = 16 << 20;

@@ -7,6 +7,7 @@ use fslab_model::{RunRecord, Subject};
 use fslab_stats::Estimate;
 use serde::Serialize;
 
+use super::table::into_text;
 use crate::{AnswerDocument, Cells, ReportError, tables};
 
 /// The run as indented JSON with a final newline; reads back as the same record. Four things are
@@ -163,12 +164,4 @@ pub fn csv_long(run: &RunRecord, cells: Cells) -> Result<String, ReportError> {
         writer.write_record(cells.row(row))?;
     }
     into_text(writer)
-}
-
-/// The text of a CSV writer in memory.
-pub(crate) fn into_text(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8(bytes).expect("rows of strings are UTF-8"))
 }

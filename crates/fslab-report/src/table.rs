@@ -229,7 +229,7 @@ impl Table {
         for row in &self.rows {
             writer.write_record(cells.row(row.iter().map(TableCell::line)))?;
         }
-        crate::export::into_text(writer)
+        into_text(writer)
     }
 }
 
@@ -296,6 +296,14 @@ fn begins_entity(text: &str) -> bool {
         let name = name.strip_prefix('#').unwrap_or(name);
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric())
     })
+}
+
+/// The text of a CSV writer in memory.
+pub(crate) fn into_text(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8(bytes).expect("rows of strings are UTF-8"))
 }
 
 #[cfg(test)]

@@ -7,8 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use fslab_compare::TOLERANCE;
 use fslab_stats::{is_decided, location};
 
-use crate::precision::{Trial, values};
-
 /// The trials of all cells, and what they decide.
 ///
 /// Each cell is compared with the best of a phase, see [`is_decided`]. The best is decided once all
@@ -71,6 +69,56 @@ impl<'t> Decisions<'t> {
         let of_cell = |cell: &Vec<&Trial>| figures.by_ref().take(cell.len()).flatten().collect();
         cells.iter().map(of_cell).collect()
     }
+}
+
+/// Result of a trial for its cell.
+pub(crate) struct Trial {
+    pub(crate) is_done: bool,
+    /// Headline figures by phase of the study, and by point; inverted where less is better.
+    pub(crate) phases: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+impl Trial {
+    /// The phases that have a figure.
+    pub(crate) fn phases(&self) -> impl Iterator<Item = &str> {
+        self.phases.keys().map(String::as_str)
+    }
+
+    /// A trial with one figure of one phase.
+    #[cfg(test)]
+    pub(crate) fn of(phase: &str, figure: f64) -> Self {
+        let point = BTreeMap::from([(phase.to_owned(), figure)]);
+        Self {
+            is_done: true,
+            phases: BTreeMap::from([(phase.to_owned(), point)]),
+        }
+    }
+}
+
+/// The phase's value in each trial that has one: over the points that all of these trials have.
+pub(crate) fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
+    let points: Vec<Option<&BTreeMap<String, f64>>> =
+        trials.iter().map(|trial| trial.phases.get(phase)).collect();
+    let having: Vec<_> = points.iter().copied().flatten().collect();
+    let Some(first) = having.first() else {
+        return vec![None; trials.len()];
+    };
+    let in_all = |name: &&String| having.iter().all(|points| points.contains_key(*name));
+    let shared: Vec<&String> = first.keys().filter(in_all).collect();
+    let value = |points: &BTreeMap<String, f64>| {
+        geometric_mean(shared.iter().filter_map(|name| points.get(*name).copied()))
+    };
+    let values = points.iter().map(|points| points.and_then(value));
+    values.collect()
+}
+
+/// `None` without values, or with a value that has no logarithm.
+pub(super) fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let logs: Option<Vec<f64>> = values
+        .map(|value| (value > 0.0).then(|| value.ln()))
+        .collect();
+    let logs = logs.filter(|logs| !logs.is_empty())?;
+    Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
 #[cfg(test)]

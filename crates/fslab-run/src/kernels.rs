@@ -2,7 +2,7 @@
 
 use fslab_model::{LabPlan, Study, Subject, VenueKind};
 
-use crate::resolve::asked;
+use super::request::asked;
 use crate::{VenueChoice, bounds};
 
 /// The kernels that the subjects of a request name.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fslab_model::{Bytes, DataToMemory, PhaseSpec, Plan, Study, Subject, VenuePlan};
 
+use super::footprint::footprint;
 use crate::ResolveError;
-use crate::resolve::footprint;
 
 /// The data of the largest phase and the memory, beside the original's; `None` if the study
 /// repeats none, or the memory is not known.

@@ -15,6 +15,7 @@ use fslab_model::{
 };
 use fslab_stats::{Stopping, relative_half_widths, stopping};
 
+use super::decisions::{Trial, geometric_mean, values};
 use crate::decisions::Decisions;
 
 /// Precision of a cell.
@@ -83,30 +84,6 @@ pub(crate) struct Figures<'a> {
     plan: &'a Plan,
     adaptive: Adaptive,
     trials: BTreeMap<(CellId, u32), Trial>,
-}
-
-/// Result of a trial for its cell.
-pub(crate) struct Trial {
-    is_done: bool,
-    /// Headline figures by phase of the study, and by point; inverted where less is better.
-    phases: BTreeMap<String, BTreeMap<String, f64>>,
-}
-
-impl Trial {
-    /// The phases that have a figure.
-    pub(crate) fn phases(&self) -> impl Iterator<Item = &str> {
-        self.phases.keys().map(String::as_str)
-    }
-
-    /// A trial with one figure of one phase.
-    #[cfg(test)]
-    pub(crate) fn of(phase: &str, figure: f64) -> Self {
-        let point = BTreeMap::from([(phase.to_owned(), figure)]);
-        Self {
-            is_done: true,
-            phases: BTreeMap::from([(phase.to_owned(), point)]),
-        }
-    }
 }
 
 impl<'a> Figures<'a> {
@@ -240,32 +217,6 @@ fn headline(phase: &PhaseRecord) -> Option<f64> {
     let found = phase_metrics(phase).into_iter();
     let mut found = found.filter(|metric| metric.definition == wanted);
     wanted.better.speed(found.next()?.value)
-}
-
-/// `None` without values, or with a value that has no logarithm.
-fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let logs: Option<Vec<f64>> = values
-        .map(|value| (value > 0.0).then(|| value.ln()))
-        .collect();
-    let logs = logs.filter(|logs| !logs.is_empty())?;
-    Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
-}
-
-/// The phase's value in each trial that has one: over the points that all of these trials have.
-pub(crate) fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
-    let points: Vec<Option<&BTreeMap<String, f64>>> =
-        trials.iter().map(|trial| trial.phases.get(phase)).collect();
-    let having: Vec<_> = points.iter().copied().flatten().collect();
-    let Some(first) = having.first() else {
-        return vec![None; trials.len()];
-    };
-    let in_all = |name: &&String| having.iter().all(|points| points.contains_key(*name));
-    let shared: Vec<&String> = first.keys().filter(in_all).collect();
-    let value = |points: &BTreeMap<String, f64>| {
-        geometric_mean(shared.iter().filter_map(|name| points.get(*name).copied()))
-    };
-    let values = points.iter().map(|points| points.and_then(value));
-    values.collect()
 }
 
 #[cfg(test)]

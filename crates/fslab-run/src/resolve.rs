@@ -1,74 +1,28 @@
 //! Resolves a study to a plan: every value explicit and validated, before anything is changed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use crate::bounds::{self, TooMuchError};
-use crate::directories;
-use crate::kernels::{self, KernelError};
-use crate::original::data_to_memory;
-use crate::phases::{self, PhasesError};
-use crate::repetition::{self, Repetition, RepetitionError, repetition};
-use crate::survival;
-use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
 use fslab_engine::EngineKind;
 use fslab_model::{
-    Brings, Bytes, ColdMethod, FORMAT_VERSION, Failure, FailureKind, PhaseSpec, Plan, Scale, Study,
-    Subject, SubjectPlan, VenuePlan,
+    Brings, Bytes, ColdMethod, FORMAT_VERSION, Failure, PhaseSpec, Plan, Subject, SubjectPlan,
+    VenuePlan,
 };
 use fslab_workload::Workload;
 
-/// The workload that removes the files of all phases before it.
-const CLEAR: &str = "clear";
+use super::footprint::footprint;
+use super::request::{Request, asked};
+use super::resolve_error::ResolveError;
+use crate::original::data_to_memory;
+use crate::phases::{self, PhasesError};
+use crate::repetition;
+use crate::repetition::repetition;
+use crate::venue_choice::{Sizes, choose_venue};
+use crate::{bounds, directories, judging, kernels};
+
 /// Sizes in hints are multiples of this.
 const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
 /// Sizes of devices are multiples of this, the page size of all known architectures.
 const SIZE_STEP_BYTES: u64 = 4096;
-
-/// A request as typed.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub study: Study,
-    /// Subjects; empty for the study's.
-    pub subjects: Vec<String>,
-    /// Where trials run.
-    pub venue: VenueChoice,
-    /// Size of each file system; `None` for the study's.
-    pub size: Option<Bytes>,
-    /// Ageing profile: each subject also runs aged by it.
-    pub aged: Option<String>,
-    /// Scale; `None` for the study's.
-    pub scale: Option<Scale>,
-    /// Overrides of the study's repetition.
-    pub repetition: Repetition,
-    /// Time limit of a trial in seconds; `None` for the study's.
-    pub trial_limit_s: Option<u32>,
-    /// The most states after a power loss that are judged of each subject; `None`: none.
-    pub survival: Option<usize>,
-    /// Seed of order and data.
-    pub seed: u64,
-    /// Number of processes that run each phase together.
-    pub ranks: u32,
-}
-
-impl Request {
-    /// A request with `seed` for `subjects` at `venue` that leaves everything else to the study.
-    pub fn new(study: Study, subjects: &[&str], venue: VenueChoice, seed: u64) -> Self {
-        Self {
-            study,
-            subjects: subjects.iter().map(ToString::to_string).collect(),
-            venue,
-            size: None,
-            aged: None,
-            scale: None,
-            repetition: Repetition::default(),
-            trial_limit_s: None,
-            survival: None,
-            seed,
-            ranks: 1,
-        }
-    }
-}
 
 /// A plan with notices for the user.
 #[derive(Clone, Debug)]
@@ -79,133 +33,6 @@ pub struct Resolved {
     /// True if the subjects are all of the catalogue: those that cannot run then get a row;
     /// otherwise they are an error.
     pub is_whole_catalogue: bool,
-}
-
-/// Why a study cannot be planned.
-#[derive(Debug, thiserror::Error)]
-pub enum ResolveError {
-    /// An invalid subject, option or size.
-    #[error(transparent)]
-    Catalogue(#[from] Failure),
-    /// Invalid phases or sizes of the study.
-    #[error(transparent)]
-    Phases(#[from] PhasesError),
-    /// The files do not fit.
-    #[error(
-        "the files of the study '{study}' take {needed}, more than {}{size}",
-        left(*taken_percent)
-    )]
-    TooSmall {
-        study: String,
-        /// Most space that the phases use.
-        needed: Bytes,
-        /// Size of the file system.
-        size: Bytes,
-        /// Share of it that the stages of the fullest subject fill.
-        taken_percent: u8,
-        /// Sufficient size; `None` if the files grow with it and never fit.
-        enough: Option<Bytes>,
-    },
-    /// Invalid repetition.
-    #[error(transparent)]
-    Repetition(#[from] RepetitionError),
-    /// Too many subjects, trials or records.
-    #[error(transparent)]
-    TooMuch(#[from] TooMuchError),
-    /// A time limit of zero.
-    #[error("the time limit of a trial is 0 s; there must be at least 1 s")]
-    NoTime,
-    /// An invalid simulated disk.
-    #[error(transparent)]
-    Disk(Failure),
-    /// A file system larger than its disk.
-    #[error("the disk '{disk}' has {capacity}, less than the size of {size}")]
-    DiskTooSmall {
-        /// The disk profile.
-        disk: String,
-        capacity: Bytes,
-        /// The size requested.
-        size: Bytes,
-    },
-    /// A subject that the venue does not support.
-    #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
-    Venue {
-        subject: String,
-        venue: &'static str,
-    },
-    /// A subject's kernel that the venue does not have.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// Neither loop devices nor a guest.
-    #[error("cannot format and mount file systems: {reason}, and there is no lab for a guest")]
-    NoVenue {
-        /// Why not in the venue `loop`.
-        reason: &'static str,
-    },
-    /// Directories that cannot be measured together, or subjects that are not in them.
-    #[error(transparent)]
-    Directory(Failure),
-}
-
-impl ResolveError {
-    /// Kind of the failure: bad input, or a venue that this machine does not have.
-    fn kind(&self) -> FailureKind {
-        match self {
-            Self::NoVenue { .. } => FailureKind::Unsupported,
-            Self::Directory(failure) => failure.kind,
-            _ => FailureKind::BadInput,
-        }
-    }
-
-    pub(crate) fn hint(&self) -> Option<String> {
-        match self {
-            Self::Catalogue(failure) | Self::Disk(failure) | Self::Directory(failure) => {
-                failure.hint.clone()
-            }
-            Self::TooSmall {
-                enough: Some(enough),
-                ..
-            } => Some(format!("use --size {} or more", enough.to_argument())),
-            Self::TooSmall { enough: None, .. } => Some(
-                "fill the file system less, or make the files smaller, for example --set \
-                 phase.NAME.file_size=64MiB; they grow with the file system"
-                    .into(),
-            ),
-            Self::Phases(phases) => phases.hint(),
-            Self::Venue { .. } => Some(
-                "measure `fake` separately and without --venue, and the other subjects in \
-                      another venue"
-                    .into(),
-            ),
-            Self::Kernel(kernel) => Some(kernel.hint()),
-            Self::DiskTooSmall { capacity, .. } => Some(format!(
-                "use --size {} or less, or a larger --disk",
-                capacity.to_argument()
-            )),
-            Self::Repetition(repetition) => repetition.hint(),
-            Self::TooMuch(too_much) => Some(too_much.hint()),
-            Self::NoVenue { .. } => Some(
-                "build a lab once with `fslab lab build`, which needs no privileges; or measure \
-                 what is mounted at a directory with --dir DIR"
-                    .into(),
-            ),
-            Self::NoTime => None,
-        }
-    }
-}
-
-impl From<ResolveError> for Failure {
-    fn from(error: ResolveError) -> Self {
-        match error {
-            ResolveError::Directory(failure) => failure,
-            // A study that asks for what is missing is bad input, whatever it is.
-            ResolveError::Catalogue(failure) | ResolveError::Disk(failure) => Self {
-                kind: FailureKind::BadInput,
-                ..failure
-            },
-            error => Self::of_error(error.kind(), &error).with_hint(error.hint()),
-        }
-    }
 }
 
 /// Resolves `request` on this machine. Nothing is created or changed.
@@ -250,7 +77,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     };
     let phases = phases::phases(study, scale, size)?;
     let plan = Plan {
-        survival: survival::planned(request, &phases, size)?,
+        survival: judging::planned(request, &phases, size)?,
         scale,
         data_to_memory: data_to_memory(study, &phases, &venue)?,
         figures: study.figures.clone(),
@@ -298,14 +125,6 @@ fn parse(asked: &[String], aged: Option<&str>) -> Result<Vec<Subject>, ResolveEr
     }
 }
 
-/// The subjects named, or the study's.
-pub(crate) fn asked<'a>(study: &'a Study, named: &'a [String]) -> &'a [String] {
-    match named.is_empty() {
-        true => &study.subjects,
-        false => named,
-    }
-}
-
 /// How many subjects are compared: each directory is one, whatever was named.
 fn compared(venue: &VenuePlan, subjects: usize) -> usize {
     match venue {
@@ -324,14 +143,6 @@ fn whole_pages(size: Bytes, notices: &mut Vec<String>) -> Bytes {
         ));
     }
     whole
-}
-
-/// Text for the available size, if stages fill a part.
-fn left(taken_percent: u8) -> String {
-    match taken_percent {
-        0 => "the size of ".to_owned(),
-        taken => format!("a subject that is {taken} % full leaves of "),
-    }
 }
 
 /// Checks that the files of the phases fit in addition to those of stages; `footprint` gives their
@@ -381,30 +192,6 @@ fn with_aged_variants(subjects: &[Subject], profile: &str) -> Result<Vec<Subject
     fslab_fs::parse_subjects(&aged)
 }
 
-/// Most space that the files of these phases use together.
-pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
-    let mut largest: BTreeMap<Option<Vec<PathBuf>>, u64> = BTreeMap::new();
-    let mut most = 0;
-    for phase in phases {
-        if phase.workload == CLEAR {
-            most = most.max(together(&largest));
-            largest.clear();
-            continue;
-        }
-        let failed = |source| PhasesError::Workload {
-            phase: phase.name.clone(),
-            source,
-        };
-        let workload = Workload::of_phase(phase).map_err(failed)?;
-        // Phases that use the same files share their space.
-        let files = workload.data_files(&phase.parameters, 1).map_err(failed)?;
-        let bytes = workload.footprint(&phase.parameters).map_err(failed)?.0;
-        let entry = largest.entry(files).or_default();
-        *entry = bytes.max(*entry);
-    }
-    Ok(Bytes(most.max(together(&largest))))
-}
-
 /// Files and programs of this machine that the phases need in a guest, by workload.
 pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveError> {
     let mut all: BTreeMap<String, Brings> = BTreeMap::new();
@@ -420,10 +207,6 @@ pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveE
         }
     }
     Ok(all)
-}
-
-fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
-    largest.values().copied().fold(0, u64::saturating_add)
 }
 
 /// The subject with its commands; checks the `size` if given.
@@ -470,6 +253,8 @@ fn engine(venue: &VenuePlan) -> EngineKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Repetition, VenueChoice};
+    use fslab_model::FailureKind;
 
     fn request(subjects: &[&str]) -> Request {
         let study = crate::load_study("quick").expect("built in").0;

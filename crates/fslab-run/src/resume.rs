@@ -8,7 +8,7 @@ use fslab_model::{
 
 /// The conditions of the missing trials of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Resumption<'a> {
+pub(crate) struct Resumption<'a> {
     /// Version of this fslab.
     pub fslab: &'a str,
     pub machine: &'a MachineFacts,
@@ -18,7 +18,7 @@ pub struct Resumption<'a> {
 
 /// Why a run cannot be resumed. The remedy is always a new run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ResumeError {
+pub(crate) enum ResumeError {
     /// Another seed was requested.
     #[error("the run {run} has the seed {theirs}, not {asked}")]
     Seed {
@@ -49,7 +49,7 @@ pub enum ResumeError {
 
 /// Checks that what is mounted at the directories of a run is what `asked` has found there: the
 /// same server, protocol and options.
-pub fn ensure_same_mounts(run: &RunHeader, asked: &Plan) -> Result<(), ResumeError> {
+pub(crate) fn ensure_same_mounts(run: &RunHeader, asked: &Plan) -> Result<(), ResumeError> {
     let identity = |planned: &SubjectPlan| {
         let mount = planned.network_mount.as_ref();
         mount.map_or_else(DeviceIdentity::default, NetworkMount::identity)
@@ -83,7 +83,10 @@ impl From<ResumeError> for Failure {
 }
 
 /// Checks that the trials of `run` used the same device.
-pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
+pub(crate) fn ensure_same_device(
+    run: &RunRecord,
+    device: &DeviceIdentity,
+) -> Result<(), ResumeError> {
     if device.is_empty() {
         return Ok(());
     }
@@ -99,7 +102,7 @@ pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<()
 
 impl Resumption<'_> {
     /// Checks that trials made now are comparable with those of the run `header`.
-    pub fn ensure_alike(&self, header: &RunHeader) -> Result<(), ResumeError> {
+    pub(crate) fn ensure_alike(&self, header: &RunHeader) -> Result<(), ResumeError> {
         let run = || header.run.clone();
         let theirs = header.plan.seed;
         if let Some(asked) = self.seed.filter(|seed| *seed != theirs) {

@@ -3,9 +3,10 @@
 use fslab_model::{Failure, PhaseEntry, Study, TomlError};
 use fslab_workload::WorkloadError;
 
+use super::request::Request;
+use super::resolve_error::ResolveError;
 use crate::phases::PhasesError;
 use crate::repetition::RepetitionError;
-use crate::resolve::{Request, ResolveError};
 use crate::studies::StudySource;
 
 /// The failure of a study that cannot be planned. If it is about a value of a file of the user, it

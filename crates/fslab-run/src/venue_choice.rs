@@ -1,59 +1,17 @@
 //! Selects the venue of a plan from the user's choice and the machine's abilities.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fslab_disk::Machine;
-use fslab_model::{Bytes, LabPlan, Study, Subject, VenuePlan};
+use fslab_model::{Bytes, Study, Subject, VenuePlan};
 
+use super::request::{GuestChoice, Hardware, VenueChoice};
 use crate::{Request, ResolveError};
 
 /// Default memory of a guest: a small machine.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
 /// Default disk profile: that of the oldest study.
 const DISK: &str = "hdd-7200-ata100-2002";
-
-/// The user's choice of a venue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VenueChoice {
-    /// `loop` if possible, else `guest`, with a notice.
-    Auto {
-        /// Directory of images.
-        folder: PathBuf,
-        /// The guest kernel, if one is built.
-        guest: Option<GuestChoice>,
-    },
-    /// A guest kernel in real time.
-    Guest(GuestChoice),
-    /// A guest kernel in virtual time on simulated hardware.
-    Sim(GuestChoice, Hardware),
-    /// A fixed venue.
-    Named(VenuePlan),
-}
-
-/// Simulated hardware.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hardware {
-    /// A disk profile: a name or file; `None` for the machine's or the study's.
-    pub disk: Option<String>,
-    /// The machine; `None` for the study's memory and disk, and a processor that takes no time.
-    pub machine: Option<Machine>,
-}
-
-/// A guest kernel, those that subjects name instead of it, and the directory of their disks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuestChoice {
-    /// Directory of images.
-    pub folder: PathBuf,
-    /// The kernel: its name, then `@` and its key.
-    pub kernel: String,
-    /// Digest of the lab.
-    pub lab: String,
-    /// The labs of the kernels that subjects name, by name.
-    pub named: BTreeMap<String, LabPlan>,
-    /// The guest's memory; `None` for the study's.
-    pub memory: Option<Bytes>,
-}
 
 /// The study's sizes that a venue needs.
 #[derive(Clone, Copy)]

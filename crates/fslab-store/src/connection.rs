@@ -1,6 +1,12 @@
 //! Opening the file: ownership, permissions, durability, and what SQLite may not do for a stranger.
+//!
+//! SQLite takes files next to a database for part of it: `-journal`, `-wal` and `-shm`. They come
+//! with the directory that a store comes in. A journal can name a further file, its super-journal,
+//! which SQLite deletes once the journal is played back: opening a store would delete any file of
+//! the user's. fslab changes one database at a time, so none of its journals names another file.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,8 +17,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::bounds::{Steps, beside};
-use crate::companions::ensure_companions;
-use crate::error::Fault;
+use crate::error::{Fault, STORE};
 use crate::{StoreError, digest, migration};
 
 /// The longest wait for another process's transaction. Transactions are short: one trial each.
@@ -52,9 +57,9 @@ fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
 fn is_store_file(path: &Path, operation: &'static str) -> Result<bool, StoreError> {
     let why = match fs::metadata(path) {
         Ok(file) if file.is_file() => return Ok(true),
-        Ok(file) if file.is_dir() => std::io::ErrorKind::IsADirectory.into(),
-        Ok(_) => std::io::Error::other("it is a device, a pipe or a socket, not a file"),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Ok(file) if file.is_dir() => io::ErrorKind::IsADirectory.into(),
+        Ok(_) => io::Error::other("it is a device, a pipe or a socket, not a file"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(StoreError::io(&error, operation, path)),
     };
     Err(StoreError::foreign().because(&why).at(operation, path))
@@ -91,7 +96,7 @@ fn attempt_writable(path: &Path, flags: OpenFlags) -> Result<Opened, Fault> {
 pub(crate) fn open_read_only(path: &Path) -> Result<(Opened, bool), StoreError> {
     let path = &absolute(path)?;
     if !is_store_file(path, "read")? {
-        let error = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let error = io::Error::from(io::ErrorKind::NotFound);
         return Err(StoreError::io(&error, "read", path));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -203,6 +208,48 @@ fn immutable_uri(path: &Path) -> String {
     }
     uri.push_str("?immutable=1");
     uri
+}
+
+/// What SQLite writes at the end of the name of a super-journal, and at the begin of a journal
+/// (pager.c, `aJournalMagic`).
+const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// Refuses a database with a companion that is no regular file, or that names another file.
+pub(crate) fn ensure_companions(path: &Path) -> Result<(), Fault> {
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let file = beside(path, suffix);
+        match fs::symlink_metadata(&file) {
+            Ok(found) if !found.is_file() => {
+                return Err(strange(&file, "is a link, a directory, a pipe or a device"));
+            }
+            Ok(_) if suffix == "-journal" && names_another(&file).unwrap_or(false) => {
+                return Err(strange(
+                    &file,
+                    "names another file, which SQLite would delete",
+                ));
+            }
+            // What cannot be read is SQLite's to report.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn strange(file: &Path, why: &str) -> Fault {
+    StoreError::bad_input(format!("{} beside the store {STORE} {why}", file.display()))
+        .hint("SQLite would treat it as part of the store; remove it if you do not know it")
+        .into()
+}
+
+fn names_another(journal: &Path) -> io::Result<bool> {
+    let mut file: File = fslab_sys::open_regular(journal)?;
+    let mut end = [0; MAGIC.len()];
+    if file.metadata()?.len() < 16 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-(MAGIC.len() as i64)))?;
+    file.read_exact(&mut end)?;
+    Ok(end == MAGIC)
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::listing::run_key;
 use crate::bounds::Extent;
 use crate::codec::integer;
 use crate::digest::{ensure_run, read_name, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
 use crate::sealing::{change_run, update_run};
-use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError};
 
 /// A run to delete; its row may be damaged, and its name may be any text.

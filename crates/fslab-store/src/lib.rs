@@ -15,7 +15,6 @@
 mod bounds;
 mod checking;
 mod codec;
-mod companions;
 mod connection;
 mod deleting;
 mod digest;

@@ -1,7 +1,7 @@
 //! Lists of runs, in time independent of the number of their trials.
 
 use fslab_model::{PlanHash, RunHeader, RunId, Subject, VenueKind, nearest_name};
-use rusqlite::{Connection, Row, Rows};
+use rusqlite::{Connection, OptionalExtension, Row, Rows};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,7 +9,6 @@ use crate::bounds::Extent;
 use crate::codec::{integer, read, read_integer, read_json, read_optional, read_parsed, read_word};
 use crate::digest::{read_name, summary_agrees, summary_columns};
 use crate::error::{Fault, STORE};
-use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
 /// A run as a list shows it.
@@ -313,4 +312,33 @@ pub(crate) fn nearest_run(connection: &Connection, name: &RunId) -> Result<Optio
     }
     let nearest = nearest_name(name.as_str(), names.iter().map(String::as_str));
     Ok(nearest.and_then(|name| name.parse().ok()))
+}
+
+/// The key of the run's row.
+pub(crate) fn run_key(connection: &Connection, run: &RunId) -> Result<i64, Fault> {
+    match row_of(connection, run)? {
+        Some((key, None)) => Ok(key),
+        Some((_, Some(_))) => Err(deleted(run)),
+        None => {
+            let nearest = nearest_run(connection, run)?;
+            Err(StoreError::unknown_run(run.as_str(), nearest.as_ref()).into())
+        }
+    }
+}
+
+pub(crate) fn deleted(run: &RunId) -> Fault {
+    StoreError::bad_input(format!("run {run} of the store {STORE} is deleted"))
+        .hint(format!("restore it with fslab delete --undo {run}"))
+        .into()
+}
+
+/// The key of the run's row, and when the run was deleted.
+pub(super) fn row_of(
+    connection: &Connection,
+    run: &RunId,
+) -> Result<Option<(i64, Option<i64>)>, Fault> {
+    let mut statement =
+        connection.prepare_cached("SELECT key, deleted_unix_s FROM runs WHERE id = ?1")?;
+    let row = statement.query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(row.optional()?)
 }

@@ -11,6 +11,7 @@ use fslab_model::{
 };
 use rusqlite::{Connection, Row};
 
+use super::listing::run_key;
 use crate::bounds::Extent;
 use crate::codec::{
     read, read_histogram, read_integer, read_json, read_optional_json, read_parsed,
@@ -20,7 +21,6 @@ use crate::digest::{Scope, Table, TrialDigests, damaged_run, ensure_run, read_na
 use crate::error::{Fault, STORE};
 use crate::listing::select;
 use crate::phase_columns::PhaseReader;
-use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError};
 
 /// Values by the key of their parent row.

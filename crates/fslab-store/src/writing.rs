@@ -9,10 +9,10 @@ use fslab_model::{
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension};
 
+use super::listing::{deleted, row_of, run_key};
 use crate::codec::{integer, json, read, read_json, real};
 use crate::digest::Table;
 use crate::error::{Fault, STORE};
-use crate::listing::nearest_run;
 use crate::sealing::{TrialRows, WrittenRun, WrittenTrial, change_run, insert};
 use crate::{Store, StoreError, StoreErrorKind, phase_columns};
 
@@ -104,32 +104,6 @@ impl Store {
             Ok(())
         })
     }
-}
-
-/// The key of the run's row, and when the run was deleted.
-fn row_of(connection: &Connection, run: &RunId) -> Result<Option<(i64, Option<i64>)>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT key, deleted_unix_s FROM runs WHERE id = ?1")?;
-    let row = statement.query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
-    Ok(row.optional()?)
-}
-
-/// The key of the run's row.
-pub(crate) fn run_key(connection: &Connection, run: &RunId) -> Result<i64, Fault> {
-    match row_of(connection, run)? {
-        Some((key, None)) => Ok(key),
-        Some((_, Some(_))) => Err(deleted(run)),
-        None => {
-            let nearest = nearest_run(connection, run)?;
-            Err(StoreError::unknown_run(run.as_str(), nearest.as_ref()).into())
-        }
-    }
-}
-
-pub(crate) fn deleted(run: &RunId) -> Fault {
-    StoreError::bad_input(format!("run {run} of the store {STORE} is deleted"))
-        .hint(format!("restore it with fslab delete --undo {run}"))
-        .into()
 }
 
 fn plan_of(connection: &Connection, run: i64) -> Result<Plan, Fault> {

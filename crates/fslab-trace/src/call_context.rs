@@ -1,9 +1,9 @@
 //! Translation of one call: dispatches on its name, and adds its event or counts it as unseen.
 
+use super::translation::Translator;
 use crate::arguments::{descriptor, descriptor_path};
 use crate::calls::{Call, ReturnValue, quoted};
 use crate::processes::{OpenFile, Thread};
-use crate::translate::Translator;
 use crate::{CallOutcome, Operation, Place, TraceEvent, TracePath};
 
 /// Calls that neither read nor change a file system: no event, and not counted as unseen.

@@ -1,17 +1,17 @@
 //! Listing of a directory's tree: paths, kinds, lengths, links.
 
-use fslab_sys::os::MetadataExt;
-use fslab_sys::os::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
+use fslab_sys::os::{MetadataExt, OsStrExt};
 use serde::{Deserialize, Serialize};
 
 use fslab_model::Failure;
 
-use crate::{FinalFile, TracePath};
-use crate::{error, event::LinkTarget};
+use crate::error;
+use crate::event::LinkTarget;
+use crate::TracePath;
 
 /// Limit of paths: a larger directory is most likely given by mistake, such as `/`.
 const NAMES_MAX: usize = 1_000_000;
@@ -234,6 +234,16 @@ impl Lister<'_> {
             LinkTarget::Below,
         )
     }
+}
+
+/// A path's state after the command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FinalFile {
+    pub path: TracePath,
+    /// Its kind; `None` if it does not exist.
+    pub kind: Option<EntryKind>,
+    /// Length of a regular file, else 0.
+    pub bytes: u64,
 }
 
 #[cfg(test)]

@@ -25,12 +25,15 @@ mod schedule;
 mod tables;
 mod trace;
 mod translate;
+mod translation;
 
 pub use event::{CallOutcome, LinkTarget, Operation, Place, TraceEvent};
 pub use file::{TRACE_BYTES_MAX, TRACE_FORMAT};
+pub use folder_listing::FinalFile;
 pub use folder_listing::{EntryKind, TreeEntry};
 pub use path::TracePath;
 pub use recording::{RecordRequest, Recorded, record};
 pub use schedule::{Lane, Schedule, Step, Wait};
-pub use trace::{FinalFile, Header, Trace};
-pub use translate::{Translation, translate};
+pub use trace::{Header, Trace};
+pub use translate::translate;
+pub use translation::Translation;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::folder_listing::FinalFile;
 use crate::{CallOutcome, EntryKind, Operation, TraceEvent, TracePath, TreeEntry};
 
 /// Where and how a trace was recorded.
@@ -35,16 +36,6 @@ pub struct Header {
     pub handles: u32,
     /// Calls on the directory that have no event, counted by name.
     pub unseen: BTreeMap<String, u64>,
-}
-
-/// A path's state after the command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FinalFile {
-    pub path: TracePath,
-    /// Its kind; `None` if it does not exist.
-    pub kind: Option<EntryKind>,
-    /// Length of a regular file, else 0.
-    pub bytes: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,33 +3,17 @@
 //!
 //! A call on the directory that has no event is counted in `unseen`.
 
-use fslab_sys::os::OsStrExt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use fslab_model::Failure;
+use fslab_sys::os::OsStrExt;
 
+use super::translation::{Translation, Translator};
 use crate::call_context::CallContext;
 use crate::calls::{Call, ReturnValue, StraceItem, parse_output};
 use crate::processes::Threads;
-use crate::{CallOutcome, Operation, TraceEvent, TracePath};
-
-/// The events on a directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Translation {
-    /// Events in the order of their start.
-    pub events: Vec<TraceEvent>,
-    /// Number of open files.
-    pub handles: u32,
-    /// Number of threads.
-    pub threads: u32,
-    /// Calls on the directory that have no event, counted by name.
-    pub unseen: BTreeMap<String, u64>,
-    /// Paths that were used.
-    pub touched: BTreeSet<TracePath>,
-    /// Directories that were listed.
-    pub listed: BTreeSet<TracePath>,
-}
+use crate::{CallOutcome, Operation, TraceEvent};
 
 /// Translates strace's `output` of a command that started in `directory`; keeps calls below `root`.
 pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translation, Failure> {
@@ -67,16 +51,6 @@ impl StraceItem {
             Self::Ended { at_ns, .. } | Self::Superseded { at_ns, .. } => *at_ns,
         }
     }
-}
-
-pub(crate) struct Translator {
-    pub(crate) root: Vec<u8>,
-    pub(crate) directory: Vec<u8>,
-    pub(crate) start_ns: u64,
-    pub(crate) threads: Threads,
-    /// Paths of open files.
-    pub(crate) paths: BTreeMap<u32, TracePath>,
-    pub(crate) done: Translation,
 }
 
 impl Translator {

@@ -7,7 +7,7 @@ use fslab_crash::StateTask;
 use fslab_engine::StopFlag;
 use fslab_model::{Failure, FailureKind, TrialSpec};
 
-use crate::crash_state::judge_states;
+use crate::judging::judge_states;
 use crate::trial::run_trial;
 
 /// Most bytes of a task on states.

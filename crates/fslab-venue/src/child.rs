@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use fslab_model::{Event, EventBody, Failure, FailureKind, PhaseOutcome, RecordBuilder, TrialSpec};
 use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
+use super::ended::{Ending, mismatch};
 use crate::control::Control;
 use crate::expected::{EventCheck, ExpectedRecord};
 use crate::guest::{HelperWatch, Share, TrialStatus, kernel_errors};
@@ -28,19 +29,6 @@ const TICK: Duration = Duration::from_millis(50);
 const SENT_FROM_OUTSIDE: [&str; 7] = [
     "SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGXFSZ",
 ];
-
-/// Result of a trial's process.
-pub(crate) struct Ending {
-    pub(crate) builder: RecordBuilder,
-    /// The failure that ended it, if any.
-    pub(crate) death: Option<Failure>,
-    pub(crate) console: String,
-    pub(crate) elapsed: Duration,
-    /// True if it reported what its specification does not allow: its figures are none.
-    pub(crate) is_false: bool,
-    /// True if SIGKILL did not end it: its resources must stay leased.
-    pub(crate) is_stuck: bool,
-}
 
 /// How a trial's process is started and limited.
 pub(crate) struct Launch<'a> {
@@ -398,12 +386,6 @@ impl<'a> Report<'a> {
         self.falsehood = admitted.err().map(|why| mismatch(&why));
         self.falsehood.is_none()
     }
-}
-
-/// The failure of a trial whose report its specification does not allow: `why` says what it has.
-pub(crate) fn mismatch(why: &str) -> Failure {
-    let text = format!("the report of the trial does not match its specification: it has {why}");
-    Failure::new(FailureKind::Protocol, text)
 }
 
 /// Adds the last errors of the guest kernel to the causes of `failure`.

@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fslab_model::{Failure, TrialOutcome, TrialRecord, TrialRun, TrialSpec};
+use fslab_model::{
+    Failure, FailureKind, RecordBuilder, TrialOutcome, TrialRecord, TrialRun, TrialSpec,
+};
 
-use crate::child::{Ending, mismatch};
 use crate::expected::ExpectedRecord;
 use crate::guest::add_insight;
 use crate::host_failure::{Scene, charge_host, of_preparation};
@@ -107,4 +108,23 @@ pub(crate) fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) 
             .get_or_insert("remove what is left with `fslab clean`".into());
     }
     failure
+}
+
+/// Result of a trial's process.
+pub(crate) struct Ending {
+    pub(crate) builder: RecordBuilder,
+    /// The failure that ended it, if any.
+    pub(crate) death: Option<Failure>,
+    pub(crate) console: String,
+    pub(crate) elapsed: Duration,
+    /// True if it reported what its specification does not allow: its figures are none.
+    pub(crate) is_false: bool,
+    /// True if SIGKILL did not end it: its resources must stay leased.
+    pub(crate) is_stuck: bool,
+}
+
+/// The failure of a trial whose report its specification does not allow: `why` says what it has.
+pub(crate) fn mismatch(why: &str) -> Failure {
+    let text = format!("the report of the trial does not match its specification: it has {why}");
+    Failure::new(FailureKind::Protocol, text)
 }

@@ -8,6 +8,8 @@
 //!
 //! Invariant: a lease is acted on only if no one but this user and root can have written it;
 //! [`crate::undo`] limits what it may name.
+//!
+//! A lease names the machine, boot and PID namespace in which it was written.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -19,7 +21,7 @@ use fslab_model::{Failure, FailureKind};
 use fslab_sys::{ProcessIdentity, TimeLimit, TrustedFolder};
 use serde::{Deserialize, Serialize};
 
-use crate::host_identity::HostIdentity;
+use super::leased_resources::LeasedResources;
 use crate::orphans::{kill_orphans, kill_trial};
 use crate::time_limit::{bounded_by, limit_of};
 use crate::undo::{self, Undone};
@@ -28,22 +30,6 @@ use crate::undo::{self, Undone};
 const LEASE_FORMAT: u32 = 2;
 /// Time for an orphaned trial to clean up before it is killed.
 const ORPHAN_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Resources of a trial. Each existing path is undone, in the order of the fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LeasedResources {
-    /// `mnt` in the work directory: unmounted, then removed.
-    pub(crate) mount_point: Option<PathBuf>,
-    /// `disk.img` in the work directory: its loop device is detached, then it is removed.
-    pub(crate) image: Option<PathBuf>,
-    /// A marked directory that is removed with its contents.
-    pub(crate) scratch: Option<PathBuf>,
-    /// A marked directory that is removed when it is empty.
-    pub(crate) work_folder: Option<PathBuf>,
-    /// Identifies the marked directory. Absent in format 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) mark: Option<String>,
-}
 
 /// The first line of a lease.
 #[derive(Serialize, Deserialize)]
@@ -365,6 +351,45 @@ impl Held<'_> {
     }
 }
 
+/// Identity of the system that assigned a PID.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HostIdentity {
+    /// /etc/machine-id, or the host name if there is none.
+    machine: Option<String>,
+    /// Changes with every boot.
+    boot: Option<String>,
+    /// Containers on one kernel have separate PIDs.
+    pid_namespace: Option<String>,
+}
+
+impl HostIdentity {
+    pub(crate) fn here() -> Self {
+        let line = |path: &str| {
+            let text = std::fs::read_to_string(path).ok()?;
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        };
+        let namespace = std::fs::read_link("/proc/self/ns/pid").ok();
+        Self {
+            machine: line("/etc/machine-id").or_else(|| line("/proc/sys/kernel/hostname")),
+            boot: line("/proc/sys/kernel/random/boot_id"),
+            pid_namespace: namespace.map(|link| link.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// True if mounts and files made there exist here: the same boot, or the same machine before a
+    /// reboot.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        let here = Self::here();
+        self.boot == here.boot || self.machine == here.machine
+    }
+
+    /// True if PIDs mean the same processes there and here.
+    pub(crate) fn is_here(&self) -> bool {
+        let here = Self::here();
+        self.boot == here.boot && self.pid_namespace == here.pid_namespace
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use fslab_sys::os::PermissionsExt;
@@ -623,5 +648,15 @@ mod tests {
         fs::write(work.join("disk.img"), "x").expect("an image");
         lease.undo().expect("undone");
         assert!(!work.exists());
+    }
+
+    #[test]
+    fn a_rebooted_machine_is_the_same_and_its_processes_are_not() {
+        let before = HostIdentity {
+            boot: Some("another".into()),
+            ..HostIdentity::here()
+        };
+        assert!(before.is_this_machine() && !before.is_here());
+        assert!(HostIdentity::here().is_here());
     }
 }

@@ -12,15 +12,14 @@
 //! to this user. Symbolic links are not followed, and other file systems mounted in such a
 //! directory are left alone.
 
-use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use fslab_model::{Failure, FailureKind, RunId};
 use fslab_sys::{DeviceNumber, WorkFolder};
 use serde::{Deserialize, Serialize};
 
-use crate::lease::LeasedResources;
+use super::leased_resources::LeasedResources;
 
 /// Name of the mount point in the work directory.
 pub(crate) const MOUNT_POINT_NAME: &str = "mnt";

@@ -11,10 +11,10 @@
 mod difference;
 mod options;
 mod perturbations;
+mod perturbed_runs;
 mod programs;
-mod session;
 mod surroundings;
 
 pub(crate) use options::USAGE;
+pub(crate) use perturbed_runs::run;
 pub(crate) use programs::{build_dev, cannot};
-pub(crate) use session::run;

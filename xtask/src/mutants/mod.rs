@@ -11,10 +11,10 @@
 mod catalogue;
 mod fslab;
 mod options;
+mod planted_faults;
 mod rounds;
-mod session;
 mod tree;
 mod verdict;
 
 pub(crate) use options::USAGE;
-pub(crate) use session::run;
+pub(crate) use planted_faults::run;

@@ -85,8 +85,8 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
     (
         Owner::Derived,
         &[
-            ("crates/fslab-cli/src/commands/crash/kept_states.rs", 1),
             ("crates/fslab-cli/src/terminal/output_file.rs", 4),
+            ("crates/fslab-run/src/judging/kept_states.rs", 1),
             ("crates/fslab-store/src/place.rs", 1),
             ("crates/fslab-trial/src/shared_directory.rs", 1),
             ("crates/fslab-venue/src/guest/recording.rs", 1),
@@ -120,10 +120,10 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
             ("crates/fslab-venue/src/guest/pc/table.rs", 1),
             ("crates/fslab-venue/src/guest/pc_files.rs", 1),
             ("crates/fslab-venue/src/guest/pc_start.rs", 1),
-            ("crates/fslab-venue/src/guest/plan_file.rs", 1),
+            ("crates/fslab-venue/src/judging/plan_file.rs", 1),
             ("crates/fslab-venue/src/guest/share.rs", 3),
-            ("crates/fslab-venue/src/guest/state_boot.rs", 2),
-            ("crates/fslab-venue/src/guest/state_files.rs", 1),
+            ("crates/fslab-venue/src/judging/boot.rs", 2),
+            ("crates/fslab-venue/src/judging/files.rs", 1),
         ],
     ),
     (
@@ -142,14 +142,14 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
             ("crates/fslab-programs/src/web/publish.rs", 1),
             ("crates/fslab-replay/src/setup.rs", 1),
             ("crates/fslab-trial/src/aging_fileset.rs", 2),
-            ("crates/fslab-trial/src/faulty_run.rs", 1),
-            ("crates/fslab-trial/src/state_tree.rs", 1),
+            ("crates/fslab-trial/src/judging/faulty_run.rs", 1),
+            ("crates/fslab-trial/src/judging/tree.rs", 1),
         ],
     ),
     (
         Owner::Kernel,
         &[
-            ("crates/fslab-trial/src/crash_state.rs", 1),
+            ("crates/fslab-trial/src/judging/states.rs", 1),
             ("crates/fslab-trial/src/host.rs", 1),
             ("crates/fslab-trial/src/network_server.rs", 4),
             ("crates/fslab-trial/src/nfs_server.rs", 4),

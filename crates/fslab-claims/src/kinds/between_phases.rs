@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use fslab_model::Point;
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, Place, Ranges};
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::ratio::{Coverage, Ratio, Selection, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};

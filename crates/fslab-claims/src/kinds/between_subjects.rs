@@ -1,8 +1,8 @@
 //! Claims that compare subjects: `faster`, `best`, `worst`, `order`, `wins`.
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::Member;
 use crate::findings::{all_must_hold, decisive};
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::ratio::{Ratio, Selection};
 use crate::{Among, ClaimKind, ClaimOutcome, Finding, Limits, Position, Score};

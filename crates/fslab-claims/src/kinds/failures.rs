@@ -2,8 +2,8 @@
 
 use fslab_model::{PhaseOutcome, PhaseRecord, TrialOutcome, TrialRecord};
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, Member, Ranges};
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::ratio::Selection;
 use crate::{Finding, Limits, Score};

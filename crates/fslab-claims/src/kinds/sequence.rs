@@ -2,8 +2,8 @@
 
 use fslab_model::{PhaseOutcome, PhaseRecord};
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::Member;
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::{Finding, Limits, Score};
 

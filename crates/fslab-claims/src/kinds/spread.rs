@@ -2,9 +2,9 @@
 
 use fslab_stats::{Interval, location};
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, Place};
 use crate::findings::NO_INTERVAL;
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::ratio::{Coverage, Selection, Side, common_places, mean_of};
 use crate::{ClaimKind, Finding, Limits};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use fslab_model::{Point, PointValue};
 use fslab_stats::{location, quantile, rank_correlation};
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, Place};
 use crate::findings::NO_INTERVAL;
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::ratio::{Coverage, Side};
 use crate::{ClaimKind, ClaimOutcome, Finding, Limits, Shape};

@@ -2,9 +2,9 @@
 
 use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, share};
 
-use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, Place};
 use crate::findings::NO_INTERVAL;
+use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::{ClaimKind, Finding, Limits, Measure, Score};
 

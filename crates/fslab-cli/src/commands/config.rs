@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::Cli;
 use crate::exit::{CommandResult, Exit};
 use crate::settings::{Known, Options, Setting, Settings, in_force};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab config`.
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ impl ConfigArgs {
         if args.json {
             screen::print_json(&shown)?;
         } else {
-            screen::print_styled(&screen::render(&table(&shown, in_force())))?;
+            screen::print_styled(&table::render(&table(&shown, in_force())))?;
         }
         Ok(Exit::Done)
     }

@@ -10,7 +10,7 @@ use fslab_report::{Column, Table, TableCell, Tone};
 
 use crate::commands::measure::guest_lab;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab fs`.
 #[derive(Debug, Args)]
@@ -79,7 +79,7 @@ fn list(json: bool) -> Result<(), CommandError> {
                 .into(),
         ],
     };
-    screen::print_styled(&screen::render(&table))
+    screen::print_styled(&table::render(&table))
 }
 
 fn list_probed(json: bool) -> Result<(), CommandError> {
@@ -93,7 +93,7 @@ fn list_probed(json: bool) -> Result<(), CommandError> {
     if json {
         return screen::print_json(&probes);
     }
-    screen::print_styled(&screen::render(&probe_table(&probes)))
+    screen::print_styled(&table::render(&probe_table(&probes)))
 }
 
 /// The table of probes: obstacles in a few words, and notes on how to remove them.

@@ -10,7 +10,7 @@ use fslab_report::{Column, Table, TableCell};
 
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::paragraph::write_paragraph;
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab machine`.
 #[derive(Debug, Args)]
@@ -76,7 +76,7 @@ fn list(json: bool) -> Result<(), CommandError> {
         rows: rows.collect(),
         notes: vec!["`fslab machine show NAME` shows the sources of these values.".into()],
     };
-    screen::print_styled(&screen::render(&table))
+    screen::print_styled(&table::render(&table))
 }
 
 /// `500 million`, or `free`.

@@ -10,7 +10,7 @@ use fslab_report::{Column, Table, TableCell};
 
 use crate::defaults::absolute_path;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// The time of reproducible builds, used instead of the clock's.
 const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
@@ -140,7 +140,7 @@ fn list() -> CommandResult {
         rows: rows.collect(),
         notes: Vec::new(),
     };
-    screen::print_styled(&screen::render(&table))?;
+    screen::print_styled(&table::render(&table))?;
     Ok(Exit::Done)
 }
 

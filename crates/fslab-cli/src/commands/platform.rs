@@ -7,7 +7,7 @@ use fslab_sys::{Ability, Platform, abilities};
 use serde_json::{Value, json};
 
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab platform`.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ impl PlatformArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match self.json {
             true => screen::print_json(&document())?,
-            false => screen::print_styled(&screen::render(&table()))?,
+            false => screen::print_styled(&table::render(&table()))?,
         }
         Ok(Exit::Done)
     }

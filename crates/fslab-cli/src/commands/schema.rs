@@ -15,7 +15,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use crate::commands::config::ShownSetting;
-use crate::commands::crash::faults::FaultsResult;
+use crate::commands::crash::faults_table::FaultsResult;
 use crate::commands::crash::judge::JudgedLog;
 use crate::commands::diff::phase_activities::PhaseActivities;
 use crate::commands::disk::{DiskDetails, DiskSummary};

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::paragraph::write_paragraph;
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// The file system size for which defaults are shown.
 const SIZE: Bytes = Bytes::gib(1);
@@ -90,7 +90,7 @@ fn list(json: bool) -> Result<(), CommandError> {
         rows: rows.collect(),
         notes: vec!["`fslab workload show NAME` shows the parameters.".into()],
     };
-    screen::print_styled(&screen::render(&table))
+    screen::print_styled(&table::render(&table))
 }
 
 fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {

@@ -4,8 +4,6 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::terminal::progress::minutes;
-
 /// Time between two lines.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(30);
 
@@ -80,6 +78,16 @@ impl Drop for Heartbeat {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// `4 min 05 s`, or `12 s`.
+pub(crate) fn minutes(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if seconds >= 60 {
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{seconds} s")
     }
 }
 

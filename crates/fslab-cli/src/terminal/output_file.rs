@@ -1,10 +1,9 @@
 //! Writes documents to standard output, to a file that the user named, and to a directory that the
 //! user named under names that the user did not type.
 
-use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use fslab_model::Failure;
 use fslab_sys::{AtomicFile, OutputFolder};
 
 use crate::exit::CommandError;
@@ -42,7 +41,7 @@ pub(crate) fn start(
     };
     match started {
         Ok(file) => Ok((path, file)),
-        Err(error) => Err(refused("write", &path, &error)),
+        Err(error) => Err(Failure::of_chosen_name("write", &path, &error).into()),
     }
 }
 
@@ -72,7 +71,7 @@ impl OutputDirectory {
         let path = self.path.join(name);
         match self.folder.folder(name) {
             Ok(folder) => Ok(Self { path, folder }),
-            Err(error) => Err(refused("open the directory", &path, &error)),
+            Err(error) => Err(Failure::of_chosen_name("open the directory", &path, &error).into()),
         }
     }
 
@@ -81,24 +80,7 @@ impl OutputDirectory {
         let path = self.path.join(name);
         match self.folder.write(name, content) {
             Ok(()) => Ok(path),
-            Err(error) => Err(refused("write", &path, &error)),
+            Err(error) => Err(Failure::of_chosen_name("write", &path, &error).into()),
         }
     }
-}
-
-/// The error of a file whose name the user did not type.
-pub(crate) fn refused(doing: &str, path: &Path, error: &io::Error) -> CommandError {
-    let mut error_of_command =
-        CommandError::io(format!("cannot {doing} {}", path.display()), error);
-    // The kernel's own refusals have a number.
-    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
-        let name = path
-            .file_name()
-            .unwrap_or(OsStr::new("it"))
-            .to_string_lossy();
-        error_of_command.failure.hint = Some(format!(
-            "fslab chose this name and follows no link there: remove {name}, or use another directory"
-        ));
-    }
-    error_of_command
 }

@@ -11,6 +11,7 @@ use fslab_model::{
 use fslab_run::{CellPrecision, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::heartbeat::minutes;
 use crate::commands::describe_precision;
 use crate::terminal::heartbeat::{Heartbeat, INTERVAL};
 use crate::terminal::screen;
@@ -96,16 +97,6 @@ impl Progress {
         }
         let seconds = self.began.elapsed().as_secs_f64() / f64::from(self.ended) * left as f64;
         format!("about {} left", minutes(Duration::from_secs_f64(seconds)))
-    }
-}
-
-/// `4 min 05 s`, or `12 s`.
-pub(crate) fn minutes(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    if seconds >= 60 {
-        format!("{} min {:02} s", seconds / 60, seconds % 60)
-    } else {
-        format!("{seconds} s")
     }
 }
 

@@ -8,20 +8,19 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
-use fslab_report::Table;
 use owo_colors::{OwoColorize, Stream};
 
 use crate::exit::{CommandError, Exit};
 use crate::settings::in_force;
+use crate::terminal::color;
 use crate::terminal::paragraph::wrap;
-use crate::terminal::{color, table};
 
 /// Bytes of a long text that are written at once.
 const PART_BYTES: usize = 64 << 10;
 
 /// Whether a character controls the terminal: C0 except line feed and tab, DEL, C1, and characters
 /// that change the direction of text.
-fn is_control(c: char) -> bool {
+pub(crate) fn is_control(c: char) -> bool {
     let is_layout = matches!(c, '\n' | '\t');
     c.is_control() && !is_layout
         || matches!(
@@ -48,7 +47,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
 }
 
 /// The same, with colours kept: for text whose untrusted parts went through [`plain`] or
-/// [`render`].
+/// [`table::render`](crate::terminal::table::render).
 fn plain_with_colours(text: &str) -> Cow<'_, str> {
     if !color::is_enabled() || !text.contains('\u{1b}') {
         return plain(text);
@@ -268,11 +267,6 @@ fn is_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// A table for standard output.
-pub(crate) fn render(table: &Table) -> String {
-    table::render(table, Lines::of_output())
-}
-
 /// `1 trial`, `2 trials`: a number with its noun.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
@@ -293,8 +287,6 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandErr
 
 #[cfg(test)]
 mod tests {
-    use fslab_report::{Column, TableCell};
-
     use super::*;
 
     #[test]
@@ -323,26 +315,6 @@ mod tests {
         writer.flush().expect("memory");
         let found = String::from_utf8(writer.output.into_inner().expect("memory"));
         assert_eq!(found.expect("text"), plain(&parts.concat()));
-    }
-
-    #[test]
-    fn all_parts_of_a_table_are_escaped() {
-        let evil = "a\u{1b}[31mb\u{9d}0;c\u{202e}";
-        let table = Table {
-            caption: evil.into(),
-            columns: vec![Column::left(evil).in_group(evil)],
-            rows: vec![vec![TableCell {
-                detail: Some(evil.into()),
-                ..TableCell::new(evil)
-            }]],
-            notes: vec![evil.into()],
-        };
-        let text = render(&table);
-        assert!(!text.contains("\u{1b}[31m"), "{text:?}");
-        assert!(
-            !text.contains(|c| is_control(c) && c != '\u{1b}'),
-            "{text:?}"
-        );
     }
 
     #[test]

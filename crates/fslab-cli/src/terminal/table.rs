@@ -30,8 +30,13 @@ const TABLE_STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
+/// A table for standard output.
+pub(crate) fn render(table: &Table) -> String {
+    render_within(table, Lines::of_output())
+}
+
 /// Renders `table` for `lines`.
-pub(crate) fn render(table: &Table, lines: Lines) -> String {
+pub(crate) fn render_within(table: &Table, lines: Lines) -> String {
     let columns: Vec<Room> = (0..table.columns.len())
         .map(|place| Room::of(table, place))
         .collect();
@@ -214,6 +219,7 @@ fn screen_cell(cell: &TableCell) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::screen::is_control;
 
     fn lines(columns: usize) -> Lines {
         Lines {
@@ -266,7 +272,7 @@ mod tests {
     #[test]
     fn no_word_is_broken_and_no_line_is_too_long() {
         for columns in [40, 60, 80, 100, 120, 200] {
-            let text = render(&wide(), lines(columns));
+            let text = render_within(&wide(), lines(columns));
             for word in words(&wide()) {
                 let is_whole = text.split_whitespace().any(|found| found == word);
                 assert!(is_whole, "{word} at {columns}:\n{text}");
@@ -283,7 +289,11 @@ mod tests {
 
     #[test]
     fn a_table_that_fits_is_in_one_part_and_a_wide_one_repeats_its_first_column() {
-        let count = |columns| render(&wide(), lines(columns)).matches("Random").count();
+        let count = |columns| {
+            render_within(&wide(), lines(columns))
+                .matches("Random")
+                .count()
+        };
         assert_eq!(count(200), 1);
         assert_eq!(count(120), 2);
         assert_eq!(count(80), 3);
@@ -293,7 +303,7 @@ mod tests {
     #[test]
     fn a_figure_stays_on_the_line_of_its_unit() {
         for columns in [40, 60, 80] {
-            let text = render(&wide(), lines(columns));
+            let text = render_within(&wide(), lines(columns));
             assert!(text.contains("400–431 MB/s"), "{columns}:\n{text}");
         }
     }
@@ -302,13 +312,33 @@ mod tests {
     fn a_table_without_rows_or_with_one_column_is_rendered() {
         let mut empty = wide();
         empty.rows.clear();
-        assert!(render(&empty, lines(60)).contains("Phase"));
+        assert!(render_within(&empty, lines(60)).contains("Phase"));
         let one = Table {
             columns: vec![Column::left("Name")],
             rows: vec![vec![TableCell::new("a b c d")]],
             ..Table::default()
         };
-        assert!(render(&one, lines(20)).contains("a b c d"));
-        assert!(!render(&Table::default(), lines(20)).contains("Phase"));
+        assert!(render_within(&one, lines(20)).contains("a b c d"));
+        assert!(!render_within(&Table::default(), lines(20)).contains("Phase"));
+    }
+
+    #[test]
+    fn all_parts_of_a_table_are_escaped() {
+        let evil = "a\u{1b}[31mb\u{9d}0;c\u{202e}";
+        let table = Table {
+            caption: evil.into(),
+            columns: vec![Column::left(evil).in_group(evil)],
+            rows: vec![vec![TableCell {
+                detail: Some(evil.into()),
+                ..TableCell::new(evil)
+            }]],
+            notes: vec![evil.into()],
+        };
+        let text = render(&table);
+        assert!(!text.contains("\u{1b}[31m"), "{text:?}");
+        assert!(
+            !text.contains(|c| is_control(c) && c != '\u{1b}'),
+            "{text:?}"
+        );
     }
 }

@@ -143,18 +143,6 @@ impl Comparison {
         comparison
     }
 
-    /// The same figures of `subjects` only, tested.
-    pub(crate) fn only(&self, subjects: &[usize], is_virtual: bool) -> Self {
-        let of = |(subject, entry): (usize, &Entry)| match subjects.contains(&subject) {
-            true => entry.values.clone(),
-            false => Vec::new(),
-        };
-        let samples = self.entries.iter().enumerate().map(of).collect();
-        let mut comparison = Self::timed(self.metric, samples, is_virtual);
-        super::correct(&mut [&mut comparison]);
-        comparison
-    }
-
     /// Sets the standing of every subject.
     pub(super) fn rank(&mut self) {
         for subject in 0..self.entries.len() {

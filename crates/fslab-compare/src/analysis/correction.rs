@@ -2,7 +2,7 @@
 
 use fslab_stats::benjamini_hochberg;
 
-use super::Comparison;
+use super::{Comparison, Entry};
 
 /// Tests every subject of every comparison against the best of its comparison, corrects the
 /// p-values for their number, and ranks again. Returns the number of pairs.
@@ -32,6 +32,20 @@ pub(crate) fn correct(comparisons: &mut [&mut Comparison]) -> usize {
         comparison.rank();
     }
     family
+}
+
+impl Comparison {
+    /// The same figures of `subjects` only, tested.
+    pub(crate) fn only(&self, subjects: &[usize], is_virtual: bool) -> Self {
+        let of = |(subject, entry): (usize, &Entry)| match subjects.contains(&subject) {
+            true => entry.values.clone(),
+            false => Vec::new(),
+        };
+        let samples = self.entries.iter().enumerate().map(of).collect();
+        let mut comparison = Self::timed(self.metric, samples, is_virtual);
+        correct(&mut [&mut comparison]);
+        comparison
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use fslab_model::{Better, CachePolicy, CacheVerdict, Measure, MetricDefinition, 
 use fslab_stats::TrialValues;
 
 use super::disk_bound::FULL_SHARE;
-use super::{Comparison, PhaseAnalysis, Repeat};
+use super::{Comparison, PhaseAnalysis, PhaseCell, Repeat};
 
 /// The least time of a phase, of its slowest subject, for its rate to count: less is not enough
 /// work to tell file systems apart.
@@ -252,7 +252,7 @@ impl Ground<'_> {
             _ => false,
         };
         let is_cached = |phase: &PhaseAnalysis| {
-            let verdicts = phase.cells.iter().filter_map(|cell| cell.cache_verdict());
+            let verdicts = phase.cells.iter().filter_map(PhaseCell::cache_verdict);
             verdicts.into_iter().any(|it| it == CacheVerdict::Cache)
         };
         // Of a sweep the sizes decide, each for itself.

@@ -4,6 +4,7 @@
 //! reason.
 
 mod aged;
+mod along_sweep;
 mod arrangement;
 mod comparison;
 mod correction;
@@ -11,18 +12,17 @@ mod diagnosis;
 mod disk_bound;
 mod disturbed;
 mod durable;
-mod flushing;
 mod ground;
 mod overall;
 mod phase;
 mod precision;
 mod rounds;
-mod score;
+mod score_analysis;
 mod sensitivity;
-mod spread;
 mod sweep;
 
 pub use aged::AgedContrast;
+pub use along_sweep::{Spread, by_value, spread_over};
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
 pub use comparison::{Comparison, Entry, FirstPlace, Standing};
@@ -36,8 +36,7 @@ pub(crate) use overall::WeightedMeans;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 pub use precision::{RunPrecision, WideInterval};
 pub use rounds::RepeatRound;
-pub use score::ScoreAnalysis;
+pub use score_analysis::ScoreAnalysis;
 pub use sensitivity::PhaseSensitivity;
-pub use spread::{Spread, by_value, spread_over};
 pub use sweep::point_in_words;
 pub use sweep::{SweepAnalysis, SweepDimension};

@@ -1,14 +1,22 @@
 //! What an answer hangs on: the phases without which it turns, and the weights of the phases under
 //! which it holds.
 
-use fslab_stats::{TurningWeight, Verdict, first_shares, turning_weights};
+use fslab_stats::{Estimate, TurningWeight, Verdict, first_shares, turning_weights};
 
-use super::judgement::Lead;
 use crate::analysis::WeightedMeans;
 use crate::{Analysis, Ground, GroundFigure, TOLERANCE};
 
 /// Seed of the random weights, so that an answer is the same each time.
 const WEIGHT_SEED: u64 = 1;
+
+/// The speed of the chosen subject relative to another candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lead {
+    /// The other subject.
+    pub over: usize,
+    /// The speed: above 1, the chosen one is better.
+    pub speed: Estimate,
+}
 
 /// What an answer hangs on.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,22 +3,13 @@
 use fslab_model::{AnswerSpec, Measure, RunRecord, StudyQuestion};
 use fslab_stats::{Estimate, Verdict};
 
-use super::dependence::{Dependence, Turn};
+use super::dependence::{Dependence, Lead, Turn};
 use super::shortfall::{Shortfall, shortfalls};
 use crate::analysis::{Grounds, WeightedMeans};
 use crate::{Analysis, Comparison, FirstPlace, Ground, Standing, TOLERANCE, WhyLeftOut};
 
 /// The share of measurements beyond which disturbances keep a run from an answer.
 pub const DISTURBED_MAX: f64 = 0.25;
-
-/// The speed of the chosen subject relative to another candidate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lead {
-    /// The other subject.
-    pub over: usize,
-    /// The speed: above 1, the chosen one is better.
-    pub speed: Estimate,
-}
 
 /// What keeps a run from a decision.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,8 +17,8 @@ mod dependence;
 mod judgement;
 mod shortfall;
 
-pub use dependence::{Dependence, Threshold, Turn};
+pub use dependence::{Dependence, Lead, Threshold, Turn};
 pub use judgement::{
-    Choice, DISTURBED_MAX, Lead, PassedOver, Recommendation, Undecided, WhyNone, answer_in_words,
+    Choice, DISTURBED_MAX, PassedOver, Recommendation, Undecided, WhyNone, answer_in_words,
 };
 pub use shortfall::{Shortfall, shortfalls};

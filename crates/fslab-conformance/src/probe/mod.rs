@@ -12,6 +12,7 @@
 mod evidence;
 mod inline;
 mod inline_gain;
+mod jobs;
 mod parameters;
 mod readahead;
 mod recorder;

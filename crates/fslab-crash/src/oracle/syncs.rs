@@ -2,7 +2,7 @@
 
 use super::{Naming, Oracle, PromiseId};
 use crate::ScriptStep;
-use crate::script::parent;
+use crate::script_steps::parent;
 
 impl Oracle<'_> {
     /// What promises that a change of data is durable; the first sync that covers it.

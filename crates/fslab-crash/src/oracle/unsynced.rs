@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Oracle, Target, UnsyncedLoss, range};
-use crate::log::SECTOR_BYTES;
+use crate::contents::SECTOR_BYTES;
 use crate::{DataChange, Observed, ObservedEntry, ObservedFile, SectorContent};
 
 impl Oracle<'_> {

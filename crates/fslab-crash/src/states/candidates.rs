@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use fslab_model::StateKind;
 use fslab_stats::Random;
 
-use super::lifetimes::{Lifetimes, cuts, mark};
-use super::pending::Moment;
+use super::lifetimes::{Lifetimes, Moment, cuts, mark};
 use super::{CrashState, Loss};
 use crate::LogRequest;
 

@@ -11,7 +11,8 @@ use fslab_stats::Random;
 
 use super::CrashState;
 use super::candidates::{Lost, Pending, count};
-use super::pending::{Moment, Moments};
+use super::lifetimes::Moment;
+use super::pending::Moments;
 use super::seen::Seen;
 use crate::LogRequest;
 

@@ -8,9 +8,8 @@
 
 use std::ops::Range;
 
-use super::DiskCache;
-use super::pending::Moment;
 use super::wavelet::Wavelet;
+use crate::log::DiskCache;
 use crate::{LogRequest, RequestKind};
 
 /// The end of a write that never becomes durable.
@@ -180,6 +179,19 @@ fn ends(requests: &[LogRequest], cache: DiskCache) -> Vec<u64> {
         }
     };
     requests.iter().map(end).collect()
+}
+
+/// A time at which power may fail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    /// The time: everything of this time has happened.
+    pub(super) at_ns: u64,
+    /// Requests that were submitted.
+    pub(super) submitted: u32,
+    /// Writes that have become durable.
+    pub(super) ended: u32,
+    /// Borders, such as ends of operations, up to this time.
+    pub(super) borders: u32,
 }
 
 #[cfg(test)]

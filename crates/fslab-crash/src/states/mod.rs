@@ -19,7 +19,8 @@ mod seen;
 mod state;
 mod wavelet;
 
+pub use crate::log::DiskCache;
 pub use enumerate::{Budget, States};
-pub use pending::{DiskCache, Moments, TooManyMoments};
+pub use pending::{Moments, TooManyMoments};
 pub(crate) use state::Kept;
 pub use state::{CrashState, Loss};

@@ -1,35 +1,11 @@
 //! The moments of a log at which power may fail.
 
-use serde::{Deserialize, Serialize};
-
-use super::lifetimes::Lifetimes;
+use super::lifetimes::{Lifetimes, Moment};
+use crate::log::DiskCache;
 use crate::{LogRequest, RequestKind};
 
 /// Most moments: twice the most requests of a log, and the most that its head has.
 const MOMENTS_MAX: usize = 12 << 20;
-
-/// Whether the disk loses what its cache holds when power fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DiskCache {
-    /// It does.
-    Volatile,
-    /// It does not: what has completed is durable.
-    Durable,
-}
-
-/// A time at which power may fail.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    /// The time: everything of this time has happened.
-    pub(super) at_ns: u64,
-    /// Requests that were submitted.
-    pub(super) submitted: u32,
-    /// Writes that have become durable.
-    pub(super) ended: u32,
-    /// Borders, such as ends of operations, up to this time.
-    pub(super) borders: u32,
-}
 
 /// Times at which power may fail, with what is durable and what is pending then.
 #[derive(Debug)]

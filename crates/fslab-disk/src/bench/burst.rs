@@ -2,14 +2,14 @@
 //! fast as the medium.
 
 use fslab_simdisk_sys::DiskOp;
+use fslab_stats::Random;
 
 use fslab_model::Failure;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit};
-use super::test::Setting;
+use super::setting::Setting;
 use crate::Profile;
-use fslab_stats::Random;
 
 const BYTES: u64 = 4096;
 /// End of the first interval.

@@ -1,14 +1,14 @@
 //! Random operations per second over queue depth.
 
 use fslab_simdisk_sys::DiskOp;
+use fslab_stats::Random;
 
 use fslab_model::Failure;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit};
-use super::test::Setting;
+use super::setting::Setting;
 use crate::Profile;
-use fslab_stats::Random;
 
 /// Operations measured at each depth, at least.
 const OPERATIONS: u64 = 2_000;

@@ -1,15 +1,15 @@
 //! Access time over the distance from the previous access, which shows the seek curve.
 
 use fslab_simdisk_sys::DiskOp;
+use fslab_stats::Random;
 
 use fslab_model::Failure;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{LoadRunner, SECTOR};
-use super::test::Setting;
+use super::setting::Setting;
 use crate::Profile;
 use crate::profile::Medium;
-use fslab_stats::Random;
 
 /// Number of distances, from one cylinder to the entire disk.
 const DISTANCES: u32 = 33;

@@ -15,9 +15,11 @@ mod distance;
 mod load;
 mod position;
 mod request_size;
+mod setting;
 mod sheet;
 mod test;
 
 pub use curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
+pub use setting::SEED;
 pub use sheet::{SheetFigure, data_sheet};
-pub use test::{Bench, SEED, run};
+pub use test::{Bench, run};

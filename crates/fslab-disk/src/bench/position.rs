@@ -6,7 +6,7 @@ use fslab_model::Failure;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, RunLimit, SECTOR};
-use super::test::{SEQUENTIAL_WARM_UP, Setting};
+use super::setting::{SEQUENTIAL_WARM_UP, Setting};
 use crate::Profile;
 use crate::profile::Medium;
 

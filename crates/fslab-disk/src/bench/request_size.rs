@@ -1,14 +1,14 @@
 //! Bandwidth and operations per second over the size of an operation.
 
 use fslab_simdisk_sys::DiskOp;
+use fslab_stats::Random;
 
 use fslab_model::Failure;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit};
-use super::test::Setting;
+use super::setting::Setting;
 use crate::Profile;
-use fslab_stats::Random;
 
 /// Powers of two: 512 B to 8 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=23;

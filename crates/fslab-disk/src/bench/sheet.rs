@@ -1,16 +1,16 @@
 //! Compares the figures of the data sheet with those that the model reaches.
 
 use fslab_simdisk_sys::DiskOp;
+use fslab_stats::Random;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use fslab_model::Failure;
 
 use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit, SECTOR};
-use super::test::{SEED, SEQUENTIAL_WARM_UP, Setting};
+use super::setting::{SEED, SEQUENTIAL_WARM_UP, Setting};
 use crate::Profile;
 use crate::profile::DerivedValue;
-use fslab_stats::Random;
 
 const RANDOM_BYTES: u64 = 4096;
 const OPERATIONS: u64 = 10_000;

@@ -4,7 +4,7 @@ use super::budget::Budget;
 use super::data_array::{issue_together, may_gather};
 use super::data_worker::{Action, DataWorker, Step};
 use super::target::DataTarget;
-use super::threads::WorkerGroup;
+use super::worker_group::WorkerGroup;
 use crate::EngineError;
 use crate::jobs::SyncCall;
 use crate::recording::{Clock, Slot, ThreadOutcome};

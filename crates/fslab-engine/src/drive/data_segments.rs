@@ -11,7 +11,7 @@ use fslab_model::Bytes;
 use super::data_loop::run_data_loop;
 use super::data_worker::{DataThread, DataWorker};
 use super::target::DataTarget;
-use super::threads::WorkerGroup;
+use super::worker_group::WorkerGroup;
 use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;

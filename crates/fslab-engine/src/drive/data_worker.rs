@@ -6,18 +6,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fslab_model::FailureKind;
+use fslab_stats::{Random, mix, mix_bytes};
 use fslab_sys::{CallBatch, PageBuffer, SharedCounter};
 
 use super::budget::Budget;
 use super::pacer::Pacer;
 use super::target::Transfer;
-use super::threads::WorkerGroup;
+use super::worker_group::WorkerGroup;
 use crate::access::{Cursor, Extent, Region};
 use crate::content::{DataPool, FileIdentity, SharedPool};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
 use crate::recording::{Clock, Recorder, Slot};
 use crate::{EngineError, RunContext};
-use fslab_stats::{Random, mix, mix_bytes};
 
 /// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,6 +21,8 @@ mod stonewall;
 mod target;
 mod threads;
 mod turnover;
+mod worker_config;
+mod worker_group;
 mod workers;
 
 pub(crate) use data_files::{lengthen_file, open_data_file, prepare_files};
@@ -33,5 +35,6 @@ pub(crate) use paths::Naming;
 pub(crate) use queue_loop::run_queue_loop;
 pub(crate) use stonewall::Stonewall;
 pub(crate) use target::{DataTarget, NamesTarget, PutTask, Task, Transfer};
-pub(crate) use threads::WorkerGroup;
-pub(crate) use workers::{WorkerConfig, run_workers};
+pub(crate) use worker_config::WorkerConfig;
+pub(crate) use worker_group::WorkerGroup;
+pub(crate) use workers::run_workers;

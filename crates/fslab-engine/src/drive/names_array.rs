@@ -6,21 +6,10 @@ use std::ops::Range;
 
 use fslab_sys::CallArray;
 
-use super::names_loop::{NamesLoop, failed_name};
+use super::names_loop::{Acts, NamesLoop, failed_name};
 use super::target::NamesTarget;
 use crate::EngineError;
-use crate::jobs::MetadataOperation;
-use crate::recording::{Clock, Slot};
-
-/// Operations on files.
-pub(super) struct Acts<'n> {
-    pub(super) operation: MetadataOperation,
-    pub(super) slot: Slot,
-    /// The number of the file of a turn.
-    pub(super) number: &'n dyn Fn(u64) -> u64,
-    /// No operation begins at this time or later.
-    pub(super) until_ns: u64,
-}
+use crate::recording::Clock;
 
 impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     /// Performs `acts` in the order of `turns`; returns the turn after the last one done.

@@ -5,10 +5,9 @@ use std::io;
 
 use fslab_model::FailureKind;
 
-use super::names_array::Acts;
 use super::names_worker::NamesWorker;
 use super::target::{NamesTarget, Task};
-use super::threads::WorkerGroup;
+use super::worker_group::WorkerGroup;
 use crate::EngineError;
 use crate::access::Permutation;
 use crate::jobs::{DirectoryNumber, Items, MetadataJob, MetadataOperation, Order, Refusal};
@@ -493,4 +492,14 @@ fn operate<T: NamesTarget, C: Clock>(
         synced_ns,
         open,
     })
+}
+
+/// Operations on files.
+pub(super) struct Acts<'n> {
+    pub(super) operation: MetadataOperation,
+    pub(super) slot: Slot,
+    /// The number of the file of a turn.
+    pub(super) number: &'n dyn Fn(u64) -> u64,
+    /// No operation begins at this time or later.
+    pub(super) until_ns: u64,
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{WorkerProcess, WorkerSide};
 
-use super::threads::WorkerGroup;
-use super::workers::WorkerConfig;
+use super::worker_config::WorkerConfig;
+use super::worker_group::WorkerGroup;
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, Ranks};
 

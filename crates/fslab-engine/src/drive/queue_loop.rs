@@ -10,7 +10,7 @@ use fslab_sys::{Ring, RingCompletion, RingSync, RingTransfer};
 
 use super::budget::Budget;
 use super::data_worker::{Action, DataWorker, Step};
-use super::threads::WorkerGroup;
+use super::worker_group::WorkerGroup;
 use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;

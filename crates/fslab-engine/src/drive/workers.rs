@@ -1,54 +1,13 @@
 //! Runs the workers of a job, as threads or processes, and collects their results.
 
-use std::ops::Range;
-
 use fslab_model::{CpuUse, FailureKind};
 
-use super::Stonewall;
 use super::processes::{process_error, run_processes};
-use super::threads::{WorkerGroup, run_threads};
+use super::threads::run_threads;
+use super::worker_config::WorkerConfig;
+use super::worker_group::WorkerGroup;
 use crate::recording::{ThreadOutcome, cpu_use};
-use crate::{EngineError, MetadataJob, Ranks, RunContext, StopFlag, Workers};
-
-/// The workers of a job.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkerConfig<'a> {
-    /// Number of workers.
-    pub(crate) count: u32,
-    /// Threads or processes.
-    pub(crate) workers: Workers,
-    pub(crate) stop: &'a StopFlag,
-    /// The ranks whose workers start together with these.
-    pub(crate) ranks: Option<&'a Ranks>,
-    /// Where they wait for each other.
-    pub(crate) stonewall: Option<&'a Stonewall<'a>>,
-}
-
-impl<'a> WorkerConfig<'a> {
-    /// The workers that run `threads` of `job`.
-    pub(crate) fn for_metadata(
-        context: &'a RunContext,
-        job: &MetadataJob,
-        threads: &Range<u32>,
-        stonewall: Option<&'a Stonewall<'a>>,
-    ) -> Self {
-        Self {
-            count: threads.len() as u32,
-            workers: job.workers,
-            stop: &context.stop,
-            ranks: context.ranks.as_ref(),
-            stonewall,
-        }
-    }
-
-    /// The same number of threads.
-    pub(crate) fn as_threads(self) -> Self {
-        Self {
-            workers: Workers::Threads,
-            ..self
-        }
-    }
-}
+use crate::{EngineError, Workers};
 
 /// Runs the workers of `config`: all are prepared, then start together, and the first error stops
 /// all. Returns the outcomes in worker order, and the process's processor use from the common start

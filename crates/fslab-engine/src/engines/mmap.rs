@@ -9,14 +9,14 @@ use std::path::Path;
 
 use fslab_sys::{DataFile, FileAdvice, Mapping};
 
-use super::psync::sync_file;
+use super::calls::sync_file;
 use super::refusals::{refuse_direct, refuse_moving, refuse_open_sync};
 use crate::access::Extent;
 use crate::drive::{
     DataTarget, DataThread, ReadyWorker, lengthen_file, open_data_file, ready_worker,
 };
+use crate::engine::{DataEngine, Engine};
 use crate::jobs::{Advice, SyncCall};
-use crate::registry::{DataEngine, Engine};
 use crate::{DataJob, EngineError, EngineKind};
 
 pub(crate) const MMAP: Engine = Engine {

@@ -1,5 +1,6 @@
 //! The engines, one per file: the operations between two clock readings.
 
+mod calls;
 mod digests;
 mod gathering;
 mod mmap;

@@ -2,17 +2,16 @@
 
 use std::cell::Cell;
 use std::ffi::CStr;
-use std::fs;
-use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::path::Path;
+use std::{fs, io};
 
 use fslab_sys::{CallArray, DataFile, NameDirectory, PageBuffer, StoppedOperation};
 
+use super::calls::write_all;
 use super::digests::Digests;
 use super::gathering::{Gathering, can_gather, mode_of};
-use super::psync::write_all;
 use crate::content::DataPool;
 use crate::drive::{
     NamesTarget, NamesWorker, Naming, PutTask, Stonewall, Task, WorkerConfig, run_names_loop,

@@ -7,16 +7,17 @@ use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
 
+use fslab_stats::{Random, mix_bytes};
+
 use crate::access::{Extent, Permutation};
 use crate::drive::{
     DataTarget, DataThread, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Stonewall, Task,
     WorkerConfig, run_data_loop, run_names_loop, run_workers,
 };
+use crate::engine::{DataEngine, Engine};
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 use crate::recording::{Clock, SyntheticClock, combine};
-use crate::registry::{DataEngine, Engine};
 use crate::{EngineError, EngineKind, Measured, MetadataJob, RunContext};
-use fslab_stats::{Random, mix_bytes};
 
 pub(crate) const NULL: Engine = Engine {
     kind: EngineKind::Null,

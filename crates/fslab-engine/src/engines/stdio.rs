@@ -5,12 +5,12 @@ use std::path::Path;
 
 use fslab_sys::{DataFile, Stream, StreamUse};
 
-use super::psync::sync_file;
+use super::calls::sync_file;
 use super::refusals::{refuse_direct, refuse_moving, refuse_msync};
 use crate::access::Extent;
 use crate::drive::{DataTarget, DataThread, ReadyWorker, open_data_file, ready_worker};
+use crate::engine::{DataEngine, Engine};
 use crate::jobs::SyncCall;
-use crate::registry::{DataEngine, Engine};
 use crate::{DataJob, EngineError, EngineKind};
 
 pub(crate) const STDIO: Engine = Engine {

@@ -7,9 +7,9 @@ use fslab_sys::{Ring, RingOptions};
 
 use super::refusals::{refuse_moving, refuse_msync};
 use crate::drive::{DataThread, DataWorker, ReadyWorker, open_data_file, run_queue_loop};
+use crate::engine::{DataEngine, Engine};
 use crate::limits::QUEUE_DEPTH_MAX;
 use crate::recording::MonotonicClock;
-use crate::registry::{DataEngine, Engine};
 use crate::{DataJob, EngineError, EngineKind};
 
 pub(crate) const URING: Engine = Engine {

@@ -4,7 +4,7 @@ use fslab_model::PhaseSpec;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, WHOLE_FILE};
-use super::content::{self, PhaseContent};
+use super::phase_content::{self, PhaseContent};
 
 /// The columns, with the call that closes each: bonnie++ syncs what it wrote within the time.
 const PHASES: [(&str, (Activity, &str)); 12] = [
@@ -26,11 +26,11 @@ const PHASES: [(&str, (Activity, &str)); 12] = [
 const CHUNK_BYTES: u64 = 8192;
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
-    let Some((activity, sync)) = content::look_up(&PHASES, spec) else {
+    let Some((activity, sync)) = phase_content::look_up(&PHASES, spec) else {
         return PhaseContent::default();
     };
     let mut content = PhaseContent::of(Some(activity));
-    let number = |name: &str| content::number(&spec.parameters, name);
+    let number = |name: &str| phase_content::number(&spec.parameters, name);
     let conditions = &mut content.conditions;
     let is_data = !matches!(
         activity,

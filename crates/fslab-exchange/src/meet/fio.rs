@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
-use super::content::PhaseContent;
 use super::fslab;
+use super::phase_content::PhaseContent;
 
 /// The value of `rw` and the direction of the phase, and what they do. A direction that is not in
 /// the table is that of a job with both.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
-use super::content::{PhaseContent, number};
+use super::phase_content::{PhaseContent, number};
 use super::sharing::{self, Sharing};
 
 pub(super) fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
-use super::content::{self, PhaseContent};
 use super::mdtest;
+use super::phase_content::{self, PhaseContent};
 use super::sharing::Sharing;
 use crate::read::ior_options::FILE_EACH;
 
@@ -70,7 +70,7 @@ fn conditions(
     has_sizes: bool,
     conditions: &mut Conditions,
 ) {
-    let number = |name: &str| content::number(parameters, name);
+    let number = |name: &str| phase_content::number(parameters, name);
     let block = number("block_size");
     let segments = number("segments");
     let transfer = number("transfer_size");

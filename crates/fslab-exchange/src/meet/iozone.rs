@@ -4,7 +4,7 @@ use fslab_model::PhaseSpec;
 
 use super::activity::Activity::{self, *};
 use super::condition::{Condition, WHOLE_FILE};
-use super::content::{self, PhaseContent};
+use super::phase_content::{self, PhaseContent};
 
 /// The tests. fslab has no phases like the vectored calls and the mixed workload, whose share of
 /// reads the output does not have.
@@ -34,11 +34,11 @@ const TESTS: [(&str, Option<Activity>); 22] = [
 ];
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
-    let Some(activity) = content::look_up(&TESTS, spec).flatten() else {
+    let Some(activity) = phase_content::look_up(&TESTS, spec).flatten() else {
         return PhaseContent::default();
     };
     let mut content = PhaseContent::of(Some(activity));
-    let number = |name: &str| content::number(&spec.parameters, name);
+    let number = |name: &str| phase_content::number(&spec.parameters, name);
     let has = |name: &str| spec.parameters.contains_key(name);
     let conditions = &mut content.conditions;
     conditions.set_bytes(Condition::FileSize, number("file_size"));
@@ -80,11 +80,11 @@ pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{iozone, iozone_throughput};
+    use crate::read::{iozone_test, iozone_throughput};
 
     #[test]
     fn every_test_of_iozone_is_in_the_table() {
-        let read = iozone::TESTS.iter().map(|test| test.phase);
+        let read = iozone_test::TESTS.iter().map(|test| test.phase);
         for name in read.chain(iozone_throughput::phase_names()) {
             assert!(TESTS.iter().any(|(known, _)| *known == name), "{name}");
         }

@@ -11,9 +11,10 @@ use std::str::FromStr;
 use fslab_compare::{
     ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, phase_difference,
 };
-use fslab_model::{Failure, Headline, PhaseSpec, RunRecord, VenueKind, phase_metrics};
+use fslab_model::{Failure, Headline, PhaseSpec, RunRecord, VenueKind, VenuePlan, phase_metrics};
 
-use super::content::{PhaseContent, content};
+use super::content::content;
+use super::phase_content::PhaseContent;
 
 /// A phase of an import and the one that it is compared with, as given by the user: `THEIRS=OURS`;
 /// of two runs of one kind, `BASE=NEW`.
@@ -138,7 +139,7 @@ impl<'r> Matching<'r> {
             runs: [base, new],
             base: units(base),
             new: units(new),
-            is_across: super::prepared::tool(base) != super::prepared::tool(new),
+            is_across: tool(base) != tool(new),
             ours: match is_imported(base) && !is_imported(new) {
                 true => ComparedSide::New,
                 false => ComparedSide::Base,
@@ -425,5 +426,13 @@ impl<'r> Matching<'r> {
             }
         }
         names
+    }
+}
+
+/// The tool that has measured a run, without its version.
+pub(super) fn tool(run: &RunRecord) -> &str {
+    match &run.header.plan.venue {
+        VenuePlan::Imported { tool } => tool.split([' ', ',']).next().unwrap_or(tool),
+        _ => "fslab",
     }
 }

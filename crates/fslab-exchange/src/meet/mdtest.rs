@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::activity::Activity::{self, *};
 use super::condition::Condition;
-use super::content::{self, PhaseContent};
+use super::phase_content::{self, PhaseContent};
 use super::sharing;
 
 /// The rows. A tree is its directories alone. stat(2) of directories is not one of fslab's jobs.
@@ -24,7 +24,7 @@ const ROWS: [(&str, Option<Activity>); 11] = [
 ];
 
 pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
-    match content::look_up(&ROWS, spec).flatten() {
+    match phase_content::look_up(&ROWS, spec).flatten() {
         Some(activity) => of(activity, &spec.parameters, true),
         None => PhaseContent::default(),
     }
@@ -32,7 +32,7 @@ pub(super) fn content(spec: &PhaseSpec) -> PhaseContent {
 
 /// What mdtest does with these parameters. Without `has_number` the number of files is not known.
 pub(super) fn of(activity: Activity, parameters: &Parameters, has_number: bool) -> PhaseContent {
-    let number = |name: &str| content::number(parameters, name);
+    let number = |name: &str| phase_content::number(parameters, name);
     let flag = |name: &str| parameters.get(name).and_then(Value::as_bool);
     let is_random = flag("random_order") == Some(true);
     let activity = match activity {

@@ -18,11 +18,13 @@ mod ior;
 mod iozone;
 mod matching;
 mod mdtest;
+mod phase_content;
 mod prepared;
 mod sharing;
 
 pub use activity::Activity;
-pub use content::{PhaseContent, content};
+pub use content::content;
 pub(crate) use fslab::{activity, complete, data_amount, data_sync};
 pub use matching::PhaseMap;
+pub use phase_content::PhaseContent;
 pub use prepared::{Gathered, Meet, as_compared, gather, meet};

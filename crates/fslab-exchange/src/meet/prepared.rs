@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use fslab_compare::{ComparedSide, Meetings, Unmet, phase_difference};
-use fslab_model::{Failure, RunRecord, VenueKind, VenuePlan};
+use fslab_model::{Failure, RunRecord, VenueKind};
 
 use super::directions;
-use super::matching::{Matching, PhaseMap};
+use super::matching::{Matching, PhaseMap, tool};
 use crate::Format;
 
 /// Two sides of a comparison.
@@ -167,13 +167,5 @@ fn comparable(run: &RunRecord, is_across: bool, maps: &[PhaseMap]) -> RunRecord 
     match is_across && tool(run) == Format::Fio.name() {
         true => directions::joined(run, &apart),
         false => run.clone(),
-    }
-}
-
-/// The tool that has measured a run, without its version.
-pub(super) fn tool(run: &RunRecord) -> &str {
-    match &run.header.plan.venue {
-        VenuePlan::Imported { tool } => tool.split([' ', ',']).next().unwrap_or(tool),
-        _ => "fslab",
     }
 }

@@ -11,9 +11,8 @@ use fslab_model::{
 };
 use serde_json::Value;
 
-use super::fio_side::{Side, processor, syncs};
-use super::json_documents::{Document, documents};
-use super::json_fields::Fields;
+use super::fio_side::{Job, Side, processor, syncs};
+use super::json_documents::{Document, Fields, documents};
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
@@ -142,16 +141,6 @@ struct Execution<'d> {
     tool: String,
     document: Fields<'d>,
     options: Option<Fields<'d>>,
-}
-
-/// The processes of one job.
-pub(super) struct Job<'d> {
-    /// The client, or fslab's own fields: the subject and its repeat.
-    host: Option<&'d str>,
-    repeat: Option<u64>,
-    group: Option<u64>,
-    name: &'d str,
-    pub(super) processes: Vec<Fields<'d>>,
 }
 
 impl<'d> Execution<'d> {

@@ -4,7 +4,7 @@ use fslab_model::definitions::{LATENCY_MAX, LATENCY_P50, LATENCY_P95, LATENCY_P9
 use fslab_model::{LatencyHistogram, MetricDefinition, OperationLatency, PhaseRecord, ValueList};
 use serde_json::Value;
 
-use super::json_fields::{Fields, as_count};
+use super::json_documents::{Fields, as_count};
 use crate::error::Fault;
 use crate::latency_bins;
 

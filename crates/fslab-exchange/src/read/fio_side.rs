@@ -3,9 +3,8 @@
 use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
 use fslab_model::{OperationLatency, PhaseKind, PhaseRecord, ThreadRecord};
 
-use super::fio::Job;
 use super::fio_latency::Latency;
-use super::json_fields::Fields;
+use super::json_documents::Fields;
 use crate::error::Fault;
 
 /// Largest relative difference of fio's bandwidth from bytes per time that rounding explains.
@@ -214,4 +213,14 @@ pub(super) fn syncs(job: &Job, record: &mut PhaseRecord) -> Result<(), Fault> {
         });
     }
     Ok(())
+}
+
+/// The processes of one job.
+pub(super) struct Job<'d> {
+    /// The client, or fslab's own fields: the subject and its repeat.
+    pub(super) host: Option<&'d str>,
+    pub(super) repeat: Option<u64>,
+    pub(super) group: Option<u64>,
+    pub(super) name: &'d str,
+    pub(super) processes: Vec<Fields<'d>>,
 }

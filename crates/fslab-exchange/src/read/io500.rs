@@ -3,36 +3,13 @@
 //!
 //! A run that IO500 marks as invalid is read with its marks. One without a score did not end.
 
-use super::origin::Origin;
 use super::{io500_result, io500_summary};
 use crate::error::Fault;
-use crate::reading::{Measured, Reading};
-
-/// What to give instead of another file of IO500.
-pub(super) const HINT: &str =
-    "import result.txt or result_summary.txt of a complete run of IO500, not its configuration";
+use crate::reading::Reading;
 
 /// True for a line that only IO500 writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     io500_summary::is_mark(line) || io500_result::is_mark(line)
-}
-
-/// One execution of IO500.
-#[derive(Debug, Default)]
-pub(super) struct Execution {
-    pub(super) version: Option<String>,
-    pub(super) measured: Measured,
-    /// The marks of an invalid run.
-    pub(super) invalid: Vec<String>,
-}
-
-/// The subject in a comment of an export of fslab; `None` if the line is none.
-pub(super) fn origin(line: &str, number: usize) -> Result<Option<String>, Fault> {
-    let text = line
-        .strip_prefix("; ")
-        .and_then(|text| text.strip_prefix(Origin::MARK));
-    let origin = text.map(|text| Origin::of(format!("line {number}"), text));
-    Ok(origin.transpose()?.map(|origin| origin.subject))
 }
 
 /// Reads every execution; several are repeats.

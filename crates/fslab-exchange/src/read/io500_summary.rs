@@ -7,8 +7,7 @@
 
 use fslab_model::Parameters;
 
-use super::io500::{Execution, HINT, origin};
-use super::io500_phase::{Scored, TIMESTAMP, is_of_data};
+use super::io500_result::{Execution, HINT, Scored, TIMESTAMP, is_of_data, origin};
 use crate::error::Fault;
 use crate::reading::number;
 

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::ior_options::{Printed, settings};
 use super::ior_test::{Access, Execution, Origin, Row, Test};
-use super::json_documents::{Document, documents};
-use super::json_fields::{Fields, as_count};
+use super::json_documents::{Document, Fields, as_count, documents};
 use crate::error::Fault;
 
 /// How IOR writes JSON.

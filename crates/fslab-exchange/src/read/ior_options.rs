@@ -9,7 +9,7 @@ use fslab_model::Parameters;
 use serde_json::Value;
 
 use super::command_line::CommandLine;
-use super::ior_test::{Access, Asked};
+use super::ior_test::{Access, Asked, number};
 use crate::error::Fault;
 
 /// What IOR prints of a test, by its own names.
@@ -192,12 +192,6 @@ fn size(text: &str) -> Option<u64> {
     };
     let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
     i64::try_from(bytes).is_ok().then_some(bytes)
-}
-
-/// The parameter `name`, if it is a count from 1.
-pub(super) fn number(parameters: &Parameters, name: &str) -> Option<u64> {
-    let number = parameters.get(name).and_then(Value::as_u64);
-    number.filter(|number| *number > 0)
 }
 
 #[cfg(test)]

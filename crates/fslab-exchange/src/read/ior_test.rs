@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
+use serde_json::Value;
 
-use super::ior_options::number;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
@@ -219,4 +219,10 @@ impl Test {
         }
         record
     }
+}
+
+/// The parameter `name`, if it is a count from 1.
+pub(super) fn number(parameters: &Parameters, name: &str) -> Option<u64> {
+    let number = parameters.get(name).and_then(Value::as_u64);
+    number.filter(|number| *number > 0)
 }

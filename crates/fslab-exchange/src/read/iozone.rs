@@ -2,16 +2,15 @@
 //!
 //! A rate is in KiB a second unless the lines before the figures state another unit: `-O`
 //! operations a second, `-N` microseconds an operation. Several outputs in a file are repeats.
+//!
+//! Its reports (`-R`) have a title, the record sizes, and a row for each file size.
 
-use fslab_model::definitions::{CPU_SHARE, OPERATION_RATE, THROUGHPUT};
-use fslab_model::{
-    Bytes, Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept,
-};
+use fslab_model::{Bytes, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept};
 
-use super::iozone_reports::{report_title, reports, share_title};
+use super::iozone_test::{Preamble, Spot, TESTS, Test, put_share};
 use super::{iozone_table, iozone_throughput};
 use crate::error::Fault;
-use crate::reading::{Draft, Measured, Reading};
+use crate::reading::{Measured, Reading, number, plain_name};
 
 const BANNER: &str = "Iozone: Performance Test of File I/O";
 /// Lines that announce reports, and processor shares after them (`-+u`).
@@ -21,49 +20,6 @@ const SHARES: [&str; 2] = [
 ];
 /// The line that announces verification of every byte (`-+d`).
 const INVALID: &str = "Performance measurements are invalid in this mode.";
-const KIB: f64 = 1024.0;
-
-/// A kind of test of Iozone.
-pub(crate) struct Test {
-    /// The phase's name in studies.
-    pub(crate) phase: &'static str,
-    pub(crate) kind: PhaseKind,
-    /// The title of its report, without its last word.
-    pub(crate) report: &'static str,
-}
-
-const fn test(phase: &'static str, kind: PhaseKind, report: &'static str) -> Test {
-    Test {
-        phase,
-        kind,
-        report,
-    }
-}
-
-/// In the order of Iozone's columns; the last ones have no column.
-pub(crate) const TESTS: [Test; 21] = [
-    test("write", PhaseKind::Write, "Writer"),
-    test("rewrite", PhaseKind::Write, "Re-writer"),
-    test("read", PhaseKind::Read, "Reader"),
-    test("reread", PhaseKind::Read, "Re-Reader"),
-    test("random-read", PhaseKind::Read, "Random read"),
-    test("random-write", PhaseKind::Write, "Random write"),
-    test("backward-read", PhaseKind::Read, "Backward read"),
-    test("record-rewrite", PhaseKind::Write, "Record rewrite"),
-    test("strided-read", PhaseKind::Read, "Stride read"),
-    test("fwrite", PhaseKind::Write, "Fwrite"),
-    test("refwrite", PhaseKind::Write, "Re-Fwrite"),
-    test("fread", PhaseKind::Read, "Fread"),
-    test("refread", PhaseKind::Read, "Re-Fread"),
-    test("pwrite", PhaseKind::Write, "Pwrite"),
-    test("repwrite", PhaseKind::Write, "Re-Pwrite"),
-    test("pread", PhaseKind::Read, "Pread"),
-    test("repread", PhaseKind::Read, "Re-Pread"),
-    test("pwritev", PhaseKind::Write, "Pwritev"),
-    test("repwritev", PhaseKind::Write, "Re-Pwritev"),
-    test("preadv", PhaseKind::Read, "Preadv"),
-    test("repreadv", PhaseKind::Read, "Re-Preadv"),
-];
 
 /// True for a line that only Iozone writes.
 pub(crate) fn is_mark(line: &str) -> bool {
@@ -74,56 +30,6 @@ pub(crate) fn is_mark(line: &str) -> bool {
         || line.starts_with("Children see throughput for")
         || line.starts_with("\"Throughput report Y-axis")
         || iozone_table::is_head(line)
-}
-
-/// The unit of the figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// KiB a second.
-    #[default]
-    Kib,
-    /// Operations a second.
-    Operations,
-    /// Microseconds an operation.
-    Microseconds,
-}
-
-impl Measure {
-    /// The unit that a line before the figures states.
-    fn of(line: &str) -> Option<Self> {
-        let line = line.trim_matches('"').to_ascii_lowercase();
-        if line.starts_with("ops mode")
-            || line.contains("output is in operations per second")
-            || line.starts_with("output is in ops/sec")
-        {
-            Some(Self::Operations)
-        } else if line.starts_with("microseconds/op mode") || line.contains("microseconds per op") {
-            Some(Self::Microseconds)
-        } else if line.starts_with("output is in k") {
-            Some(Self::Kib)
-        } else {
-            None
-        }
-    }
-}
-
-/// A file size and a record size, in KiB.
-pub(crate) type Place = (u64, u64);
-
-/// One figure, as printed.
-pub(crate) struct Spot {
-    pub(crate) phase: String,
-    pub(crate) kind: PhaseKind,
-    pub(crate) place: Place,
-    pub(crate) value: f64,
-}
-
-impl Spot {
-    /// Its processor share, in percent.
-    fn share(&self, shares: &[Self]) -> Option<f64> {
-        let is_of = |it: &&Self| (&it.phase, it.place) == (&self.phase, self.place);
-        shares.iter().find(is_of).map(|share| share.value)
-    }
 }
 
 /// Reads every output in `text`.
@@ -155,117 +61,6 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
 /// The subject of a report written by fslab; Iozone's own has none.
 fn subject_of(line: &str) -> Option<&str> {
     line.trim().strip_prefix("Subject:").map(str::trim)
-}
-
-/// The lines before the figures.
-#[derive(Default)]
-pub(crate) struct Preamble {
-    version: Option<String>,
-    pub(crate) measure: Measure,
-    parameters: Parameters,
-    facts: Facts,
-}
-
-impl Preamble {
-    fn of(lines: &[(usize, &str)]) -> Self {
-        let mut preamble = Self::default();
-        for (_, line) in lines {
-            let line = line.trim();
-            if let Some(rest) = line.strip_prefix("Version $Revision:") {
-                preamble.version = Some(rest.trim_matches([' ', '$']).to_owned());
-            } else if let Some(command) = line.strip_prefix("Command line used:") {
-                let command = command.trim().to_owned();
-                preamble.facts.insert("iozone command".into(), command);
-            } else if let Some(measure) = Measure::of(line) {
-                preamble.measure = measure;
-            } else {
-                preamble.switch(line);
-            }
-        }
-        preamble
-    }
-
-    /// Records a switch that changes the meaning of a rate.
-    fn switch(&mut self, line: &str) {
-        const SWITCHES: [(&str, &str); 8] = [
-            ("Include close in write timing", "close"),
-            ("Include fsync in write timing", "fsync"),
-            ("O_DIRECT feature enabled", "direct"),
-            ("SYNC Mode", "o_sync"),
-            ("Using mmap files", "mmap"),
-            ("Purge Mode On", "purge"),
-            ("No retest option selected", "no_retest"),
-            ("Cross over of record size disabled", "no_cross_over"),
-        ];
-        let known = SWITCHES.iter().find(|(text, _)| line.starts_with(text));
-        if let Some((_, name)) = known {
-            self.parameters.insert((*name).into(), true.into());
-        }
-        let stride = line
-            .strip_prefix("File stride size set to ")
-            .and_then(|rest| rest.strip_suffix(" * record size."));
-        if let Some(stride) = stride.and_then(|stride| stride.parse::<u64>().ok()) {
-            self.parameters
-                .insert("stride_records".into(), stride.into());
-        }
-    }
-
-    fn tool(&self) -> String {
-        match &self.version {
-            Some(version) => format!("iozone {version}"),
-            None => "iozone".to_owned(),
-        }
-    }
-
-    /// Stores a figure in a record; 0 means that it was too large or too small to print.
-    pub(crate) fn put(&self, record: &mut PhaseRecord, value: f64, record_kib: Option<u64>) {
-        let record_bytes = record_kib.map(|kib| kib as f64 * KIB);
-        if value == 0.0 {
-            record
-                .notes
-                .push("Iozone printed 0 for it, which is no figure.".to_owned());
-            return;
-        }
-        let mut set = |name: &str, value: f64| record.figures.insert(name.to_owned(), value);
-        match self.measure {
-            Measure::Kib => {
-                set(THROUGHPUT.name, value * KIB);
-            }
-            Measure::Operations => {
-                set(OPERATION_RATE.name, value);
-                record_bytes.map(|bytes| set(THROUGHPUT.name, value * bytes));
-            }
-            Measure::Microseconds => {
-                set(OPERATION_RATE.name, 1e6 / value);
-                record_bytes.map(|bytes| set(THROUGHPUT.name, bytes * 1e6 / value));
-                let note =
-                    format!("Iozone gives {value} microseconds an operation, without decimals.");
-                record.notes.push(note);
-            }
-        }
-    }
-
-    /// A record of a test at a point of the sweep.
-    pub(crate) fn swept(&self, phase: &str, kind: PhaseKind, swept: Swept) -> PhaseRecord {
-        let values: Vec<String> = swept.point.values().map(short).collect();
-        let mut parameters = self.parameters.clone();
-        for (name, value) in &swept.point {
-            parameters.insert(name.clone(), value.number().into());
-        }
-        let draft = Draft {
-            name: format!("{phase} {}", values.join("/")),
-            workload: "iozone".to_owned(),
-            kind,
-            headline: Headline::Throughput,
-            parameters,
-            swept: Some(swept),
-        };
-        draft.record()
-    }
-}
-
-fn short(value: &PointValue) -> String {
-    value.to_string().replace(' ', "")
 }
 
 fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
@@ -391,12 +186,144 @@ fn ensure_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
     }
 }
 
-/// Stores a processor share, in percent, in a phase.
-pub(crate) fn put_share(phase: &mut PhaseRecord, percent: Option<f64>) {
-    if let Some(percent) = percent.filter(|percent| *percent > 0.0) {
-        let name = CPU_SHARE.name.to_owned();
-        phase.figures.insert(name, percent / 100.0);
+/// The test of a line such as `"Writer report"`; `Some(None)` for a report of an unknown test.
+pub(super) fn report_title(line: &str) -> Option<Option<&'static Test>> {
+    let title = line.strip_prefix('"')?.strip_suffix(" report\"")?;
+    let is_title = title
+        .chars()
+        .all(|c| c.is_ascii_alphabetic() || " -".contains(c));
+    let known = TESTS
+        .iter()
+        .find(|test| test.report.eq_ignore_ascii_case(title));
+    (known.is_some() || is_title).then_some(known)
+}
+
+/// The test of a line such as `"Writer CPU utilization report (Zero values should be ignored)"`;
+/// result as of [`report_title`].
+pub(super) fn share_title(line: &str) -> Option<Option<&'static Test>> {
+    let (title, _) = line.split_once(" CPU utilization report")?;
+    report_title(&format!("{title} report\""))
+}
+
+/// Recognises the title of a report, and gives its test.
+type Title = fn(&str) -> Option<Option<&'static Test>>;
+
+/// The figures of all reports of one kind: `"Writer report"`, a row of record sizes, then a row per
+/// file size.
+pub(super) fn reports(lines: &[(usize, &str)], title_of: Title) -> Result<Vec<Spot>, Fault> {
+    let mut spots = Vec::new();
+    let mut lines = lines
+        .iter()
+        .map(|(number, line)| (*number, line.trim()))
+        .peekable();
+    while let Some((number, line)) = lines.next() {
+        let Some(test) = title_of(line) else {
+            continue;
+        };
+        let title = line.trim_matches('"');
+        let (phase, kind) = match test {
+            Some(test) => (test.phase.to_owned(), test.kind),
+            None => {
+                let name = title.trim_end_matches("report");
+                let kind = if name.to_ascii_lowercase().contains("writ") {
+                    PhaseKind::Write
+                } else {
+                    PhaseKind::Read
+                };
+                (plain_name(name), kind)
+            }
+        };
+        let is_row = |line: &str| {
+            line.starts_with('"') && report_title(line).or(share_title(line)).is_none()
+        };
+        let head = lines.next_if(|(_, line)| is_row(line));
+        let Some((head_number, head)) = head else {
+            let missing = format!("no record sizes follow the title {title:?}");
+            return Err(Fault::truncated(format!("line {number}"), missing));
+        };
+        let records = sizes(head, head_number)?;
+        let mut rows = 0;
+        while let Some((number, row)) = lines.next_if(|(_, line)| is_row(line)) {
+            report_row(row, number, &records, (&phase, kind), &mut spots)?;
+            rows += 1;
+        }
+        if rows == 0 {
+            let missing = format!("no row follows the record sizes of {title:?}");
+            return Err(Fault::truncated(format!("line {head_number}"), missing));
+        }
     }
+    Ok(spots)
+}
+
+/// `"4"  "8"  "16"`: sizes in KiB.
+fn sizes(line: &str, number: usize) -> Result<Vec<u64>, Fault> {
+    let words = line.split_whitespace().enumerate();
+    let size = |(index, word): (usize, &str)| {
+        let digits = word
+            .strip_prefix('"')
+            .and_then(|word| word.strip_suffix('"'));
+        let size = digits
+            .and_then(|digits| digits.parse().ok())
+            .filter(|size| *size > 0);
+        let place = format!("line {number}, column {}", index + 1);
+        size.ok_or_else(|| Fault::value(place, word, "a record size in quotes"))
+    };
+    words.map(size).collect()
+}
+
+/// `"256"   1607865  2000242`. A record larger than the file has no cell, or an empty one; leading
+/// cells of a row may be left out (without `-z`), so fewer cells than records are the first ones.
+fn report_row(
+    row: &str,
+    number: usize,
+    records: &[u64],
+    (phase, kind): (&str, PhaseKind),
+    spots: &mut Vec<Spot>,
+) -> Result<(), Fault> {
+    let mut words = row.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let file = sizes(first, number)
+        .ok()
+        .and_then(|sizes| sizes.first().copied())
+        .ok_or_else(|| Fault::value(format!("line {number}"), first, "a file size in quotes"))?;
+    let cells: Vec<&str> = words.collect();
+    if cells.len() > records.len() {
+        let place = format!("line {number}");
+        let found = format!("{} rates", cells.len());
+        let wanted = format!("a row of {} record sizes", records.len());
+        return Err(Fault::value(place, found, wanted));
+    }
+    let fitting = records.iter().filter(|record| **record <= file).count();
+    if cells.len() < fitting.min(records.len()) {
+        let missing = format!("{} rates for {fitting} record sizes", cells.len());
+        return Err(Fault::truncated(
+            format!("line {number} ({phase})"),
+            missing,
+        ));
+    }
+    for (index, (cell, record)) in cells.iter().zip(records).enumerate() {
+        if *cell == "\"\"" {
+            continue;
+        }
+        let place = || {
+            format!(
+                "line {number}, column {} ({phase}, {record} KiB)",
+                index + 2
+            )
+        };
+        let value = number_of(cell).ok_or_else(|| Fault::value(place(), *cell, "a rate"))?;
+        spots.push(Spot {
+            phase: phase.to_owned(),
+            kind,
+            place: (file, *record),
+            value,
+        });
+    }
+    Ok(())
+}
+
+fn number_of(cell: &str) -> Option<f64> {
+    number(cell.trim_matches('"'))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! split where the column ends. A value wider than its column shifts the others; if the assignment
 //! is then ambiguous, the row is refused.
 
-use super::iozone::{Place, Spot, TESTS};
+use super::iozone_test::{Place, Spot, TESTS};
 use crate::error::Fault;
 use crate::reading::number;
 

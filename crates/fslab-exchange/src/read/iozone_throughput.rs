@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use fslab_model::{Headline, Parameters, PhaseKind, PhaseRecord, PointValue, Swept};
 
-use super::iozone::{Preamble, put_share};
+use super::iozone_test::{Preamble, put_share};
 use crate::error::Fault;
 use crate::reading::{Draft, number};
 
@@ -58,7 +58,7 @@ const TESTS: [(&str, &str, &str, PhaseKind); 13] = [
     ("freaders", "Fread", "fread", PhaseKind::Read),
 ];
 
-/// The names of the phases, of which some are those of [`super::iozone::TESTS`].
+/// The names of the phases, of which some are those of [`super::iozone_test::TESTS`].
 #[cfg(test)]
 pub(crate) fn phase_names() -> impl Iterator<Item = &'static str> {
     TESTS.iter().map(|(_, _, phase, _)| *phase)

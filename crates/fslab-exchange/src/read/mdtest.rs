@@ -2,13 +2,16 @@
 //!
 //! mdtest gives only mean, largest, smallest and deviation of its iterations: the mean is the value
 //! of one trial, the others are noted. It prints 0.000 for what it did not run.
+//!
+//! The command line gives the parameters of the phases. There is no other source of options, so
+//! that what is not on it is off.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE};
 use fslab_model::{
     Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept,
 };
 
-use super::mdtest_options;
+use super::command_line::CommandLine;
 use super::origin::Origin;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
@@ -154,7 +157,7 @@ impl Launch {
         if let Some(text) = line.strip_prefix(Origin::MARK) {
             self.origin = Some(Origin::of(format!("line {number}"), text)?);
         } else if let Some(command) = line.strip_prefix("Command line used:") {
-            mdtest_options::put(command, &mut self.parameters);
+            put_parameters(command, &mut self.parameters);
             self.facts
                 .insert("mdtest command".into(), command.trim().to_owned());
         } else if let Some((_, path)) = line.split_once(':').filter(|_| line.starts_with("Path")) {
@@ -481,6 +484,32 @@ impl Figures {
     }
 }
 
+/// Sets what a command line of mdtest says.
+pub(super) fn put_parameters(line: &str, parameters: &mut Parameters) {
+    let line = CommandLine::of(line);
+    let mut set = |name: &str, value: serde_json::Value| parameters.insert(name.to_owned(), value);
+    set("own_trees", line.has("-u").into());
+    // Without a size files are created empty, and are only opened and closed to be read.
+    for (name, option) in [("write_bytes", "-w"), ("read_bytes", "-e")] {
+        match (line.value(option), line.bytes(option)) {
+            (None, _) => set(name, 0.into()),
+            (Some(_), Some(bytes)) => set(name, bytes.into()),
+            (Some(_), None) => None,
+        };
+    }
+    for (name, option) in [("rank_shift", "-N"), ("stonewall_s", "-W")] {
+        if let Some(count) = line.count(option).filter(|count| *count > 0) {
+            set(name, count.into());
+        }
+    }
+    if line.has("-y") {
+        set("sync_file", true.into());
+    }
+    if line.has("-R") || line.value("-R").is_some() {
+        set("random_order", true.into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -539,5 +568,25 @@ mod tests {
         let short = summary("   File creation    300.5   100.5\n");
         let fault = read(&short).expect_err("short").to_string();
         assert!(fault.contains("4 values"), "{fault}");
+    }
+
+    #[test]
+    fn what_does_not_stand_on_the_command_line_is_off() {
+        let mut parameters = Parameters::new();
+        put_parameters(
+            "./mdtest '-n' '10' '-F' '-u' '-N' '1' '-e=3901' '-W' '2'",
+            &mut parameters,
+        );
+        let expected = serde_json::json!({
+            "own_trees": true, "write_bytes": 0, "read_bytes": 3901, "rank_shift": 1,
+            "stonewall_s": 2,
+        });
+        assert_eq!(serde_json::to_value(&parameters).expect("JSON"), expected);
+        let mut parameters = Parameters::new();
+        put_parameters("mdtest -F -y -w many -R", &mut parameters);
+        let expected = serde_json::json!({
+            "own_trees": false, "read_bytes": 0, "sync_file": true, "random_order": true,
+        });
+        assert_eq!(serde_json::to_value(&parameters).expect("JSON"), expected);
     }
 }

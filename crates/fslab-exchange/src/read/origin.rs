@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::json_fields::Fields;
+use super::json_documents::Fields;
 use crate::error::Fault;
 
 /// The subject of what was measured together, and the phase of each row by its title.

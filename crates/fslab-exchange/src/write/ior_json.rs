@@ -8,7 +8,7 @@
 use super::calendar;
 use super::ior_shape::Shape;
 use super::left_out::note;
-use super::spread::Spread;
+use super::repeat_summary::Spread;
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
     Failure, MetricDefinition, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord, VenuePlan,

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use super::calendar;
 use super::ior_json::HOSTS_FACT;
 use super::left_out::note;
-use super::spread::Spread;
+use super::repeat_summary::Spread;
 use crate::Format;
 use crate::meet::{Activity, complete, content};
 use crate::read::mdtest::ROWS;

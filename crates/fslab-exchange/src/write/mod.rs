@@ -15,7 +15,7 @@ mod mdtest_text;
 mod no_parquet;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod spread;
+mod repeat_summary;
 
 pub use csv_wide::csv_wide;
 pub use fio_json::fio_json;

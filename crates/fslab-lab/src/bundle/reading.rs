@@ -7,8 +7,8 @@ use fslab_model::Failure;
 
 use super::manifest::{FOLDERS, MANIFEST, Manifest, STUDY, input_name, layer_names};
 use crate::archive::{self, verify_parts};
+use crate::assembly_dir::AssemblyDir;
 use crate::key::{key_of, sha256_of};
-use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
 use crate::members::{Member, demand_end};
 use crate::{Cache, KernelKey, KernelName, LabError};

@@ -1,4 +1,10 @@
 //! Builds the kernel directory of a PC's lab: kernel, initramfs and program.
+//!
+//! The signature at the end of a kernel module, which the kernel verifies when it loads the
+//! module, is cut off: a digest of the entire file and an RSA signature, hundreds of millions of
+//! instructions. Behind the module are the signature, a description of 12 bytes whose last four
+//! are the signature's length (big-endian), and a line (the kernel's
+//! `include/linux/module_signature.h` and Documentation/admin-guide/module-signing.rst).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,7 +19,6 @@ use super::facts::PcFacts;
 use super::initramfs::{BASE_LIST, FILES, Initramfs, LISTS, PARAMETERS};
 use super::modules::ModuleTree;
 use super::pc_kernel::PcKernel;
-use super::signature;
 use crate::build_dir::BuildDir;
 use crate::builder::Built;
 use crate::kernel::{BINARY, CONFIG, INITRAMFS, Kernel, KernelFacts, PROGRAM_FILE};
@@ -442,7 +447,7 @@ fn is_compressed(module: &Path) -> bool {
 /// no signature.
 fn load_module(path: &Path) -> Result<Vec<u8>, LabError> {
     let mut module = read_module(path)?;
-    module.truncate(signature::start(&module));
+    module.truncate(signature_start(&module));
     Ok(module)
 }
 
@@ -464,6 +469,26 @@ fn read_module(path: &Path) -> Result<Vec<u8>, LabError> {
     Err(LabError::bad_program(path, reason.trim()))
 }
 
+/// The line at the end of a signed module.
+const LINE: &[u8] = b"~Module signature appended~\n";
+/// Bytes of the description.
+const DESCRIPTION: usize = 12;
+
+/// Where the signature of `module` starts; its length if it has none.
+fn signature_start(module: &[u8]) -> usize {
+    start_if_signed(module).unwrap_or(module.len())
+}
+
+fn start_if_signed(module: &[u8]) -> Option<usize> {
+    let described = module.strip_suffix(LINE)?;
+    let (_, length) = described.split_last_chunk()?;
+    let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+    described
+        .len()
+        .checked_sub(DESCRIPTION)?
+        .checked_sub(length)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -475,5 +500,30 @@ mod tests {
         let without = boot_parameters("# CONFIG_X86_MPPARSE is not set\nCONFIG_ACPI=y\n");
         assert!(!without.contains("acpi"), "{without}");
         assert!(without.lines().any(|it| it == WITHOUT_ACPI_TIMER));
+    }
+
+    fn module(signature_length: u32) -> Vec<u8> {
+        let description = [1, 0, 2, 0, 0, 0, 0, 0];
+        [
+            b"code" as &[u8],
+            b"RSA!!",
+            &description,
+            &signature_length.to_be_bytes(),
+            LINE,
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn a_signature_ends_a_module() {
+        assert_eq!(signature_start(&module(5)), 4);
+        assert_eq!(signature_start(&module(9)), 0);
+    }
+
+    #[test]
+    fn what_has_no_signature_is_a_module_to_its_end() {
+        for unsigned in [b"code" as &[u8], b"", LINE, &module(10), &module(u32::MAX)] {
+            assert_eq!(signature_start(unsigned), unsigned.len());
+        }
     }
 }

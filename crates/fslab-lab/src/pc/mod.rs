@@ -21,7 +21,6 @@ mod facts;
 mod initramfs;
 mod modules;
 mod pc_kernel;
-mod signature;
 
 pub(crate) use build::build_pc;
 pub(crate) use driver::recipe_digest;

@@ -9,18 +9,19 @@
 //!
 //! Every time is [`BUILD_UNIX_S`], every owner is root, and the volume has no UUID. The format is
 //! defined in the kernel's `fs/erofs/erofs_fs.h`.
+//!
+//! The digest of what was written is computed while blocks are written.
 
-use fslab_sys::os::OsStrExt;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek};
+use std::io::{self, BufWriter, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use fslab_sys::os::OsStrExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::block_writer::{BLOCK, BlockWriter};
 use super::tree::{FileSource, Node, Tree};
 use crate::LabError;
 
@@ -478,4 +479,42 @@ fn low_16(number: usize) -> u16 {
 /// Converts a number that is only informative.
 fn low_32(number: u64) -> u32 {
     (number & u64::from(u32::MAX)) as u32
+}
+
+/// Bytes of a block.
+pub(super) const BLOCK: u64 = 4096;
+
+/// Writes a file sequentially from its start.
+pub(super) struct BlockWriter<'a> {
+    out: BufWriter<&'a mut File>,
+    digest: Sha256,
+    written: u64,
+}
+
+impl<'a> BlockWriter<'a> {
+    pub(super) fn new(out: &'a mut File) -> Self {
+        Self {
+            out: BufWriter::with_capacity(1 << 18, out),
+            digest: Sha256::new(),
+            written: 0,
+        }
+    }
+
+    pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.digest.update(bytes);
+        self.written += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// Fills the block with zeros.
+    pub(super) fn pad(&mut self) -> io::Result<()> {
+        let missing = self.written.next_multiple_of(BLOCK) - self.written;
+        self.put(&[0; BLOCK as usize][..missing as usize])
+    }
+
+    /// Bytes written, and their digest.
+    pub(super) fn finish(mut self) -> io::Result<(u64, Sha256)> {
+        self.out.flush()?;
+        Ok((self.written, self.digest))
+    }
 }

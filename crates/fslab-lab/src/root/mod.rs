@@ -1,7 +1,6 @@
 //! Trees of guest files, and their images.
 
 mod assembly;
-mod block_writer;
 mod elf;
 mod erofs;
 mod facts;

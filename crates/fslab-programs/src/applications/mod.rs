@@ -17,6 +17,7 @@ mod database;
 mod fileset;
 mod flow;
 mod flows;
+mod job;
 mod oltp;
 mod oltp_progress;
 mod parameters;

@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, PhasePart, RunError, ensure_inside};
-use fslab_model::{Bytes, Need};
+use fslab_job::PhasePart;
+use fslab_model::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow::Flow;
-use super::personality::play;
 
 /// A set of files, and threads that repeat a loop of operations, as in filebench.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,8 +54,7 @@ pub(crate) struct PersonalityParameters {
 
 /// Space of a file besides its data.
 const FILE_ROOM: u64 = 8 << 10;
-/// Least files of a thread: one that exists and one that does not.
-const FILES_EACH_MIN: u64 = 2;
+
 /// Limit of threads.
 const THREADS_MAX: u32 = 4096;
 const RECORD_MAX: Bytes = Bytes::mib(64);
@@ -95,57 +92,9 @@ impl PersonalityParameters {
     }
 
     /// Average space of a file, with one append.
-    fn each(&self) -> u64 {
+    pub(super) fn each(&self) -> u64 {
         (self.mean_size.0)
             .saturating_add(self.append.0)
             .saturating_add(FILE_ROOM)
-    }
-}
-
-impl Job for PersonalityParameters {
-    const NAME: &'static str = "personality";
-    const ZERO_IS_DEFAULT: &'static [&'static str] = &[
-        "directory",
-        "mean_size",
-        "directory_width",
-        "present_percent",
-    ];
-
-    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
-        ensure_inside(&self.directory)?;
-        if self.files == 0 {
-            let fitting = size.0 / 2 / self.each().max(1);
-            self.files = self.files_max.min(fitting).max(FILES_EACH_MIN);
-        }
-        if self.threads == 0 {
-            let most = u32::try_from(self.files / FILES_EACH_MIN).unwrap_or(u32::MAX);
-            self.threads = self.threads_max.min(most).max(1);
-        }
-        if self.operations == 0 {
-            self.operations = self.files;
-        }
-        if self.files < u64::from(self.threads) * FILES_EACH_MIN {
-            return Err(format!(
-                "files = {}; each of the {} threads needs {FILES_EACH_MIN}",
-                self.files, self.threads
-            ));
-        }
-        self.flow.validate()
-    }
-
-    fn footprint(&self) -> Bytes {
-        // A quarter more for the long tail of the gamma distribution; appended data stays unless
-        // files are deleted.
-        let files = self.files.saturating_mul(self.each());
-        let appended = self.operations.saturating_mul(self.append.0);
-        Bytes(files.saturating_mul(5) / 4 + appended / 2)
-    }
-
-    fn needs(&self) -> Vec<Need> {
-        vec![Need::FileBytes(Bytes(self.mean_size.0.saturating_mul(16)))]
-    }
-
-    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        play(self, context)
     }
 }

@@ -6,6 +6,7 @@
 //!         \------------------------------- expected output ----------------------------/
 //! ```
 
+mod job;
 mod parameters;
 mod plan;
 mod source;

@@ -6,6 +6,7 @@
 //! ```
 
 mod history;
+mod job;
 mod parameters;
 mod steps;
 

@@ -12,6 +12,7 @@ mod configuration;
 mod connection;
 mod embedded;
 mod http;
+mod jobs;
 mod parameters;
 mod publish;
 mod serve;

@@ -2,23 +2,13 @@
 
 use std::path::PathBuf;
 
-use fslab_engine::RunContext;
-use fslab_job::{Finished, Job, RunError, ensure_inside};
-use fslab_model::{Brings, Bytes, Need};
+use fslab_model::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::publish::run_publish;
-use super::serve::run_serve;
-use super::server::{NGINX, apache_name, installed, is_apache_here};
 use super::site::Site;
 use crate::permission::ProgramParameters;
-use crate::plain_text::plain_text;
 
-/// Default number of files.
-const FILES: u64 = 100;
-/// Limit of the default number: bytes of all files.
-const SITE_BYTES: Bytes = Bytes::mib(256);
 /// Limit by the digits of names.
 const FILES_MAX: u64 = 99_999;
 const FILE_MAX: Bytes = Bytes::gib(16);
@@ -30,13 +20,13 @@ const PASSES_MAX: u32 = 10_000;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PublishParameters {
     /// The site's root below that of the file system.
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// Number of files; 0 for 100, or as many as give 256 MiB.
     #[schemars(range(max = FILES_MAX))]
-    files: u64,
+    pub(super) files: u64,
     /// Size of each file.
     #[schemars(extend("minimum" = 1, "maximum" = FILE_MAX.0))]
-    file_size: Bytes,
+    pub(super) file_size: Bytes,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
 }
@@ -60,33 +50,6 @@ impl PublishParameters {
             file_bytes: self.file_size.0,
             files_per_directory: self.files_per_directory,
         }
-    }
-}
-
-impl Job for PublishParameters {
-    const NAME: &'static str = "web-publish";
-
-    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
-        let mut site = self.site();
-        resolve_site(&mut site)?;
-        self.files = site.files;
-        Ok(())
-    }
-
-    fn footprint(&self) -> Bytes {
-        self.site().footprint()
-    }
-
-    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
-        Some(self.site().files_below_root())
-    }
-
-    fn needs(&self) -> Vec<Need> {
-        vec![Need::FileBytes(self.file_size)]
-    }
-
-    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        run_publish(self, context)
     }
 }
 
@@ -132,13 +95,13 @@ pub(crate) struct ServeParameters {
     /// The server.
     pub(super) server: ServerKind,
     /// The site's root, as in `web-publish`.
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// Number of files; 0 for 100, or as many as give 256 MiB.
     #[schemars(range(max = FILES_MAX))]
-    files: u64,
+    pub(super) files: u64,
     /// Size of each file.
     #[schemars(extend("minimum" = 1, "maximum" = FILE_MAX.0))]
-    file_size: Bytes,
+    pub(super) file_size: Bytes,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// Requests of each file.
@@ -154,7 +117,7 @@ pub(crate) struct ServeParameters {
     pub(super) keep_alive: bool,
     /// The connection; unless given, "unix" if the server supports it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    transport: Option<Transport>,
+    pub(super) transport: Option<Transport>,
     /// How the server sends a file.
     pub(super) method: Method,
     /// Clients compare every byte; the length is always checked.
@@ -200,62 +163,6 @@ impl ServeParameters {
     }
 }
 
-impl Job for ServeParameters {
-    const NAME: &'static str = "web-server";
-
-    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
-        let mut site = self.site();
-        resolve_site(&mut site)?;
-        self.files = site.files;
-        if self.workers == 0 {
-            self.workers = self.clients;
-        }
-        if self.server == ServerKind::Auto {
-            // A plan names its server, so that results of different servers are not mixed.
-            self.server = installed(self.transport, is_apache_here());
-        }
-        if matches!(self.server, ServerKind::Nginx | ServerKind::Apache2) {
-            // It will be part of a configuration.
-            plain_text(&self.directory)?;
-        }
-        if self.server == ServerKind::Apache2 && self.transport == Some(Transport::Unix) {
-            return Err("transport = \"unix\": apache2 listens to TCP alone".to_owned());
-        }
-        self.transport = Some(self.transport());
-        Ok(())
-    }
-
-    fn footprint(&self) -> Bytes {
-        self.site().footprint()
-    }
-
-    fn data_files(&self, _ranks: u32) -> Option<Vec<PathBuf>> {
-        Some(self.site().files_below_root())
-    }
-
-    fn needs(&self) -> Vec<Need> {
-        vec![Need::FileBytes(self.file_size)]
-    }
-
-    fn brings(&self) -> Brings {
-        let brings = Brings::default();
-        match self.server {
-            ServerKind::Nginx => brings.with_required(&[NGINX]),
-            ServerKind::Apache2 => brings.with_required(&[apache_name()]),
-            // A plan has replaced `auto`.
-            ServerKind::Embedded | ServerKind::Auto => brings,
-        }
-    }
-
-    fn foreign(&self) -> Option<String> {
-        ProgramParameters::foreign(self)
-    }
-
-    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        run_serve(self, context)
-    }
-}
-
 impl ProgramParameters for ServeParameters {
     /// None: a server gets only numbers, words of a list, and a plain path of the study.
     fn foreign(&self) -> Option<String> {
@@ -276,15 +183,6 @@ impl ProgramParameters for ServeParameters {
         } = self;
         None
     }
-}
-
-/// Fills in the number of files, and validates.
-fn resolve_site(site: &mut Site) -> Result<(), String> {
-    ensure_inside(&site.directory)?;
-    if site.files == 0 {
-        site.files = (SITE_BYTES.0 / site.file_bytes).clamp(1, FILES);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

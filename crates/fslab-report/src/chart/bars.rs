@@ -7,8 +7,9 @@ use super::Label;
 use super::axis::{Axis, TickUnit, title_of};
 use super::drawing::Drawing;
 use super::field::{BESIDE, Field};
+use super::numbers::text_width;
 use super::scale::Scale;
-use super::svg::{Anchor, Svg, text_width};
+use super::svg::{Anchor, Svg};
 use crate::wording;
 
 const WIDTH: f64 = 760.0;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::svg::text_width;
+use super::numbers::text_width;
 use super::{Label, Names};
 use crate::palette;
 use crate::xml::{self, escape};
@@ -51,14 +51,14 @@ impl Drawing {
         let id = names.id;
         // On paper, the height of a row is needed to enlarge letters of a shrunk chart.
         let row = self.row.map_or_else(String::new, |row| {
-            let (row, high) = (super::svg::at(row), super::svg::at(self.height));
+            let (row, high) = (super::numbers::at(row), super::numbers::at(self.height));
             format!(" data-row=\"{row}\" style=\"--high: {high};\"")
         });
         format!(
             "<svg viewBox=\"0 0 {} {}\"{row} role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
              <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
-            super::svg::at(self.width),
-            super::svg::at(self.height),
+            super::numbers::at(self.width),
+            super::numbers::at(self.height),
             escape(names.title),
             escape(&self.description),
             self.body

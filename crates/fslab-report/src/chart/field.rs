@@ -14,8 +14,9 @@ use fslab_stats::Interval;
 use serde_json::{Map, Value, json};
 
 use super::axis::{Axis, rounded};
+use super::numbers::at;
 use super::outline::{Outline, Point, Zoom, simplified};
-use super::svg::{Anchor, Svg, at};
+use super::svg::{Anchor, Svg};
 use crate::palette;
 use crate::xml::escape;
 

@@ -13,6 +13,7 @@ mod drawing;
 mod field;
 mod latency;
 mod lines;
+mod numbers;
 mod outline;
 mod placing;
 mod plot;

@@ -1,8 +1,9 @@
 //! Places for names beside points: inside an area, off the points, off each other, and, where there
 //! is a choice, near their point and off the line.
 
+use super::numbers::text_width;
 use super::outline::Point;
-use super::svg::{Anchor, text_width};
+use super::svg::Anchor;
 
 /// Half the width of a mark, and the height of a name.
 const MARK: f64 = 5.0;

@@ -16,9 +16,10 @@ use fslab_stats::{Interval, Verdict};
 use super::Label;
 use super::drawing::Drawing;
 use super::lines::lines;
+use super::numbers::text_width;
 use super::outline::Point;
 use super::scale::Scale;
-use super::svg::{Anchor, Svg, text_width};
+use super::svg::{Anchor, Svg};
 
 const WIDTH: f64 = 760.0;
 /// Most subjects that share the row of a phase.

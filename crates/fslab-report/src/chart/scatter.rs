@@ -7,9 +7,10 @@
 use fslab_model::MetricDefinition;
 
 use super::drawing::Drawing;
+use super::numbers::text_width;
 use super::placing::{Area, Placing};
 use super::scale::{AxisUnit, Scale};
-use super::svg::{Anchor, Svg, text_width};
+use super::svg::{Anchor, Svg};
 
 /// Width of a panel: three fill a wide figure.
 const WIDTH: f64 = 246.0;

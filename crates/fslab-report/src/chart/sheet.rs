@@ -1,7 +1,8 @@
 //! A table as a drawing.
 
 use super::drawing::Drawing;
-use super::svg::{Anchor, Svg, text_width};
+use super::numbers::text_width;
+use super::svg::{Anchor, Svg};
 use crate::{Align, Column, Table, TableCell, Tone};
 
 const ROW: f64 = 20.0;

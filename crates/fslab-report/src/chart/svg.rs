@@ -1,12 +1,13 @@
 //! SVG output of a chart: marks with classes, numbers to a tenth of a pixel, escaped text.
 
-use crate::xml::escape;
 use std::fmt::Write;
 
 use super::WIDTH;
 use super::drawing::Drawing;
+use super::numbers::at;
 use super::outline::{Outline, Point};
 use crate::palette;
+use crate::xml::escape;
 
 /// A drawing, by default [`WIDTH`] wide.
 pub(super) struct Svg {
@@ -188,22 +189,6 @@ impl Svg {
 
     pub(super) fn push(&mut self, text: std::fmt::Arguments) {
         self.body.write_fmt(text).expect("writes to memory");
-    }
-}
-
-/// The approximate width of a text in the size of labels.
-pub(super) fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.9
-}
-
-/// A coordinate to a tenth of a pixel.
-pub(super) fn at(value: f64) -> String {
-    let text = format!("{value:.1}");
-    let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
     }
 }
 

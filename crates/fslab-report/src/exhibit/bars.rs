@@ -1,14 +1,13 @@
 //! Bars: a group for each phase, or for each value of a dimension.
 
+use fslab_compare::{PhaseAnalysis, PhaseCell, Spread, by_value, spread_over};
 use fslab_model::{Better, PhaseRecord};
 
-use super::exhibited::{Content, Value, phase_title};
+use super::content::{Content, Value, phase_title};
 use super::published::{NOTE, PublishedFigures};
 use super::selection::{Selected, Selection};
 use crate::chart::{Bar, BarGroup, GroupedBars};
 use crate::{Column, Table, TableCell, wording};
-use fslab_compare::{PhaseAnalysis, PhaseCell};
-use fslab_compare::{Spread, by_value, spread_over};
 
 pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Result<Content, String> {
     let mut chart = GroupedBars {

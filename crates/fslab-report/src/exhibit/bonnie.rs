@@ -1,18 +1,17 @@
 //! The columns of bonnie++: rate, processor share and largest latency of each of its phases; as a
 //! table and in its CSV format.
 
+use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, RepeatState, spread_over};
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{MetricDefinition, PhaseRecord, RunRecord, Unit, VenuePlan};
 use fslab_stats::Summary;
 
 use super::bars;
-use super::exhibited::{Content, Value, phase_title};
+use super::content::{Content, Value, phase_title};
 use super::published::PublishedFigures;
 use super::selection::{Selected, Selection};
 use crate::chart::GroupedBars;
 use crate::{Column, ReportError, Table, TableCell, Tone};
-use fslab_compare::spread_over;
-use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, RepeatState};
 
 /// The phases of bonnie++ in the order of its columns, by their names in the study.
 const PHASES: [&str; 12] = [
@@ -196,7 +195,7 @@ pub fn bonnie_csv(run: &RunRecord) -> Result<String, ReportError> {
             writer.write_record(line.fields(run, &name))?;
         }
     }
-    crate::export::into_text(writer)
+    crate::table::into_text(writer)
 }
 
 /// The figures of one repeat (rate, share and latency of each phase) and its settings.

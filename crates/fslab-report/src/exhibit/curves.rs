@@ -1,13 +1,12 @@
 //! Curves: a plot for each phase, a line for each subject.
 
+use fslab_compare::{PhaseCell, by_value, spread_over};
 use fslab_model::PhaseRecord;
 
-use super::exhibited::{Content, Value, phase_title};
+use super::content::{Content, Value, phase_title};
 use super::selection::{Selected, Selection};
 use crate::chart::Drawing;
 use crate::{Column, Table, TableCell, Tone, curves, wording};
-use fslab_compare::PhaseCell;
-use fslab_compare::{by_value, spread_over};
 
 /// Width of a plot alone in its row.
 const WIDTH: f64 = 760.0;

@@ -1,14 +1,15 @@
 //! A figure or table of a study, ready to render.
 
 use fslab_claims::Original;
-use fslab_model::{FigureLayout, FigureSpec, MetricDefinition};
+use fslab_compare::Analysis;
+use fslab_model::{FigureLayout, FigureSpec};
 
+use super::content::{Value, plain_labels};
 use super::published::PublishedFigures;
 use super::selection::Selection;
 use super::{bars, bonnie, curves, iozone, lists, loser};
 use crate::chart::{Drawing, Frame, Label, Names, sheet};
-use crate::{Cells, ReportError, Table, wording};
-use fslab_compare::Analysis;
+use crate::{Cells, ReportError, Table};
 
 /// A figure or table that a study defines.
 #[derive(Clone, Debug)]
@@ -30,43 +31,9 @@ pub struct Exhibit {
     pub(crate) is_table: bool,
 }
 
-/// One number of a figure, for its CSV.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Value {
-    pub(crate) phase: String,
-    pub(crate) subject: String,
-    /// Its place on the horizontal axis, or the part of the phase; empty if there is only one.
-    pub(crate) x: String,
-    pub(crate) what: String,
-    pub(crate) value: Option<f64>,
-    pub(crate) unit: &'static str,
-}
-
-/// The result of a layout.
-#[derive(Default)]
-pub(super) struct Content {
-    pub(super) tables: Vec<Table>,
-    pub(super) values: Vec<Value>,
-    pub(super) drawing: Option<Drawing>,
-    /// True if the drawing distinguishes subjects by colour alone.
-    pub(super) needs_legend: bool,
-    pub(super) notes: Vec<String>,
-}
-
 /// All figures of the study, in its order. `original` adds published values.
 pub fn exhibits(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit> {
     with_looks(analysis, original, &plain_labels(analysis))
-}
-
-/// The subjects by their names, with looks in the order of the plan.
-pub(super) fn plain_labels(analysis: &Analysis) -> Vec<Label> {
-    let subjects = analysis.subjects().enumerate();
-    subjects
-        .map(|(look, subject)| Label {
-            name: subject.to_string(),
-            look,
-        })
-        .collect()
 }
 
 /// As [`exhibits`], with the subjects' looks on a page.
@@ -151,7 +118,7 @@ impl Exhibit {
             ];
             writer.write_record(cells.row(row))?;
         }
-        crate::export::into_text(writer)
+        crate::table::into_text(writer)
     }
 
     /// The drawing as a separate document. A table without a drawing is drawn; `None` if there is
@@ -196,27 +163,4 @@ impl Exhibit {
         };
         self.drawing.as_ref().map(|drawing| drawing.on_page(&names))
     }
-}
-
-impl Value {
-    /// A figure of a metric.
-    pub(super) fn of(
-        (phase, subject, x): (&str, &str, &str),
-        metric: &MetricDefinition,
-        value: Option<f64>,
-    ) -> Self {
-        Self {
-            phase: phase.to_owned(),
-            subject: subject.to_owned(),
-            x: x.to_owned(),
-            what: metric.name.to_owned(),
-            value,
-            unit: metric.unit.symbol(),
-        }
-    }
-}
-
-/// A phase's title in a figure of several phases.
-pub(super) fn phase_title(name: &str) -> String {
-    wording::heading(name)
 }

@@ -3,14 +3,14 @@
 
 use std::fmt::Write;
 
+use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 use fslab_model::definitions::THROUGHPUT;
 use fslab_model::{PointValue, RunRecord};
 use fslab_stats::Summary;
 
-use super::exhibited::{Content, Value};
+use super::content::{Content, Value};
 use super::selection::{Selection, value_of};
 use crate::{Column, ReportError, Table, TableCell, Tone, tables};
-use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 
 const FILE_SIZE: &str = "file_size";
 const RECORD: &str = "record";

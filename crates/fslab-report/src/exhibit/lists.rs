@@ -1,12 +1,12 @@
 //! Lists: the values of a list of the phases, a line for each subject.
 
+use fslab_compare::PhaseAnalysis;
 use fslab_model::ValueList;
 
-use super::exhibited::{Content, Value, phase_title};
+use super::content::{Content, Value, phase_title};
 use super::selection::Selection;
 use crate::chart::{Drawing, Label, Line, Plot, Quantity, Spot};
 use crate::{Column, Table, TableCell};
-use fslab_compare::PhaseAnalysis;
 
 const WIDTH: f64 = 760.0;
 /// Rows of the table; the CSV has all.

@@ -1,16 +1,16 @@
 //! The loser table: for each subject the mean, its percent of the slowest subject's (the loser's),
 //! the standard deviation and its percent of the largest; for a phase, its unmount and their sum.
 
+use fslab_compare::{Repeat, RepeatState};
 use fslab_model::definitions::{ELAPSED, SETTLE_SYNC, SETTLE_UNMOUNT, TOTAL};
 use fslab_model::{CellId, MetricDefinition};
 use fslab_stats::Summary;
 
-use super::exhibited::{Content, Value, phase_title};
+use super::content::{Content, Value, phase_title};
 use super::published::{NOTE, PublishedFigures};
 use super::selection::{Selected, Selection};
 use crate::chart::{Bar, BarGroup, GroupedBars};
 use crate::{Column, Table, TableCell, Tone};
-use fslab_compare::{Repeat, RepeatState};
 
 /// The parts of a phase's time.
 const PARTS: [&str; 3] = ["run", "unmount", "total"];

@@ -8,6 +8,7 @@
 
 mod bars;
 mod bonnie;
+mod content;
 mod curves;
 mod exhibited;
 mod iozone;

@@ -5,7 +5,8 @@ use fslab_claims::{Agreement, OneFactor, Original, ThenAndNow, ThenAndNowGroup, 
 use fslab_compare::Analysis;
 use fslab_model::{MetricDefinition, Unit, definitions};
 
-use super::exhibited::{Exhibit, Value, phase_title};
+use super::content::{Value, phase_title};
+use super::exhibited::Exhibit;
 use crate::chart::{Label, Scatter, ScatterPoint};
 use crate::tables::{POINTS_LEAST, left_out};
 use crate::{Column, Table, TableCell, Tone, wording};
@@ -41,7 +42,7 @@ struct Picture<'a> {
 /// original printed nothing that the run measured.
 pub fn then_and_now_pictures(analysis: &Analysis, original: &Original) -> Vec<Exhibit> {
     let both = fslab_claims::then_and_now(original, analysis.run);
-    pictures(analysis, &both, &super::exhibited::plain_labels(analysis))
+    pictures(analysis, &both, &super::content::plain_labels(analysis))
 }
 
 /// As [`then_and_now_pictures`], with the subjects' looks on a page.

@@ -2,8 +2,8 @@
 
 use fslab_claims::{evaluate, then_and_now};
 
+use super::context::PageContext;
 use super::exhibits::{ExhibitPart, Sheet};
-use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::{Chapter, ReportError, exhibit, tables};
 

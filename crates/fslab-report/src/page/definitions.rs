@@ -1,6 +1,6 @@
 //! The definitions of all figures, at the end of the page.
 
-use super::document::slug;
+use super::names::slug;
 use crate::figures;
 use crate::xml::escape;
 

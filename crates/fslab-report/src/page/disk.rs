@@ -1,14 +1,14 @@
 //! The page's part on a simulated disk: pictures, time by part, table.
 
+use fslab_compare::{PhaseAnalysis, PhaseCell};
 use fslab_model::{DeviceInsight, PictureLayer};
 
-use super::document::slug;
+use super::context::PageContext;
+use super::names::slug;
 use super::panel::Panel;
-use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::chart::{Bars, PARTS, breakdown, disk, layer_class};
 use crate::{ReportError, palette, tables, wording};
-use fslab_compare::{PhaseAnalysis, PhaseCell};
 
 /// Classes and names of the layers of a picture, by the kind of request.
 const LEGEND: [(&str, &str); 4] = [

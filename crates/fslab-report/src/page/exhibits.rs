@@ -1,7 +1,7 @@
 //! The figures and tables that the study defines.
 
-use super::document::slug;
-use super::phase::PageContext;
+use super::context::PageContext;
+use super::names::slug;
 use super::tables::{Style, render};
 use crate::{Chapter, Exhibit, ReportError, exhibit};
 

@@ -3,7 +3,7 @@
 use askama::Template;
 use fslab_compare::Experiment;
 
-use super::document::slug;
+use super::names::slug;
 use super::tables::{Looks, Style, render};
 use crate::{ReportError, palette, tables, wording, xml};
 

@@ -2,12 +2,13 @@
 //!
 //! Page and files have the same content: both use the same parts and the same functions for tables.
 
-use super::document::SubjectNames;
+use fslab_compare::Analysis;
+
+use super::names::SubjectNames;
 use super::panel::Panel;
 use super::run::{Run, confidence, winners_first};
 use crate::chart::Label;
 use crate::{Chapter, ReportError, Table, exhibit, tables, wording};
-use fslab_compare::Analysis;
 
 /// A chart of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]

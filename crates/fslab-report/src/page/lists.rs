@@ -1,11 +1,12 @@
 //! Lists recorded by a phase's workload: many values of one figure, a line for each subject.
 
-use super::document::slug;
+use fslab_compare::{PhaseAnalysis, PhaseCell};
+
+use super::context::PageContext;
+use super::names::slug;
 use super::panel::Panel;
-use super::phase::PageContext;
 use crate::chart::NARROW;
 use crate::exhibit::{list_plot, lists_of};
-use fslab_compare::{PhaseAnalysis, PhaseCell};
 
 /// Most points of a sweep whose lists are drawn; the others are in the export.
 const POINTS_MAX: usize = 12;

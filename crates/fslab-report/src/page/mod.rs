@@ -14,6 +14,7 @@
 
 mod claims;
 mod conditions;
+mod context;
 mod definitions;
 mod disk;
 mod document;
@@ -21,6 +22,7 @@ mod exhibits;
 mod experiment;
 mod files;
 mod lists;
+mod names;
 mod panel;
 mod phase;
 mod ratios;

@@ -1,18 +1,17 @@
 //! One phase's part of the page: a sentence, charts and tables.
 
+use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, SweepDimension};
 use fslab_model::definitions::DURABLE_THROUGHPUT;
 use fslab_model::{CachePolicy, LatencyHistogram, PhaseKind, VenueKind};
 
+use super::context::PageContext;
 use super::disk::DiskPart;
-use super::document::slug;
+use super::names::{slug, unbroken};
 use super::panel::Panel;
-use super::run::unbroken;
 use super::sweep::SweepPart;
-use super::tables::{Looks, Style, render};
-use crate::ReportError;
-use crate::chart::{Course, Curve, Dots, Label, Series, latency};
-use crate::{sentences, tables, wording};
-use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, SweepDimension};
+use super::tables::{Style, render};
+use crate::chart::{Course, Curve, Dots, Series, latency};
+use crate::{ReportError, sentences, tables, wording};
 
 /// Most lines of a chart over time; beyond, only one repeat of each subject is drawn.
 const COURSES_MAX: usize = 24;
@@ -56,15 +55,6 @@ impl PhasePart {
 
 /// Parameters of workloads that are sizes, although their names do not end in `_bytes`.
 const SIZES: [&str; 5] = ["file_size", "sizes", "record", "segment", "buffer"];
-
-/// Common data of a run's parts.
-pub(super) struct PageContext<'a> {
-    pub(super) analysis: &'a Analysis<'a>,
-    pub(super) looks: &'a Looks,
-    pub(super) labels: &'a [Label],
-    /// Prefix of every id of the run.
-    pub(super) prefix: &'a str,
-}
 
 impl PageContext<'_> {
     /// The part of one phase.

@@ -2,8 +2,8 @@
 
 use fslab_compare::{Comparison, PhaseAnalysis};
 
+use super::context::PageContext;
 use super::panel::Panel;
-use super::phase::PageContext;
 use crate::chart::{RatioGroup, RatioRow, Ratios};
 use crate::grouping::PhaseGroup;
 use crate::wording;

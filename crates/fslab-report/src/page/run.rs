@@ -1,21 +1,22 @@
 //! One run's part of the page.
 
+use fslab_compare::Analysis;
 use fslab_model::{Plan, RunRecord, TrialOutcome, VenuePlan};
 
 use super::claims::ClaimsPart;
 use super::conditions::{Facts, facts};
+use super::context::PageContext;
 use super::disk::DiskPart;
-use super::document::{SubjectNames, subjects_in_words};
 use super::exhibits::ExhibitPart;
+use super::names::{SubjectNames, subjects_in_words, unbroken};
 use super::panel::Panel;
-use super::phase::{PageContext, PhasePart};
+use super::phase::PhasePart;
 use super::scaling;
 use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
 use crate::wording::count;
 use crate::{Answer, Chapter, ReportError, Table, tables};
-use fslab_compare::Analysis;
 
 /// The title of the overview's column of winners.
 const FASTEST: &str = "Fastest";
@@ -57,11 +58,6 @@ pub(super) struct Run {
     pub(super) trials: String,
     pub(super) consoles: Vec<(String, String)>,
     pub(super) facts: Vec<Facts>,
-}
-
-/// A sentence with no-break spaces before percent signs.
-pub(super) fn unbroken(text: &str) -> String {
-    text.replace(" %", "\u{a0}%")
 }
 
 /// What the run recommends.

@@ -4,7 +4,7 @@
 use fslab_compare::{Scaling, ScalingPicture, ScalingPoint, ScalingRow};
 use fslab_model::definitions::LATENCY_P50;
 
-use super::document::slug;
+use super::names::slug;
 use super::panel::Panel;
 use crate::chart::{Label, Line, NARROW, Plot, Quantity, Spot};
 use crate::wording;

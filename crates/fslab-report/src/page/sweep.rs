@@ -1,17 +1,15 @@
 //! A sweep's part of the page: curves over one dimension, with a choice among the others, the
 //! fastest subjects, and a table of all points.
 
+use fslab_compare::{PhaseAnalysis, Standing, SweepAnalysis, SweepDimension, point_in_words};
 use fslab_model::{MetricDefinition, PointValue};
 
-use super::document::slug;
+use super::context::PageContext;
+use super::names::slug;
 use super::panel::Panel;
-use super::phase::PageContext;
 use super::tables::{Style, render};
-use crate::ReportError;
 use crate::chart::{Leader, NARROW, winners};
-use crate::{curves, tables, wording};
-use fslab_compare::point_in_words;
-use fslab_compare::{PhaseAnalysis, Standing, SweepAnalysis, SweepDimension};
+use crate::{ReportError, curves, tables, wording};
 
 /// Most charts to choose among; beyond, the choice is among one dimension's values.
 const CHOICES_MAX: usize = 40;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::document::{SubjectNames, slug};
+use super::names::{SubjectNames, slug};
 use super::sorting::{short, sort_value};
 use crate::{Align, Column, ReportError, Table, TableCell, Tone, palette};
 

@@ -75,7 +75,7 @@ fn settle(run: &mut RunRecord, phase: &str, unmount_ms: [u64; 2]) {
             it.settled = Some(Settled {
                 sync_ns: 0,
                 unmount_ns,
-            })
+            });
         });
     }
 }

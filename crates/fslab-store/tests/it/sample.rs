@@ -62,6 +62,8 @@ pub(crate) fn plan() -> Plan {
             text: "Which file system for this disk?".into(),
             phases: Some(vec!["write".into()]),
         }),
+        answer: None,
+        condition: None,
         score: None,
         venue: VenuePlan::Loop {
             folder: "/var/tmp".into(),

@@ -1,6 +1,7 @@
 //! Whether figures can be those of a trial: numbers in their ranges, and times that fit into the
 //! time that has passed.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use fslab_model::{
@@ -181,7 +182,7 @@ fn ensure_thread(thread: &ThreadRecord) -> Result<(), String> {
 fn ensure_own(phase: &PhaseRecord) -> Result<(), String> {
     for (name, value) in &phase.figures {
         if !METRICS.iter().any(|metric| metric.name == name) {
-            return Err(format!("an unknown figure {}", super::quoted(name)));
+            return Err(format!("an unknown figure {}", quoted(name)));
         }
         if !value.is_finite() || *value < 0.0 {
             return Err(format!("{value} as its figure {name}"));
@@ -234,4 +235,14 @@ pub(super) fn ensure_steps(steps: &[StepRecord]) -> Result<(), String> {
         "the time of a step",
         steps.iter().map(|step| step.elapsed_ns),
     )
+}
+
+/// Characters shown of a text that does not match.
+const SHOWN_MAX: usize = 60;
+
+/// A text from elsewhere, for a message: shortened, without control characters.
+pub fn quoted(text: &str) -> String {
+    let shown: String = text.chars().take(SHOWN_MAX).collect();
+    let rest = if shown.len() < text.len() { "..." } else { "" };
+    format!("'{}{rest}'", shown.escape_debug())
 }

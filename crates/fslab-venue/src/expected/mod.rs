@@ -15,4 +15,5 @@ mod record;
 
 pub use bounds::OutputBounds;
 pub(crate) use event_check::EventCheck;
-pub use record::{ExpectedRecord, quoted};
+pub use figures::quoted;
+pub use record::ExpectedRecord;

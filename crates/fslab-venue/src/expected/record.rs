@@ -10,11 +10,8 @@ use fslab_model::{
 use fslab_workload::Workload;
 
 use super::bounds::{OutputBounds, threads_of};
-use super::figures::{Clock, ensure_numbers, ensure_plausible, ensure_steps};
+use super::figures::{Clock, ensure_numbers, ensure_plausible, ensure_steps, quoted};
 use crate::TrialRequest;
-
-/// Characters shown of a text that does not match.
-const SHOWN_MAX: usize = 60;
 
 /// What the record of a trial must have.
 #[derive(Clone, Debug)]
@@ -168,13 +165,6 @@ fn ensure_outcome(record: &TrialRecord) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
-}
-
-/// A text from elsewhere, for a message: shortened, without control characters.
-pub fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(SHOWN_MAX).collect();
-    let rest = if shown.len() < text.len() { "..." } else { "" };
-    format!("'{}{rest}'", shown.escape_debug())
 }
 
 fn same<T: PartialEq + Display + ?Sized>(what: &str, found: &T, wanted: &T) -> Result<(), String> {

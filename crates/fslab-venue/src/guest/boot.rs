@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use fslab_lab::PROGRAM_BYTES;
-use fslab_model::{Bytes, CountedMachine, DiskQueue, Failure, FailureKind, SimulatedDisk, Subject};
+use fslab_model::{Bytes, CountedMachine, Failure, FailureKind, SimulatedDisk, Subject};
 use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
-use super::pc::Emulator;
 use super::pc_files::PcFiles;
 use super::pc_start::PcStart;
 use super::recording::{RECORDER, RECORDER_FILE};
-use super::share::{EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, Share, TRACE, layer_name, open_program};
+use super::settings::{GuestSettings, PcSettings, simulated_disk};
+use super::share::{EXCHANGE, IMAGE, PROGRAM, ROOT, Share, layer_name, open_program};
 
 /// Directory of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -49,42 +49,6 @@ const ALL_STATE_FILE: &str = "xstate.so";
 /// The library with which it lives when all processes are stopped and continued, and its file.
 const STOPPED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stopped.so"));
 const STOPPED_FILE: &str = "stopped.so";
-
-/// The guest kernel of a venue.
-#[derive(Clone, Debug)]
-pub struct GuestSettings {
-    /// The kernel's executable.
-    pub kernel: PathBuf,
-    /// The root image.
-    pub root: PathBuf,
-    /// The digest of the lab; stored in each record.
-    pub lab: String,
-    /// Guests that run in parallel.
-    pub at_a_time: NonZeroUsize,
-    /// Images of layers over the root, topmost first: `/dev/lab1` and so on.
-    pub layers: Vec<PathBuf>,
-    /// The further parts of a simulated PC; `None` for User-Mode Linux.
-    pub pc: Option<PcSettings>,
-}
-
-/// What a PC's guest is started with besides kernel and images.
-#[derive(Clone, Debug)]
-pub struct PcSettings {
-    pub emulator: Emulator,
-    /// The initramfs of the lab.
-    pub initramfs: PathBuf,
-    /// Whether the lab's module has the timer of the machine.
-    pub has_timer: bool,
-    /// The directory of the lab's snapshots; `None` for a lab of an earlier fslab, whose guests
-    /// boot.
-    pub snapshots: Option<PathBuf>,
-    /// Gets the path of a damaged snapshot, which is removed and taken again.
-    pub on_damaged_snapshot: fn(&Path),
-    /// The program of the trials, padded to a power of two.
-    pub program: PathBuf,
-    /// Bytes of the program without the padding.
-    pub program_bytes: u64,
-}
 
 /// A guest that can be started.
 #[derive(Clone, Debug)]
@@ -446,37 +410,4 @@ fn simulation(disk: &SimulatedDisk, seed: u64) -> Vec<String> {
         format!("simdisk_seed={seed}"),
         simulated_disk(disk),
     ]
-}
-
-/// The option of the simulated disk's driver.
-pub(super) fn simulated_disk(disk: &SimulatedDisk) -> String {
-    format!(
-        "simdisk=model={MODEL},image={IMAGE},trace={TRACE}{}",
-        queue_numbers(disk)
-    )
-}
-
-fn queue_numbers(disk: &SimulatedDisk) -> String {
-    let DiskQueue {
-        max_request_bytes,
-        physical_block_bytes,
-        discard_bytes,
-        write_cache,
-        fua,
-        rotational,
-        scheduler,
-    } = disk.queue;
-    let numbers = [
-        ("max_request_bytes", max_request_bytes),
-        ("physical_block_bytes", physical_block_bytes),
-        ("discard_bytes", discard_bytes),
-        ("write_cache", write_cache.into()),
-        ("fua", fua.into()),
-        ("rotational", rotational.into()),
-        ("scheduler", scheduler.into()),
-    ];
-    numbers
-        .iter()
-        .map(|(name, number)| format!(",{name}={number}"))
-        .collect()
 }

@@ -29,7 +29,7 @@ const CONSOLE: &str = "/dev/tty0";
 /// status: devices of fslab's driver, backed by files of the host.
 const SPEC: &str = "/dev/fslab-spec";
 const EVENTS: &str = "/dev/fslab-events";
-pub(super) const STATUS: &str = "/dev/fslab-status";
+pub(crate) const STATUS: &str = "/dev/fslab-status";
 /// Heap of the guest's first process, which waits for the trial.
 const HEAP_BYTES: i32 = 1 << 20;
 /// Stack of the worker thread: allocated at once, so that it does not grow later.

@@ -1,15 +1,15 @@
 //! The files of a PC's guest: what the table names, and the options of its driver.
 
-use fslab_sys::os::symlink;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fslab_lab::{PROGRAM_BYTES, padded, padded_bytes, write_padded};
 use fslab_model::{Bytes, SimulatedDisk};
+use fslab_sys::os::symlink;
 
-use super::boot::{GuestSettings, PcSettings, simulated_disk};
 use super::pc::{Table, TableFile};
+use super::settings::{GuestSettings, PcSettings, simulated_disk};
 use super::share::{EVENTS, EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, TRACE, layer_name};
 
 /// Room for the events of a trial, and for the trace of its disk; only what is written takes space.

@@ -7,9 +7,9 @@ use std::process::Command;
 use fslab_lab::{GuestInitramfs, LabInitramfs};
 use fslab_model::{Bytes, CountedMachine, Failure, FailureKind, Subject};
 
-use super::boot::PcSettings;
 use super::init::GuestTask;
 use super::pc::{self, Boot, Pc, Snapshot, Snapshots, Table};
+use super::settings::PcSettings;
 use super::share::Share;
 
 /// A PC whose guest is to be started.

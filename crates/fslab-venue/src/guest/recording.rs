@@ -21,11 +21,11 @@ use serde::Deserialize;
 use super::share::Share;
 
 /// The library that records, and its file in a guest's directory.
-pub(super) const RECORDER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/record.so"));
+pub(crate) const RECORDER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/record.so"));
 /// Its file in a guest's directory.
-pub(super) const RECORDER_FILE: &str = "record.so";
+pub(crate) const RECORDER_FILE: &str = "record.so";
 /// What it writes.
-pub(super) const WRITES: &str = "disk.writes";
+pub(crate) const WRITES: &str = "disk.writes";
 
 /// The guest and the disk of a recorded trial.
 pub(crate) struct Recorded<'a> {

@@ -224,7 +224,7 @@ impl Exchange {
         self.0.join(EVENTS)
     }
 
-    pub(super) fn status_file(&self) -> PathBuf {
+    pub(crate) fn status_file(&self) -> PathBuf {
         self.0.join(STATUS)
     }
 

@@ -6,10 +6,12 @@ use std::process::{ExitStatus, Stdio};
 use fslab_fs::MountPlace;
 use fslab_model::{Bytes, Failure, FailureKind, Subject};
 
-use super::boot::{Clock, Guest, GuestSettings};
+use super::boot::{Clock, Guest};
 use super::init::{DISK, GuestTask, MOUNT_POINT};
+use super::settings::GuestSettings;
 use super::share::Share;
-use crate::lease::{LeasedResources, Leases};
+use crate::lease::Leases;
+use crate::leased_resources::LeasedResources;
 use crate::places::make_marked_folder;
 use crate::undo::folder_of;
 

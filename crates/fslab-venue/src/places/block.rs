@@ -9,7 +9,7 @@ use super::place::{
     Place, Prepared, Preparing, Start, create_folder, ensure_folder, ensure_superuser,
     make_marked_folder,
 };
-use crate::lease::LeasedResources;
+use crate::leased_resources::LeasedResources;
 use crate::time_limit::within_limit;
 use crate::undo::{MOUNT_POINT_NAME, folder_of};
 

@@ -8,7 +8,7 @@ use super::place::{
     Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
     make_marked_folder,
 };
-use crate::lease::LeasedResources;
+use crate::leased_resources::LeasedResources;
 use crate::time_limit::within_limit;
 use crate::undo::folder_of;
 

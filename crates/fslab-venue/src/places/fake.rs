@@ -3,7 +3,7 @@
 use fslab_model::{DeviceSpec, Facts, Failure};
 
 use super::place::{Place, Prepared, Preparing, Start};
-use crate::lease::LeasedResources;
+use crate::leased_resources::LeasedResources;
 
 pub(crate) struct Fake;
 

@@ -11,7 +11,7 @@ use super::place::{
     make_marked_folder,
 };
 use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK};
-use crate::lease::LeasedResources;
+use crate::leased_resources::LeasedResources;
 use crate::undo::folder_of;
 
 /// Space left free on the file system below the image, which must not fill up.

@@ -10,7 +10,7 @@ use super::place::{
     NeededLimits, Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
     ensure_limits, ensure_superuser, make_marked_folder,
 };
-use crate::lease::LeasedResources;
+use crate::leased_resources::LeasedResources;
 use crate::undo::{IMAGE_NAME, MOUNT_POINT_NAME, folder_of};
 
 /// Logical block size of the loop device, as of most disks.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::guest::{Guest, Share};
-use crate::lease::LeasedResources;
+use crate::leased_resources::LeasedResources;
 use crate::time_limit::{bounded_by, limit_of, within_limit};
 
 /// A prepared device. Dropped only after the trial's process has ended.

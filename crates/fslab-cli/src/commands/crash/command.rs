@@ -1,26 +1,20 @@
 //! `fslab crash`: what a power loss may leave of a recorded disk.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use fslab_crash::{
-    Budget, DiskCache, DiskLog, LogError, LogHead, LogLimits, LogOutline, Moments, RequestKind,
-    States, read_log, read_outline,
-};
-use fslab_model::{Failure, FailureKind, KindCount, StateKind, Subject};
+use clap::{Args, Subcommand};
+use fslab_crash::{DiskCache, LogOutline, RequestKind, States};
+use fslab_model::{KindCount, StateKind};
 use fslab_report::{Column, Table, TableCell};
 use serde::{Serialize, Serializer};
 
+use super::logs::load_outline;
+use super::state_choice::StateChoiceArgs;
 use crate::commands::crash::judge::JudgeArgs;
 use crate::commands::crash::replay::{MinimiseArgs, ReplayArgs};
 use crate::commands::crash::requests::RequestsArgs;
-use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
-
-/// Most states that can be asked for; judging so many takes more than a day.
-const STATES_MAX: usize = 4 << 20;
+use crate::exit::{CommandResult, Exit};
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab crash`.
 #[derive(Debug, Args)]
@@ -59,37 +53,6 @@ enum CrashCommand {
     Minimise(MinimiseArgs),
 }
 
-/// Which states of a log.
-#[derive(Debug, Args)]
-pub(crate) struct StateChoiceArgs {
-    /// Treat the disk's write cache as volatile (lost at power loss) or durable [default: as
-    /// recorded]
-    #[arg(long, value_enum)]
-    cache: Option<CacheName>,
-    /// Maximum number of crash states to test per log
-    #[arg(long, default_value_t = 1000, value_parser = parse_max_states)]
-    max_states: usize,
-    /// Seed for sampling when a log has more states than --max-states
-    #[arg(long, default_value_t = 1)]
-    sample_seed: u64,
-}
-
-fn parse_max_states(text: &str) -> Result<usize, String> {
-    let states: usize = text.parse().map_err(|_| "not a number".to_owned())?;
-    match states > STATES_MAX {
-        true => Err(format!("the maximum is {STATES_MAX}")),
-        false => Ok(states),
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum CacheName {
-    /// Lost at power loss
-    Volatile,
-    /// Kept at power loss
-    Durable,
-}
-
 impl CrashArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match &self.command {
@@ -110,7 +73,7 @@ impl CrashArgs {
                         states.try_for_each(|(_, state)| writeln!(output, "{state}"))
                     })?,
                     (false, false) => {
-                        screen::print_styled(&screen::render(&table(&log, &states)))?;
+                        screen::print_styled(&table::render(&table(&log, &states)))?;
                     }
                 }
             }
@@ -121,82 +84,6 @@ impl CrashArgs {
         }
         Ok(Exit::Done)
     }
-}
-
-impl StateChoiceArgs {
-    /// The cache of the disk: as asked, or as the recorded disk.
-    fn cache_of(&self, head: &LogHead) -> DiskCache {
-        self.cache().unwrap_or_else(|| head.disk_cache())
-    }
-
-    /// The states of a phase, or of everything.
-    fn states_of(
-        &self,
-        log: &LogOutline,
-        phase: Option<&str>,
-        cache: DiskCache,
-    ) -> Result<States, CommandError> {
-        let window = log.head.window(phase, &log.requests);
-        let window = window.map_err(CommandError::bad_input)?;
-        let moments = Moments::of(&log.requests, &[window], &[], cache)
-            .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
-        Ok(States::choose(&log.requests, moments, self.budget()))
-    }
-
-    /// The cache that was asked for.
-    pub(crate) fn cache(&self) -> Option<DiskCache> {
-        self.cache.map(|it| match it {
-            CacheName::Volatile => DiskCache::Volatile,
-            CacheName::Durable => DiskCache::Durable,
-        })
-    }
-
-    pub(crate) fn budget(&self) -> Budget {
-        Budget {
-            states: self.max_states,
-            seed: self.sample_seed,
-        }
-    }
-}
-
-/// A log with its data.
-pub(crate) fn load(path: &Path) -> Result<DiskLog, CommandError> {
-    load_by(path, |file| {
-        let file_bytes = file.metadata().map_or(0, |it| it.len());
-        let memory = fslab_sys::MachineMemory::now();
-        let memory_left_bytes = memory.and_then(|it| it.available_bytes).unwrap_or(u64::MAX);
-        let limits = LogLimits::of_file(file_bytes, memory_left_bytes);
-        read_log(BufReader::new(file), limits)
-    })
-}
-
-/// A log without its data: for what asks for requests and times alone.
-pub(crate) fn load_outline(path: &Path) -> Result<LogOutline, CommandError> {
-    load_by(path, |file| {
-        read_outline(BufReader::new(file), LogLimits::default())
-    })
-}
-
-fn load_by<T>(
-    path: &Path,
-    read: impl FnOnce(File) -> Result<T, LogError>,
-) -> Result<T, CommandError> {
-    let what = || format!("cannot open {}", path.display());
-    let file = fslab_sys::open_named(path).map_err(|error| CommandError::io(what(), &error))?;
-    Ok(read(file).map_err(|error| {
-        let text = format!("cannot read {}", path.display());
-        let failure = Failure::new(FailureKind::BadInput, text).because(&error);
-        failure.hint(match error {
-            LogError::TooLarge { .. } => "record fewer phases or less data, for a smaller log",
-            _ => "record disk logs with fslab compare ... --venue sim --record-disk DIR",
-        })
-    })?)
-}
-
-/// The subject of a log.
-pub(crate) fn subject_of(head: &LogHead) -> Result<Subject, CommandError> {
-    let subject = head.subject.parse();
-    Ok(subject.map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?)
 }
 
 /// The states for other programs.

@@ -1,11 +1,15 @@
 //! The tables and lines of `fslab faults`.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use fslab_crash::faults::{
     CaseClaims, CaseVerdict, DiskFaultKind, JudgedCase, Matrix, MatrixCell, matrix,
 };
 use fslab_report::{Column, Table, TableCell, Tone};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::commands::crash::faults::FaultsResult;
 use crate::terminal::screen;
 
 /// Failing cases of a log that are listed if not all are asked for.
@@ -138,4 +142,17 @@ fn details(case: &JudgedCase) -> String {
     add("lost", &case.lost_names);
     add("mount", &case.mount_errors);
     text
+}
+
+/// The cases of a log.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FaultsResult {
+    /// The log's file.
+    pub(crate) log: PathBuf,
+    /// The subject.
+    pub(crate) subject: String,
+    /// Its cases.
+    pub(crate) cases: Vec<JudgedCase>,
+    #[serde(skip)]
+    pub(crate) elapsed: Duration,
 }

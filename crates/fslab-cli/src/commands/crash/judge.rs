@@ -4,27 +4,23 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use fslab_crash::{
-    CrashState, DiskLog, Examination, FlushDrop, JudgedState, PromisedBy, Promises, StateChoice,
-    StateOutcome,
-};
+use fslab_crash::{DiskLog, Examination, FailingState, FlushDrop, StateChoice};
 use fslab_lab::Lab;
-use fslab_model::{
-    Bytes, Failure, FailureKind, PromiseId, SimulatedDisk, StateKind, Subject, Survival,
-};
-use fslab_venue::{Control, STATE_LIMIT, StateJudge, StateJudgeSettings, examine};
+use fslab_model::{Bytes, Failure, KindCount, StateKind, Subject, Survival};
+use fslab_report::{Table, tables};
+use fslab_run::{JudgeGuests, KeptStates, StateObserver, judge_states};
+use fslab_venue::{Control, StateJudgeSettings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::crash::kept_states::KeptStates;
-use crate::commands::crash::{StateChoiceArgs, load, load_outline, subject_of, table};
+use crate::commands::crash::logs::{load, load_outline};
+use crate::commands::crash::state_choice::StateChoiceArgs;
 use crate::commands::measure::guest_lab;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 use crate::{defaults, signals};
 
 /// Interval of the lines on the progress.
@@ -88,7 +84,7 @@ impl JudgeArgs {
         // All logs are checked first: an error in a later one would lose the results.
         if self.logs.len() > 1 {
             for path in &self.logs {
-                fslab_trial::ensure_judgeable(&subject_of(&load_outline(path)?.head)?)?;
+                fslab_trial::ensure_judgeable(&load_outline(path)?.head.parsed_subject()?)?;
             }
         }
         let control = Control::new();
@@ -103,17 +99,16 @@ impl JudgeArgs {
             screen::print_json(&documents)?;
             return Ok(Exit::Done);
         }
-        screen::print_styled(&screen::render(&table::survival(&results)))?;
-        if let Some(table) = table::properties(&results) {
-            screen::print_styled(&screen::render(&table))?;
+        screen::print_styled(&table::render(&survival(&results)))?;
+        if let Some(table) = properties(&results) {
+            screen::print_styled(&table::render(&table))?;
         }
-        screen::print(&table::failing_lines(&results, self.list))?;
+        screen::print(&failing_lines(&results, self.list))?;
         Ok(Exit::Done)
     }
 
     fn judge(&self, path: &Path, control: &Control) -> Result<LogResult, CommandError> {
         let log = load(path)?;
-        let subject = subject_of(&log.head)?;
         let choice = StateChoice {
             phase: self.phase.clone(),
             cache: self.choice.cache(),
@@ -123,104 +118,68 @@ impl JudgeArgs {
         let examination = Examination::new(&log, &choice)
             .map_err(|error| CommandError::bad_input(format!("{}: {error}", path.display())))?;
         let settings = self.guest.settings(&log)?;
-        let mut kept = match self.resume {
+        let kept = match self.resume {
             true => {
                 let lab = settings.first().map_or("", |it| it.guest.lab.as_str());
                 Some(KeptStates::open(path, lab, self.drop_flush)?)
             }
             false => None,
         };
-        let known = kept.as_mut().map(KeptStates::take_known);
+        let progress = Progress {
+            subject: &log.head.subject,
+            pace: Pace::new(),
+        };
         let began = Instant::now();
-        let known = known.unwrap_or_default();
-        let judged = judged_states(&examination, &known, &settings, kept, control)?;
-        let elapsed = began.elapsed();
-        let promises = Promises::built_in();
-        let by = PromisedBy::of(&promises, &subject);
-        let survival = examination.survival(&judged, by);
-        let failing = judged.into_iter().filter(JudgedState::is_failing);
-        let failing = failing.map(|state| FailingState {
-            breaks: by.broken_in(&state).into_iter().collect(),
-            state,
-        });
+        let judged = judge_states(&examination, &settings, kept, &progress, control)?;
         Ok(LogResult {
             log: path.to_owned(),
             subject: log.head.subject.clone(),
-            survival,
-            failing: failing.collect(),
-            elapsed,
+            survival: judged.survival,
+            failing: judged.failing,
+            elapsed: began.elapsed(),
         })
     }
 }
 
-/// Judges the states that are not `known`, and keeps each in `kept`.
-fn judged_states(
-    examination: &Examination,
-    known: &BTreeMap<String, JudgedState>,
-    settings: &[StateJudgeSettings],
-    kept: Option<KeptStates>,
-    control: &Control,
-) -> Result<Vec<JudgedState>, CommandError> {
-    let subject = &examination.log().head.subject;
-    let of = examination.states().len();
-    let is_known = |state: &CrashState| known.contains_key(&examination.name(state));
-    let before = match known.is_empty() {
-        true => 0,
-        false => examination
-            .states()
-            .iter()
-            .filter(|it| is_known(&it.1))
-            .count(),
-    };
-    let done = AtomicUsize::new(before);
-    if done.load(Ordering::Relaxed) > 0 {
-        let before = done.load(Ordering::Relaxed);
+/// Prints how far the judging of a subject's states has come.
+struct Progress<'a> {
+    subject: &'a str,
+    pace: Pace,
+}
+
+impl StateObserver for Progress<'_> {
+    fn known(&self, before: usize, of: usize) {
+        let subject = self.subject;
         screen::notice(&format!(
             "{subject}: {before} of {of} states are already judged"
         ));
     }
-    let reported = Mutex::new(Instant::now());
-    let has_kept = kept.is_some();
-    let kept = Mutex::new(kept);
-    let failed = Mutex::new(None);
-    let take = |judged: &JudgedState| {
-        if let Ok(mut kept) = kept.lock()
-            && let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(judged))
-        {
-            *kept = None;
-            if let Ok(mut failed) = failed.lock() {
-                *failed = Some(error);
-            }
-            control.request_stop();
+
+    fn judged(&self, done: usize, of: usize) {
+        if self.pace.is_due() {
+            screen::notice(&format!("{}: {done} of {of} states", self.subject));
         }
-        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Ok(mut reported) = reported.lock()
-            && reported.elapsed() > PROGRESS_INTERVAL
-        {
-            *reported = Instant::now();
-            screen::notice(&format!("{subject}: {done} of {of} states"));
-        }
-    };
-    let judged = examine(
-        examination,
-        known,
-        settings,
-        &|| control.is_stopping(),
-        &take,
-    )?;
-    if let Some(error) = failed.into_inner().ok().flatten() {
-        return Err(error);
     }
-    judged.ok_or_else(|| {
-        let text = "judging was stopped on request";
-        let failure = Failure::new(FailureKind::Interrupted, text);
-        match has_kept {
-            true => failure.hint("run the same command again to continue"),
-            false => failure
-                .hint("use --resume to save judged states, so that the next run can continue"),
+}
+
+/// Lets a line on the progress through at times.
+pub(crate) struct Pace(Mutex<Instant>);
+
+impl Pace {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+
+    pub(crate) fn is_due(&self) -> bool {
+        let Ok(mut reported) = self.0.lock() else {
+            return false;
+        };
+        let is_due = reported.elapsed() > PROGRESS_INTERVAL;
+        if is_due {
+            *reported = Instant::now();
         }
-        .into()
-    })
+        is_due
+    }
 }
 
 impl JudgeGuestArgs {
@@ -233,22 +192,9 @@ impl JudgeGuestArgs {
         self.memory
     }
 
-    /// The outcome of one state.
-    pub(crate) fn outcome(
-        &self,
-        log: &DiskLog,
-        state: &CrashState,
-    ) -> Result<StateOutcome, CommandError> {
-        let mut judge = self.one(log)?;
-        let outcome = judge.judge(state)?;
-        judge.end()?;
-        Ok(outcome)
-    }
-
-    /// A judge of single states.
-    pub(crate) fn one<'a>(&self, log: &'a DiskLog) -> Result<StateJudge<'a>, CommandError> {
-        let settings = self.settings_of(log, NonZeroUsize::MIN)?.swap_remove(0);
-        Ok(StateJudge::new(log, settings)?)
+    /// The settings of one guest.
+    pub(crate) fn one(&self, log: &DiskLog) -> Result<StateJudgeSettings, CommandError> {
+        Ok(self.settings_of(log, NonZeroUsize::MIN)?.swap_remove(0))
     }
 
     /// The lab of the guests: that of the subject, unless another was asked for.
@@ -268,40 +214,18 @@ impl JudgeGuestArgs {
         log: &DiskLog,
         jobs: NonZeroUsize,
     ) -> Result<Vec<StateJudgeSettings>, CommandError> {
-        let subject = subject_of(&log.head)?;
+        let subject = log.head.parsed_subject()?;
         fslab_trial::ensure_judgeable(&subject)?;
         let lab = self.lab(&subject)?;
         let folder = self.images.clone().unwrap_or_else(std::env::temp_dir);
-        let first = StateJudgeSettings {
+        let guests = JudgeGuests {
             guest: guest_lab::settings(&lab, jobs)?,
             memory: self.memory,
-            disk: disk_of(log)?,
-            subject: log.head.subject.clone(),
             folder: defaults::canonical_path(&folder)?,
             leases: defaults::leases()?,
-            limit: STATE_LIMIT,
-            slot: 0,
         };
-        let each = (0..jobs.get()).map(|slot| StateJudgeSettings {
-            slot,
-            ..first.clone()
-        });
-        Ok(each.collect())
+        Ok(guests.settings(log)?)
     }
-}
-
-/// The recorded disk: its profile, with the cache that the log says.
-fn disk_of(log: &DiskLog) -> Result<SimulatedDisk, CommandError> {
-    let name = &log.head.disk;
-    // A log is untrusted: it names no file of this machine.
-    let is_file = name.contains('/') || name.ends_with(".toml");
-    if is_file {
-        let text = format!("the log names the disk '{name}', which is not a built-in disk profile");
-        return Err(CommandError::bad_input(text));
-    }
-    let profile = fslab_disk::registry::find(name)
-        .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
-    Ok(profile.simulated())
 }
 
 /// The states of a log.
@@ -311,15 +235,6 @@ pub(crate) struct LogResult {
     pub(crate) survival: Survival,
     pub(crate) failing: Vec<FailingState>,
     pub(crate) elapsed: Duration,
-}
-
-/// A state in which something is wrong.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct FailingState {
-    /// The promises that it breaks.
-    pub(crate) breaks: Vec<PromiseId>,
-    #[serde(flatten)]
-    pub(crate) state: JudgedState,
 }
 
 impl LogResult {
@@ -349,4 +264,68 @@ pub(crate) struct JudgedLog<'a> {
     survival: &'a Survival,
     /// The states in which something is wrong.
     failing: &'a [FailingState],
+}
+
+/// Failing states of a log that are listed if not all are asked for.
+const LISTED_MAX: usize = 5;
+
+/// A column for each log.
+pub(crate) fn survival(results: &[LogResult]) -> Table {
+    let mut table = tables::survival(&disks(results));
+    table.notes = results.iter().map(kinds_note).collect();
+    table
+}
+
+/// The properties that scripts ask for; `None` if they ask for none.
+pub(crate) fn properties(results: &[LogResult]) -> Option<Table> {
+    tables::survival_properties(&disks(results))
+}
+
+fn disks(results: &[LogResult]) -> Vec<(&str, &Survival)> {
+    let disks = results.iter();
+    disks
+        .map(|it| (it.subject.as_str(), &it.survival))
+        .collect()
+}
+
+fn kinds_note(result: &LogResult) -> String {
+    let kind = |(kind, count): (&StateKind, &KindCount)| {
+        format!("{} {} of {}", kind.as_str(), count.tried, count.possible)
+    };
+    let kinds: Vec<String> = result.survival.kinds.iter().map(kind).collect();
+    let seconds = result.elapsed.as_secs_f64().max(0.001);
+    let hourly = result.survival.states as f64 / seconds * 3600.0;
+    format!(
+        "{}: {}; judged in {seconds:.0} s, {hourly:.0} states per hour.",
+        result.subject,
+        kinds.join(", ")
+    )
+}
+
+/// A line for each failing state, as `fslab crash replay` takes it, and what is wrong with it.
+pub(crate) fn failing_lines(results: &[LogResult], all: bool) -> String {
+    let mut text = String::new();
+    for result in results {
+        // Broken promises first, then the shortest.
+        let mut states: Vec<&FailingState> = result.failing.iter().collect();
+        states.sort_by_key(|it| (it.breaks.is_empty(), it.state.state.len()));
+        let shown = if all { states.len() } else { LISTED_MAX };
+        for failing in states.iter().take(shown) {
+            let promise = match failing.breaks.is_empty() {
+                true => "no promise",
+                false => "a promise",
+            };
+            text += &format!(
+                "fslab crash replay {} {}\n  breaks {promise}: {}\n",
+                result.log.display(),
+                failing.state.state,
+                screen::plain(&failing.state.what_is_wrong())
+            );
+        }
+        if states.len() > shown {
+            let more = states.len() - shown;
+            text += &format!("and {more} more of {}; --list shows all\n", result.subject);
+        }
+    }
+    text
 }

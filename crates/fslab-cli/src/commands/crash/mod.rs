@@ -4,9 +4,9 @@ mod command;
 pub(crate) mod faults;
 pub(crate) mod faults_table;
 pub(crate) mod judge;
-pub(crate) mod kept_states;
+pub(crate) mod logs;
 pub(crate) mod replay;
 pub(crate) mod requests;
-pub(crate) mod table;
+pub(crate) mod state_choice;
 
 pub(crate) use command::*;

@@ -5,13 +5,12 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fslab_crash::{
-    CrashState, DiskLog, Judge, JudgedState, Piece, PromisedBy, Promises, minimise, pieces,
-};
-use fslab_model::{Bytes, Failure, FailureKind, StateKind};
+use fslab_crash::{CrashState, DiskLog, JudgedState, Piece, pieces};
+use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_run::{judge_state, minimal_state};
 
 use crate::commands::crash::judge::JudgeGuestArgs;
-use crate::commands::crash::{load, subject_of};
+use crate::commands::crash::logs::load;
 use crate::commands::lab;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::screen;
@@ -67,15 +66,12 @@ impl ReplayArgs {
         let mut text = loss_text(&log, &state);
         text += &operations_text(&log, &state);
         if self.judge {
-            let judge = judge_of(&log)?;
-            let outcome = self.guest.outcome(&log, &state)?;
-            let name = state.to_string();
-            let judged = judge.judge(StateKind::Sampled, &state, name, &outcome);
+            let judged = judge_state(&log, &state, self.guest.one(&log)?)?;
             text += &judged_text(&judged);
         }
         screen::print(&text)?;
         if let (true, Some(image)) = (self.shell, &self.image) {
-            let subject = subject_of(&log.head)?;
+            let subject = log.head.parsed_subject()?;
             lab::shell_of(image, subject, self.guest.lab_name(), self.guest.memory())?;
         }
         Ok(Exit::Done)
@@ -86,54 +82,23 @@ impl MinimiseArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let log = load(&self.log)?;
         let state = state_of(&self.state, &log)?;
-        let judge = judge_of(&log)?;
-        let subject = subject_of(&log.head)?;
-        let promises = Promises::built_in();
-        let by = PromisedBy::of(&promises, &subject);
-        let mut guest = self.guest.one(&log)?;
-        let (mut failure, mut tried, mut wanted) = (None, 0, None);
-        let mut last = None;
-        let found = minimise(&state, self.max_states, |state| {
-            if failure.is_some() {
-                return false;
-            }
-            tried += 1;
-            let outcome = match guest.judge(state) {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    failure = Some(error);
-                    return false;
-                }
-            };
-            let judged = judge.judge(StateKind::Sampled, state, state.to_string(), &outcome);
-            // The state is what it fails by: another way to fail is another state.
-            let broken = by.broken_in(&judged);
-            let wanted = wanted.get_or_insert_with(|| broken.clone());
-            let is_same = judged.is_failing() && wanted.is_subset(&broken);
-            if is_same {
-                last = Some(judged);
-            }
-            is_same
-        });
-        guest.end()?;
-        if let Some(failure) = failure {
-            return Err(failure.into());
-        }
-        let Some(found) = found else {
+        let guest = self.guest.one(&log)?;
+        let Some(found) = minimal_state(&log, &state, self.max_states, guest)? else {
             let text = format!("nothing is wrong with the state {state}");
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint("list the failing states with fslab crash judge --list")
                 .into());
         };
         let mut text = format!(
-            "fslab crash replay {} {found}\nof {} lost, {} matter; {} tried\n",
+            "fslab crash replay {} {}\nof {} lost, {} matter; {} tried\n",
             self.log.display(),
+            found.state,
             screen::counted(state.lost.len(), "write"),
-            found.lost.len(),
-            screen::counted(tried, "state"),
+            found.state.lost.len(),
+            screen::counted(found.tried, "state"),
         );
-        text += &loss_text(&log, &found);
-        text += &last.as_ref().map(judged_text).unwrap_or_default();
+        text += &loss_text(&log, &found.state);
+        text += &found.judged.as_ref().map(judged_text).unwrap_or_default();
         screen::print(&text)?;
         Ok(Exit::Done)
     }
@@ -145,11 +110,6 @@ fn state_of(text: &str, log: &DiskLog) -> Result<CrashState, CommandError> {
         .map_err(|error| Failure::of_error(FailureKind::BadInput, &error))?;
     state.ensure_of(log).map_err(CommandError::bad_input)?;
     Ok(state)
-}
-
-fn judge_of(log: &DiskLog) -> Result<Judge<'_>, CommandError> {
-    let judge = Judge::new(&log.head.scripts, &log.head.databases);
-    judge.map_err(|error| CommandError::bad_input(format!("invalid scripts in the log: {error}")))
 }
 
 fn judged_text(judged: &JudgedState) -> String {

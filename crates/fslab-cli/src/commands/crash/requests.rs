@@ -10,7 +10,7 @@ use fslab_model::Bytes;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-use crate::commands::crash::load_outline;
+use crate::commands::crash::logs::load_outline;
 use crate::commands::crash::replay::SECTOR_BYTES;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::screen;

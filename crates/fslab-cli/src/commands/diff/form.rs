@@ -5,7 +5,7 @@ use fslab_report::{Cells, Table};
 use serde::Serialize;
 
 use crate::exit::CommandError;
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Output formats: a table, or a document with every figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -32,7 +32,7 @@ impl Form {
         cells: Cells,
     ) -> Result<String, CommandError> {
         Ok(match self {
-            Self::Table => screen::render(table),
+            Self::Table => table::render(table),
             Self::Markdown => table.to_markdown(),
             Self::Csv => table.to_csv(cells)?,
             Self::Latex => table.to_latex(label),

@@ -12,10 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::profiles::{find, size};
 use crate::commands::disk::test::TestArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::paragraph::write_paragraph;
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab disk`.
 #[derive(Debug, Args)]
@@ -58,11 +59,6 @@ impl DiskArgs {
     }
 }
 
-/// The profile of that name or file.
-pub(crate) fn find(name: &str) -> Result<Profile, CommandError> {
-    Ok(registry::find(name)?)
-}
-
 fn list(json: bool) -> Result<(), CommandError> {
     let profiles = registry::all();
     if json {
@@ -98,7 +94,7 @@ fn list(json: bool) -> Result<(), CommandError> {
                 .into(),
         ],
     };
-    screen::print_styled(&screen::render(&table))
+    screen::print_styled(&table::render(&table))
 }
 
 /// A profile in the output of `fslab disk list --json`.
@@ -150,12 +146,6 @@ fn kind(profile: &Profile) -> String {
             )
         }
     }
-}
-
-/// A disk's size in decimal units, as sold.
-pub(crate) fn size(bytes: Bytes) -> String {
-    let rate = Rate::Bytes(bytes.0 as f64).to_string();
-    rate.trim_end_matches("/s").to_owned()
 }
 
 fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {

@@ -2,6 +2,7 @@
 
 mod command;
 pub(crate) mod plot;
+pub(crate) mod profiles;
 pub(crate) mod test;
 
 pub(crate) use command::*;

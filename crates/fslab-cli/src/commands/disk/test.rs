@@ -7,11 +7,10 @@ use fslab_disk::Profile;
 use fslab_disk::bench::{self, Bench};
 use fslab_report::{Column, Table, TableCell, Tone, disk_curves};
 
-use crate::commands::disk;
-use crate::commands::disk::plot;
+use crate::commands::disk::{plot, profiles};
 use crate::exit::CommandError;
 use crate::terminal::output_file::put_file;
-use crate::terminal::{color, screen};
+use crate::terminal::{color, screen, table};
 
 /// A larger relative error of the model is highlighted.
 const TOLERANCE: f64 = 0.05;
@@ -34,7 +33,7 @@ pub(crate) struct TestArgs {
 
 impl TestArgs {
     pub(crate) fn run(&self) -> Result<(), CommandError> {
-        let profile = disk::find(&self.name)?;
+        let profile = profiles::find(&self.name)?;
         if let Some(path) = &self.output {
             ensure_svg(path)?;
         }
@@ -69,14 +68,14 @@ fn ensure_svg(path: &Path) -> Result<(), CommandError> {
 /// The curves with the data sheet below them, as SVG.
 fn drawing(profile: &Profile, bench: &Bench) -> String {
     let mut table = sheet(profile, bench);
-    let of = format!("{}, {}", profile.name, disk::size(profile.capacity()));
+    let of = format!("{}, {}", profile.name, profiles::size(profile.capacity()));
     let notes: Vec<String> = std::iter::once(of).chain(table.notes.drain(..)).collect();
     disk_curves(&profile.title, &bench.curves, &table, &notes)
 }
 
 fn text(profile: &Profile, bench: &Bench) -> String {
     let mut text = screen::plain(&format!("{}: {}\n\n", profile.name, profile.title)).into_owned();
-    text.push_str(&screen::render(&sheet(profile, bench)));
+    text.push_str(&table::render(&sheet(profile, bench)));
     for curve in &bench.curves {
         text.push('\n');
         text.push_str(&plot::plot(curve, color::is_enabled()));

@@ -16,7 +16,7 @@ use crate::commands::lab::progress::BuildProgress;
 use crate::commands::measure::guest_lab;
 use crate::defaults;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::progress::minutes;
+use crate::terminal::heartbeat::minutes;
 use crate::terminal::screen;
 
 /// The name of a lab whose disk can fail a flush, unless another is given.

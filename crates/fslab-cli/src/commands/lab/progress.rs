@@ -6,7 +6,7 @@ use std::time::Duration;
 use fslab_lab::{BuildStage, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::terminal::progress::minutes;
+use crate::terminal::heartbeat::minutes;
 use crate::terminal::screen;
 
 /// Interval of lines within a stage.

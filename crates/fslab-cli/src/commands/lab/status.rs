@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::CommandError;
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// The output of `fslab lab status --json`.
 #[derive(Serialize, JsonSchema)]
@@ -54,7 +54,7 @@ pub(crate) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
         lines.extend(notes(&status));
         return screen::print(&(lines.join("\n") + "\n"));
     }
-    screen::print_styled(&screen::render(&table(&list, &status)))
+    screen::print_styled(&table::render(&table(&list, &status)))
 }
 
 /// A sentence about programs that were not installed when the root image was built.

@@ -7,7 +7,7 @@ use clap::Args;
 use fslab_lab::TakenBundle;
 use fslab_model::{Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
 use fslab_run::{
-    Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, Resumption,
+    Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, RunBegin,
     RunLock, RunOutcome, StudySource, SurvivalJudge, TrialWorkers, VenueChoice, resolve_failure,
 };
 use fslab_store::{RunSelector, Store};
@@ -323,81 +323,35 @@ impl ExecutionArgs {
         venue: &Venue,
         store: &mut Store,
     ) -> Result<(RunHeader, RunLock), CommandError> {
-        let plan_hash = plan.hash();
-        if self.plan.resume {
-            match store.latest_with_hash(&plan_hash)? {
-                Some(run) => return self.resumed(&run, &plan, venue, store),
-                None => {
-                    screen::notice("there is no run of this plan to resume; starting a new one");
-                }
-            }
+        let earlier = match self.plan.resume {
+            true => store.latest_with_hash(&plan.hash())?,
+            false => None,
+        };
+        if self.plan.resume && earlier.is_none() {
+            screen::notice("there is no run of this plan to resume; starting a new one");
         }
-        self.begun(plan, store)
+        self.begin(plan, earlier.as_ref(), venue, store)
     }
 
-    /// The header and the lock of a new run, which is added to the store.
-    pub(super) fn begun(
+    /// The header and the lock of the run that is resumed, or of a new one.
+    pub(super) fn begin(
         &self,
         plan: Plan,
-        store: &mut Store,
-    ) -> Result<(RunHeader, RunLock), CommandError> {
-        let plan_hash = plan.hash();
-        let started_unix_s = fslab_sys::unix_seconds();
-        let header = RunHeader {
-            run: fslab_run::fresh_run_id(started_unix_s),
-            plan,
-            plan_hash,
-            fslab: env!("CARGO_PKG_VERSION").to_owned(),
-            machine: fslab_run::machine_facts(),
-            command: std::env::args_os()
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect(),
-            started_unix_s,
-        };
-        let lock = RunLock::take(&defaults::state()?, &header.run)?;
-        store.begin_run(&header)?;
-        Ok((header, lock))
-    }
-
-    /// The header and the lock of the run to resume. The store is changed after all checks.
-    pub(super) fn resumed(
-        &self,
-        run: &RunId,
-        asked: &Plan,
+        resumed: Option<&RunId>,
         venue: &Venue,
         store: &mut Store,
     ) -> Result<(RunHeader, RunLock), CommandError> {
-        let lock = RunLock::take(&defaults::state()?, run)?;
-        let machine = fslab_run::machine_facts();
-        let now = Resumption {
-            fslab: env!("CARGO_PKG_VERSION"),
-            machine: &machine,
+        let begin = RunBegin {
+            state: &defaults::state()?,
             seed: self.plan.seed,
+            trial_limit_s: self.plan.trial_limit,
+            keeps_repeats: self.plan.repetition.repeats.is_none(),
+            allow_commands: self.plan.allow_commands,
         };
-        let begun = store.header(run)?;
-        now.ensure_alike(&begun)?;
-        fslab_run::ensure_same_mounts(&begun, asked)?;
-        // The stored plan is run, and the store may come from another user.
-        ensure_same_plan(&begun, asked)?;
-        ensure_same_survival(&begun, asked)?;
-        self.ensure_commands_allowed(&begun.plan)?;
-        let device = venue.device_identity();
-        if !device.is_empty() {
-            let so_far = store.metrics(&RunSelector::from(run.clone()))?;
-            fslab_run::ensure_same_device(&so_far, &device)?;
-        }
-        // Without --repeats, the run continues as it was begun, adaptively if it was.
-        let adaptive = match self.plan.repetition.repeats {
-            None => asked.adaptive.as_ref().or(begun.plan.adaptive.as_ref()),
-            Some(_) => asked.adaptive.as_ref(),
-        };
-        store.ask_repeats(run, asked.repeats, adaptive)?;
-        let mut header = store.header(run)?;
-        // A time limit is not a dimension of a result: the new one applies to the missing trials.
-        if let Some(limit_s) = self.plan.trial_limit {
-            header.plan.trial_limit_s = limit_s;
-        }
-        Ok((header, lock))
+        Ok(match resumed {
+            Some(run) => begin.again(run, &plan, venue, store)?,
+            None => begin.anew(plan, store)?,
+        })
     }
 
     pub(super) fn conduct(
@@ -502,33 +456,6 @@ fn ensure_ranks_have_a_directory(plan: &Plan) -> Result<(), Failure> {
     }
     let text = "several ranks can only load a directory that all of them can access";
     Err(Failure::new(FailureKind::BadInput, text).hint("name it with --dir"))
-}
-
-/// Refuses a stored plan that differs from the requested one although the store has it under the
-/// same hash.
-fn ensure_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
-    if begun.plan.hash() == asked.hash() {
-        return Ok(());
-    }
-    let text = format!(
-        "the plan of the run {} in the store does not match its hash",
-        begun.run
-    );
-    Err(Failure::new(FailureKind::BadInput, text)
-        .hint("the store was modified; leave out --resume to start a new run"))
-}
-
-/// Refuses to judge the states of a run's trials if it was begun without that: those of the trials
-/// that are done would be missing.
-fn ensure_same_survival(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
-    if asked.survival.is_none() || asked.survival == begun.plan.survival {
-        return Ok(());
-    }
-    let text = format!(
-        "the run {} was begun without --survival, or with a different one",
-        begun.run
-    );
-    Err(Failure::new(FailureKind::BadInput, text).hint("leave out --resume to start a new run"))
 }
 
 /// The error for a report that could not be written; the run itself is stored.

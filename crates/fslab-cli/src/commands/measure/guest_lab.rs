@@ -1,18 +1,16 @@
 //! Finds the lab of a run, and its identity in a plan.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use fslab_disk::Machine;
 use fslab_fs::{GuestKernel, SearchPath};
-use fslab_lab::{BaseRoot, Cache, Lab, LabError};
-use fslab_model::{Failure, FailureKind, LabPlan, Plan};
-use fslab_sys::TrustedFolder;
+use fslab_lab::{Cache, Lab, LabError};
+use fslab_model::{Failure, FailureKind, LabPlan, LayerPlan, Plan};
 use fslab_venue::{Emulator, GuestSettings, PcSettings};
 
-use crate::commands::measure::layers;
+use super::trusted_file::ensure_trusted;
 use crate::defaults;
 use crate::terminal::screen;
 
@@ -156,7 +154,7 @@ pub(crate) fn settings_of(plan: &Plan, jobs: NonZeroUsize) -> Result<Vec<GuestSe
     if plan.venue.guest_lab().is_none() {
         return Ok(Vec::new());
     }
-    let layers = layers::images(plan)?;
+    let layers = images(plan)?;
     let mut known: BTreeMap<String, GuestSettings> = BTreeMap::new();
     for LabPlan { digest, .. } in plan.labs() {
         if digest.is_empty() {
@@ -222,43 +220,6 @@ fn pc_settings(lab: &Lab) -> Result<Option<PcSettings>, Failure> {
     }))
 }
 
-/// The files that the root images of all labs of the plan have, which layers need not contain.
-pub(crate) fn base_of(plan: &Plan) -> Result<BaseRoot, Failure> {
-    let mut base: Option<BaseRoot> = None;
-    for lab in plan.labs() {
-        let files = find(Some(lab.digest.as_str()))?.root.files.into_iter();
-        let its = BaseRoot {
-            files: files.map(|file| (file.path, file.sha256)).collect(),
-        };
-        base = Some(match base {
-            None => its,
-            Some(base) => base.common(&its),
-        });
-    }
-    Ok(base.unwrap_or_default())
-}
-
-/// Refuses a kernel or an image that another user may have placed or changed, since its programs
-/// are executed.
-pub(crate) fn ensure_trusted(file: &Path) -> Result<(), Failure> {
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let opened = TrustedFolder::open(folder).and_then(|folder| folder.open_file_to_read(&name));
-    match opened {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            let text = format!("refusing to run the guest of {}", file.display());
-            Err(Failure::new(FailureKind::Permission, text)
-                .because(&error)
-                .hint(
-                    "the file must belong to you or root, have one hard link, and be writable by \
-                     no other user; after sudo or su, set HOME or XDG_CACHE_HOME",
-                ))
-        }
-        // Other errors are reported when it is used.
-        _ => Ok(()),
-    }
-}
-
 /// The kernel of the lab with this name, or of the default, for the catalogue's probe.
 pub(crate) fn kernel_named(name: Option<&str>) -> Result<Option<GuestKernel>, Failure> {
     Ok(guest_kernel(&find(name)?))
@@ -274,4 +235,16 @@ pub(crate) fn guest_kernel(lab: &Lab) -> Option<GuestKernel> {
         Some(pc) => guest.with_modules(&config, pc.file_systems.clone()),
         None => guest,
     })
+}
+
+/// The images of the layers that `plan` names, the topmost first.
+pub(crate) fn images(plan: &Plan) -> Result<Vec<PathBuf>, Failure> {
+    let cache = defaults::cache()?;
+    let image = |layer: &LayerPlan| {
+        let image = cache.layer(&layer.name, &layer.digest)?.image;
+        // A guest's root runs programs in it.
+        ensure_trusted(&image)?;
+        Ok(image)
+    };
+    plan.venue.layers().iter().map(image).collect()
 }

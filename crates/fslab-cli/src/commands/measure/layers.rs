@@ -1,11 +1,9 @@
 //! Guest layers: programs and files of this machine that the phases of a run need.
 
-use std::path::PathBuf;
-
-use fslab_lab::LayerRequest;
+use fslab_lab::{BaseRoot, LayerRequest};
 use fslab_model::{Bytes, Failure, LayerPlan, Plan, VenueKind};
 
-use crate::commands::measure::guest_lab::{self, ensure_trusted};
+use super::guest_lab::find;
 use crate::defaults;
 use crate::exit::CommandError;
 use crate::terminal::screen;
@@ -32,7 +30,7 @@ pub(crate) fn add(plan: &mut Plan) -> Result<(), CommandError> {
         return Ok(());
     }
     let cache = defaults::cache()?;
-    let base = guest_lab::base_of(plan)?;
+    let base = base_of(plan)?;
     let mut layers = Vec::new();
     for draft in fslab_lab::drafts(&requests, &base).map_err(Failure::from)? {
         let written = cache.written(&draft).map_err(Failure::from)?;
@@ -56,14 +54,18 @@ pub(crate) fn add(plan: &mut Plan) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The images of the layers that `plan` names, the topmost first.
-pub(crate) fn images(plan: &Plan) -> Result<Vec<PathBuf>, Failure> {
-    let cache = defaults::cache()?;
-    let image = |layer: &LayerPlan| {
-        let image = cache.layer(&layer.name, &layer.digest)?.image;
-        // A guest's root runs programs in it.
-        ensure_trusted(&image)?;
-        Ok(image)
-    };
-    plan.venue.layers().iter().map(image).collect()
+/// The files that the root images of all labs of the plan have, which layers need not contain.
+pub(crate) fn base_of(plan: &Plan) -> Result<BaseRoot, Failure> {
+    let mut base: Option<BaseRoot> = None;
+    for lab in plan.labs() {
+        let files = find(Some(lab.digest.as_str()))?.root.files.into_iter();
+        let its = BaseRoot {
+            files: files.map(|file| (file.path, file.sha256)).collect(),
+        };
+        base = Some(match base {
+            None => its,
+            Some(base) => base.common(&its),
+        });
+    }
+    Ok(base.unwrap_or_default())
 }

@@ -10,5 +10,6 @@ pub(crate) mod plan_args;
 pub(crate) mod plan_text;
 pub(crate) mod precision_text;
 pub(crate) mod run;
+pub(crate) mod trusted_file;
 pub(crate) mod vary;
 pub(crate) mod venue_args;

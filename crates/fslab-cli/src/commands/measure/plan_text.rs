@@ -136,7 +136,7 @@ fn repeats(plan: &Plan) -> String {
             let budget = adaptive.budget_s.map(|budget_s| {
                 format!(
                     "; at most {} in all",
-                    crate::terminal::progress::minutes(Duration::from_secs(u64::from(budget_s)))
+                    crate::terminal::heartbeat::minutes(Duration::from_secs(u64::from(budget_s)))
                 )
             });
             format!(

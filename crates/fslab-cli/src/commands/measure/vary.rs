@@ -254,10 +254,7 @@ impl<'a> OpenCondition<'a> {
             true => run_of(store, plan)?,
             false => None,
         };
-        let (header, lock) = match resumed {
-            Some(run) => planned.args.resumed(&run, plan, &venue, store)?,
-            None => planned.args.begun(plan.clone(), store)?,
-        };
+        let (header, lock) = planned.args.begin(plan.clone(), resumed.as_ref(), &venue, store)?;
         Ok(Self {
             planned,
             venue,

@@ -87,7 +87,7 @@ pub(crate) fn show(
         screen::print_json(&Document::of(name, experiment))?;
     } else {
         for table in tables::experiment(experiment) {
-            screen::print_styled(&format!("{}\n", screen::render(&table)))?;
+            screen::print_styled(&format!("{}\n", crate::terminal::table::render(&table)))?;
         }
     }
     let page = experiment_html(experiment, study)?;

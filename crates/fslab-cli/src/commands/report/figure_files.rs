@@ -98,7 +98,7 @@ pub(crate) fn text(exhibit: &Exhibit, lines: Lines) -> String {
         text.push_str(&lines.wrap(&plain(&format!("{what}: {reason}"))));
     }
     for table in &exhibit.tables {
-        text.push_str(&format!("\n{}", table::render(table, lines)));
+        text.push_str(&format!("\n{}", table::render_within(table, lines)));
     }
     for note in &exhibit.notes {
         text.push_str(&lines.wrap(&plain(note)));

@@ -62,7 +62,7 @@ impl ShowArgs {
                 let certainty = tables::certainty(phase, subjects(), analysis.family);
                 let disk = tables::disk(phase, subjects());
                 for table in [Some(figures), certainty, disk].iter().flatten() {
-                    screen::print_styled(&format!("\n{}", screen::render(table)))?;
+                    screen::print_styled(&format!("\n{}", table::render(table)))?;
                 }
             }
             let of_run = [
@@ -74,9 +74,9 @@ impl ShowArgs {
             let mut details = details.filter(|(kind, _)| *kind == "survival-details");
             let details = details.next().map(|(_, table)| table);
             for table in of_run.iter().chain([&details]).flatten() {
-                screen::print_styled(&format!("\n{}", screen::render(table)))?;
+                screen::print_styled(&format!("\n{}", table::render(table)))?;
             }
-            screen::print_styled(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
+            screen::print_styled(&format!("\n{}", table::render(&tables::trials(&analysis))))?;
         }
         Ok(Exit::Done)
     }
@@ -146,7 +146,7 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     shown.extend(tables::disturbances(&analysis));
     shown.extend(tables::kernel_log(&analysis));
     for (index, table) in shown.iter().enumerate() {
-        text.push_str(&table::render(table, lines));
+        text.push_str(&table::render_within(table, lines));
         text.push('\n');
         let bars = (index + 1 == bars_after).then(|| bars::overall(&analysis, lines));
         if let Some(bars) = bars.flatten() {

@@ -6,7 +6,7 @@ use fslab_store::{Checked, StoreDamage, StoreErrorKind};
 
 use crate::commands::store::args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab store`.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ impl CheckArgs {
         if self.json {
             screen::print_json(&checked)?;
         } else {
-            screen::print_styled(&screen::render(&table(&checked)))?;
+            screen::print_styled(&table::render(&table(&checked)))?;
         }
         Ok(match checked.findings.is_empty() {
             true => Exit::Done,

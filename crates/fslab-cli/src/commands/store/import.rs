@@ -13,7 +13,7 @@ use crate::commands::diff::phase_activities::PhaseActivities;
 use crate::commands::report::show;
 use crate::commands::store::args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// The file name for standard input.
 const STANDARD_INPUT: &str = "-";
@@ -144,7 +144,7 @@ impl ImportArgs {
             screen::print(&screen::json(&listed)?)?;
         } else {
             for run in &listed {
-                screen::print(&screen::render(&run.table()))?;
+                screen::print(&table::render(&run.table()))?;
             }
         }
         Ok(Exit::Done)

@@ -7,7 +7,7 @@ use fslab_store::{DamagedRun, ListedRun, RunFilter, RunSummary};
 
 use crate::commands::store::args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Default maximum number of runs.
 const LIMIT: u32 = 50;
@@ -48,7 +48,7 @@ impl ListArgs {
         }
         let runs = store.runs(&filter, Some(self.limit.unwrap_or(LIMIT)))?;
         let of = store.count_runs(&filter)?;
-        screen::print_styled(&screen::render(&table(&runs, of)))?;
+        screen::print_styled(&table::render(&table(&runs, of)))?;
         Ok(Exit::Done)
     }
 }

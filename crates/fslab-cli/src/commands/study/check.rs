@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::commands::store::args::{StoreArgs, load_metrics};
 use crate::commands::store::csv_args::CsvArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab study check`.
 #[derive(Debug, Args)]
@@ -114,7 +114,7 @@ impl CheckArgs {
         } else if self.csv {
             screen::print(&tables::claims(card).to_csv(self.csv_cells.cells())?)?;
         } else {
-            screen::print_styled(&screen::render(&tables::claims(card)))?;
+            screen::print_styled(&table::render(&tables::claims(card)))?;
         }
         Ok(match card.broken().next() {
             Some(_) => Exit::GateFailed,
@@ -189,10 +189,10 @@ impl CheckArgs {
                 both.scale
             );
             for table in tables::then_and_now(&both) {
-                text.push_str(&format!("{}\n", screen::render(&table)));
+                text.push_str(&format!("{}\n", table::render(&table)));
             }
-            text.push_str(&format!("{}\n", screen::render(&tables::agreement(&both))));
-            text.push_str(&screen::render(&tables::one_factor(&both)));
+            text.push_str(&format!("{}\n", table::render(&tables::agreement(&both))));
+            text.push_str(&table::render(&tables::one_factor(&both)));
             screen::print_styled(&text)?;
         }
         Ok(Exit::Done)

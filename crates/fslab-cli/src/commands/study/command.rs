@@ -7,7 +7,7 @@ use fslab_run::{load_original, load_study, studies};
 use crate::commands::study::check::CheckArgs;
 use crate::commands::study::text::study_text;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::terminal::screen;
+use crate::terminal::{screen, table};
 
 /// Arguments of `fslab study`.
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ fn list() -> CommandResult {
                 .into(),
         ],
     };
-    screen::print_styled(&screen::render(&table))?;
+    screen::print_styled(&table::render(&table))?;
     Ok(Exit::Done)
 }
 

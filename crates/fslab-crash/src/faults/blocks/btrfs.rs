@@ -4,8 +4,7 @@
 use std::io;
 
 use super::image::{DiskImage, SECTOR_BYTES, number};
-use super::kind::{BlockKind, BlockUnit};
-use super::layout::{is_none, unit, unrecognised};
+use super::kind::{BlockKind, BlockUnit, is_none, unit, unrecognised};
 
 /// Where superblocks are.
 const SUPERBLOCKS: [u64; 3] = [64 << 10, 64 << 20, 256 << 30];

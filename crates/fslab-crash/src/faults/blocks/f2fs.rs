@@ -4,8 +4,7 @@
 use std::io;
 
 use super::image::{DiskImage, SECTOR_BYTES, number};
-use super::kind::{BlockKind, BlockUnit};
-use super::layout::{is_none, unit, unrecognised};
+use super::kind::{BlockKind, BlockUnit, is_none, unit, unrecognised};
 use super::ranges::Ranges;
 
 const MAGIC: u32 = 0xf2f5_2010;

@@ -1,7 +1,11 @@
 //! What a block is for.
 
+use std::io;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::image::{DiskImage, SECTOR_BYTES, is_data};
 
 /// What a block is for.
 #[derive(
@@ -65,4 +69,35 @@ pub struct BlockUnit {
     pub sector: u64,
     /// Number of sectors.
     pub sectors: u64,
+}
+
+/// Data, or a block that is not recognised.
+pub(super) fn unrecognised(
+    sector: u64,
+    block_bytes: u64,
+    image: &mut DiskImage,
+) -> io::Result<BlockUnit> {
+    let offset = sector * SECTOR_BYTES / block_bytes * block_bytes;
+    let bytes = image.bytes(offset, block_bytes as usize)?;
+    let (kind, detail) = match is_data(&bytes) {
+        true => (BlockKind::Data, "data"),
+        false => (BlockKind::Other, "other"),
+    };
+    Ok(unit(kind, detail, offset, block_bytes))
+}
+
+pub(super) fn unit(kind: BlockKind, detail: &'static str, offset: u64, bytes: u64) -> BlockUnit {
+    BlockUnit {
+        kind,
+        detail,
+        sector: offset / SECTOR_BYTES,
+        sectors: bytes / SECTOR_BYTES,
+    }
+}
+
+pub(super) fn is_none(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("the image has no {what}"),
+    )
 }

@@ -6,9 +6,9 @@ use std::io;
 use super::btrfs::Btrfs;
 use super::ext::Ext;
 use super::f2fs::F2fs;
-use super::image::{DiskImage, SECTOR_BYTES, is_data};
+use super::image::DiskImage;
 use super::jfs::Jfs;
-use super::kind::{BlockKind, BlockUnit};
+use super::kind::{BlockUnit, unrecognised};
 use super::xfs::Xfs;
 use crate::faults::{AccessKind, DiskAccess};
 
@@ -64,37 +64,6 @@ impl BlockMap {
     }
 }
 
-/// Data, or a block that is not recognised.
-pub(super) fn unrecognised(
-    sector: u64,
-    block_bytes: u64,
-    image: &mut DiskImage,
-) -> io::Result<BlockUnit> {
-    let offset = sector * SECTOR_BYTES / block_bytes * block_bytes;
-    let bytes = image.bytes(offset, block_bytes as usize)?;
-    let (kind, detail) = match is_data(&bytes) {
-        true => (BlockKind::Data, "data"),
-        false => (BlockKind::Other, "other"),
-    };
-    Ok(unit(kind, detail, offset, block_bytes))
-}
-
-pub(super) fn unit(kind: BlockKind, detail: &'static str, offset: u64, bytes: u64) -> BlockUnit {
-    BlockUnit {
-        kind,
-        detail,
-        sector: offset / SECTOR_BYTES,
-        sectors: bytes / SECTOR_BYTES,
-    }
-}
-
-pub(super) fn is_none(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("the image has no {what}"),
-    )
-}
-
 /// The units that reads and writes were about, in the order of their first access, each with the
 /// kinds of its accesses.
 pub fn units_of(
@@ -140,9 +109,9 @@ pub fn units_of(
 mod tests {
     use std::io::Cursor;
 
-    use crate::SectorOrigin;
-
     use super::*;
+    use crate::SectorOrigin;
+    use crate::faults::BlockKind;
 
     #[test]
     fn accesses_are_cut_into_units_and_data_is_recognised_everywhere() {

@@ -9,7 +9,6 @@
 
 mod btrfs;
 mod ext;
-mod ext_inode;
 mod f2fs;
 mod image;
 mod jfs;

@@ -8,6 +8,7 @@
 //! ```
 
 mod device;
+mod geometry;
 mod superblock;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The superblock (`struct bch_sb`) with its two fields, the device in the old and in the new form,
 //! and the list of superblocks (`struct bch_sb_layout`).
 
-use super::device::{Geometry, SECTOR_BYTES, SUPERBLOCK_SECTORS};
+use super::geometry::{Geometry, SECTOR_BYTES, SUPERBLOCK_SECTORS};
 use crate::FormatOptions;
 use crate::record::Record;
 

@@ -7,9 +7,12 @@
 //! to the largest power of two, up to a page, that divides both this sector's offset and the
 //! allocation block. With more than one sector per block, the block of the MDB would include a part
 //! of the bitmap, and `hfs_mdb_commit`, which has locked the one, would wait for the other forever.
+//!
+//! Behind it are the master directory block (MDB), and the catalog's only records: the root
+//! directory and its thread.
 
-use super::catalog::catalog_leaf;
-use crate::formatters::mac::{Tree, TreeKind, clump_bytes};
+use crate::formatters::mac::{Leaf, Tree, TreeKind, clump_bytes};
+use crate::record::Record;
 
 const SECTOR_BYTES: u64 = 512;
 const SECTOR_BITS: u64 = 8 * SECTOR_BYTES;
@@ -153,4 +156,98 @@ impl Layout {
 /// A tree grows by its initial size.
 pub(super) fn clump(file_bytes: u64) -> u32 {
     u32::try_from(file_bytes).expect("a clump has at most 512 MiB")
+}
+
+const ROOT_PARENT_ID: u32 = 1;
+const ROOT_ID: u32 = 2;
+const FOLDER: u8 = 1;
+const FOLDER_THREAD: u8 = 3;
+const FOLDER_BYTES: usize = 70;
+const THREAD_BYTES: usize = 46;
+
+pub(super) fn catalog_leaf(label: &[u8], created: u32) -> Leaf {
+    let mut folder = Record::new(FOLDER_BYTES);
+    folder.put_u8(0, FOLDER);
+    folder.put_be32(6, ROOT_ID);
+    // Created, modified; never backed up.
+    folder.put_be32(10, created);
+    folder.put_be32(14, created);
+    let mut thread = Record::new(THREAD_BYTES);
+    thread.put_u8(0, FOLDER_THREAD);
+    thread.put_be32(10, ROOT_PARENT_ID);
+    thread.put_u8(14, length(label));
+    thread.put(15, label);
+    let mut leaf = Leaf::default();
+    leaf.push(&key(ROOT_PARENT_ID, label), folder.as_bytes());
+    leaf.push(&key(ROOT_ID, &[]), thread.as_bytes());
+    leaf
+}
+
+/// Its length, a reserved byte, the parent, the name's length, the name.
+fn key(parent: u32, name: &[u8]) -> Vec<u8> {
+    let name_length = length(name);
+    [
+        &[6 + name_length, 0][..],
+        &parent.to_be_bytes(),
+        &[name_length],
+        name,
+    ]
+    .concat()
+}
+
+fn length(name: &[u8]) -> u8 {
+    u8::try_from(name.len()).expect("names have at most 31 characters")
+}
+
+/// It fills its sector.
+const MDB_BYTES: usize = 512;
+/// Cleanly unmounted.
+const ATTRIBUTES: u16 = 0x0100;
+/// The first id of the user's files and directories.
+const FIRST_USER_ID: u32 = 16;
+/// The volume's identifier: the last two words of the Finder's eight.
+const IDENTIFIER_OFFSET: usize = 116;
+
+pub(super) fn master_directory_block(
+    layout: &Layout,
+    label: &[u8],
+    created: u32,
+    identity: [u8; 16],
+) -> Record {
+    let extents_bytes = clump(layout.tree_bytes(layout.extents_blocks));
+    let catalog_bytes = clump(layout.tree_bytes(layout.catalog_blocks));
+    let bitmap_sector = u16::try_from(BITMAP_OFFSET / 512).expect("the bitmap is at sector 3");
+    let label_length = u8::try_from(label.len()).expect("a label has at most 27 characters");
+    let mut mdb = Record::new(MDB_BYTES);
+    mdb.put(0, b"BD");
+    // Created, modified; never backed up.
+    mdb.put_be32(2, created);
+    mdb.put_be32(6, created);
+    mdb.put_be16(10, ATTRIBUTES);
+    mdb.put_be16(14, bitmap_sector);
+    mdb.put_be16(18, layout.total_blocks);
+    mdb.put_be32(20, layout.block_bytes);
+    // Files grow by one block. Mac OS has four and frees the unused ones when a file is closed;
+    // Linux does not.
+    mdb.put_be32(24, layout.block_bytes);
+    mdb.put_be16(28, layout.first_sector);
+    mdb.put_be32(30, FIRST_USER_ID);
+    mdb.put_be16(34, layout.free_blocks());
+    mdb.put_u8(36, label_length);
+    mdb.put(37, label);
+    mdb.put_be32(74, extents_bytes);
+    mdb.put_be32(78, catalog_bytes);
+    mdb.put(IDENTIFIER_OFFSET, &identifier(identity));
+    mdb.put_be32(130, extents_bytes);
+    mdb.put_be16(136, layout.extents_blocks);
+    mdb.put_be32(146, catalog_bytes);
+    mdb.put_be16(150, layout.extents_blocks);
+    mdb.put_be16(152, layout.catalog_blocks);
+    mdb
+}
+
+/// Zero would mean no identifier.
+fn identifier(identity: [u8; 16]) -> [u8; 8] {
+    let folded: [u8; 8] = std::array::from_fn(|at| identity[at] ^ identity[at + 8]);
+    if folded == [0; 8] { [1; 8] } else { folded }
 }

@@ -6,12 +6,14 @@
 //! Order, sizes and the space for the growth of trees are those of `newfs_hfs`. The copy of the
 //! header is 1024 bytes before the volume's end, in the last block or, if the size is no multiple
 //! of the block, after it; the last block counts as used in either case.
+//!
+//! Behind it are the volume header, and the catalog's only records: the root directory and its
+//! thread.
 
 use std::ops::Range;
 
-use super::catalog::catalog_leaf;
-use super::formatter::Variant;
-use crate::formatters::mac::{BLOCK_SIZES, Tree, TreeKind, clump_bytes};
+use crate::formatters::mac::{BLOCK_SIZES, Leaf, Tree, TreeKind, clump_bytes};
+use crate::record::Record;
 
 const SECTOR_BYTES: u64 = 512;
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
@@ -218,4 +220,132 @@ fn boot_blocks(block: u64) -> u64 {
 /// For the header's copy and the reserved sector after it.
 fn tail_blocks(block: u64) -> u64 {
     (2 * SECTOR_BYTES).div_ceil(block)
+}
+
+const ROOT_PARENT_ID: u32 = 1;
+const ROOT_ID: u32 = 2;
+const FOLDER: u16 = 1;
+const FOLDER_THREAD: u16 = 3;
+const FOLDER_BYTES: usize = 88;
+/// HFSX counts the directories in a directory.
+const HAS_FOLDER_COUNT: u16 = 0x10;
+/// Writable by its owner, root, and readable by all.
+const MODE: u16 = 0o040_755;
+/// The encoding used last: Unicode.
+const ENCODING_UNICODE: u32 = 0x7e;
+
+pub(super) fn catalog_leaf(variant: Variant, label: &[u16], created: u32) -> Leaf {
+    let mut folder = Record::new(FOLDER_BYTES);
+    folder.put_be16(0, FOLDER);
+    folder.put_be32(8, ROOT_ID);
+    // Created; contents and attributes changed; read.
+    folder.put_be32(12, created);
+    folder.put_be32(16, created);
+    folder.put_be32(20, created);
+    folder.put_be32(24, created);
+    folder.put_be16(42, MODE);
+    folder.put_be32(80, ENCODING_UNICODE);
+    if variant == Variant::Hfsx {
+        folder.put_be16(2, HAS_FOLDER_COUNT);
+    }
+    let name = name_bytes(label);
+    let mut thread = Record::new(8 + name.len());
+    thread.put_be16(0, FOLDER_THREAD);
+    thread.put_be32(4, ROOT_PARENT_ID);
+    thread.put(8, &name);
+    let mut leaf = Leaf::default();
+    leaf.push(&key(ROOT_PARENT_ID, label), folder.as_bytes());
+    leaf.push(&key(ROOT_ID, &[]), thread.as_bytes());
+    leaf
+}
+
+fn key(parent: u32, name: &[u16]) -> Vec<u8> {
+    let name = name_bytes(name);
+    let length = u16::try_from(4 + name.len()).expect("names have at most 255 units");
+    [&length.to_be_bytes()[..], &parent.to_be_bytes(), &name].concat()
+}
+
+/// A name preceded by its length in units.
+fn name_bytes(name: &[u16]) -> Vec<u8> {
+    let length = u16::try_from(name.len()).expect("names have at most 255 units");
+    std::iter::once(&length)
+        .chain(name)
+        .flat_map(|unit| unit.to_be_bytes())
+        .collect()
+}
+
+/// It fills its sector.
+const HEADER_BYTES: usize = 512;
+/// Cleanly unmounted; unused nodes are zero.
+const ATTRIBUTES: u32 = 0x8000_0100;
+/// The program that wrote the volume last, as in `newfs_hfs`: `10.0`.
+const LAST_MOUNTED: u32 = u32::from_be_bytes(*b"10.0");
+/// The first id of the user's files and directories.
+const FIRST_USER_ID: u32 = 16;
+/// `MacRoman` is the only encoding in use.
+const ENCODINGS: u64 = 1;
+/// The volume's identifier: the last two words of the Finder's eight.
+const IDENTIFIER_OFFSET: usize = 104;
+
+pub(super) fn volume_header(
+    variant: Variant,
+    layout: &Layout,
+    free_blocks: u32,
+    created: u32,
+    identity: [u8; 16],
+) -> Record {
+    let (signature, version) = match variant {
+        Variant::HfsPlus => (b"H+", 4),
+        Variant::Hfsx => (b"HX", 5),
+    };
+    let block = layout.block_bytes;
+    let mut header = Record::new(HEADER_BYTES);
+    header.put(0, signature);
+    header.put_be16(2, version);
+    header.put_be32(4, ATTRIBUTES);
+    header.put_be32(8, LAST_MOUNTED);
+    // Created, modified, never backed up, checked.
+    header.put_be32(16, created);
+    header.put_be32(20, created);
+    header.put_be32(28, created);
+    header.put_be32(40, block);
+    header.put_be32(44, layout.total_blocks);
+    header.put_be32(48, free_blocks);
+    header.put_be32(52, layout.next_allocation);
+    // Files grow by one block. newfs_hfs writes 64 KiB, which macOS frees when a file is closed and
+    // Linux does not: 6,841 files of 4 KiB filled 428 MiB.
+    header.put_be32(56, block);
+    header.put_be32(60, block);
+    header.put_be32(64, FIRST_USER_ID);
+    header.put_be64(72, ENCODINGS);
+    header.put(IDENTIFIER_OFFSET, &identifier(identity));
+    put_fork(&mut header, 112, layout, layout.allocation);
+    put_fork(&mut header, 192, layout, layout.extents);
+    put_fork(&mut header, 272, layout, layout.catalog);
+    put_fork(&mut header, 352, layout, layout.attributes);
+    header
+}
+
+/// Special files fill their blocks and grow by their initial size.
+fn put_fork(header: &mut Record, offset: usize, layout: &Layout, extent: Extent) {
+    let bytes = layout.bytes(extent);
+    let word = |value| u32::try_from(value).expect("special files have at most 512 MiB");
+    header.put_be64(offset, bytes);
+    header.put_be32(offset + 8, word(bytes));
+    header.put_be32(offset + 12, word(extent.blocks));
+    header.put_be32(offset + 16, word(extent.start));
+    header.put_be32(offset + 20, word(extent.blocks));
+}
+
+/// Zero would mean no identifier.
+fn identifier(identity: [u8; 16]) -> [u8; 8] {
+    let folded: [u8; 8] = std::array::from_fn(|at| identity[at] ^ identity[at + 8]);
+    if folded == [0; 8] { [1; 8] } else { folded }
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    HfsPlus,
+    Hfsx,
 }

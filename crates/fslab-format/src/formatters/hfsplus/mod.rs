@@ -1,10 +1,7 @@
 //! HFS+ and its case-sensitive variant HFSX.
 
-mod catalog;
 mod formatter;
-mod header;
 mod layout;
-mod name;
 #[cfg(test)]
 mod tests;
 

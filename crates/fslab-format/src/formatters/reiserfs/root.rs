@@ -6,7 +6,6 @@
 //! Padding names with zeros to eight bytes, as in format 3.6, is valid in 3.5, too: a name ends at
 //! its first zero.
 
-use super::version35::BLOCK_BYTES;
 use crate::record::Record;
 
 /// Offset of the items' heads.
@@ -97,3 +96,6 @@ fn put_entry(
     record.put_le16(head + 14, STATE_VISIBLE);
     record.put(item_at + place, name);
 }
+
+/// The only block size that drivers of the format's time supported.
+pub(super) const BLOCK_BYTES: u64 = 4096;

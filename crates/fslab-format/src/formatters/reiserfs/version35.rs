@@ -2,12 +2,10 @@
 
 use fslab_model::{Bytes, Failure};
 
-use super::root;
+use super::root::{self, BLOCK_BYTES};
 use crate::record::Record;
 use crate::{FormatOptions, Formatter, Volume};
 
-/// The only block size that drivers of the format's time supported.
-pub(super) const BLOCK_BYTES: u64 = 4096;
 const BLOCK_SIZES: [u32; 1] = [BLOCK_BYTES as u32];
 /// Blocks that one bitmap describes, itself included.
 pub(super) const BLOCKS_PER_BITMAP: u64 = BLOCK_BYTES * 8;
