@@ -95,7 +95,11 @@ impl Campaign<'_> {
         part("logs", options.logs, &|| self.logs());
         part("inputs", options.inputs, &|| self.inputs());
         for (place, ground) in GROUNDS.iter().enumerate() {
-            let share = |all: usize| (all + GROUNDS.len() - 1 - place) / GROUNDS.len();
+            let share = |all: usize| match options.venue.as_deref() {
+                None => (all + GROUNDS.len() - 1 - place) / GROUNDS.len(),
+                Some(only) if only == ground.venue => all,
+                Some(_) => 0,
+            };
             let name = |what: &str| format!("{what} in {}", ground.venue);
             part(&name("kills"), share(options.kills), &|| {
                 self.endure(place, share(options.kills), true)

@@ -12,6 +12,7 @@ root, also tests the venue loop. Requires a lab (fslab lab build) and, for snaps
   --kills N       Kill runs at N random moments, in turn in the venues sim, guest and loop
                   [default: 1000]
   --stops N       Stop all processes of a run for 3 s, N times [default: 100]
+  --venue NAME    Kill and stop runs in this venue only, N times in it
   --stores N      Damage N stores [default: 10000]
   --logs N        Damage N disk logs [default: 10000]
   --snapshots N   Damage N snapshots of guests [default: 1000]
@@ -25,6 +26,7 @@ root, also tests the venue loop. Requires a lab (fslab lab build) and, for snaps
 pub(super) struct Options {
     pub(super) kills: usize,
     pub(super) stops: usize,
+    pub(super) venue: Option<String>,
     pub(super) stores: usize,
     pub(super) logs: usize,
     pub(super) snapshots: usize,
@@ -39,6 +41,7 @@ impl Options {
         let mut options = Self {
             kills: 1000,
             stops: 100,
+            venue: None,
             stores: 10_000,
             logs: 10_000,
             snapshots: 1000,
@@ -56,6 +59,7 @@ impl Options {
             match *word {
                 "--kills" => options.kills = number()? as usize,
                 "--stops" => options.stops = number()? as usize,
+                "--venue" => options.venue = Some((*value).to_owned()),
                 "--stores" => options.stores = number()? as usize,
                 "--logs" => options.logs = number()? as usize,
                 "--snapshots" => options.snapshots = number()? as usize,

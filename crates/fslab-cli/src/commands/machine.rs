@@ -5,7 +5,6 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use fslab_disk::Machine;
 use fslab_disk::machine::{self, ProcessorSpeed};
-use fslab_model::Failure;
 use fslab_report::{Column, Table, TableCell};
 
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -88,7 +87,7 @@ fn speed(speed: ProcessorSpeed) -> String {
 }
 
 fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
-    let machine = machine::find(name).map_err(Failure::from)?;
+    let machine = machine::find(name)?;
     if json {
         return screen::print_json(&machine);
     }

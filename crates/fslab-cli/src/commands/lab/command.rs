@@ -405,7 +405,7 @@ fn export(cache: &Cache, file: &Path, name: &str) -> Result<(), CommandError> {
 }
 
 fn import(cache: &Cache, file: &Path, name: &str) -> Result<(), CommandError> {
-    let name = name.parse().map_err(Failure::from)?;
+    let name = name.parse()?;
     let lab = fslab_lab::import_lab(cache, file, &name).map_err(Failure::from)?;
     screen::warn(
         "a lab contains programs: its kernel, and in it the programs of its root image, run as \

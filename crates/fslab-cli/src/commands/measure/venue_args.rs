@@ -218,7 +218,7 @@ impl VenueArgs {
 
     fn machine(&self) -> Result<Option<Machine>, Failure> {
         let found = self.machine.as_deref().map(fslab_disk::machine::find);
-        found.transpose().map_err(Failure::from)
+        found.transpose()
     }
 
     /// The lab of subjects that name none; `needs_network` if one of them is served over a network.
