@@ -18,6 +18,7 @@ mod disk;
 mod disk_faults;
 mod disturbances;
 mod exchange;
+mod experiments;
 mod failing_device;
 mod fake_path;
 mod figure_files;

@@ -335,17 +335,25 @@ impl Writer<'_> {
     fn hangs_on(&self) -> Option<Remark> {
         let dependence = &self.recommendation.dependence;
         let (first, others) = dependence.first.split_first()?;
-        let in_words = |(subject, share): &(usize, f64)| {
-            let weightings = match *share {
-                all if all >= 1.0 => "all weightings".to_owned(),
-                few if few < WEIGHTINGS_MIN => "less than 1 % of all weightings".to_owned(),
-                share => format!("{:.0} % of all weightings", 100.0 * share),
-            };
-            format!("{} in {weightings}", self.names[*subject])
+        let percent = |share: f64| match share {
+            few if few < WEIGHTINGS_MIN => "less than 1 %".to_owned(),
+            nearly if nearly < 1.0 && nearly >= 0.995 => "more than 99 %".to_owned(),
+            share => format!("{:.0} %", 100.0 * share),
         };
+        let name = |subject: usize| &self.names[subject];
         let others = others.iter().take(SUBJECTS_MAX - 1);
-        let all: Vec<String> = std::iter::once(first).chain(others).map(in_words).collect();
-        let mut sentences = vec![format!("First is {}.", all.join(", "))];
+        let others: Vec<String> = others
+            .map(|(subject, share)| format!("{} in {}", name(*subject), percent(*share)))
+            .collect();
+        let others = match others.is_empty() {
+            true => String::new(),
+            false => format!(", {}", list(&others)),
+        };
+        let mut sentences = vec![format!(
+            "Of random weightings of the phases, {} is first in {}{others}.",
+            name(first.0),
+            percent(first.1)
+        )];
         sentences.extend(dependence.thresholds.first().map(|it| self.threshold(it)));
         if dependence.turns.len() > 1 {
             let phases = dependence.turns.iter().take(PHASES_MAX);

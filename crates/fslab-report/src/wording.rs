@@ -6,8 +6,10 @@ use fslab_stats::{Interval, Verdict};
 
 pub use fslab_compare::wording::{heading, list, percent, phase};
 
-/// An interval with a larger ratio of its ends is shown as "any".
-const ANY_RATIO: f64 = 1e6;
+/// An interval with a larger ratio of its ends says nothing: digits would look like knowledge.
+const KNOWN_RATIO: f64 = 10.0;
+/// The text for such an interval.
+const UNKNOWN: &str = "unknown";
 
 /// The text for a missing figure.
 pub(crate) const NOTHING: &str = "–";
@@ -91,10 +93,15 @@ pub fn rounds(rounds: Rounds) -> String {
     )
 }
 
-/// "1.12 to 1.31"; "any" for an extremely wide interval.
+/// True if the ends of an interval are within a factor of 10.
+pub fn is_known(interval: Interval) -> bool {
+    interval.high / interval.low < KNOWN_RATIO
+}
+
+/// "1.12 to 1.31"; "unknown" for an interval wider than a factor of 10.
 pub fn ratio_interval(interval: Interval) -> String {
-    if interval.high / interval.low >= ANY_RATIO {
-        return "any".to_owned();
+    if !is_known(interval) {
+        return UNKNOWN.to_owned();
     }
     format!("{} to {}", ratio(interval.low), ratio(interval.high))
 }
@@ -233,9 +240,9 @@ mod tests {
             ratios,
             ["0.00", "1.0e-5", "0.0123", "0.83", "1.21", "12.3", "1,234"]
         );
-        let intervals = [(0.9, 1.3), (2e-8, 4.0), (0.001, 999.0)];
+        let intervals = [(0.9, 1.3), (2e-8, 4.0), (0.2, 1.9)];
         let intervals = intervals.map(|(low, high)| ratio_interval(Interval { low, high }));
-        assert_eq!(intervals, ["0.90 to 1.30", "any", "0.0010 to 999"]);
+        assert_eq!(intervals, ["0.90 to 1.30", "unknown", "0.20 to 1.90"]);
         let shares = [0.0, 0.000_1, 0.123_4, 0.999_9, 1.0].map(percent);
         assert_eq!(shares, ["0 %", "< 0.1 %", "12.3 %", "100 %", "100 %"]);
         let counts = [0.0, 999.0, 1_000.0, 1_234_567.0, -1_000.0, 1e18].map(thousands);

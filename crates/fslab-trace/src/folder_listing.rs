@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use fslab_model::Failure;
 
+use crate::TracePath;
 use crate::error;
 use crate::event::LinkTarget;
-use crate::TracePath;
 
 /// Limit of paths: a larger directory is most likely given by mistake, such as `/`.
 const NAMES_MAX: usize = 1_000_000;

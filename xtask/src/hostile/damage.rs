@@ -264,6 +264,7 @@ fn snapshot(scene: &Scene) -> Result<PathBuf, String> {
     let text = String::from_utf8_lossy(&shown.out).into_owned();
     let paths = text
         .split_whitespace()
+        .map(|word| word.trim_end_matches(':'))
         .filter(|word| word.ends_with(".snapshot"));
     let used = |path: &&str| fs::metadata(path).and_then(|it| it.modified()).ok();
     let newest = paths.max_by_key(used);

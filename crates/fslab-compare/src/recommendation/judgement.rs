@@ -99,7 +99,7 @@ pub struct Recommendation<'p> {
     pub dependence: Dependence,
     /// Disturbed measurements of the candidates, and all of them.
     pub disturbed: (usize, usize),
-    /// The candidates by the measure; `None` without two of them.
+    /// The candidates, or the only subject, by the measure; `None` if no phase counts.
     pub comparison: Option<Comparison>,
     /// The subjects that take no part.
     pub passed_over: Vec<PassedOver>,
@@ -166,6 +166,9 @@ impl<'p> Recommendation<'p> {
         let contenders = contenders(analysis);
         if contenders.len() > 1 {
             recommendation.judge(analysis, contenders);
+        } else {
+            let means = recommendation.means(analysis, &contenders, &recommendation.grounds);
+            recommendation.comparison = means.map(|means| means.comparison);
         }
         Some(recommendation)
     }

@@ -50,7 +50,8 @@ impl Elf {
         if start != MAGIC {
             return Ok(None);
         }
-        parse(&ReadCache::new(file)).map_err(|_| LabError::bad_program(path, "its headers are damaged"))
+        parse(&ReadCache::new(file))
+            .map_err(|_| LabError::bad_program(path, "its headers are damaged"))
     }
 }
 

@@ -31,7 +31,11 @@ pub(super) fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
         return TableCell::new("exact").tone(Tone::Weak);
     }
     let interval = entry.location.and_then(|location| location.interval);
-    TableCell::optional(interval.map(|it| wording::figure_interval(comparison.metric, it)))
+    let repeats = entry.values.len();
+    TableCell::optional(interval.map(|it| match wording::is_known(it) {
+        true => wording::figure_interval(comparison.metric, it),
+        false => format!("unknown, {}", wording::count(repeats, "repeat")),
+    }))
 }
 
 /// The speed relative to the best, with `≈` if it is the same within the tolerance, and `?` if the

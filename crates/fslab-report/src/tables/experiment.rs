@@ -13,9 +13,11 @@ const EFFECTS_MAX: usize = 6;
 
 /// The map of winners, who is first how often, and what decides.
 pub fn experiment(experiment: &Experiment) -> Vec<Table> {
+    // Of one subject only the conditions differ.
+    let has_several = experiment.subjects.len() > 1;
     let tables = [
-        Some(winners(experiment)),
-        Some(summaries(experiment)),
+        has_several.then(|| winners(experiment)),
+        has_several.then(|| summaries(experiment)),
         effects(experiment),
     ];
     tables.into_iter().flatten().collect()
@@ -70,8 +72,8 @@ fn winners(experiment: &Experiment) -> Table {
         row
     });
     let mut notes = vec![
-        "In each condition the first by the measure of the answer, and by how much it is ahead of \
-         the next. In parentheses where that is not certain."
+        "In each condition the first by the measure of the answer, several if they are the same, \
+         and by how much it is ahead of the next. In parentheses where that is not certain."
             .to_owned(),
     ];
     if experiment.conditions.len() < experiment.planned {
@@ -163,13 +165,17 @@ fn effects(experiment: &Experiment) -> Option<Table> {
             .collect();
         vec![name, TableCell::new(shares.join("; "))]
     });
-    let mut notes = vec![
+    let mut all = experiment.effects.iter().flat_map(|it| &it.shares);
+    let intervals = match all.any(|share| share.interval.is_some()) {
+        true => " with 95 % intervals in parentheses",
+        false => "",
+    };
+    let mut notes = vec![format!(
         "Shares of the variance of the logarithm of the speed over all conditions, subjects and \
-         repeats, with 95 % intervals: an analysis of variance of the complete plan. They hold for \
-         the levels that were measured. \u{d7} is an interaction: the effect of one factor depends \
-         on the other."
-            .to_owned(),
-    ];
+         repeats,{intervals}: an analysis of variance of the complete plan. They hold for the \
+         levels that were measured. \u{d7} is an interaction: the effect of one factor depends on \
+         the other."
+    )];
     if !experiment.without.is_empty() {
         let names = experiment
             .without
@@ -191,13 +197,16 @@ fn effects(experiment: &Experiment) -> Option<Table> {
 /// "disk 71 % (68 to 74)"
 fn share(experiment: &Experiment, share: &VarianceShare) -> String {
     let name = experiment.effect_text(share);
-    let percent = 100.0 * share.share;
+    let percent = match 100.0 * share.share {
+        nearly if nearly > 99.5 && nearly < 100.0 => "> 99 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    };
     match share.interval {
         Some(interval) => format!(
-            "{name} {percent:.0} % ({:.0} to {:.0})",
+            "{name} {percent} ({:.0} to {:.0})",
             100.0 * interval.low,
             100.0 * interval.high
         ),
-        None => format!("{name} {percent:.0} %"),
+        None => format!("{name} {percent}"),
     }
 }

@@ -136,7 +136,10 @@ fn each_condition_has_its_first_and_each_subject_its_largest_loss() {
 
 #[test]
 fn an_incomplete_experiment_has_its_winners_and_no_shares_and_foreign_runs_are_refused() {
-    let runs = [condition(0, 0, &|_, _, _| 1.0), condition(2, 1, &|_, _, _| 1.0)];
+    let runs = [
+        condition(0, 0, &|_, _, _| 1.0),
+        condition(2, 1, &|_, _, _| 1.0),
+    ];
     let found = Experiment::of(&runs).expect("an experiment");
     assert_eq!((found.conditions.len(), found.planned), (2, 6));
     assert!(found.effects.is_empty());

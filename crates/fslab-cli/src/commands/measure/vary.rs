@@ -254,7 +254,9 @@ impl<'a> OpenCondition<'a> {
             true => run_of(store, plan)?,
             false => None,
         };
-        let (header, lock) = planned.args.begin(plan.clone(), resumed.as_ref(), &venue, store)?;
+        let (header, lock) = planned
+            .args
+            .begin(plan.clone(), resumed.as_ref(), &venue, store)?;
         Ok(Self {
             planned,
             venue,
