@@ -11,8 +11,7 @@ use super::limits::{RECORD_BYTES_MAX, SEGMENTS_MAX, THREADS_MAX};
 use super::{Advice, Pace, StdioTuning, UringTuning};
 use crate::{Access, Content, EngineKind};
 
-/// Reads and writes of a file with all settings of the engine. Its keys are the parameters of the
-/// job `io` in studies and plans.
+/// Reads and writes of a file with all settings of the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DataJob {
@@ -34,8 +33,8 @@ pub struct DataJob {
     pub record: Bytes,
     /// Offset of the first record in bytes.
     pub offset: u64,
-    /// What is done with each record. `mix`: percent of reads. `read-update`: reads, of
-    /// which each thread's first, and one in so many after it, are updates. Updates not with uring.
+    /// What is done with each record. `mix`: percent of reads. `read-update`: reads, of which each
+    /// thread's first, and one in so many after it, are updates. No updates with uring.
     pub direction: Direction,
     /// The order of records. `zipf`: few records have most of the accesses. `hot-cold`: a part of
     /// the file has so many percent of the accesses.
@@ -43,9 +42,8 @@ pub struct DataJob {
     /// When a thread has done enough; `total-operations` is one pool that all threads take from. A
     /// time can be written `{ time = "10s" }`.
     pub amount: Amount,
-    /// After this time each thread waits for the others, and then works until it has done as much
-    /// as the fastest: `stonewall = "300s"`, as IOR's -D with wear-out. Later phases on the file
-    /// use what is there. The file's size is the limit.
+    /// After this time each thread works until it has done as much as the fastest:
+    /// `stonewall = "300s"`, as IOR's -D with wear-out. The file's size is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub stonewall_ns: Option<u64>,
@@ -60,8 +58,8 @@ pub struct DataJob {
     pub open: OpenMode,
     /// Space that is reserved before the phase is timed.
     pub preparation: Preparation,
-    /// pread(2) and pwrite(2); otherwise read(2) and write(2), after lseek(2) if the record does
-    /// not follow the last one. Only psync has the choice.
+    /// pread(2) and pwrite(2); otherwise read(2) and write(2), with lseek(2) where needed. Only
+    /// psync has the choice.
     pub positioned: bool,
     /// O_DIRECT: without the page cache.
     pub direct: bool,
@@ -86,11 +84,11 @@ pub struct DataJob {
     /// Threads, or processes.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     pub threads: u32,
-    /// Whether workers are threads of one process, or processes.
+    /// The kind of workers.
     pub workers: Workers,
     /// How threads share files.
     pub sharing: Sharing,
-    /// In a load of several ranks, work on the part of the rank that is so many after this one.
+    /// In a load of several ranks, work on the part of the rank so many after this one.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = 0))]
     pub rank_shift: u32,
@@ -222,7 +220,7 @@ pub enum Workers {
     /// Threads of this process.
     #[default]
     Threads,
-    /// Processes forked for the job, also for a single worker. The null engine uses threads.
+    /// Processes forked for the job. The null engine uses threads.
     Processes,
 }
 
@@ -232,10 +230,10 @@ pub enum Workers {
 pub enum Sharing {
     /// Each has a separate file, or range of files.
     Own,
-    /// All use the same file: if the access pattern covers a file, each covers a separate part;
-    /// random accesses with replacement go to the complete file.
+    /// All use the same file, each a separate part of it; random accesses with replacement go to
+    /// the complete file.
     Shared,
-    /// All use the same file, whose records are dealt out in turn. Data jobs only.
+    /// All use the same file, every n-th record each. Data jobs only.
     Interleaved,
 }
 
@@ -272,20 +270,18 @@ pub struct SyncEvery {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum SyncCall {
-    /// fsync(2); with mmap, msync(2) of the mapping and then fsync(2).
+    /// fsync(2); with mmap, msync(2) before it.
     Fsync,
-    /// fdatasync(2); with mmap, msync(2) of the mapping and then fdatasync(2).
+    /// fdatasync(2); with mmap, msync(2) before it.
     Fdatasync,
-    /// sync_file_range(2) of the complete file with waiting: pages only, no metadata, no device
-    /// flush.
+    /// sync_file_range(2) with waiting: only pages, no metadata, no device flush.
     #[strum(serialize = "sync-file-range")]
     FileRange,
-    /// msync(2) with MS_SYNC of the mapping; mmap only.
+    /// msync(2) with MS_SYNC; mmap only.
     Msync,
-    /// F_BARRIERFSYNC of macOS: writes before it reach the medium before those after it; it does
-    /// not wait for the medium.
+    /// F_BARRIERFSYNC of macOS: orders writes, and does not wait for the medium.
     Barrier,
-    /// fsync(2) of macOS: the data may remain in the drive's cache, and in any order.
+    /// fsync(2) of macOS: the data can stay in the drive's cache, in any order.
     #[strum(serialize = "sync-to-drive")]
     Drive,
 }

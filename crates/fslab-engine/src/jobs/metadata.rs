@@ -10,8 +10,7 @@ use fslab_model::{Bytes, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One operation on every file or directory of a tree. Its keys are the parameters of the job
-/// `files` in studies and plans.
+/// One operation on every file or directory of a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetadataJob {
@@ -70,9 +69,9 @@ pub struct MetadataJob {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = DirectoryTiming::default()))]
     pub directories: DirectoryTiming,
-    /// With "unlink": remove the directories, too, and finally the base. The time is part of the
-    /// phase's, and recorded as `remove-directory`. In readdir order each directory is removed
-    /// right after its files, else all after the last file, deepest first.
+    /// With "unlink": also remove the directories and the base, timed and recorded as
+    /// `remove-directory`: in readdir order each right after its files, else all after the last
+    /// file, deepest first.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub remove_directories: bool,
@@ -83,7 +82,7 @@ pub struct MetadataJob {
     /// Threads, or processes.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     pub threads: u32,
-    /// Whether workers are threads of one process, or processes.
+    /// The kind of workers.
     pub workers: Workers,
     /// How threads share the files: "own" or "shared". With "own" each has its own directories, if
     /// there are at least as many as threads.
@@ -92,18 +91,16 @@ pub struct MetadataJob {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub base_per_worker: bool,
-    /// Use absolute paths, as mdtest does; otherwise paths relative to the open directory, which
-    /// take the kernel less time.
+    /// Use absolute paths, as mdtest does; otherwise paths relative to the open directory.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub absolute_paths: bool,
-    /// After this time each thread waits for the others, and then works until it has done as many
-    /// files as the fastest: `stonewall = "300s"`, as mdtest's -W. Later phases on the directory
-    /// use what is there. `files` is the limit.
+    /// After this time each thread works until it has done as many files as the fastest:
+    /// `stonewall = "300s"`, as mdtest's -W. `files` is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub stonewall_ns: Option<u64>,
-    /// In a load of several ranks, work on the files of the rank that is so many after this one.
+    /// In a load of several ranks, work on the files of the rank so many after this one.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = 0))]
     pub rank_shift: u32,
@@ -216,8 +213,8 @@ pub enum Order {
     Sequential,
     /// Random, without replacement; for directories within each level.
     Random,
-    /// The order of directory listings. The listing is part of the job, and recorded as `list`. A
-    /// directory that threads share is listed by each, which then takes its part of the files.
+    /// The order of directory listings, which are timed and recorded as `list`. Each thread lists
+    /// a shared directory and takes its part of the files.
     Readdir,
 }
 
@@ -231,8 +228,7 @@ pub struct MetadataSync {
     pub fsync_directory: bool,
     /// syncfs(2) after the last operation; its time is part of the job's.
     pub closing_syncfs: bool,
-    /// The latency of an operation includes its syncs, and a created file is closed after them;
-    /// otherwise syncs are recorded separately.
+    /// The latency of an operation includes its syncs; otherwise they are recorded separately.
     #[serde(skip_serializing_if = "is_default")]
     pub as_one: bool,
     /// Handling of a file system that does not support fsync(2) of directories.

@@ -63,7 +63,7 @@ pub(crate) struct DataParameters {
     #[schemars(range(min = 1, max = THREADS_MAX))]
     #[schemars(extend("default" = 1))]
     threads: u32,
-    /// Whether workers are threads of one process, or processes.
+    /// The kind of workers.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = Workers::Threads))]
     workers: Workers,

@@ -43,7 +43,7 @@ pub(crate) struct DiskImageParameters {
     /// Threads or processes that work on the image.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// Whether workers are threads of one process, or processes.
+    /// The kind of workers.
     workers: Workers,
 }
 

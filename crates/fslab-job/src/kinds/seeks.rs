@@ -41,7 +41,7 @@ pub(crate) struct SeeksParameters {
     /// Number of workers.
     #[schemars(range(min = 1, max = THREADS_MAX))]
     threads: u32,
-    /// Whether workers are threads of one process, or processes.
+    /// The kind of workers.
     workers: Workers,
     /// Operations of a worker per update, the first one included; 0 for no updates.
     update_every: u64,
