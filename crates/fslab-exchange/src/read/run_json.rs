@@ -31,7 +31,9 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
         .map_err(|error| Fault::value("", error.to_string(), "a run of fslab"))?;
     let mut value = value;
     if let Some(fields) = value.as_object_mut() {
-        fields.remove(COMPUTED);
+        for computed in COMPUTED {
+            fields.remove(computed);
+        }
     }
     let mut lost = Vec::new();
     missing(&value, &again, "", &mut lost);
@@ -39,8 +41,8 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     Ok((record, lost))
 }
 
-/// A field that the export adds to the record; derived, so it is computed again.
-const COMPUTED: &str = "sensitivity";
+/// Fields that the export adds to the record; derived, so they are computed again.
+const COMPUTED: [&str; 4] = ["sensitivity", "does_not_flush", "scores", "answer"];
 
 /// Most fields listed.
 const LOST_MAX: usize = 5;

@@ -11,7 +11,7 @@ fn refused(content: impl Into<Vec<u8>>) -> Failure {
 #[test]
 fn what_is_empty_or_no_text_says_so() {
     let error = refused("");
-    assert_eq!(error.to_string(), "cannot import f.txt");
+    assert_eq!(error.message, "cannot import f.txt");
     assert_eq!(error.causes.concat(), "it is empty");
     let binary = refused(b"\x7fELF\x02\x01\0\0".to_vec());
     assert_eq!(
@@ -34,7 +34,7 @@ fn outputs_of_two_tools_are_refused_by_the_names_of_both_files() {
         source("b.json", text("fio-3.33-grouped.json")),
     ];
     let error = read(&sources).expect_err("mixed");
-    assert_eq!(error.to_string(), "cannot import b.json as JSON of fio");
+    assert_eq!(error.message, "cannot import b.json as JSON of fio");
     let expected = "a.csv is an output of another kind: CSV of bonnie++";
     assert_eq!(error.causes.concat(), expected);
     let both = text("iozone-3.489-table.txt") + &text("mdtest-4.0.0.txt");

@@ -199,11 +199,11 @@ fn figures_without_spread_are_exact_and_a_coarse_clock_is_named() {
 }
 
 #[test]
-fn an_interval_as_wide_as_all_figures_is_any() {
+fn an_interval_as_wide_as_all_figures_is_unknown() {
     let base = of("base", vec![1e6, 1e9], vec![4e8; 2]);
     let found = gate(&base, &of("new", vec![1e3, 1e9], vec![4e8; 2]), "5%");
     let csv = gate_table(&found).to_csv(Cells::Guarded).expect("CSV");
-    assert!(csv.contains(" (any),") && !csv.contains("e-"), "{csv}");
+    assert!(csv.contains(" (unknown),") && !csv.contains("e-"), "{csv}");
 }
 
 #[test]
