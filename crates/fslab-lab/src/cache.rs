@@ -145,8 +145,8 @@ impl Cache {
     /// The lab with this name or digest.
     ///
     /// # Errors
-    /// [`LabError::NotBuilt`]; another one if the name points to a kernel without a root image, from
-    /// an older fslab; [`LabError::Unreadable`] if it is damaged.
+    /// [`LabError::NotBuilt`]; another one if the name points to a kernel without a root image,
+    /// from an older fslab; [`LabError::Unreadable`] if it is damaged.
     pub fn find_lab(&self, name: &str) -> Result<Lab, LabError> {
         let by_name = name.parse::<KernelName>().ok();
         match by_name.and_then(|name| self.target_of(name.as_str())) {

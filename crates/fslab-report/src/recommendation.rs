@@ -7,7 +7,7 @@ use fslab_compare::{
     Analysis, Choice, DISTURBED_MAX, Ground, GroundFigure, Lead, PassedOver, Recommendation,
     Shortfall, TOLERANCE, Threshold, Turn, Undecided, WORK_NS_MIN, WhyLeftOut, WhyNone,
 };
-use fslab_model::{Adaptive, Measure, Reservation, format_ns};
+use fslab_model::{Adaptive, AnswerMeasure, Reservation, format_ns};
 use fslab_stats::{Estimate, Interval, REPEATS_MOST};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, share};
@@ -251,14 +251,14 @@ impl Writer<'_> {
             all => self.phases_of_all(all.len()),
         };
         match (self.recommendation.measure, grounds) {
-            (Measure::Time, _) => format!("in the time of {counted}{settled}"),
-            (Measure::Score, _) => {
+            (AnswerMeasure::Time, _) => format!("in the time of {counted}{settled}"),
+            (AnswerMeasure::Score, _) => {
                 let score = self.analysis.run.header.plan.score.as_ref();
                 format!("by the {}", score.map_or("score", |score| &score.name))
             }
             (_, [_]) => format!("in {counted}"),
-            (Measure::Rate, _) => format!("over {counted} (geometric mean)"),
-            (Measure::DurableRate, _) => format!("over {counted} (geometric mean{settled})"),
+            (AnswerMeasure::Rate, _) => format!("over {counted} (geometric mean)"),
+            (AnswerMeasure::DurableRate, _) => format!("over {counted} (geometric mean{settled})"),
         }
     }
 
@@ -317,7 +317,7 @@ impl Writer<'_> {
             let name = self.analysis.phases[ground.phase].name;
             let weight = spec.weights.get(name).filter(|weight| **weight != 1.0)?;
             Some(match spec.measure {
-                Measure::Time => format!("{} {weight} times", self.phase(ground.phase)),
+                AnswerMeasure::Time => format!("{} {weight} times", self.phase(ground.phase)),
                 _ => format!("{} with the weight {weight}", self.phase(ground.phase)),
             })
         });
@@ -375,7 +375,7 @@ impl Writer<'_> {
             "more"
         };
         let (counts, here) = match self.recommendation.measure {
-            Measure::Time => ("takes", "of the time"),
+            AnswerMeasure::Time => ("takes", "of the time"),
             _ => ("counts", "of all"),
         };
         format!(

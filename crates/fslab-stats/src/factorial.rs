@@ -26,8 +26,8 @@ pub struct VarianceShare {
 /// `levels` has the number of levels of each factor, 2 or more, and `cells` a sample for each
 /// combination, the last factor running fastest: logarithms, so that effects of factors multiply.
 ///
-/// The effects are those of an analysis of variance with all interactions, and the figure of each is
-/// its variance over the levels of the plan, not over a population of levels (the finite-population
+/// The effects are those of an analysis of variance with all interactions, and the figure of each
+/// is its variance over the levels of the plan, not over a population of levels (the finite-population
 /// variance of Gelman, "Analysis of variance: why it is more important than ever", Annals of
 /// Statistics 33, 2005): the plan is complete and balanced, so that the variances of effects sum to
 /// the variance of cells. From each, the part that the repeats alone would cause is subtracted: its
@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The share of each subset, then that of the repeats, whose variance is `within`; a cell's mean
+    /// The share of each subset, then of the repeats, whose variance is `within`; the mean of a cell
     /// has the variance `of_mean` from them. `None` if nothing varies.
     fn shares(&self, means: &[f64], of_mean: f64, within: f64) -> Option<Vec<f64>> {
         let grand = mean(means);

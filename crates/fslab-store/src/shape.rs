@@ -99,8 +99,8 @@ fn optional_text(row: &Row, column: usize) -> Result<Option<String>, Fault> {
 }
 
 fn strange(text: String) -> Fault {
-    let hint = "fslab does not open stores with foreign objects, because SQLite would execute them; \
-                if you made it, remove it with sqlite3; otherwise restore a copy, or name another \
+    let hint = "fslab does not open stores with foreign objects, because SQLite would execute \
+                them; if you made it, remove it with sqlite3; otherwise restore a copy, or name another \
                 with --store";
     StoreError::bad_input(text).hint(hint).into()
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use fslab_model::definitions::{BYTES, DEVICE_BUSY, ELAPSED, OPERATIONS, TOTAL};
-use fslab_model::{Better, CachePolicy, CacheVerdict, Measure, MetricDefinition, PhaseKind, Unit};
+use fslab_model::{
+    AnswerMeasure, Better, CachePolicy, CacheVerdict, MetricDefinition, PhaseKind, Unit,
+};
 use fslab_stats::TrialValues;
 
 use super::disk_bound::FULL_SHARE;
@@ -79,7 +81,7 @@ impl<'p> Grounds<'p> {
     /// [`WhyLeftOut`].
     pub(crate) fn by_measure(
         phases: &'p [PhaseAnalysis<'_>],
-        measure: Measure,
+        measure: AnswerMeasure,
         weight: impl Fn(&PhaseAnalysis) -> f64,
     ) -> Self {
         let mut found = Self::default();
@@ -89,16 +91,16 @@ impl<'p> Grounds<'p> {
                 continue;
             }
             let ground = match measure {
-                Measure::Time => by_time(index, phase, weight),
-                Measure::DurableRate => by_durable_rate(index, phase, weight),
-                Measure::Rate | Measure::Score => by_rate(index, phase, weight),
+                AnswerMeasure::Time => by_time(index, phase, weight),
+                AnswerMeasure::DurableRate => by_durable_rate(index, phase, weight),
+                AnswerMeasure::Rate | AnswerMeasure::Score => by_rate(index, phase, weight),
             };
             let Some(ground) = ground else {
                 continue;
             };
             match ground.why_left_out(phase) {
                 // A score counts what it says that it counts.
-                Some(why) if measure != Measure::Score => found.left_out.push((index, why)),
+                Some(why) if measure != AnswerMeasure::Score => found.left_out.push((index, why)),
                 _ => found.grounds.push(ground),
             }
         }

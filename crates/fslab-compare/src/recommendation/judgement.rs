@@ -1,6 +1,6 @@
 //! The judgement: which subject to take.
 
-use fslab_model::{AnswerSpec, Measure, RunRecord, StudyQuestion};
+use fslab_model::{AnswerMeasure, AnswerSpec, RunRecord, StudyQuestion};
 use fslab_stats::{Estimate, Verdict};
 
 use super::dependence::{Dependence, Lead, Turn};
@@ -90,7 +90,7 @@ pub struct Recommendation<'p> {
     /// What is recommended.
     pub choice: Choice,
     /// The measure by which it is recommended.
-    pub measure: Measure,
+    pub measure: AnswerMeasure,
     /// The phases that count and that all candidates have.
     pub grounds: Vec<Ground<'p>>,
     /// The indexes of phases that were measured, and whose figures do not count.
@@ -141,7 +141,7 @@ impl<'p> Recommendation<'p> {
             let question = plan.question.as_ref();
             let counts = question.is_none_or(|question| question.counts(name));
             let in_score = match (spec.measure, &plan.score) {
-                (Measure::Score, Some(score)) => score.weight(name),
+                (AnswerMeasure::Score, Some(score)) => score.weight(name),
                 _ => 1.0,
             };
             if counts {
@@ -235,7 +235,7 @@ impl<'p> Recommendation<'p> {
     ) -> Option<WeightedMeans> {
         let means = WeightedMeans::of(&analysis.phases, grounds, candidates)?;
         match (self.measure, &analysis.score) {
-            (Measure::Score, Some(score)) => Some(WeightedMeans {
+            (AnswerMeasure::Score, Some(score)) => Some(WeightedMeans {
                 comparison: score.comparison.only(candidates, self.is_virtual),
                 ..means
             }),

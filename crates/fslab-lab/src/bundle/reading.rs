@@ -71,7 +71,8 @@ fn key(manifest: &Manifest) -> KernelKey {
 /// Puts the bundle at `path` into the cache.
 ///
 /// # Errors
-/// If it is no bundle, or a part does not match its digest. The cache then has no new lab, layer or study.
+/// If it is no bundle, or a part does not match its digest. The cache then has no new lab, layer or
+/// study.
 pub fn take_bundle(cache: &Cache, path: &Path) -> Result<TakenBundle, LabError> {
     let of_bundle = of_bundle(path);
     let mut file = fslab_sys::open_named(path).map_err(LabError::io("read", path))?;

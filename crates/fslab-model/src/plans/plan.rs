@@ -398,8 +398,8 @@ pub struct Cell<'a> {
 
 impl Plan {
     /// SHA-256 over the plan without seed, number of repeats, time limit, figures, question,
-    /// answer, condition, score, the comparison with the original and the states after a power loss, which do not change what
-    /// is measured.
+    /// answer, condition, score, the comparison with the original and the states after a power
+    /// loss, which do not change what is measured.
     ///
     /// In virtual time the directory of images is left out, too: no figure depends on it, and users
     /// on different machines have the same plan. Object keys are sorted, so that the hash does not

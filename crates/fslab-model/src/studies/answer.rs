@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Measure {
+pub enum AnswerMeasure {
     /// The time to do the work once: the sum over the phases, each with its sync and unmount.
     Time,
     /// The geometric mean over phases of the rates, with sync and unmount in the time.
@@ -35,7 +35,7 @@ pub enum Measure {
     Score,
 }
 
-impl Measure {
+impl AnswerMeasure {
     /// Every measure.
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
@@ -50,7 +50,7 @@ impl Measure {
 #[serde(deny_unknown_fields)]
 pub struct AnswerSpec {
     /// The measure.
-    pub measure: Measure,
+    pub measure: AnswerMeasure,
     /// Why this measure fits the question, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,

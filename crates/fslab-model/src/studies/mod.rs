@@ -12,7 +12,7 @@ mod study;
 mod sweep;
 mod workload;
 
-pub use answer::{AnswerSpec, Measure, WEIGHT_MAX};
+pub use answer::{AnswerMeasure, AnswerSpec, WEIGHT_MAX};
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use figure::{FigureLayout, FigureSpec, ValueList};
 pub use original::{DataToMemory, OriginalSetup};

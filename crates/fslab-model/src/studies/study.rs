@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::SIZE_PATTERN;
 use crate::units::{Seconds, deserialize_seconds};
 use crate::{
-    AnswerSpec, FigureSpec, Measure, OriginalSetup, Parameters, Percent, Rounds, ScaleRules,
+    AnswerMeasure, AnswerSpec, FigureSpec, OriginalSetup, Parameters, Percent, Rounds, ScaleRules,
     ScoreSpec, StudyQuestion, Sweep, TomlError, WEIGHT_MAX, WorkloadDefinition, check_format,
     from_toml, is_default,
 };
@@ -205,7 +205,7 @@ impl Study {
             let problem = format!("{weight}: a weight is from 0 to {WEIGHT_MAX:e}");
             return Err(TomlError::new(["answer", "weights", name], problem));
         }
-        if answer.measure == Measure::Score && self.score.is_none() {
+        if answer.measure == AnswerMeasure::Score && self.score.is_none() {
             let problem = "'score': the study has no [score]";
             return Err(TomlError::new(["answer", "measure"], problem));
         }

@@ -3,13 +3,13 @@
 
 use fslab_compare::{Analysis, Choice, Recommendation, WhyLeftOut, WhyNone};
 use fslab_model::{
-    AnswerSpec, Disturbance, DisturbanceKind, Measure, RunRecord, Settled, StudyQuestion,
+    AnswerMeasure, AnswerSpec, Disturbance, DisturbanceKind, RunRecord, Settled, StudyQuestion,
 };
 use fslab_report::{AnswerDocument, Reservations, answer};
 
 use crate::fixture::run_of;
 
-fn counting(measure: Measure) -> AnswerSpec {
+fn counting(measure: AnswerMeasure) -> AnswerSpec {
     AnswerSpec {
         measure,
         ..AnswerSpec::default()
@@ -90,13 +90,13 @@ fn a_phase_of_milliseconds_does_not_outweigh_minutes_in_a_sum_of_times() {
     set(&mut run, "write", &[0.5, 0.02]);
     settle(&mut run, "write", [300, 900]);
     settle(&mut run, "append", [100, 100]);
-    run.header.plan.answer = Some(counting(Measure::Rate));
+    run.header.plan.answer = Some(counting(AnswerMeasure::Rate));
     let first = recommend(&run, |it| it.choice.clone());
     assert!(
         matches!(first, Choice::Depends { subject: 1, .. }),
         "{first:?}"
     );
-    run.header.plan.answer = Some(counting(Measure::Time));
+    run.header.plan.answer = Some(counting(AnswerMeasure::Time));
     let first = recommend(&run, |it| it.choice.clone());
     assert!(
         matches!(first, Choice::Take { subject: 0, .. }),
@@ -106,7 +106,7 @@ fn a_phase_of_milliseconds_does_not_outweigh_minutes_in_a_sum_of_times() {
     let expected = "Take ext4. In the time of 2 of 9 phases, sync and unmount included, it is 1.2";
     assert!(words.starts_with(expected), "{words}");
     // With the unmount in its time, the short phase turns round.
-    run.header.plan.answer = Some(counting(Measure::DurableRate));
+    run.header.plan.answer = Some(counting(AnswerMeasure::DurableRate));
     let first = recommend(&run, |it| it.choice.clone());
     assert!(
         !matches!(first, Choice::Depends { subject: 1, .. }),
@@ -196,7 +196,7 @@ fn figures_of_the_page_cache_and_of_little_work_take_no_part_in_a_mean_of_rates(
         "{words}"
     );
     // In a sum of times both count for what they are.
-    run.header.plan.answer = Some(counting(Measure::Time));
+    run.header.plan.answer = Some(counting(AnswerMeasure::Time));
     assert!(recommend(&run, |it| it.left_out.is_empty()));
 }
 

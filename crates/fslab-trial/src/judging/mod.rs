@@ -1,5 +1,5 @@
-//! What a guest does to judge the disk that it is shown: states after a power loss, and scripts on a
-//! failing disk.
+//! What a guest does to judge the disk that it is shown: states after a power loss, and scripts on
+//! a failing disk.
 
 mod faulty_run;
 mod judged_volume;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use fslab_model::{
-    AnswerSpec, Failure, FailureKind, Measure, PhaseSpec, RunRecord, Study, did_you_mean,
+    AnswerMeasure, AnswerSpec, Failure, FailureKind, PhaseSpec, RunRecord, Study, did_you_mean,
     nearest_name,
 };
 
@@ -12,7 +12,7 @@ use fslab_model::{
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Answer")]
 pub(crate) struct AnswerArgs {
-    /// Measure by which the file systems are compared over phases (see docs/figures.md) [default:
+    /// AnswerMeasure by which the file systems are compared over phases (see docs/figures.md) [default:
     /// the study's, or rate]
     #[arg(long, value_name = "MEASURE", value_enum)]
     measure: Option<MeasureName>,
@@ -35,7 +35,7 @@ enum MeasureName {
     Score,
 }
 
-impl From<MeasureName> for Measure {
+impl From<MeasureName> for AnswerMeasure {
     fn from(name: MeasureName) -> Self {
         match name {
             MeasureName::Time => Self::Time,
@@ -95,7 +95,7 @@ impl AnswerArgs {
         if let Some(measure) = self.measure {
             changed.measure = measure.into();
         }
-        if changed.measure == Measure::Score && !has_score {
+        if changed.measure == AnswerMeasure::Score && !has_score {
             let text = "cannot use --measure score: the study has no score";
             return Err(Failure::new(FailureKind::BadInput, text));
         }
@@ -142,7 +142,7 @@ mod tests {
             .expect("valid");
         let answer = answer.expect("changed");
         assert_eq!((answer.weight("read"), answer.weight("list")), (2.0, 0.0));
-        assert_eq!(answer.measure, Measure::Time);
+        assert_eq!(answer.measure, AnswerMeasure::Time);
     }
 
     #[test]
