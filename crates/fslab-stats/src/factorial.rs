@@ -27,13 +27,14 @@ pub struct VarianceShare {
 /// combination, the last factor running fastest: logarithms, so that effects of factors multiply.
 ///
 /// The effects are those of an analysis of variance with all interactions, and the figure of each
-/// is its variance over the levels of the plan, not over a population of levels (the finite-population
-/// variance of Gelman, "Analysis of variance: why it is more important than ever", Annals of
-/// Statistics 33, 2005): the plan is complete and balanced, so that the variances of effects sum to
-/// the variance of cells. From each, the part that the repeats alone would cause is subtracted: its
-/// degrees of freedom times the variance of a cell's mean; below 0 it is 0. The repeats have the
-/// mean variance within cells. Intervals are percentiles of a parametric bootstrap: means and
-/// variances of cells are drawn anew, normal and chi-squared with the variance pooled over cells.
+/// is its variance over the levels of the plan, not over a population of levels (the
+/// finite-population variance of Gelman, "Analysis of variance: why it is more important than
+/// ever", Annals of Statistics 33, 2005): the plan is complete and balanced, so that the variances
+/// of effects sum to the variance of cells. From each, the part that the repeats alone would cause
+/// is subtracted: its degrees of freedom times the variance of a cell's mean; below 0 it is 0. The
+/// repeats have the mean variance within cells. Intervals are percentiles of a parametric
+/// bootstrap: means and variances of cells are drawn anew, normal and chi-squared with the variance
+/// pooled over cells.
 ///
 /// `None` without factors, for more than [`FACTORS_MAX`], if a cell has no value or one that is not
 /// finite, or if nothing varies.
@@ -140,8 +141,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The share of each subset, then of the repeats, whose variance is `within`; the mean of a cell
-    /// has the variance `of_mean` from them. `None` if nothing varies.
+    /// The share of each subset, then of the repeats, whose variance is `within`; the mean of a
+    /// cell has the variance `of_mean` from them. `None` if nothing varies.
     fn shares(&self, means: &[f64], of_mean: f64, within: f64) -> Option<Vec<f64>> {
         let grand = mean(means);
         let mut effects: Vec<Vec<f64>> = Vec::new();

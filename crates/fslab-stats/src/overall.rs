@@ -39,17 +39,17 @@ impl OverallMeans {
     }
 
     /// Weighted geometric means or sums over the phases for which every subject has values, all
-    /// positive; a subject with fewer than half of the phases of the most complete one does not count. Each
-    /// phase has one of `weights`; without a positive one it is left out.
+    /// positive; a subject with fewer than half of the phases of the most complete one does not
+    /// count. Each phase has one of `weights`; without a positive one it is left out.
     ///
     /// Phases of one trial share its file system, its place on the disk and its time, so they are
     /// not independent: combining their variances as if they were would give too narrow intervals.
     /// So each trial gives one value, its mean or sum over the phases, and these are compared like
     /// any sample. Where trials lack phases, the value of a trial is its jackknife pseudo-value, on
     /// the logarithms, of the mean or sum over phases of the means over trials (Tukey, "Bias and
-    /// confidence in not quite large samples", Annals of Mathematical Statistics 29, 1958; Miller, "The
-    /// jackknife - a review", Biometrika 61, 1974). Where none is missing, the pseudo-value of a
-    /// geometric mean is that of the trial.
+    /// confidence in not quite large samples", Annals of Mathematical Statistics 29, 1958; Miller,
+    /// "The jackknife - a review", Biometrika 61, 1974). Where none is missing, the pseudo-value of
+    /// a geometric mean is that of the trial.
     ///
     /// Why geometric: Fleming and Wallace, "How not to lie with statistics: the correct way to
     /// summarize benchmark results", Communications of the ACM 29, 1986.

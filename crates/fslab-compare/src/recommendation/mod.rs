@@ -4,7 +4,7 @@
 //! or against a file system beside its speed.
 //!
 //! ```text
-//!     Analysis --> Ground...       which phases count, in which figure, with which weight: AnswerMeasure
+//!     Analysis --> Ground...       which phases count, in which figure, with which weight
 //!              --> Shortfall...    why a subject is no candidate: failed, in part not measured,
 //!                                  or not durable
 //!     both     --> Recommendation  Choice, with what takes part in it and what does not

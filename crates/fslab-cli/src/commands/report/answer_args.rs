@@ -12,8 +12,8 @@ use fslab_model::{
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Answer")]
 pub(crate) struct AnswerArgs {
-    /// AnswerMeasure by which the file systems are compared over phases (see docs/figures.md) [default:
-    /// the study's, or rate]
+    /// AnswerMeasure by which the file systems are compared over phases (see docs/figures.md)
+    /// [default: the study's, or rate]
     #[arg(long, value_name = "MEASURE", value_enum)]
     measure: Option<MeasureName>,
     /// Weights of phases in the answer, for example list=0.2,read=3: how often each is done, with
