@@ -337,7 +337,7 @@ impl Writer<'_> {
         let (first, others) = dependence.first.split_first()?;
         let percent = |share: f64| match share {
             few if few < WEIGHTINGS_MIN => "less than 1 %".to_owned(),
-            nearly if nearly < 1.0 && nearly >= 0.995 => "more than 99 %".to_owned(),
+            nearly if (0.995..1.0).contains(&nearly) => "more than 99 %".to_owned(),
             share => format!("{:.0} %", 100.0 * share),
         };
         let name = |subject: usize| &self.names[subject];

@@ -198,7 +198,7 @@ fn effects(experiment: &Experiment) -> Option<Table> {
 fn share(experiment: &Experiment, share: &VarianceShare) -> String {
     let name = experiment.effect_text(share);
     let percent = match 100.0 * share.share {
-        nearly if nearly > 99.5 && nearly < 100.0 => "> 99 %".to_owned(),
+        nearly if (99.5..100.0).contains(&nearly) => "> 99 %".to_owned(),
         percent => format!("{percent:.0} %"),
     };
     match share.interval {

@@ -124,7 +124,7 @@ fn each_condition_has_its_first_and_each_subject_its_largest_loss() {
     assert_eq!(found.condition_text(condition), "disk nvme, memory 2GiB");
     let text = tables::experiment(&found)
         .iter()
-        .map(|it| it.to_markdown())
+        .map(fslab_report::Table::to_markdown)
         .collect::<String>();
     assert!(
         text.contains("xfs (3.00\u{d7})") && text.contains("ext4 (1.50\u{d7})"),

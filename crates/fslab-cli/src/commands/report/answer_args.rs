@@ -12,7 +12,7 @@ use fslab_model::{
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Answer")]
 pub(crate) struct AnswerArgs {
-    /// AnswerMeasure by which the file systems are compared over phases (see docs/figures.md)
+    /// Measure by which the file systems are compared over phases (see docs/figures.md)
     /// [default: the study's, or rate]
     #[arg(long, value_name = "MEASURE", value_enum)]
     measure: Option<MeasureName>,
