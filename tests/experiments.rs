@@ -89,6 +89,7 @@ fn factors_that_do_not_exist_and_levels_that_do_not_fit_are_refused_by_name() {
         assert_eq!(ended.code, Some(2), "{words:?}: {}", ended.err);
         assert!(ended.err.contains(part), "{words:?}: {}", ended.err);
     }
+    desk.compare_fake(&[]).expect_code(0);
     let none = desk.run(&["experiment"]);
     assert_eq!(none.code, Some(2), "{}", none.err);
     assert!(
@@ -111,7 +112,7 @@ fn weights_and_measures_of_a_run_are_checked_and_shown() {
     );
     let shown = desk.run(&["show", "--json", "--measure", "time", "--weights", "read=3"]);
     shown.expect_code(0);
-    let answer = &json(&shown.out)["header"]["plan"]["answer"];
+    let answer = &json(&shown.out)["plan"]["answer"];
     assert_eq!(
         (&answer["measure"], &answer["weights"]["read"]),
         (&"time".into(), &3.0.into())

@@ -177,21 +177,36 @@ impl Experiment {
         };
         let mut seen = BTreeSet::new();
         for phase in &first.phases {
-            let of_condition = |(analysis, answer): (&Analysis, &Option<Recommendation>)| {
-                let ground = answer
-                    .as_ref()?
-                    .grounds
-                    .iter()
-                    .find(|ground| analysis.phases[ground.phase].name == phase.name)?;
+            let place =
+                |analysis: &Analysis| analysis.phases.iter().position(|it| it.name == phase.name);
+            let counted = analyses.iter().zip(&answers).map(|(analysis, answer)| {
+                let place = place(analysis)?;
+                let mut grounds = answer.iter().flat_map(|it| &it.grounds);
+                let ground = grounds.find(|ground| ground.phase == place)?;
                 Some(ground.comparison.clone().into_owned())
+            });
+            let counted: Option<Vec<Comparison>> = counted.collect();
+            // A phase that does not count in every answer is compared by its headline figure.
+            let found: Vec<Option<Comparison>> = match counted {
+                Some(counted) => counted.into_iter().map(Some).collect(),
+                None => analyses
+                    .iter()
+                    .map(|analysis| analysis.phases[place(analysis)?].comparison.clone())
+                    .collect(),
             };
-            let found: Vec<Option<Comparison>> =
-                analyses.iter().zip(&answers).map(of_condition).collect();
             let found: Vec<Option<&Comparison>> = found.iter().map(Option::as_ref).collect();
             if !seen.insert(phase.name) {
                 continue;
             }
-            let shares = self.shares(&with, &found);
+            let is_measured = |subject: &usize| {
+                let has_values = |comparison: &Option<&Comparison>| {
+                    let entry = comparison.and_then(|it| it.entries.get(*subject));
+                    entry.is_some_and(|entry| !entry.values.is_empty())
+                };
+                found.iter().all(has_values)
+            };
+            let measured: Vec<usize> = (0..self.subjects.len()).filter(is_measured).collect();
+            let shares = self.shares(&measured, &found);
             self.effects.extend(shares.map(|shares| Effects {
                 phase: Some(phase.name.to_owned()),
                 shares,
