@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use fslab_model::{Better, Failure, FailureKind, RunId, RunRecord};
 use fslab_stats::{VarianceShare, variance_shares};
 
-use crate::{Analysis, Comparison, Recommendation, Standing, TOLERANCE};
+use crate::{Analysis, Choice, Comparison, Recommendation};
 
 /// The factor of the subjects, in the names of effects.
 pub const SUBJECT_FACTOR: &str = "file system";
@@ -152,9 +152,10 @@ impl Experiment {
             .iter()
             .map(|answer| answer.as_ref()?.comparison.as_ref())
             .collect();
-        for ((levels, run), comparison) in placed.iter().zip(&comparisons) {
+        for ((levels, run), answer) in placed.iter().zip(&answers) {
+            let subjects = self.subjects.len();
             self.conditions
-                .push(condition(levels, run, *comparison, self.subjects.len()));
+                .push(condition(levels, run, answer.as_ref(), subjects));
         }
         let takes_part = |subject: &usize| {
             self.conditions
@@ -296,10 +297,11 @@ impl Experiment {
     }
 }
 
+/// The condition of `run`: who is first is what its answer says.
 fn condition(
     levels: &[usize],
     run: &RunRecord,
-    comparison: Option<&Comparison>,
+    answer: Option<&Recommendation>,
     subjects: usize,
 ) -> ConditionResult {
     let mut result = ConditionResult {
@@ -309,36 +311,18 @@ fn condition(
         is_certain: false,
         speeds: vec![None; subjects],
     };
-    let Some(comparison) = comparison else {
+    let Some((answer, comparison)) = answer.and_then(|it| Some((it, it.comparison.as_ref()?)))
+    else {
         return result;
     };
-    let mut is_undecided = false;
     for (subject, entry) in comparison.entries.iter().enumerate().take(subjects) {
         result.speeds[subject] = entry.to_best.map(|speed| speed.value);
-        match entry.standing {
-            Standing::Winner | Standing::Same => result.first.push(subject),
-            Standing::Undecided => {
-                is_undecided = true;
-                result.first.push(subject);
-            }
-            _ => {}
-        }
     }
-    if run.header.plan.venue.kind().is_virtual() {
-        // Within the tolerance a lead is one of the model only, as in an answer.
-        let is_near = |speed: &Option<f64>| speed.is_some_and(|it| it * (1.0 + TOLERANCE) > 1.0);
-        let near = (0..subjects).filter(|it| is_near(&result.speeds[*it]));
-        result.first = near.collect();
-        result.first.sort_by(|a, b| {
-            let speed = |subject: &usize| result.speeds[*subject].unwrap_or(0.0);
-            speed(b).total_cmp(&speed(a))
-        });
-        is_undecided = false;
-    }
-    if result.first.is_empty() {
-        result.first.extend(comparison.best);
-        is_undecided = true;
-    }
-    result.is_certain = !is_undecided;
+    (result.first, result.is_certain) = match &answer.choice {
+        Choice::Take { subject, .. } | Choice::Depends { subject, .. } => (vec![*subject], true),
+        Choice::Either { subjects, .. } => (subjects.clone(), true),
+        Choice::Undecided(undecided) => (undecided.between.clone(), false),
+        Choice::None(_) => (comparison.best.into_iter().collect(), false),
+    };
     result
 }

@@ -136,11 +136,7 @@ fn by_durable_rate<'p>(
     weight: f64,
 ) -> Option<Ground<'p>> {
     let ground = by_rate(index, phase, weight)?;
-    let is_settled = phase
-        .cells
-        .iter()
-        .any(|cell| !cell.values(&TOTAL).is_empty());
-    if !is_settled || ground.figure == GroundFigure::DiskTime {
+    if !phase.is_settled() || ground.figure == GroundFigure::DiskTime {
         return Some(ground);
     }
     Some(compared(ground, GroundFigure::Durable, phase))
@@ -240,11 +236,8 @@ impl Ground<'_> {
 
     /// True if the page cache served a subject in a phase that is about the disk.
     fn is_of_page_cache(&self, phase: &PhaseAnalysis) -> bool {
-        let settled = matches!(self.figure, GroundFigure::Time | GroundFigure::Durable)
-            && phase
-                .cells
-                .iter()
-                .any(|cell| !cell.values(&TOTAL).is_empty());
+        let settled =
+            matches!(self.figure, GroundFigure::Time | GroundFigure::Durable) && phase.is_settled();
         let is_about_disk = match phase.kind {
             // Warm reads belong to the work that a sum of times is about.
             Some(PhaseKind::Read) => {
@@ -295,6 +288,12 @@ fn slowest_ns(phase: &PhaseAnalysis) -> Option<f64> {
 }
 
 impl PhaseAnalysis<'_> {
+    /// True if the sync and the unmount after it were timed.
+    fn is_settled(&self) -> bool {
+        let mut cells = self.cells.iter();
+        cells.any(|cell| !cell.values(&TOTAL).is_empty())
+    }
+
     /// A time of a repeat, over all points of a sweep; `None` unless all have it.
     fn total_of(&self, subject: usize, repeat: &Repeat, metric: &MetricDefinition) -> Option<f64> {
         let at = |point: &PhaseAnalysis| {

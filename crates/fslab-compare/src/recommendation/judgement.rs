@@ -167,7 +167,7 @@ impl<'p> Recommendation<'p> {
         if contenders.len() > 1 {
             recommendation.judge(analysis, contenders);
         } else {
-            let means = recommendation.means(analysis, &contenders, &recommendation.grounds);
+            let means = recommendation.means(analysis, &contenders);
             recommendation.comparison = means.map(|means| means.comparison);
         }
         Some(recommendation)
@@ -187,7 +187,7 @@ impl<'p> Recommendation<'p> {
                 });
             }
         }
-        let means = self.means(analysis, &candidates, &self.grounds);
+        let means = self.means(analysis, &candidates);
         self.choice = match (candidates.as_slice(), &means) {
             ([], _) => Choice::None(WhyNone::NoCandidate),
             ([only], _) => Choice::None(WhyNone::OneCandidate(*only)),
@@ -227,13 +227,8 @@ impl<'p> Recommendation<'p> {
     }
 
     /// The candidates by the measure.
-    fn means(
-        &self,
-        analysis: &Analysis,
-        candidates: &[usize],
-        grounds: &[Ground],
-    ) -> Option<WeightedMeans> {
-        let means = WeightedMeans::of(&analysis.phases, grounds, candidates)?;
+    fn means(&self, analysis: &Analysis, candidates: &[usize]) -> Option<WeightedMeans> {
+        let means = WeightedMeans::of(&analysis.phases, &self.grounds, candidates)?;
         match (self.measure, &analysis.score) {
             (AnswerMeasure::Score, Some(score)) => Some(WeightedMeans {
                 comparison: score.comparison.only(candidates, self.is_virtual),

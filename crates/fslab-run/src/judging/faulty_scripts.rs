@@ -32,7 +32,7 @@ pub struct FaultChoice {
     pub cases_max: usize,
 }
 
-/// Is told how far the cases of a log have come.
+/// Receives the progress of the cases of a log.
 pub trait FaultObserver: Sync {
     /// `left_out` of `of` cases of a script are more than were asked for.
     fn left_out(&self, script: &LogScript, left_out: usize, of: usize);

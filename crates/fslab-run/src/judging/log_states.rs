@@ -13,7 +13,7 @@ use fslab_venue::{Control, StateJudge, StateJudgeSettings, examine};
 
 use super::kept_states::KeptStates;
 
-/// Is told how far the judging of a log has come.
+/// Receives the progress of judging a log.
 pub trait StateObserver: Sync {
     /// `before` of `of` states were judged by an earlier command.
     fn known(&self, before: usize, of: usize);

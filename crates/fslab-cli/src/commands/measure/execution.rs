@@ -240,7 +240,11 @@ impl ExecutionArgs {
 
     /// The checks of a run that is not a dry one: its report, its store, and its venue with the
     /// device. Nothing is made or changed.
-    fn ensure_runnable(&self, plan: &Plan, jobs: NonZeroUsize) -> Result<(), CommandError> {
+    pub(super) fn ensure_runnable(
+        &self,
+        plan: &Plan,
+        jobs: NonZeroUsize,
+    ) -> Result<(), CommandError> {
         report::ensure_folder(&self.output.out)?;
         self.store.ensure_usable()?;
         if self.record_disk.is_some() {

@@ -3,11 +3,9 @@
 use std::time::{Duration, Instant};
 
 use fslab_compare::Experiment;
-use fslab_model::{
-    Condition, FactorLevel, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord,
-};
+use fslab_model::{Condition, FactorLevel, Failure, FailureKind, Plan, RunHeader, RunRecord};
 use fslab_run::{RunLock, RunOutcome, condition_rounds};
-use fslab_store::{ListedRun, RunFilter, RunSelector, Store};
+use fslab_store::{RunSelector, Store};
 use fslab_venue::Venue;
 
 use super::execution::{ExecutionArgs, Prepared, venue_settings};
@@ -65,10 +63,12 @@ struct Planned {
 pub(super) fn exec(args: &ExecutionArgs, study: &str, subjects: &[String]) -> CommandResult {
     let factors = &args.vary;
     ensure_distinct(factors)?;
+    let subjects = args.subjects_of(study, subjects)?;
     let mut conditions = Vec::new();
     for levels in combinations(factors)? {
-        conditions.push(planned(args, study, subjects, &levels)?);
+        conditions.push(planned(args, study, &subjects, &levels)?);
     }
+    make_alike(&mut conditions);
     name_experiment(factors, &mut conditions);
     let notices = conditions.iter().flat_map(|it| &it.prepared.notices);
     let notices: std::collections::BTreeSet<&String> = notices.collect();
@@ -77,9 +77,13 @@ pub(super) fn exec(args: &ExecutionArgs, study: &str, subjects: &[String]) -> Co
         return dry_run(&conditions, args);
     }
     let mut store = args.open_output()?;
+    let earlier = match args.plan.resume {
+        true => experiment::headers(&store, Some(&name_of(&conditions)))?,
+        false => Vec::new(),
+    };
     let mut open = Vec::new();
     for condition in &conditions {
-        open.push(OpenCondition::of(condition, &mut store)?);
+        open.push(OpenCondition::of(condition, &earlier, &mut store)?);
     }
     let outcome = conduct(args, &mut open, &mut store)?;
     store.ensure_in_place()?;
@@ -140,7 +144,7 @@ fn planned(
     let mut args = args.clone();
     args.vary.clear();
     args.plan.repetition.fix();
-    let mut subjects = args.subjects_of(study, subjects)?;
+    let mut subjects = subjects.to_vec();
     for factor in levels {
         let level = &factor.levels[factor.level];
         apply(&mut args, &mut subjects, &factor.name, level)?;
@@ -195,16 +199,29 @@ fn apply(
     Ok(())
 }
 
-/// Names the experiment by all of its plans, so that the same command resumes it.
+/// Gives all conditions the seed of the first: the same data in the same order.
+fn make_alike(conditions: &mut [Planned]) {
+    let seed = conditions.first().map(|it| it.prepared.plan.seed);
+    for condition in conditions {
+        condition.prepared.plan.seed = seed.unwrap_or_default();
+    }
+}
+
+fn name_of(conditions: &[Planned]) -> String {
+    let first = conditions
+        .first()
+        .and_then(|it| it.prepared.plan.condition.as_ref());
+    first.map_or_else(String::new, |condition| condition.experiment.clone())
+}
+
+/// Names the experiment by all of its plans, so that the same command resumes it; the seed is not
+/// in them, since in real time each command has another.
 fn name_experiment(factors: &[VaryArg], conditions: &mut [Planned]) {
     let names = factors.iter().map(|factor| factor.name.clone());
     let hashes = conditions
         .iter()
         .map(|it| it.prepared.plan.hash().to_string());
-    let seeds = conditions
-        .iter()
-        .map(|it| it.prepared.plan.seed.to_string());
-    let words: Vec<String> = names.chain(hashes).chain(seeds).collect();
+    let words: Vec<String> = names.chain(hashes).collect();
     let digest = fslab_model::sha256(words.join("\n"));
     for condition in conditions {
         if let Some(own) = &mut condition.prepared.plan.condition {
@@ -214,6 +231,9 @@ fn name_experiment(factors: &[VaryArg], conditions: &mut [Planned]) {
 }
 
 fn dry_run(conditions: &[Planned], args: &ExecutionArgs) -> CommandResult {
+    for Planned { prepared, args } in conditions {
+        args.ensure_runnable(&prepared.plan, prepared.jobs)?;
+    }
     let plans: Vec<&Plan> = conditions.iter().map(|it| &it.prepared.plan).collect();
     if args.prints_json() {
         screen::print_json(&plans)?;
@@ -246,17 +266,19 @@ struct OpenCondition<'a> {
 }
 
 impl<'a> OpenCondition<'a> {
-    fn of(planned: &'a Planned, store: &mut Store) -> Result<Self, CommandError> {
+    /// Resumes the condition's run among `earlier`, or begins one.
+    fn of(
+        planned: &'a Planned,
+        earlier: &[RunHeader],
+        store: &mut Store,
+    ) -> Result<Self, CommandError> {
         let Prepared { plan, jobs, .. } = &planned.prepared;
         let settings = venue_settings(plan, *jobs, None)?;
         let venue = Venue::open(&plan.venue, plan.size_bytes, settings)?;
-        let resumed = match planned.args.plan.resume {
-            true => run_of(store, plan)?,
-            false => None,
-        };
-        let (header, lock) = planned
-            .args
-            .begin(plan.clone(), resumed.as_ref(), &venue, store)?;
+        let mut earlier = earlier.iter();
+        let resumed = earlier.find(|header| header.plan.condition == plan.condition);
+        let resumed = resumed.map(|header| &header.run);
+        let (header, lock) = planned.args.begin(plan.clone(), resumed, &venue, store)?;
         Ok(Self {
             planned,
             venue,
@@ -264,23 +286,6 @@ impl<'a> OpenCondition<'a> {
             _lock: lock,
         })
     }
-}
-
-/// The latest run of this condition of this experiment.
-fn run_of(store: &Store, plan: &Plan) -> Result<Option<RunId>, CommandError> {
-    let filter = RunFilter {
-        study: Some(plan.study.clone()),
-        ..RunFilter::default()
-    };
-    for listed in store.runs(&filter, None)? {
-        let ListedRun::Sound(run) = listed else {
-            continue;
-        };
-        if store.header(&run.run)?.plan.condition == plan.condition {
-            return Ok(Some(run.run));
-        }
-    }
-    Ok(None)
 }
 
 /// Runs all trials: in virtual time one condition after the other, in real time a repeat of each

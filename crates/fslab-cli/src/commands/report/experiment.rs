@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fslab_compare::Experiment;
-use fslab_model::{Failure, FailureKind, RunRecord};
+use fslab_model::{Failure, FailureKind, RunHeader, RunRecord};
 use fslab_report::{experiment_html, tables};
 use fslab_store::{RunFilter, RunSelector, Store};
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::terminal::screen;
 /// Arguments of `fslab experiment`.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
-    /// Experiment: its name, or `last` for that of the newest run that belongs to one
+    /// Experiment: a name, or `last` for the newest one
     #[arg(default_value = "last")]
     experiment: String,
     /// Directory for the page
@@ -40,26 +40,32 @@ impl ExperimentArgs {
     }
 }
 
-/// The newest run of each condition of an experiment.
-fn records(store: &Store, name: &str) -> Result<Vec<RunRecord>, CommandError> {
-    let mut wanted = (name != "last").then(|| name.to_owned());
-    let mut records: Vec<RunRecord> = Vec::new();
+/// The newest run of each condition of the experiment `name`, or of the newest one.
+pub(crate) fn headers(store: &Store, name: Option<&str>) -> Result<Vec<RunHeader>, CommandError> {
+    let mut wanted = name.map(str::to_owned);
+    let mut headers: Vec<RunHeader> = Vec::new();
     for listed in store.runs(&RunFilter::default(), None)? {
         let Some(summary) = listed.sound() else {
             continue;
         };
         let header = store.header(&summary.run)?;
-        let Some(condition) = header.plan.condition else {
+        let Some(condition) = &header.plan.condition else {
             continue;
         };
-        if *wanted.get_or_insert_with(|| condition.experiment.clone()) != condition.experiment {
-            continue;
-        }
-        let of = |record: &RunRecord| record.header.plan.condition.as_ref() == Some(&condition);
-        if !records.iter().any(of) {
-            records.push(store.run(&RunSelector::from(summary.run.clone()))?);
+        let wanted = wanted.get_or_insert_with(|| condition.experiment.clone());
+        let mut known = headers.iter();
+        let is_known = known.any(|it| it.plan.condition == header.plan.condition);
+        if condition.experiment == *wanted && !is_known {
+            headers.push(header);
         }
     }
+    Ok(headers)
+}
+
+fn records(store: &Store, name: &str) -> Result<Vec<RunRecord>, CommandError> {
+    let headers = headers(store, Some(name).filter(|name| *name != "last"))?;
+    let record = |header: RunHeader| store.run(&RunSelector::from(header.run));
+    let records: Vec<RunRecord> = headers.into_iter().map(record).collect::<Result<_, _>>()?;
     if records.is_empty() {
         let text = match name {
             "last" => "the store has no experiment".to_owned(),
