@@ -12,6 +12,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
 use super::chance::Chance;
+use super::progress::Progress;
 use super::scene::{Ended, Scene};
 
 /// Until a command on a damaged file ends.
@@ -147,7 +148,9 @@ pub(super) fn stores(scene: &Scene, count: usize, chance: &mut Chance) -> Result
     let file = scene.at(FILE);
     let text = file.display().to_string();
     let mut counts = Counts::default();
+    let mut progress = Progress::new("stores", count);
     for number in 0..count {
+        progress.reached(number);
         for suffix in ["-wal", "-shm", "-journal"] {
             let _ = fs::remove_file(format!("{text}{suffix}"));
         }
@@ -198,7 +201,9 @@ pub(super) fn logs(scene: &Scene, count: usize, chance: &mut Chance) -> Result<C
         &["crash", "states", FILE, "--max-states", "100"],
     ];
     let mut counts = Counts::default();
+    let mut progress = Progress::new("logs", count);
     for number in 0..count {
+        progress.reached(number);
         // The stream's checksum finds nearly all damage, so every other pair is damaged within.
         let bytes = match number / readers.len() % 2 {
             0 => damaged(&content, chance),
@@ -237,7 +242,9 @@ pub(super) fn snapshots(
     let file = snapshot(scene)?;
     let content = bytes_of(&file)?;
     let mut counts = Counts::default();
+    let mut progress = Progress::new("snapshots", count);
     for number in 0..count {
+        progress.reached(number);
         let bytes = damaged(&content, chance);
         if bytes == content {
             continue;

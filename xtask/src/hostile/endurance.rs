@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::chance::Chance;
 use super::processes::{signal, tree};
+use super::progress::Progress;
 use super::scene::Scene;
 
 /// How long all processes are stopped.
@@ -100,6 +101,7 @@ impl<'a> Endurance<'a> {
     /// Kills runs at random moments until `kills` have hit one.
     pub(super) fn kill(&self, kills: usize, chance: &mut Chance) -> Result<Counts, String> {
         let mut counts = Counts::default();
+        let mut progress = Progress::new("kills", kills);
         while counts.hits < kills {
             let mut of_run = 0;
             let mut is_first = true;
@@ -114,6 +116,7 @@ impl<'a> Endurance<'a> {
                     counts.hits += 1;
                     of_run += 1;
                 }
+                progress.reached(counts.hits);
                 self.clean()?;
                 match code {
                     Some(0) => break,
@@ -166,7 +169,9 @@ impl<'a> Endurance<'a> {
     /// Stops all processes of runs for a time, `stops` times.
     pub(super) fn stop(&self, stops: usize, chance: &mut Chance) -> Result<Counts, String> {
         let mut counts = Counts::default();
+        let mut progress = Progress::new("stops", stops);
         while counts.hits < stops {
+            progress.reached(counts.hits);
             let mut child = self.scene.start(&self.words)?;
             thread::sleep(chance.moment(self.took));
             if matches!(child.try_wait(), Ok(None)) {

@@ -34,7 +34,7 @@ pub(super) fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
     let repeats = entry.values.len();
     TableCell::optional(interval.map(|it| match wording::is_known(it) {
         true => wording::figure_interval(comparison.metric, it),
-        false => format!("unknown, {}", wording::count(repeats, "repeat")),
+        false => format!("unknown ({})", wording::count(repeats, "repeat")),
     }))
 }
 
