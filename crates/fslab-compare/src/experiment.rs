@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use fslab_model::{Better, Failure, FailureKind, RunId, RunRecord};
+use fslab_model::{Better, DISK_DRAW, Failure, FailureKind, RunId, RunRecord};
 use fslab_stats::{VarianceShare, variance_shares};
 
 use crate::{Analysis, Choice, Comparison, Recommendation};
@@ -57,6 +57,23 @@ pub struct SubjectSummary {
     pub takes_part_in: usize,
     /// The largest loss of speed against the best, from 0 to 1, and the condition of it.
     pub regret: Option<(f64, usize)>,
+}
+
+/// The answer on one disk, and on others drawn within its uncertainty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelBand {
+    /// The profile of the disk.
+    pub disk: String,
+    /// The disks that were drawn.
+    pub draws: usize,
+    /// The first with the stated parameters.
+    pub subject: usize,
+    /// The drawn disks on which it is first, alone or with others.
+    pub first_in: usize,
+    /// Its speed relative to the best of the others, with the stated parameters.
+    pub stated_lead: f64,
+    /// The least and the most of that over all disks.
+    pub leads: (f64, f64),
 }
 
 /// The runs of an experiment.
@@ -273,6 +290,47 @@ impl Experiment {
         let mut found: Vec<SubjectSummary> = (0..self.subjects.len()).map(of).collect();
         found.sort_by_key(|it| std::cmp::Reverse(it.first_in));
         found
+    }
+
+    /// What the disks say that are drawn within the uncertainty of one: `None` unless the disk is the
+    /// only factor, its levels are one profile and draws of it, and all have an answer.
+    pub fn model_band(&self) -> Option<ModelBand> {
+        let [factor] = self.factors.as_slice() else {
+            return None;
+        };
+        let (disk, draws) = factor.levels.split_first()?;
+        let is_draw = |level: &String| {
+            let rest = level.strip_prefix(disk.as_str());
+            rest.is_some_and(|rest| rest.starts_with(DISK_DRAW))
+        };
+        if draws.is_empty() || !draws.iter().all(is_draw) || self.conditions.len() < self.planned {
+            return None;
+        }
+        let stated = self.conditions.first()?;
+        let subject = *stated.first.first()?;
+        let lead = |condition: &ConditionResult| {
+            let own = condition.speeds[subject]?;
+            let others = condition.speeds.iter().enumerate();
+            let others = others.filter(|(other, _)| *other != subject);
+            let next = others
+                .filter_map(|(_, speed)| *speed)
+                .max_by(f64::total_cmp)?;
+            Some(own / next)
+        };
+        let leads: Option<Vec<f64>> = self.conditions.iter().map(lead).collect();
+        let leads = leads?;
+        let is_first = |it: &&ConditionResult| it.first.contains(&subject);
+        Some(ModelBand {
+            disk: disk.clone(),
+            draws: draws.len(),
+            subject,
+            first_in: self.conditions[1..].iter().filter(is_first).count(),
+            stated_lead: leads[0],
+            leads: (
+                leads.iter().copied().fold(f64::INFINITY, f64::min),
+                leads.iter().copied().fold(0.0, f64::max),
+            ),
+        })
     }
 
     /// The levels of a condition: "disk hdd, memory 2 GiB".

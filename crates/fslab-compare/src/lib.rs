@@ -46,7 +46,7 @@ pub use dimension::{
     unlike,
 };
 pub use experiment::{
-    ConditionResult, Effects, Experiment, Factor, SUBJECT_FACTOR, SubjectSummary,
+    ConditionResult, Effects, Experiment, Factor, ModelBand, SUBJECT_FACTOR, SubjectSummary,
 };
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
 pub use meeting::{

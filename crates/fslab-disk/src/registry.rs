@@ -5,7 +5,7 @@ use std::path::Path;
 use fslab_model::Failure;
 
 use crate::definitions::{Definitions, built_in};
-use crate::profile::Profile;
+use crate::profile::{Profile, split_draw};
 
 /// Hard disks, then flash, each by age.
 static PROFILES: Definitions<Profile> = Definitions {
@@ -40,11 +40,15 @@ pub fn all() -> Vec<Profile> {
 
 /// The profile of that name, or of that file if the text has a `/` or ends in `.toml`. A name never
 /// refers to a file, so that a file of that name in the working directory changes nothing.
+/// `NAME+draw3` is the third disk within the uncertainty of that profile.
 ///
 /// # Errors
 /// No such profile, or an unreadable or invalid file.
 pub fn find(name_or_path: &str) -> Result<Profile, Failure> {
-    PROFILES.find(name_or_path)
+    match split_draw(name_or_path) {
+        Some((base, number)) => PROFILES.find(base)?.drawn(number),
+        None => PROFILES.find(name_or_path),
+    }
 }
 
 /// The profile of a file.

@@ -26,6 +26,7 @@ mod export;
 mod figures;
 mod grouping;
 mod latex;
+mod model_sentence;
 mod page;
 mod palette;
 mod recommendation;
@@ -52,6 +53,7 @@ pub use exhibit::{
 };
 pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
+pub use model_sentence::model_sentence;
 pub use page::{ChartFile, TableFile, charts, experiment_html, html, html_of, table_files};
 pub use recommendation::{Answer, Remark, Reservations, answer};
 pub use sentences::{Sentence, SentenceKind, sentences};

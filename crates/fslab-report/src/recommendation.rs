@@ -412,7 +412,7 @@ impl Writer<'_> {
         let is_decided = !matches!(self.recommendation.choice, Choice::None(_));
         let sentence = (self.recommendation.is_virtual && is_decided).then(|| {
             "The disk is a model with fixed parameters, in one lab. The intervals do not cover how \
-             far these differ from a real disk or another kernel."
+             far these differ from a real disk or another kernel; --tolerance shows the former."
                 .to_owned()
         });
         remark("Holds for", &sentence.into_iter().collect::<Vec<_>>())

@@ -5,6 +5,9 @@
 use fslab_model::TomlError;
 use toml::{Table, Value};
 
+use super::quantity::times;
+use super::uncertainty::{UNCERTAIN, Uncertain};
+
 /// A group that is being read.
 pub(super) struct Keys<'a> {
     /// The group's name; empty for the keys before the groups.
@@ -54,6 +57,22 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// The uncertainties of the keys `known`, each of which must have a number.
+    pub(super) fn uncertain(&self, known: &[&str]) -> Result<Option<Uncertain>, TomlError> {
+        let uncertain: Option<Uncertain> = self.take(UNCERTAIN)?;
+        for (key, _) in uncertain.iter().flat_map(Uncertain::keys) {
+            let path = || self.path(UNCERTAIN).chain([key]);
+            if !known.contains(&key) {
+                return Err(TomlError::unknown_key(path(), known));
+            }
+            if self.table.get(key).and_then(|it| times(it, 1.0)).is_none() {
+                let text = "has no number that could be uncertain";
+                return Err(TomlError::new(path(), text));
+            }
+        }
+        Ok(uncertain)
+    }
+
     fn path<'k>(&self, key: &'k str) -> impl Iterator<Item = &'k str> + use<'k> {
         let group = Some(self.group).filter(|group| !group.is_empty());
         group.into_iter().chain([key])
@@ -94,6 +113,8 @@ macro_rules! group {
         #[schemars(deny_unknown_fields)]
         pub struct $type {
             $($(#[$doc])* pub $key: $quantity,)*
+            /// How uncertain these numbers are.
+            pub uncertain: Option<$crate::profile::Uncertain>,
             /// Source of these numbers, and which of them are derived or estimated.
             pub source: String,
         }
@@ -105,9 +126,10 @@ macro_rules! group {
             pub(super) fn read(
                 keys: $crate::profile::group::Keys,
             ) -> Result<Self, fslab_model::TomlError> {
-                keys.only(&[$(stringify!($key),)* "source"])?;
+                keys.only(&[$(stringify!($key),)* "uncertain", "source"])?;
                 Ok(Self {
                     $($key: keys.take(stringify!($key))?,)*
+                    uncertain: keys.uncertain(&[$(stringify!($key)),*])?,
                     source: keys.take("source")?,
                 })
             }
@@ -116,6 +138,7 @@ macro_rules! group {
                 use $crate::profile::quantity::Quantity;
                 let keys = [
                     $((stringify!($key), self.$key.write()),)*
+                    ("uncertain", self.uncertain.write()),
                     ("source", self.source.write()),
                 ];
                 let written = keys.into_iter();

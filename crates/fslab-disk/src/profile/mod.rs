@@ -11,6 +11,7 @@
 //!       Controller                      a RAID controller's write cache
 //!       EmptiedBy                       how the buffer is emptied before a cold phase
 //!       DataSheet                       figures that the model must reach
+//!     Uncertain                         of a group's keys, and the disks drawn within it
 //! ```
 
 mod check;
@@ -25,6 +26,7 @@ mod parameters;
 mod quantity;
 mod schema;
 mod simulated;
+mod uncertainty;
 
 pub use data_sheet::DataSheet;
 pub use derived::{DerivedFigure, DerivedValue};
@@ -33,3 +35,5 @@ pub use document::{Medium, PROFILE_FORMAT, Profile};
 pub use flash::{Flash, FlashMapping};
 pub use hard_disk::{HardDisk, Media, ReadAhead, Seek, WriteBack};
 pub use quantity::{BytesPerSecond, Nanoseconds, OperationsPerSecond, Permille};
+pub use uncertainty::Uncertain;
+pub(crate) use uncertainty::split_draw;

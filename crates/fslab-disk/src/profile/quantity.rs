@@ -223,6 +223,45 @@ impl Quantity for Bytes {
     }
 }
 
+/// Sizes that are multiples of this stay so.
+const SIZE_STEP: u64 = 4096;
+
+/// A number, with its unit, times `factor`: at least 1 of its smallest unit, unless it is 0. `None`
+/// for what is no number.
+pub(super) fn times(value: &Value, factor: f64) -> Option<Value> {
+    let scaled = |number: u64, step: u64| match number {
+        0 => 0,
+        _ => ((number as f64 / step as f64 * factor).round() as u64).max(1) * step,
+    };
+    let text = match value {
+        Value::Integer(number) => {
+            let number = scaled(u64::try_from(*number).ok()?, 1);
+            return i64::try_from(number).ok().map(Value::Integer);
+        }
+        Value::String(text) => text,
+        _ => return None,
+    };
+    if let Ok(Nanoseconds(ns)) = text.parse() {
+        return Nanoseconds(scaled(ns, 1)).write();
+    }
+    if let Ok(BytesPerSecond(rate)) = text.parse() {
+        return BytesPerSecond(scaled(rate, 1)).write();
+    }
+    if let Ok(OperationsPerSecond(rate)) = text.parse() {
+        return OperationsPerSecond(scaled(rate, 1)).write();
+    }
+    if let Ok(Permille(share)) = text.parse() {
+        let share = scaled(u64::from(share), 1).min(1000);
+        return Permille(u32::try_from(share).unwrap_or(1000)).write();
+    }
+    let Bytes(size) = Bytes::read(value).ok()?;
+    let step = match size.is_multiple_of(SIZE_STEP) {
+        true => SIZE_STEP,
+        false => 512,
+    };
+    Bytes(scaled(size, step)).write()
+}
+
 impl Quantity for u32 {
     fn read(value: &Value) -> Result<Self, String> {
         match value {
@@ -367,6 +406,26 @@ mod tests {
         assert!(size.contains("no unit"), "{size}");
         let share = Permille::read(&text("0.01 %")).expect_err("refused");
         assert!(share.contains("tenths of a percent"), "{share}");
+    }
+
+    #[test]
+    fn a_number_is_scaled_in_its_own_unit() {
+        for (written, factor, expected) in [
+            ("8.9 ms", 1.5, Some("13.35 ms")),
+            ("3 ns", 0.1, Some("1 ns")),
+            ("0 s", 2.0, Some("0 ns")),
+            ("100 MB/s", 0.9, Some("90 MB/s")),
+            ("8 MiB", 1.50001, Some("12 MiB")),
+            ("13000 op/s", 1.5, Some("19500 op/s")),
+            ("7 %", 2.0, Some("14 %")),
+            ("ATA-100", 2.0, None),
+            ("", 2.0, None),
+        ] {
+            let scaled = times(&text(written), factor);
+            assert_eq!(scaled, expected.map(text), "{written}");
+        }
+        assert_eq!(times(&Value::Integer(16), 1.5), Some(Value::Integer(24)));
+        assert_eq!(times(&Value::Boolean(true), 1.5), None);
     }
 
     proptest! {

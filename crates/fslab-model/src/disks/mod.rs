@@ -6,4 +6,4 @@ mod simulated_disk;
 
 pub use counted_machine::CountedMachine;
 pub use device_identity::DeviceIdentity;
-pub use simulated_disk::{BufferEmptying, DiskQueue, SimulatedDisk};
+pub use simulated_disk::{BufferEmptying, DISK_DRAW, DiskQueue, SimulatedDisk};

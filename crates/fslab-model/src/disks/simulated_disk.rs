@@ -3,6 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Between the name of a disk profile and the number of a disk drawn within its uncertainty:
+/// `hdd-7200-sata-2010+draw3`.
+pub const DISK_DRAW: &str = "+draw";
+
 /// A disk that a guest kernel simulates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedDisk {

@@ -5,7 +5,7 @@ use fslab_compare::Experiment;
 
 use super::names::slug;
 use super::tables::{Looks, Style, render};
-use crate::{ReportError, palette, tables, wording, xml};
+use crate::{ReportError, model_sentence, palette, tables, wording, xml};
 
 /// Renders what the runs of an experiment say together as one self-contained HTML document.
 pub fn experiment_html(experiment: &Experiment, study: &str) -> Result<String, ReportError> {
@@ -28,6 +28,7 @@ pub fn experiment_html(experiment: &Experiment, study: &str) -> Result<String, R
     };
     let page = Page {
         title: format!("{study}: experiment over {}", wording::list(&names)),
+        answer: model_sentence(experiment),
         about: format!(
             "{} in {}.",
             wording::list(&experiment.subjects),
@@ -46,6 +47,7 @@ pub fn experiment_html(experiment: &Experiment, study: &str) -> Result<String, R
 #[template(path = "experiment.html")]
 struct Page {
     title: String,
+    answer: Option<String>,
     about: String,
     style: &'static str,
     colours: String,

@@ -2,7 +2,7 @@
 
 use fslab_compare::Experiment;
 use fslab_model::{Condition, FactorLevel, RunRecord};
-use fslab_report::{experiment_html, tables};
+use fslab_report::{experiment_html, model_sentence, tables};
 
 use crate::fixture::run_of;
 
@@ -170,4 +170,74 @@ fn an_incomplete_experiment_has_its_winners_and_no_shares_and_foreign_runs_are_r
             .message
             .contains("no experiment")
     );
+}
+
+/// An experiment on a disk and on draws of it, on which XFS takes `xfs_s` for the second of ext4.
+fn of_draws(xfs_s: &[f64]) -> Experiment {
+    let levels: Vec<String> = (0..xfs_s.len())
+        .map(|draw| match draw {
+            0 => "hdd".to_owned(),
+            draw => format!("hdd+draw{draw}"),
+        })
+        .collect();
+    let runs = xfs_s.iter().enumerate().map(|(level, seconds)| {
+        let mut run = condition(0, 0, &|subject, _, _| match subject {
+            0 => 1.0,
+            _ => *seconds,
+        });
+        run.header.run = format!("20261118-11064{level}-k3f0")
+            .parse()
+            .expect("a name");
+        let condition = run.header.plan.condition.as_mut().expect("a condition");
+        condition.factors = vec![FactorLevel {
+            name: "disk".into(),
+            levels: levels.clone(),
+            level,
+        }];
+        run
+    });
+    Experiment::of(&runs.collect::<Vec<_>>()).expect("an experiment")
+}
+
+#[test]
+fn an_answer_of_a_model_is_one_on_every_disk_within_its_uncertainty_or_none() {
+    let band = of_draws(&[1.5, 1.2, 1.4]).model_band().expect("a band");
+    assert_eq!(
+        (band.disk.as_str(), band.draws, band.subject, band.first_in),
+        ("hdd", 2, 0, 2)
+    );
+    assert!((band.stated_lead - 1.5).abs() < 0.02, "{band:?}");
+    let (least, most) = band.leads;
+    assert!((least - 1.2).abs() < 0.02 && (most - 1.5).abs() < 0.02);
+    for (xfs_s, begin, on) in [
+        (
+            [1.5, 1.2, 1.4],
+            "Take ext4, whatever the disk within the uncertainty of hdd.",
+            "first on all, and 1.20 to 1.50 times",
+        ),
+        (
+            [1.5, 1.02, 1.4],
+            "ext4 is first within the uncertainty of hdd, but not always by 5 %.",
+            "and 1.02 to 1.50 times",
+        ),
+        (
+            [1.5, 0.8, 1.4],
+            "The same within the model: who is first depends on figures of hdd",
+            "first on 1, and 0.80 to 1.50 times",
+        ),
+    ] {
+        let found = of_draws(&xfs_s);
+        let sentence = model_sentence(&found).expect("a sentence");
+        assert!(sentence.starts_with(begin), "{sentence}");
+        assert!(sentence.contains(on), "{sentence}");
+        let page = experiment_html(&found, "quick").expect("a page");
+        assert!(page.contains(begin), "the page has no {begin}");
+    }
+}
+
+#[test]
+fn other_experiments_say_nothing_of_a_model() {
+    let found = experiment(&|subject, disk, _| (subject + disk + 1) as f64);
+    assert_eq!(found.model_band(), None);
+    assert_eq!(model_sentence(&found), None);
 }

@@ -47,6 +47,19 @@ pub(crate) struct ExecutionArgs {
         conflicts_with_all = ["workers", "record_disk", "survival", "results"]
     )]
     pub(super) vary: Vec<VaryArg>,
+    /// Also run on DISKS (8) disks drawn within the uncertainty of the disk profile, and say
+    /// whether the answer holds on all (venue sim only). The same as --vary disk=NAME,NAME+draw1,...
+    #[arg(
+        long,
+        value_name = "DISKS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "8",
+        value_parser = clap::value_parser!(u32).range(1..=100),
+        help_heading = "Plan",
+        conflicts_with_all = ["workers", "record_disk", "survival", "results", "destroy", "dir"]
+    )]
+    pub(super) tolerance: Option<u32>,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -103,7 +116,7 @@ impl ExecutionArgs {
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(crate) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
-        if !self.vary.is_empty() {
+        if !self.vary.is_empty() || self.tolerance.is_some() {
             return vary::exec(self, study, subjects);
         }
         let (request, source) = self.request(study, subjects, &self.venue, &[])?;

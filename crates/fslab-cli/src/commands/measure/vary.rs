@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use fslab_compare::Experiment;
-use fslab_model::{Condition, FactorLevel, Failure, FailureKind, Plan, RunHeader, RunRecord};
+use fslab_model::{
+    Condition, DISK_DRAW, FactorLevel, Failure, FailureKind, Plan, RunHeader, RunRecord, VenuePlan,
+};
 use fslab_run::{RunLock, RunOutcome, condition_rounds};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::Venue;
@@ -61,15 +63,18 @@ struct Planned {
 
 /// Runs `study` in every condition, stores a run for each, and shows what they say together.
 pub(super) fn exec(args: &ExecutionArgs, study: &str, subjects: &[String]) -> CommandResult {
-    let factors = &args.vary;
-    ensure_distinct(factors)?;
     let subjects = args.subjects_of(study, subjects)?;
+    let mut factors = args.vary.clone();
+    if let Some(draws) = args.tolerance {
+        factors.push(drawn_disks(args, study, &subjects, draws)?);
+    }
+    ensure_distinct(&factors)?;
     let mut conditions = Vec::new();
-    for levels in combinations(factors)? {
+    for levels in combinations(&factors)? {
         conditions.push(planned(args, study, &subjects, &levels)?);
     }
     make_alike(&mut conditions);
-    name_experiment(factors, &mut conditions);
+    name_experiment(&factors, &mut conditions);
     let notices = conditions.iter().flat_map(|it| &it.prepared.notices);
     let notices: std::collections::BTreeSet<&String> = notices.collect();
     notices.iter().for_each(|notice| screen::notice(notice));
@@ -92,6 +97,37 @@ pub(super) fn exec(args: &ExecutionArgs, study: &str, subjects: &[String]) -> Co
         records.push(store.run(&RunSelector::from(condition.header.run.clone()))?);
     }
     report(args, &records, outcome)
+}
+
+/// The factor of --tolerance: the disk of the plan, and `draws` within its uncertainty.
+fn drawn_disks(
+    args: &ExecutionArgs,
+    study: &str,
+    subjects: &[String],
+    draws: u32,
+) -> Result<VaryArg, CommandError> {
+    let of_disk = ["disk", "machine"];
+    if let Some(factor) = args
+        .vary
+        .iter()
+        .find(|it| of_disk.contains(&it.name.as_str()))
+    {
+        let text = format!("--tolerance and --vary {} both set the disk", factor.name);
+        return Err(Failure::bad_input(text)
+            .hint("run --tolerance once for each disk")
+            .into());
+    }
+    let plan = planned(args, study, subjects, &[])?.prepared.plan;
+    let VenuePlan::Sim { disk, .. } = &plan.venue else {
+        let text = "--tolerance needs the venue sim, whose disk has figures";
+        return Err(Failure::bad_input(text).hint("add --venue sim").into());
+    };
+    let disk = args.venue.disk().unwrap_or(&disk.profile);
+    let drawn = (1..=draws).map(|draw| format!("{disk}{DISK_DRAW}{draw}"));
+    Ok(VaryArg {
+        name: "disk".to_owned(),
+        levels: std::iter::once(disk.to_owned()).chain(drawn).collect(),
+    })
 }
 
 fn ensure_distinct(factors: &[VaryArg]) -> Result<(), Failure> {
@@ -143,6 +179,9 @@ fn planned(
 ) -> Result<Planned, CommandError> {
     let mut args = args.clone();
     args.vary.clear();
+    if args.tolerance.take().is_some() {
+        args.venue = args.venue.or_sim();
+    }
     args.plan.repetition.fix();
     let mut subjects = subjects.to_vec();
     for factor in levels {

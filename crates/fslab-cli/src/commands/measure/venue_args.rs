@@ -114,6 +114,11 @@ impl VenueArgs {
         Ok(true)
     }
 
+    /// The disk profile of --disk.
+    pub(super) fn disk(&self) -> Option<&str> {
+        self.disk.as_deref()
+    }
+
     /// The same with the venue sim, unless an option names another.
     pub(crate) fn or_sim(&self) -> Self {
         let mut args = self.clone();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fslab_compare::Experiment;
 use fslab_model::{Failure, FailureKind, RunHeader, RunRecord};
-use fslab_report::{experiment_html, tables};
+use fslab_report::{experiment_html, model_sentence, tables};
 use fslab_store::{RunFilter, RunSelector, Store};
 use serde::Serialize;
 
@@ -92,6 +92,9 @@ pub(crate) fn show(
     if json {
         screen::print_json(&Document::of(name, experiment))?;
     } else {
+        if let Some(sentence) = model_sentence(experiment) {
+            screen::print_styled(&format!("{sentence}\n\n"))?;
+        }
         for table in tables::experiment(experiment) {
             screen::print_styled(&format!("{}\n", crate::terminal::table::render(&table)))?;
         }
@@ -116,6 +119,8 @@ struct Document<'a> {
     subjects: &'a [String],
     /// The number of conditions of the complete plan.
     planned: usize,
+    /// Null unless the disk is the only factor, drawn within the uncertainty of one profile.
+    model: Option<ModelDocument<'a>>,
     conditions: Vec<ConditionDocument<'a>>,
     effects: Vec<EffectDocument>,
 }
@@ -124,6 +129,20 @@ struct Document<'a> {
 struct FactorDocument<'a> {
     name: &'a str,
     levels: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ModelDocument<'a> {
+    disk: String,
+    /// How many disks were drawn.
+    draws: usize,
+    subject: &'a str,
+    /// The drawn disks on which it is first.
+    first_in: usize,
+    /// Its speed relative to the best of the others, with the stated figures of the disk.
+    stated_lead: f64,
+    /// The least and the most of that over all disks.
+    leads: [f64; 2],
 }
 
 #[derive(Serialize)]
@@ -178,6 +197,14 @@ impl<'a> Document<'a> {
             factors: factors.collect(),
             subjects: &experiment.subjects,
             planned: experiment.planned,
+            model: experiment.model_band().map(|band| ModelDocument {
+                disk: band.disk,
+                draws: band.draws,
+                subject: &experiment.subjects[band.subject],
+                first_in: band.first_in,
+                stated_lead: band.stated_lead,
+                leads: band.leads.into(),
+            }),
             conditions: conditions.collect(),
             effects: effects.collect(),
         }
