@@ -122,3 +122,71 @@ fn weights_and_measures_of_a_run_are_checked_and_shown() {
         (&"time".into(), &3.0.into())
     );
 }
+
+#[test]
+fn the_answer_on_disks_within_the_uncertainty_of_a_profile_is_the_answer_of_the_model() {
+    let desk = Desk::new();
+    let both = ["--tolerance", "--vary", "disk=ram-2024,ssd-sata-2022"];
+    for (words, part) in [
+        (&both[..], "both set the disk"),
+        (
+            &["--tolerance", "--venue", "loop", "--images", "images"],
+            "needs the venue sim",
+        ),
+        (&["--tolerance=0"], "1..=100"),
+    ] {
+        let ended = desk.run(&[&["compare", "ext4", "--dry-run"], words].concat());
+        assert_eq!(ended.code, Some(2), "{words:?}: {}", ended.err);
+        assert!(ended.err.contains(part), "{words:?}: {}", ended.err);
+    }
+    let Some(desk) = desk.with_lab("tolerance") else {
+        return;
+    };
+    // Ext2 and ext4 differ by their journal alone, which a slow disk shows.
+    let words = [
+        "compare",
+        "ext2",
+        "ext4",
+        "--study",
+        "./small.toml",
+        "--disk",
+        "usb-flash-16g-2015",
+        "--tolerance=2",
+        "--repeats",
+        "1",
+        "--perturb",
+        "off",
+        "--images",
+        "images",
+        "--out",
+        "out",
+    ];
+    let ended = desk.run(&[&words[..], &["--json"]].concat());
+    ended.expect_code(0);
+    let experiment = json(&ended.out);
+    let model = &experiment["model"];
+    assert_eq!(
+        (&model["disk"], &model["draws"]),
+        (&"usb-flash-16g-2015".into(), &2.into())
+    );
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let (least, most) = (number(&model["leads"][0]), number(&model["leads"][1]));
+    let stated = number(&model["stated_lead"]);
+    assert!(least <= stated && stated <= most, "{model}");
+    assert!(least < most, "other disks have other figures: {model}");
+    let shown = desk.run(&["experiment", "--out", "out"]);
+    shown.expect_code(0);
+    let sentence = shown.out.lines().next().expect("a line");
+    assert!(
+        sentence.contains("2 disks drawn within their uncertainty"),
+        "{sentence}"
+    );
+    // A drawn disk by its name, alone.
+    let listed = desk.run(&["disk", "show", "usb-flash-16g-2015+draw2"]);
+    listed.expect_code(0);
+    assert!(
+        listed.out.contains("disk 2 within its uncertainty"),
+        "{}",
+        listed.out
+    );
+}

@@ -167,6 +167,7 @@ impl Campaign {
         let ended = limited(target, &folder, &words)?;
         let said = String::from_utf8_lossy(&ended.stderr);
         if ended.status.success() {
+            ensure_searched(&said, paths.len())?;
             let count = said.lines().find_map(|line| {
                 let (count, _) = line.strip_prefix("Done ")?.split_once(' ')?;
                 count.parse().ok()
@@ -193,6 +194,22 @@ impl Campaign {
         let file = folder.join(format!("found-{hash:016x}"));
         fs::write(&file, input)?;
         Ok(file)
+    }
+}
+
+/// Fails where libFuzzer did not keep the seeds: it would search from nothing.
+fn ensure_searched(said: &str, seeds: usize) -> io::Result<()> {
+    let mut begun = said.lines().filter(|line| line.contains("INITED"));
+    let kept = begun.find_map(|line| {
+        let (count, _) = line.split_once("corp: ")?.1.split_once('/')?;
+        count.parse::<usize>().ok()
+    });
+    match kept {
+        Some(kept) if 2 * kept >= seeds => Ok(()),
+        kept => Err(io::Error::other(format!(
+            "libFuzzer kept {} of {seeds} seeds",
+            kept.unwrap_or(0)
+        ))),
     }
 }
 
@@ -230,4 +247,18 @@ fn limited(target: &Target, folder: &Path, words: &[String]) -> io::Result<Outpu
         .env(TARGET, target.name)
         .stdin(Stdio::null())
         .output()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_begins_without_its_seeds_is_an_error() {
+        let begun =
+            |kept| format!("INFO: Seed: 3\n#30\tINITED ft: 29 corp: {kept}/119Kb rss: 38Mb");
+        assert!(ensure_searched(&begun("29"), 29).is_ok());
+        assert!(ensure_searched(&begun("14"), 29).is_err());
+        assert!(ensure_searched("Done 10 runs", 29).is_err());
+    }
 }

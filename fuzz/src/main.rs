@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-/// Each of the first inputs, which are the seeds, counts as new, even if no code is seen.
+/// Each of the first inputs, which are the seeds, counts as new, even if no code is seen. What only
+/// libFuzzer reads is removed by an optimising compiler unless it is said to be used.
+#[used]
 // SAFETY: libFuzzer reads and clears bytes of this section, and nothing else is in it.
 #[unsafe(link_section = "__libfuzzer_extra_counters")]
 static SEEDS: [AtomicU8; 256] = [const { AtomicU8::new(0) }; 256];

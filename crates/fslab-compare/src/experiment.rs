@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use fslab_model::{Better, DISK_DRAW, Failure, FailureKind, RunId, RunRecord};
+use fslab_model::{Better, DISK_DRAW, Failure, FailureKind, RunId, RunRecord, SubjectPlan};
 use fslab_stats::{VarianceShare, variance_shares};
 
 use crate::{Analysis, Choice, Comparison, Recommendation};
@@ -81,7 +81,7 @@ pub struct ModelBand {
 pub struct Experiment {
     pub factors: Vec<Factor>,
     /// As in the first condition.
-    pub subjects: Vec<String>,
+    pub subjects: Vec<SubjectPlan>,
     /// In the order of the plan: the last factor changes fastest.
     pub conditions: Vec<ConditionResult>,
     /// Of the answer's measure, then of each phase that all conditions have. Empty unless the plan
@@ -144,13 +144,7 @@ impl Experiment {
         placed.dedup_by(|a, b| a.0 == b.0);
         let planned = factors.iter().map(|factor| factor.levels.len()).product();
         let mut experiment = Self {
-            subjects: first
-                .header
-                .plan
-                .subjects
-                .iter()
-                .map(|it| it.subject.to_string())
-                .collect(),
+            subjects: first.header.plan.subjects.clone(),
             conditions: Vec::new(),
             effects: Vec::new(),
             without: Vec::new(),
@@ -292,8 +286,8 @@ impl Experiment {
         found
     }
 
-    /// What the disks say that are drawn within the uncertainty of one: `None` unless the disk is the
-    /// only factor, its levels are one profile and draws of it, and all have an answer.
+    /// What the disks say that are drawn within the uncertainty of one: `None` unless the disk is
+    /// the only factor, its levels are one profile and draws of it, and all have an answer.
     pub fn model_band(&self) -> Option<ModelBand> {
         let [factor] = self.factors.as_slice() else {
             return None;

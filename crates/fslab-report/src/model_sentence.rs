@@ -9,7 +9,7 @@ use crate::wording;
 pub fn model_sentence(experiment: &Experiment) -> Option<String> {
     let band = experiment.model_band()?;
     let (least, most) = band.leads;
-    let name = &experiment.subjects[band.subject];
+    let name = wording::name(&experiment.subjects[band.subject]);
     let draws = wording::count(band.draws, "disk");
     let disk = &band.disk;
     let begin = match () {

@@ -72,8 +72,8 @@ pub(crate) fn split_draw(text: &str) -> Option<(&str, u32)> {
 }
 
 impl Profile {
-    /// A disk within the uncertainty of this profile: the parameters of each group are multiplied by
-    /// factors that grow and fall together, and independently of those of the other groups. The
+    /// A disk within the uncertainty of this profile: the parameters of each group are multiplied
+    /// by factors that grow and fall together, and independently of those of the other groups. The
     /// numbers from 1 fill the range evenly, however many there are (the additive recurrence R of
     /// M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018).
     ///

@@ -31,7 +31,13 @@ pub fn experiment_html(experiment: &Experiment, study: &str) -> Result<String, R
         answer: model_sentence(experiment),
         about: format!(
             "{} in {}.",
-            wording::list(&experiment.subjects),
+            wording::list(
+                &experiment
+                    .subjects
+                    .iter()
+                    .map(wording::name)
+                    .collect::<Vec<_>>()
+            ),
             wording::count(experiment.planned, "condition")
         ),
         style: include_str!("../../templates/report.css"),

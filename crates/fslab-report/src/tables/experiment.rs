@@ -3,6 +3,7 @@
 use fslab_compare::{ConditionResult, Experiment};
 use fslab_stats::VarianceShare;
 
+use super::cells;
 use crate::wording::{self, ratio};
 use crate::{Column, Table, TableCell, Tone};
 
@@ -98,7 +99,7 @@ fn winner(experiment: &Experiment, condition: &ConditionResult) -> TableCell {
     let names: Vec<String> = condition
         .first
         .iter()
-        .map(|it| experiment.subjects[*it].clone())
+        .map(|it| experiment.subjects[*it].subject.to_string())
         .collect();
     let names = names.join(", ");
     let text = match condition.is_certain {
@@ -122,7 +123,10 @@ fn summaries(experiment: &Experiment) -> Table {
     let rows = experiment.summaries().into_iter().map(|summary| {
         let regret = summary.regret;
         vec![
-            TableCell::new(&experiment.subjects[summary.subject]).about(summary.subject),
+            cells::subject_cell(
+                summary.subject,
+                &experiment.subjects[summary.subject].subject,
+            ),
             TableCell::new(format!("{} of {}", summary.first_in, summary.takes_part_in)),
             TableCell::optional(regret.map(|(regret, _)| wording::share(regret))),
             TableCell::optional(
@@ -167,12 +171,12 @@ fn effects(experiment: &Experiment) -> Option<Table> {
     });
     let mut all = experiment.effects.iter().flat_map(|it| &it.shares);
     let intervals = match all.any(|share| share.interval.is_some()) {
-        true => " with 95 % intervals in parentheses",
+        true => ", with 95 % intervals in parentheses",
         false => "",
     };
     let mut notes = vec![format!(
         "Shares of the variance of the logarithm of the speed over all conditions, subjects and \
-         repeats,{intervals}: an analysis of variance of the complete plan. They hold for the \
+         repeats{intervals}: an analysis of variance of the complete plan. They hold for the \
          levels that were measured. \u{d7} is an interaction: the effect of one factor depends on \
          the other."
     )];
@@ -180,7 +184,7 @@ fn effects(experiment: &Experiment) -> Option<Table> {
         let names = experiment
             .without
             .iter()
-            .map(|it| experiment.subjects[*it].clone());
+            .map(|it| wording::name(&experiment.subjects[*it]));
         let names = wording::list(&names.collect::<Vec<_>>());
         notes.push(format!(
             "Without {names}, which take no part in every condition."

@@ -48,7 +48,8 @@ pub(crate) struct ExecutionArgs {
     )]
     pub(super) vary: Vec<VaryArg>,
     /// Also run on DISKS (8) disks drawn within the uncertainty of the disk profile, and say
-    /// whether the answer holds on all (venue sim only). The same as --vary disk=NAME,NAME+draw1,...
+    /// whether the answer holds on all (venue sim only). The same as --vary
+    /// disk=NAME,NAME+draw1,...
     #[arg(
         long,
         value_name = "DISKS",

@@ -116,11 +116,11 @@ pub(crate) fn show(
 struct Document<'a> {
     experiment: &'a str,
     factors: Vec<FactorDocument<'a>>,
-    subjects: &'a [String],
+    subjects: Vec<String>,
     /// The number of conditions of the complete plan.
     planned: usize,
     /// Null unless the disk is the only factor, drawn within the uncertainty of one profile.
-    model: Option<ModelDocument<'a>>,
+    model: Option<ModelDocument>,
     conditions: Vec<ConditionDocument<'a>>,
     effects: Vec<EffectDocument>,
 }
@@ -132,11 +132,11 @@ struct FactorDocument<'a> {
 }
 
 #[derive(Serialize)]
-struct ModelDocument<'a> {
+struct ModelDocument {
     disk: String,
     /// How many disks were drawn.
     draws: usize,
-    subject: &'a str,
+    subject: String,
     /// The drawn disks on which it is first.
     first_in: usize,
     /// Its speed relative to the best of the others, with the stated figures of the disk.
@@ -149,7 +149,7 @@ struct ModelDocument<'a> {
 struct ConditionDocument<'a> {
     run: String,
     levels: Vec<&'a str>,
-    first: Vec<&'a str>,
+    first: Vec<String>,
     is_certain: bool,
     /// Relative to the best; null for a subject that takes no part.
     speeds: &'a [Option<f64>],
@@ -167,7 +167,7 @@ struct EffectDocument {
 
 impl<'a> Document<'a> {
     fn of(name: &'a str, experiment: &'a Experiment) -> Self {
-        let subject = |place: &usize| experiment.subjects[*place].as_str();
+        let subject = |place: &usize| experiment.subjects[*place].subject.to_string();
         let conditions = experiment.conditions.iter().map(|condition| {
             let levels = condition.levels.iter().zip(&experiment.factors);
             ConditionDocument {
@@ -195,12 +195,14 @@ impl<'a> Document<'a> {
         Self {
             experiment: name,
             factors: factors.collect(),
-            subjects: &experiment.subjects,
+            subjects: (0..experiment.subjects.len())
+                .map(|it| subject(&it))
+                .collect(),
             planned: experiment.planned,
             model: experiment.model_band().map(|band| ModelDocument {
                 disk: band.disk,
                 draws: band.draws,
-                subject: &experiment.subjects[band.subject],
+                subject: subject(&band.subject),
                 first_in: band.first_in,
                 stated_lead: band.stated_lead,
                 leads: band.leads.into(),
