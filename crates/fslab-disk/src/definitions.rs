@@ -30,6 +30,11 @@ macro_rules! built_in {
 }
 pub(crate) use built_in;
 
+/// True for the path of a file, false for a name.
+pub(crate) fn is_path(name_or_path: &str) -> bool {
+    name_or_path.contains('/') || name_or_path.ends_with(".toml")
+}
+
 impl<T> Definitions<T> {
     /// The names of the built-in ones.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<T> {
@@ -53,7 +58,7 @@ impl<T> Definitions<T> {
     /// The one of that name, or of that file if the text has a `/` or ends in `.toml`. A name never
     /// refers to a file, so that a file of that name in the working directory changes nothing.
     pub(crate) fn find(&self, name_or_path: &str) -> Result<T, Failure> {
-        if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
+        if is_path(name_or_path) {
             return self.read(Path::new(name_or_path));
         }
         let found = self.built_in.iter().find(|(name, _)| *name == name_or_path);

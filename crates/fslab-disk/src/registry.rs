@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fslab_model::Failure;
 
-use crate::definitions::{Definitions, built_in};
+use crate::definitions::{Definitions, built_in, is_path};
 use crate::profile::{Profile, split_draw};
 
 /// Hard disks, then flash, each by age.
@@ -49,6 +49,12 @@ pub fn find(name_or_path: &str) -> Result<Profile, Failure> {
         Some((base, number)) => PROFILES.find(base)?.drawn(number),
         None => PROFILES.find(name_or_path),
     }
+}
+
+/// The file that [`find`] would read for that text; `None` for the name of a built-in profile.
+pub fn file_of(name_or_path: &str) -> Option<&Path> {
+    let base = split_draw(name_or_path).map_or(name_or_path, |(base, _)| base);
+    is_path(base).then(|| Path::new(base))
 }
 
 /// The profile of a file.
@@ -156,6 +162,17 @@ mod tests {
         );
         let hint = find("floppy").expect_err("no such name").hint;
         assert!(hint.is_some_and(|hint| hint.contains("fslab disk list")));
+    }
+
+    #[test]
+    fn a_draw_of_a_file_names_that_file_and_a_name_none() {
+        let file = Some(Path::new("mine.toml"));
+        assert_eq!(file_of("mine.toml"), file);
+        assert_eq!(file_of("mine.toml+draw3"), file);
+        assert_eq!(file_of("./mine+draw3"), Some(Path::new("./mine")));
+        for name in ["ram-2024", "ram-2024+draw3", "mine.toml+draw"] {
+            assert_eq!(file_of(name), None, "{name}");
+        }
     }
 
     #[test]

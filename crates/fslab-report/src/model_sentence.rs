@@ -4,26 +4,24 @@ use fslab_compare::{Experiment, TOLERANCE};
 
 use crate::wording;
 
-/// What an answer is worth that a model of a disk gave: "Take ext4 on any such disk: ...". `None`
-/// for an experiment over other conditions.
+/// Whether the answer holds on every disk within the uncertainty of a profile; `None` for an
+/// experiment over other conditions.
 pub fn model_sentence(experiment: &Experiment) -> Option<String> {
     let band = experiment.model_band()?;
     let (least, most) = band.leads;
     let name = wording::name(&experiment.subjects[band.subject]);
     let draws = wording::count(band.draws, "disk");
     let disk = &band.disk;
-    let begin = match () {
-        () if least >= 1.0 + TOLERANCE => {
-            format!("Take {name}, whatever the disk within the uncertainty of {disk}.")
-        }
-        () if least > 1.0 => {
-            let within = wording::share(TOLERANCE);
-            format!("{name} is first within the uncertainty of {disk}, but not always by {within}.")
-        }
-        () => format!(
-            "The same within the model: who is first depends on figures of {disk} that \
-                       are uncertain."
-        ),
+    let begin = if least >= 1.0 + TOLERANCE {
+        format!("Take {name}, whatever the disk within the uncertainty of {disk}.")
+    } else if least > 1.0 {
+        let within = wording::share(TOLERANCE);
+        format!("{name} is first within the uncertainty of {disk}, but not always by {within}.")
+    } else {
+        format!(
+            "The same within the model: who is first depends on figures of {disk} that are \
+             uncertain."
+        )
     };
     Some(format!(
         "{begin} {name} is {} times as fast as the best of the others with the stated figures; on \

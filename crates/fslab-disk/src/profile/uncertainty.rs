@@ -91,17 +91,10 @@ impl Profile {
             ));
         }
         let ratio = recurrence_ratio(dimensions);
-        let mut table: Table = self
-            .head()
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect();
+        let mut table = table_of(self.head());
         let mut drawn = 0;
         for (group, keys) in groups {
-            let mut keys: Table = keys
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect();
+            let mut keys = table_of(keys);
             if let Some(shares) = keys.remove(UNCERTAIN) {
                 drawn += 1;
                 let place = f64::from(number) * ratio.powi(drawn) + 0.5;
@@ -124,6 +117,11 @@ impl Profile {
         disk.name = format!("{}{DISK_DRAW}{number}", self.name);
         Ok(disk)
     }
+}
+
+fn table_of(keys: Vec<(&'static str, Value)>) -> Table {
+    let keys = keys.into_iter();
+    keys.map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// The step of the first coordinate: the inverse of the root above 1 of x^(d+1) = x + 1.

@@ -26,18 +26,13 @@ pub fn experiment_html(experiment: &Experiment, study: &str) -> Result<String, R
             experiment.condition_text(place)
         )
     };
+    let subjects: Vec<String> = experiment.subjects.iter().map(wording::name).collect();
     let page = Page {
         title: format!("{study}: experiment over {}", wording::list(&names)),
         answer: model_sentence(experiment),
         about: format!(
             "{} in {}.",
-            wording::list(
-                &experiment
-                    .subjects
-                    .iter()
-                    .map(wording::name)
-                    .collect::<Vec<_>>()
-            ),
+            wording::list(&subjects),
             wording::count(experiment.planned, "condition")
         ),
         style: include_str!("../../templates/report.css"),

@@ -47,8 +47,7 @@ impl JudgeGuests {
 fn disk_of(log: &DiskLog) -> Result<SimulatedDisk, Failure> {
     let name = &log.head.disk;
     // A log is untrusted: it names no file of this machine.
-    let is_file = name.contains('/') || name.contains(".toml");
-    if is_file {
+    if fslab_disk::registry::file_of(name).is_some() {
         let text = format!("the log names the disk '{name}', which is not a built-in disk profile");
         return Err(Failure::new(FailureKind::BadInput, text));
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fslab_disk::registry;
 use fslab_lab::{
     BundleFile, BundleInput, BundleLayer, BundleParts, BundleVenue, Lab, Layer, Manifest,
 };
@@ -171,16 +172,17 @@ impl Content {
         Ok(Self(files))
     }
 
-    /// Adds the disk profile if it is a file; else returns its name.
+    /// Adds the disk profile if it is a file, or drawn from one; else returns its name.
     fn with_disk(&mut self, disk: Option<String>) -> Result<Option<String>, CommandError> {
-        match disk {
-            Some(file) if file.contains('/') || file.ends_with(".toml") => {
-                self.0
-                    .insert("disk.toml".to_owned(), read(Path::new(&file))?);
-                Ok(None)
-            }
-            name => Ok(name),
-        }
+        let Some(file) = disk.as_deref().and_then(registry::file_of) else {
+            return Ok(disk);
+        };
+        let content = match disk.as_deref().filter(|disk| Path::new(disk) != file) {
+            Some(drawn) => registry::find(drawn)?.to_toml().into_bytes(),
+            None => read(file)?,
+        };
+        self.0.insert("disk.toml".to_owned(), content);
+        Ok(None)
     }
 
     /// Their descriptions, the study's first.

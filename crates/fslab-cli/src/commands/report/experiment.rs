@@ -192,12 +192,11 @@ impl<'a> Document<'a> {
             name: &factor.name,
             levels: &factor.levels,
         });
+        let subjects = experiment.subjects.iter();
         Self {
             experiment: name,
             factors: factors.collect(),
-            subjects: (0..experiment.subjects.len())
-                .map(|it| subject(&it))
-                .collect(),
+            subjects: subjects.map(|it| it.subject.to_string()).collect(),
             planned: experiment.planned,
             model: experiment.model_band().map(|band| ModelDocument {
                 disk: band.disk,
