@@ -7,8 +7,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::{Desk, Ended, SMALL_STUDY};
+use crate::harness::{Desk, Ended};
 use crate::sim_venue::Load;
+
+const BRIEF_STUDY: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/fixtures/brief.toml"
+);
 
 fn compare(desk: &Desk, words: &[&str]) -> Ended {
     let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
@@ -44,7 +49,7 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
         // It waits for ticks of the kernel's clock.
         "reiserfs-3.6",
         "--study",
-        SMALL_STUDY,
+        BRIEF_STUDY,
         "--machine",
         "pc-2010",
     ];
@@ -118,7 +123,7 @@ fn a_snapshot_is_taken_once_for_a_machine_and_again_if_it_is_damaged() {
     let Some(desk) = Desk::new().with_pc_lab("snapshots of a counted machine") else {
         return;
     };
-    let words = ["ext4", "btrfs", "--study", SMALL_STUDY, "--repeats", "1"];
+    let words = ["ext4", "btrfs", "--study", BRIEF_STUDY, "--repeats", "1"];
     let words = [&words[..], &["--machine", "pc-2010"]].concat();
     compare(&desk, &words).expect_code(0);
     let first = exact(&desk);
@@ -190,7 +195,7 @@ fn runs_of_a_counted_and_of_a_free_processor_differ_in_a_named_dimension() {
     let Some(desk) = desk.with_lab("the dimension of the processor") else {
         return;
     };
-    let study = ["ext4", "--study", SMALL_STUDY, "--repeats", "1"];
+    let study = ["ext4", "--study", BRIEF_STUDY, "--repeats", "1"];
     compare(&desk, &[&study[..], &["--machine", "pc-2010"]].concat()).expect_code(0);
     let disk = ["--disk", "hdd-7200-sata-2010"];
     compare(&desk, &[&study[..], &disk].concat()).expect_code(0);

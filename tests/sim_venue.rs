@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::harness::{Desk, Ended, SMALL_STUDY};
 
+/// For how long a load works, and then rests.
+const TURN: Duration = Duration::from_millis(3);
+
 /// `fslab compare SUBJECTS ... --venue sim`.
 fn compare(desk: &Desk, words: &[&str]) -> Ended {
     let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
@@ -37,7 +40,7 @@ fn exact(desk: &Desk) -> String {
     exported.out
 }
 
-/// A thread that does nothing but that, until it is dropped.
+/// A thread that takes a processor in turns with whatever else runs, until it is dropped.
 pub(crate) struct Load(Arc<AtomicBool>);
 
 impl Load {
@@ -46,7 +49,12 @@ impl Load {
         let seen = Arc::clone(&stop);
         std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
+                // A thread that has slept goes before one that has not.
+                std::thread::sleep(TURN);
+                let end = Instant::now() + TURN;
+                while Instant::now() < end {
+                    std::hint::spin_loop();
+                }
             }
         });
         Self(stop)

@@ -1,8 +1,8 @@
 //! The fonts that a page is opened with: chosen sets, and none of the others that the machine has.
 //!
 //! A page asks for many families and takes what there is, so that what fits with one machine's
-//! fonts may be cut or too small to touch with another's. The sets are far from each other: letters
-//! as wide as Arial's, wider, much wider, narrow, and lines that are high.
+//! fonts may be cut or too small to touch with another's. The sets are the extremes: letters as
+//! wide as Arial's, the widest, the narrowest, and the highest lines.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -37,37 +37,8 @@ const CARRIED: FontSet = FontSet {
 };
 
 /// The first is there everywhere.
-const SETS: [FontSet; 6] = [
+const SETS: [FontSet; 4] = [
     CARRIED,
-    FontSet {
-        name: "Liberation",
-        package: "fonts-liberation",
-        folder: "/usr/share/fonts/truetype/liberation",
-        files: &[
-            "LiberationSans-Regular",
-            "LiberationSans-Bold",
-            "LiberationSerif-Regular",
-            "LiberationSerif-Bold",
-            "LiberationMono-Regular",
-        ],
-        sans: "Liberation Sans",
-        serif: "Liberation Serif",
-        mono: "Liberation Mono",
-    },
-    FontSet {
-        name: "DejaVu",
-        package: "fonts-dejavu-core",
-        folder: "/usr/share/fonts/truetype/dejavu",
-        files: &[
-            "DejaVuSans",
-            "DejaVuSans-Bold",
-            "DejaVuSerif",
-            "DejaVuSansMono",
-        ],
-        sans: "DejaVu Sans",
-        serif: "DejaVu Serif",
-        mono: "DejaVu Sans Mono",
-    },
     FontSet {
         name: "DejaVu Sans Mono alone, whose letters are widest",
         package: "fonts-dejavu-core",

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use crate::tally::Tally;
@@ -15,6 +16,8 @@ struct Step {
     arguments: &'static [&'static str],
     environment: &'static [(&'static str, &'static str)],
     needs: Option<Need>,
+    /// Whether it takes one processor, and runs beside the next step; at most one in all.
+    is_beside: bool,
 }
 
 /// What not every machine has; where it is missing, the gate reports the step as not run.
@@ -32,6 +35,7 @@ const fn step(name: &'static str, arguments: &'static [&'static str]) -> Step {
         arguments,
         environment: &[],
         needs: None,
+        is_beside: false,
     }
 }
 
@@ -91,6 +95,7 @@ const STEPS: &[Step] = &[
     // change under test. Without coverage, which would compile all crates once more.
     Step {
         program: Some("target/debug/fslab-fuzz"),
+        is_beside: true,
         ..step("fuzz", &["--seconds", "60", "--seed", "1"])
     },
     // Four subjects on some hosts that differ; `cargo xtask exact` by hand has them all.
@@ -146,16 +151,8 @@ const TEST_THREADS: &str = "RUST_TEST_THREADS";
 pub(crate) fn run(root: &Path) -> ExitCode {
     let began = Instant::now();
     let mut not_run = Vec::new();
-    for step in STEPS {
-        if let Some(need) = step.needs.as_ref().filter(|need| !is_met(need, root)) {
-            let notice = format!("gate: {} NOT RUN: {}", step.name, need.otherwise);
-            println!("{notice}");
-            not_run.push(notice);
-            continue;
-        }
-        if !timed(step, || passes(command(step, root))) {
-            return ExitCode::FAILURE;
-        }
+    if !thread::scope(|scope| run_steps(root, scope, &mut not_run)) {
+        return ExitCode::FAILURE;
     }
     let mut tally = Tally::default();
     let passed = timed(&TEST, || {
@@ -187,9 +184,33 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     }
 }
 
+/// Runs what comes before the tests; `false` at the first step that fails.
+fn run_steps<'scope>(
+    root: &'scope Path,
+    scope: &'scope Scope<'scope, '_>,
+    not_run: &mut Vec<String>,
+) -> bool {
+    let mut beside: Option<ScopedJoinHandle<bool>> = None;
+    for step in STEPS {
+        if let Some(need) = step.needs.as_ref().filter(|need| !is_met(need, root)) {
+            let notice = format!("gate: {} NOT RUN: {}", step.name, need.otherwise);
+            println!("{notice}");
+            not_run.push(notice);
+            continue;
+        }
+        let run = move || timed(step, || passes(command(step, root)));
+        if step.is_beside {
+            beside = Some(scope.spawn(run));
+        } else if !run() {
+            return false;
+        }
+    }
+    beside.is_none_or(|it| it.join().unwrap_or(false))
+}
+
 /// One more than there are processors: a test that mounts waits for the one that does so already.
 fn threads() -> usize {
-    1 + std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+    1 + thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// Runs a step and says how it went.

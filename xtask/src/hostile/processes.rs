@@ -56,6 +56,9 @@ fn ids() -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -66,7 +69,12 @@ mod tests {
             .spawn()
             .expect("sleep starts");
         assert!(tree(own).contains(&child.id()));
-        assert!(with_words("612.5").contains(&child.id()));
+        // spawn() may return before the kernel has the new command line.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !with_words("612.5").contains(&child.id()) {
+            assert!(Instant::now() < deadline, "no command line of the child");
+            thread::sleep(Duration::from_millis(1));
+        }
         signal(&[child.id()], "KILL").expect("kill starts");
         assert!(!child.wait().expect("reaped").success());
         assert!(!with_words("612.5").contains(&child.id()));

@@ -145,6 +145,7 @@ fn level(sectors: u64) -> u8 {
 
 /// Bits of a level.
 const LEVEL_BITS: u32 = 4;
+const LEVEL_FIRST_BIT: u8 = 1 << (LEVEL_BITS - 1);
 /// Probabilities are in units of 1 / 2^16.
 const PROBABILITY_BITS: u32 = 16;
 /// Adaptation rate of a probability: 1 / 2^4 of the difference.
@@ -163,18 +164,18 @@ impl BitModel {
         }
     }
 
-    /// The index of the next bit's probability, with the bits so far after a leading 1.
-    fn place(levels: &[u8], columns: usize, bits: usize) -> usize {
+    /// The index of the first probability of the next level.
+    fn context(levels: &[u8], columns: usize) -> usize {
         let coarse = |level: u8| match level {
             0 => 0,
             1..=4 => 1,
             _ => 2,
         };
-        let before = |back: usize| {
-            let index = levels.len().checked_sub(back);
-            index.map_or(0, |index| coarse(levels[index]))
+        let before = |back: usize| match levels.len() < back {
+            true => 0,
+            false => coarse(levels[levels.len() - back]),
         };
-        (before(1) * 3 + before(columns)) << LEVEL_BITS | bits
+        (before(1) * 3 + before(columns)) << LEVEL_BITS
     }
 
     fn learn(&mut self, place: usize, bit: bool) {
@@ -227,10 +228,12 @@ impl Span {
 fn encode(levels: &[u8], columns: usize) -> Vec<u8> {
     let (mut expected, mut span, mut code) = (BitModel::new(), Span::FULL, Vec::new());
     for (index, level) in levels.iter().enumerate() {
-        let mut bits = 1;
-        for shift in (0..LEVEL_BITS).rev() {
-            let bit = level >> shift & 1 == 1;
-            let place = BitModel::place(&levels[..index], columns, bits);
+        let context = BitModel::context(&levels[..index], columns);
+        // The bits so far, with a 1 before them.
+        let mut bits = 1_usize;
+        while bits < 1 << LEVEL_BITS {
+            let bit = level << bits.ilog2() & LEVEL_FIRST_BIT != 0;
+            let place = context | bits;
             let middle = span.middle(expected.zero[place]);
             span.narrow(middle, bit);
             expected.learn(place, bit);
@@ -254,9 +257,10 @@ fn decode(code: &[u8], columns: usize, pixels: usize) -> Vec<u8> {
     let mut number = (0..4).fold(0, |number, _| next(number));
     let mut levels = Vec::with_capacity(pixels);
     while levels.len() < pixels {
-        let mut bits = 1;
-        for _ in 0..LEVEL_BITS {
-            let place = BitModel::place(&levels, columns, bits);
+        let context = BitModel::context(&levels, columns);
+        let mut bits = 1_usize;
+        while bits < 1 << LEVEL_BITS {
+            let place = context | bits;
             let middle = span.middle(expected.zero[place]);
             let bit = number > middle;
             span.narrow(middle, bit);
