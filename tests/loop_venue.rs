@@ -32,6 +32,50 @@ fn a_budget_that_is_used_up_ends_the_repeats_and_says_what_is_open() {
     assert_eq!(run["trials"].as_array().expect("trials").len(), 4);
 }
 
+/// Another run of the same command takes the scale of the first, so that the two compare.
+#[test]
+fn a_pilot_chooses_the_scale_that_fits_the_budget_and_the_next_run_has_it_too() {
+    let Some(_turn) = can_mount("the pilot", &["mkfs.ext2", "mkfs.ext4"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let run = |more: &[&str]| {
+        let words = [
+            "compare", "ext2", "ext4", "--images", "images", "--out", "out",
+        ];
+        let budget = ["--budget", "1s", "--set", "repeats=1"];
+        let ended = desk.run(&[&words[..], &budget, more].concat());
+        ended.expect_code(0);
+        desk.expect_nothing_left();
+        ended.err
+    };
+    let shown = run(&["--dry-run"]);
+    assert!(shown.contains("the plan is shown at scale 1"), "{shown}");
+    let first = run(&[]);
+    assert!(
+        first.contains("pilot: one trial of each subject at scale 1/16"),
+        "{first}"
+    );
+    assert!(
+        first.contains("; the minimum of 1 exceeds the budget"),
+        "{first}"
+    );
+    assert_eq!(desk.last_run()["plan"]["scale"], "1/16");
+    let name = desk.last_run()["run"].as_str().expect("a name").to_owned();
+    let next = run(&[]);
+    assert!(
+        next.contains(&format!("scale 1/16, as in the run {name}")),
+        "{next}"
+    );
+    assert!(!next.contains("pilot"), "{next}");
+    let all = run(&["--scale", "1"]);
+    assert!(
+        !all.contains("pilot") && !all.contains("scale 1/16"),
+        "{all}"
+    );
+    desk.run(&["diff", "last~2", "last~1"]).expect_code(0);
+}
+
 #[test]
 fn ext_xfs_and_btrfs_are_compared_and_nothing_is_left() {
     let Some(_turn) = can_mount("loop venue", &["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]) else {

@@ -84,6 +84,8 @@ pub struct Conductor<'a> {
     pub jobs: NonZeroUsize,
     /// True if trials may start programs named by the study.
     pub allow_commands: bool,
+    /// The start of the time budget.
+    pub began: Instant,
 }
 
 /// A message from a worker.
@@ -119,7 +121,7 @@ impl<'a> Conductor<'a> {
             ..RunOutcome::default()
         };
         observer.begins(queue.len(), planned);
-        let began = Instant::now();
+        let conducted = Instant::now();
         let mut trials = queue.len();
         self.run_queue(queue, &mut figures, &mut outcome, observer)?;
         let Some(adaptive) = &plan.adaptive else {
@@ -144,7 +146,8 @@ impl<'a> Conductor<'a> {
             let wanted = block.len();
             let queue = self.queue(block, &done);
             outcome.kept += wanted - queue.len();
-            if exceeds_budget(adaptive, began.elapsed(), (trials, queue.len())) {
+            let elapsed = (self.began.elapsed(), conducted.elapsed());
+            if exceeds_budget(adaptive, elapsed, (trials, queue.len())) {
                 observer.budget_ends();
                 break;
             }
@@ -278,14 +281,19 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// Whether a block of so many trials would probably end after the budget, to judge by the `elapsed`
-/// time of those before. Unknown durations do not exceed it.
-fn exceeds_budget(adaptive: &Adaptive, elapsed: Duration, (before, block): (usize, usize)) -> bool {
+/// Whether a block of so many trials would probably end after the budget, of which the first time
+/// has `elapsed`, to judge by the second, which the trials before took. Unknown durations do not
+/// exceed it.
+fn exceeds_budget(
+    adaptive: &Adaptive,
+    elapsed: (Duration, Duration),
+    (before, block): (usize, usize),
+) -> bool {
     let Some(budget_s) = adaptive.budget_s else {
         return false;
     };
-    let block_s = elapsed.as_secs_f64() / before.max(1) as f64 * block as f64;
-    elapsed.as_secs_f64() + block_s > f64::from(budget_s)
+    let block_s = elapsed.1.as_secs_f64() / before.max(1) as f64 * block as f64;
+    elapsed.0.as_secs_f64() + block_s > f64::from(budget_s)
 }
 
 /// Runs trials of the queue until it is empty, a stop is requested, or a record was not stored.
@@ -332,7 +340,8 @@ mod tests {
                 until_decided: true,
                 budget_s,
             };
-            exceeds_budget(&adaptive, Duration::from_secs(elapsed_s), trials)
+            let elapsed = Duration::from_secs(elapsed_s);
+            exceeds_budget(&adaptive, (elapsed, elapsed), trials)
         };
         // Six trials took 60 s: four more take 40 s.
         assert!(!of(Some(100), 60, (6, 4)));

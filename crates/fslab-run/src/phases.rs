@@ -95,12 +95,38 @@ impl PhasesError {
     }
 }
 
+/// The size of the file system of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlannedSize {
+    pub(crate) size: Bytes,
+    /// Before it was scaled.
+    pub(crate) unscaled: Bytes,
+}
+
+impl PlannedSize {
+    /// That of a plan at full scale.
+    pub(crate) fn full(size: Bytes) -> Self {
+        let unscaled = size;
+        Self { size, unscaled }
+    }
+
+    /// The same for a file system of another size.
+    pub(crate) fn of(self, size: Bytes) -> Self {
+        let unscaled = u128::from(self.unscaled.0) * u128::from(size.0);
+        let unscaled = unscaled / u128::from(self.size.0.max(1));
+        Self {
+            size,
+            unscaled: Bytes(u64::try_from(unscaled).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
 /// All enabled phases of `study` in order; successive phases of one sweep run together at each of
-/// its points. `size` is that of the file system.
+/// its points.
 pub(crate) fn phases(
     study: &Study,
     scale: Scale,
-    size: Bytes,
+    sizes: PlannedSize,
 ) -> Result<Vec<PhaseSpec>, PhasesError> {
     let entries: Vec<_> = study.phases.iter().filter(|entry| entry.enabled).collect();
     let mut phases = Vec::new();
@@ -119,7 +145,12 @@ pub(crate) fn phases(
         for point in points {
             for (entry, parameters) in &scaled {
                 let parameters = parameters.clone();
-                phases.push(phase(study, entry, parameters, (point.as_ref(), size))?);
+                phases.push(phase(
+                    study,
+                    entry,
+                    parameters,
+                    (point.as_ref(), scale, sizes),
+                )?);
             }
         }
     }
@@ -158,7 +189,7 @@ fn phase(
     study: &Study,
     entry: &PhaseEntry,
     mut parameters: Parameters,
-    (point, size): (Option<&Point>, Bytes),
+    (point, scale, sizes): (Option<&Point>, Scale, PlannedSize),
 ) -> Result<PhaseSpec, PhasesError> {
     let unknown: Vec<String> = parameters
         .values_mut()
@@ -178,7 +209,7 @@ fn phase(
     };
     let planned = planned(study, entry, parameters);
     let workload = Workload::of_phase(&planned).map_err(failed)?;
-    let parameters = workload.resolve(&planned.parameters, size);
+    let parameters = workload.resolve(&planned.parameters, size_of_shares(study, scale, sizes));
     let swept = point.map(|point| Swept {
         phase: entry.name.clone(),
         point: point.clone(),
@@ -192,6 +223,16 @@ fn phase(
         parameters: parameters.map_err(failed)?,
         ..planned
     })
+}
+
+/// The size of which files are a share: that of the file system, or the scaled one, which may be
+/// below its minimum, where files are scaled.
+fn size_of_shares(study: &Study, scale: Scale, sizes: PlannedSize) -> Bytes {
+    let mut scaled = study.scale.parameters.iter();
+    match !scale.is_full() && scaled.any(|name| name == "file_size") {
+        true => Bytes(scale.of(sizes.unscaled.0)),
+        false => sizes.size,
+    }
 }
 
 /// The phase's name at a point, such as `write 64KiB/8KiB`.
@@ -287,10 +328,18 @@ fn bytes_of(value: &Value) -> Option<u64> {
     }
 }
 
-/// Size of the file system at `scale`, in full mebibytes.
-pub(crate) fn size(study: &Study, scale: Scale) -> Result<Bytes, PhasesError> {
-    let full = parse("size", &study.size)?;
-    Ok(reduced(full, study.scale.size_min, scale))
+/// Size of the file system at `scale`, in full mebibytes, unless `asked` for.
+pub(crate) fn size(
+    study: &Study,
+    scale: Scale,
+    asked: Option<Bytes>,
+) -> Result<PlannedSize, PhasesError> {
+    if let Some(size) = asked {
+        return Ok(PlannedSize::full(size));
+    }
+    let unscaled = parse("size", &study.size)?;
+    let size = reduced(unscaled, study.scale.size_min, scale);
+    Ok(PlannedSize { size, unscaled })
 }
 
 /// A guest's memory at `scale`; `None` if the study gives none.
@@ -331,7 +380,9 @@ mod tests {
     }
 
     fn at(study: &Study, scale: &str) -> Result<Vec<PhaseSpec>, PhasesError> {
-        phases(study, scale.parse().expect("a scale"), Bytes::gib(1))
+        let scale = scale.parse().expect("a scale");
+        let sizes = size(study, scale, Some(Bytes::gib(1)))?;
+        phases(study, scale, sizes)
     }
 
     const SWEPT: &str = "
@@ -420,8 +471,11 @@ mod tests {
         assert_eq!(phases[1].parameters["file_size"], 4096);
         assert_eq!(phases[1].parameters["files_per_directory"], 200);
         let (half, small) = ("1/2".parse().expect("half"), "1/64".parse().expect("small"));
-        assert_eq!(size(&study, half).expect("a size"), Bytes::mib(512));
-        assert_eq!(size(&study, small).expect("a size"), Bytes::mib(256));
+        let size = |scale| size(&study, scale, None).expect("a size").size;
+        assert_eq!(
+            (size(half), size(small)),
+            (Bytes::mib(512), Bytes::mib(256))
+        );
         assert_eq!(
             memory(&study, small).expect("memory"),
             Some(Bytes::mib(512))

@@ -235,7 +235,7 @@ pub(crate) mod tests {
     }
 
     /// A trial whose phases took this many seconds for a gigabyte.
-    fn trial(repeat: u32, phases: &[(&str, f64)]) -> TrialRecord {
+    pub(crate) fn trial(repeat: u32, phases: &[(&str, f64)]) -> TrialRecord {
         let id = TrialId {
             cell: CellId(0),
             repeat,

@@ -13,7 +13,7 @@ use super::footprint::footprint;
 use super::request::{Request, asked};
 use super::resolve_error::ResolveError;
 use crate::original::data_to_memory;
-use crate::phases::{self, PhasesError};
+use crate::phases::{self, PhasesError, PlannedSize};
 use crate::repetition;
 use crate::repetition::repetition;
 use crate::venue_choice::{Sizes, choose_venue};
@@ -41,10 +41,9 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let study = &request.study;
     let mut notices = Vec::new();
     let scale = request.scale.unwrap_or(study.scale.default);
-    let size = request
-        .size
-        .map_or_else(|| phases::size(study, scale), Ok)
-        .map(|size| whole_pages(size, &mut notices))?;
+    let sizes = phases::size(study, scale, request.size)?;
+    let size = whole_pages(sizes.size, &mut notices);
+    let sizes = PlannedSize { size, ..sizes };
     let memory = phases::memory(study, scale)?;
     let asked = asked(study, &request.subjects);
     let subjects = parse(asked, request.aged.as_deref())?;
@@ -75,7 +74,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             })
             .collect::<Result<Vec<_>, _>>()?,
     };
-    let phases = phases::phases(study, scale, size)?;
+    let phases = phases::phases(study, scale, sizes)?;
     let plan = Plan {
         survival: judging::planned(request, &phases, size)?,
         scale,
@@ -105,7 +104,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     };
     bounds::demand(&plan)?;
     ensure_room(&plan, &|size| {
-        footprint(&phases::phases(study, scale, size)?)
+        footprint(&phases::phases(study, scale, sizes.of(size))?)
     })?;
     repetition::ensure_key(plan.adaptive.as_ref(), &plan.phases)?;
     Ok(Resolved {

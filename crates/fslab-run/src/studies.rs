@@ -445,8 +445,9 @@ mod tests {
     #[test]
     fn a_workload_beside_the_study_is_planned_with_its_definition() {
         let study = study_with_workload("mine", MINE).1.expect("loads");
-        let size = fslab_model::Bytes::gib(1);
         let scale = study.scale.default;
+        let size = Some(fslab_model::Bytes::gib(1));
+        let size = crate::phases::size(&study, scale, size).expect("a size");
         let phases = crate::phases::phases(&study, scale, size).expect("is planned");
         let definition = phases[0].definition.as_deref().expect("its definition");
         assert_eq!(definition.job, "data");

@@ -106,6 +106,9 @@ pub struct ScaleRules {
     /// Parameters of workloads that are multiplied by the scale: `file_size`, `files`,
     /// `operations`.
     pub parameters: Vec<String>,
+    /// True if a comparison in real time without --scale takes the scale at which its repeats fit
+    /// its time budget, by the times of a pilot.
+    pub by_budget: bool,
     /// Makes the size of the file system smaller, down to this. Default: the size stays.
     pub size_min: Option<Bytes>,
     /// Makes the memory of a guest smaller, down to this. Default: the memory stays.

@@ -21,7 +21,7 @@ use fslab_venue::{
 
 use crate::Request;
 use crate::executor::Executor;
-use crate::phases::{self, PhasesError};
+use crate::phases::{self, PhasesError, PlannedSize};
 use crate::studies::load_study;
 
 /// The workload whose operations states are compared with.
@@ -55,7 +55,7 @@ pub(crate) fn planned(
     }
     let (built_in, _) = load_study(STUDY).expect("a built-in study");
     Ok(Some(SurvivalPlan {
-        phases: phases::phases(&built_in, Scale::FULL, size)?,
+        phases: phases::phases(&built_in, Scale::FULL, PlannedSize::full(size))?,
         study: built_in.name,
         states,
     }))

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use fslab_lab::TakenBundle;
@@ -16,7 +17,9 @@ use fslab_venue::{Control, LogKeeping, Venue, VenueSettings};
 use crate::commands::measure::plan_args::{OutputArgs, PlanArgs};
 use crate::commands::measure::vary::VaryArg;
 use crate::commands::measure::venue_args::VenueArgs;
-use crate::commands::measure::{bundled, guest_lab, layers, plan_text, precision_text, vary};
+use crate::commands::measure::{
+    bundled, guest_lab, layers, pilot, plan_text, precision_text, vary,
+};
 use crate::commands::report::show;
 use crate::commands::store::args::StoreArgs;
 use crate::commands::{clean, report};
@@ -64,7 +67,7 @@ pub(crate) struct ExecutionArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
-    store: StoreArgs,
+    pub(super) store: StoreArgs,
     /// Run the trials on --jobs workers, connected through this socket
     #[arg(long, value_name = "SOCKET", hide = true, requires = "jobs")]
     workers: Option<PathBuf>,
@@ -141,13 +144,26 @@ impl ExecutionArgs {
         venue_args: &VenueArgs,
         bundle: Option<&TakenBundle>,
     ) -> CommandResult {
+        let began = Instant::now();
+        let at_scale = |scale| {
+            let request = Request {
+                scale,
+                ..request.clone()
+            };
+            self.prepared(&request, source, venue_args, bundle)
+        };
+        let prepared = at_scale(request.scale)?;
+        let prepared = match fslab_run::is_scaled_by_budget(request, &prepared.plan) {
+            true => pilot::at_fitting_scale(self, prepared, &|scale| at_scale(Some(scale)))?,
+            false => prepared,
+        };
         let Prepared {
             plan,
             jobs,
             differences,
             time,
             notices,
-        } = self.prepared(request, source, venue_args, bundle)?;
+        } = prepared;
         notices.iter().for_each(|notice| screen::notice(notice));
         if self.plan.dry_run {
             self.ensure_runnable(&plan, jobs)?;
@@ -176,7 +192,7 @@ impl ExecutionArgs {
         };
         let judge = SurvivalJudge::of(&header.plan, executor, settings)?;
         let executor = judge.as_ref().map_or(executor, |judge| judge);
-        let outcome = self.conduct(&header, &mut store, executor, jobs)?;
+        let outcome = self.conduct(&header, &mut store, executor, (jobs, began))?;
         store.ensure_in_place()?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.report(&record, outcome)
@@ -377,11 +393,9 @@ impl ExecutionArgs {
         header: &RunHeader,
         store: &mut Store,
         executor: &dyn Executor,
-        jobs: NonZeroUsize,
+        (jobs, began): (NonZeroUsize, Instant),
     ) -> Result<RunOutcome, CommandError> {
-        let control = Control::new();
-        signals::stop_on_signals(&control)
-            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+        let control = stoppable()?;
         let mut progress = Progress::new();
         let outcome = Conductor {
             header,
@@ -390,6 +404,7 @@ impl ExecutionArgs {
             control: &control,
             jobs,
             allow_commands: self.plan.allow_commands,
+            began,
         }
         .run(&mut progress);
         progress.finish();
@@ -465,6 +480,14 @@ impl ExecutionArgs {
             screen::notice(&line);
         }
     }
+}
+
+/// A control that stops at the next signal.
+pub(super) fn stoppable() -> Result<Control, CommandError> {
+    let control = Control::new();
+    signals::stop_on_signals(&control)
+        .map_err(|error| CommandError::io("cannot handle signals", &error))?;
+    Ok(control)
 }
 
 /// Refuses several ranks where they have no common directory.

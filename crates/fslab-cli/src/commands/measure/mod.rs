@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod execution;
 pub(crate) mod guest_lab;
 pub(crate) mod layers;
+pub(crate) mod pilot;
 pub(crate) mod plan_args;
 pub(crate) mod plan_text;
 pub(crate) mod precision_text;

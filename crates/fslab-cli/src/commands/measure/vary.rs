@@ -370,7 +370,7 @@ fn conduct(
                 &condition.header,
                 store,
                 &condition.venue,
-                condition.planned.prepared.jobs,
+                (condition.planned.prepared.jobs, began),
             )?;
             condition.header.plan.repeats = asked;
             outcome.done += part.done;
