@@ -29,6 +29,27 @@ fn file_systems_that_cannot_be_formatted_here_are_refused_with_what_helps() {
     );
 }
 
+/// As in the demo of a user without privileges.
+#[test]
+fn one_directory_is_repeated_within_a_budget() {
+    let _turn = turn();
+    let desk = Desk::new().unprivileged();
+    let words = [
+        "compare",
+        "--dir",
+        ".",
+        "--study",
+        "./small.toml",
+        "--out",
+        "out",
+    ];
+    let ended = desk.run(&[&words[..], &["--budget", "1s"]].concat());
+    ended.expect_code(0);
+    let run = desk.last_run();
+    assert_eq!(run["plan"]["adaptive"]["budget_s"], 1);
+    assert!(run["trials"].as_array().expect("trials").len() >= 2);
+}
+
 #[test]
 fn a_user_without_privileges_measures_the_directory_at_hand() {
     let _turn = turn();

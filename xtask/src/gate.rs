@@ -138,8 +138,6 @@ const TEST: Step = step(
     &[
         "test",
         "--workspace",
-        "--lib",
-        "--bins",
         "--tests",
         "--locked",
         "--no-fail-fast",

@@ -204,9 +204,12 @@ pub(crate) fn repetition(
     }
     let perturb = is_virtual && asked.perturb != Some(false);
     let is_exact = is_virtual && !perturb;
-    // One subject has nothing to decide, and the fake venue measures nothing.
-    let is_compared = subjects > 1 && !is_virtual && venue != VenueKind::Fake;
-    let is_default = asked.repeats.is_none() && study.repeats_max.is_none() && is_compared;
+    // The fake venue measures nothing.
+    let is_real = !is_virtual && venue != VenueKind::Fake;
+    // One subject has nothing to decide: a budget is the time in which its figures become known.
+    let is_compared = subjects > 1;
+    let is_open = is_real && (is_compared || asked.budget_s.is_some());
+    let is_default = asked.repeats.is_none() && study.repeats_max.is_none() && is_open;
     let repeats = match asked.repeats {
         Some(repeats) => repeats,
         None if is_default => Repeats {
@@ -240,7 +243,7 @@ pub(crate) fn repetition(
             return Err(RepetitionError::Reversed { least, most });
         }
         Some(most) => Some(Adaptive {
-            until_decided: is_default && asked.target.or(study.target).is_none(),
+            until_decided: is_default && is_compared && asked.target.or(study.target).is_none(),
             budget_s: asked.budget_s.or(is_default.then_some(Adaptive::BUDGET_S)),
             ..adaptive(study, asked, most)?
         }),
@@ -418,6 +421,13 @@ mod tests {
         assert_eq!(by_default.budget_s, Some(Adaptive::BUDGET_S));
         assert_eq!(by_default.repeats_max, COMPARED_REPEATS_MAX);
         assert_eq!(of(&Repetition::default(), 1), None);
+        let budget = Repetition {
+            budget_s: Some(60),
+            ..Repetition::default()
+        };
+        let alone = of(&budget, 1).expect("adaptive");
+        assert_eq!((alone.budget_s, alone.until_decided), (Some(60), false));
+        assert_eq!(alone.repeats_max, COMPARED_REPEATS_MAX);
         assert_eq!(of(&asked("4"), 2), None);
         let range = of(&asked("4..30"), 2).expect("adaptive");
         assert_eq!((range.until_decided, range.budget_s), (false, None));
