@@ -48,7 +48,7 @@ pub use order::condition_rounds;
 pub use original::{differences, expected_time};
 pub use overrides::override_study;
 pub use phases::PhasesError;
-pub use pilot::{PilotTimes, is_scaled_by_budget, pilot_times, scales};
+pub use pilot::{PilotTimes, is_scaled_by_budget, pilot_scale, pilot_times, scales};
 pub use precision::{CellPrecision, Precision, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use request::Request;

@@ -29,6 +29,11 @@ pub fn scales() -> impl DoubleEndedIterator<Item = Scale> {
     SCALES.iter().map(|text| text.parse().expect("a fraction"))
 }
 
+/// The scale of the pilot.
+pub fn pilot_scale() -> Scale {
+    scales().next_back().unwrap_or(Scale::FULL)
+}
+
 /// Whether the scale of `plan`, which `request` gives, is to be chosen by the time budget.
 pub fn is_scaled_by_budget(request: &Request, plan: &Plan) -> bool {
     let has_budget = plan.adaptive.as_ref().and_then(|it| it.budget_s).is_some();
@@ -78,8 +83,7 @@ impl PilotTimes {
     /// smallest.
     pub fn scale(&self, left_s: f64) -> Scale {
         let fits = |scale: &Scale| self.repeat_s(*scale) * REPEATS_WANTED <= left_s;
-        let smallest = scales().next_back().unwrap_or(Scale::FULL);
-        scales().find(fits).unwrap_or(smallest)
+        scales().find(fits).unwrap_or_else(pilot_scale)
     }
 }
 
@@ -120,7 +124,7 @@ mod tests {
     fn the_largest_scale_with_enough_repeats_is_taken() {
         // One second of the phases at 1/16 are 16 at full scale; one of all else stays one.
         let record = (trial(0, &[("write", 1.0)]), Duration::from_secs(2));
-        let smallest: Scale = "1/16".parse().expect("a scale");
+        let smallest = pilot_scale();
         let times = PilotTimes::of(&[record.clone(), record.clone()], smallest).expect("times");
         assert!((times.repeat_s(Scale::FULL) - 34.0).abs() < 1e-9);
         assert!((times.repeat_s(smallest) - 4.0).abs() < 1e-9);

@@ -154,7 +154,10 @@ impl ExecutionArgs {
         };
         let prepared = at_scale(request.scale)?;
         let prepared = match fslab_run::is_scaled_by_budget(request, &prepared.plan) {
-            true => pilot::at_fitting_scale(self, prepared, &|scale| at_scale(Some(scale)))?,
+            true => {
+                let at_scale = |scale| at_scale(Some(scale));
+                pilot::at_fitting_scale(self, prepared, began, &at_scale)?
+            }
             false => prepared,
         };
         let Prepared {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use fslab_model::{Plan, RunId, Scale};
-use fslab_run::{PilotTimes, fresh_run_id, pilot_times, scales};
+use fslab_run::{PilotTimes, fresh_run_id, pilot_scale, pilot_times, scales};
 use fslab_venue::Venue;
 
 use crate::commands::measure::execution::{ExecutionArgs, Prepared, stoppable, venue_settings};
@@ -12,16 +12,16 @@ use crate::exit::CommandError;
 use crate::terminal::screen;
 
 /// The run at the scale that its budget allows: `full` is that at full scale, `at_scale` that at
-/// another. A resumed run keeps its scale, and a plan that is only shown keeps the full one.
+/// another; the budget counts from `began`. A resumed run keeps its scale, and a plan that is only
+/// shown keeps the full one.
 pub(super) fn at_fitting_scale(
     args: &ExecutionArgs,
-    full: Prepared,
+    mut full: Prepared,
+    began: Instant,
     at_scale: &dyn Fn(Scale) -> Result<Prepared, CommandError>,
 ) -> Result<Prepared, CommandError> {
-    let began = Instant::now();
     let budget_s = full.plan.adaptive.as_ref().and_then(|it| it.budget_s);
     if args.plan.dry_run {
-        let mut full = full;
         full.notices.push(
             "the plan is shown at scale 1; the run takes the scale at which its repeats fit the \
              budget, by a pilot (see docs/repeats.md)"
@@ -32,7 +32,7 @@ pub(super) fn at_fitting_scale(
     if let Some(earlier) = earlier(args, budget_s, at_scale)? {
         return Ok(earlier);
     }
-    let smallest = scales().next_back().unwrap_or(Scale::FULL);
+    let smallest = pilot_scale();
     screen::notice(&format!(
         "pilot: one trial of each subject at scale {smallest}, to choose the scale"
     ));
