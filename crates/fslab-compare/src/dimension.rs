@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::dimension_value::Values;
 use crate::pairing::{Pair, subjects};
 use fslab_model::{
-    Failure, NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind,
+    DRIVER_FACT, Failure, NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +69,8 @@ pub enum Dimension {
     Engine,
     /// mkfs and mount options of the same subject; of a network mount, those of the client.
     Options,
+    /// The kernel's driver that mounted the same subject, such as ext4's for ext2.
+    Driver,
     /// Versions of mkfs and the other tools, and the programs and files that a study brings.
     Tools,
     /// The seed of data and places, where figures depend on nothing else: in virtual time.
@@ -146,7 +148,12 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
                 found.push(difference);
             }
         }
-        for dimension in [Dimension::Subject, Dimension::Options, Dimension::Tools] {
+        for dimension in [
+            Dimension::Subject,
+            Dimension::Options,
+            Dimension::Driver,
+            Dimension::Tools,
+        ] {
             let (base, new) = of_pair(dimension, (base, new), *pair);
             found.extend(Difference::of(dimension, base, new));
         }
@@ -339,6 +346,9 @@ fn of_pair(
     match dimension {
         Dimension::Subject if are_same => Default::default(),
         Dimension::Subject => (name(&of_base), name(&of_new)),
+        // As the options: of two subjects it is a part of the dimension studied.
+        Dimension::Driver if !are_same => Default::default(),
+        Dimension::Driver => differing(&driver(base, pair.base), &driver(new, pair.new)),
         // Two subjects differ in their commands; that is the dimension studied.
         Dimension::Options if !are_same => Default::default(),
         Dimension::Options => match mounts {
@@ -390,13 +400,22 @@ fn commands(run: &RunRecord, place: usize) -> String {
 
 /// Versions of tools by name, as the subject's trials reported them.
 fn tools(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
+    facts(run, place, |name| name.starts_with(TOOL_FACT))
+}
+
+/// The driver that mounted the subject, as its trials reported it.
+fn driver(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
+    facts(run, place, |name| name == DRIVER_FACT)
+}
+
+fn facts(run: &RunRecord, place: usize, is_asked: fn(&str) -> bool) -> BTreeMap<String, String> {
     let Some(subject) = subjects(run).nth(place) else {
         return BTreeMap::new();
     };
     let trials = run.trials.iter().filter(|trial| trial.subject == *subject);
     let facts = trials.flat_map(|trial| &trial.facts);
-    let tools = facts.filter(|(name, _)| name.starts_with(TOOL_FACT));
-    tools
+    let asked = facts.filter(|(name, _)| is_asked(name));
+    asked
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }

@@ -94,6 +94,7 @@ impl<'a> Values<'a> {
             Dimension::Seed if is_virtual => plan.seed.to_string(),
             Dimension::Subject
             | Dimension::Options
+            | Dimension::Driver
             | Dimension::Tools
             | Dimension::Seed
             | Dimension::Processor => String::new(),

@@ -6,6 +6,7 @@
 //!     verify   = survey --> the same script without a disk   ---------------> audit
 //!     fill     = files until ENOSPC, space freed and used again
 //!     script   = operations with their times, for judging what a power loss leaves
+//!     facts    = what the driver keeps, refuses and sends to the device, for the catalogue
 //! ```
 //!
 //! The script is a function of the seed, the parameters and the survey: no state is kept between
@@ -17,6 +18,7 @@ mod check_context;
 mod content;
 mod data_script;
 mod executor;
+mod facts;
 mod failure;
 mod filling;
 mod jobs;

@@ -199,10 +199,13 @@ pub(crate) fn timed(
     })
 }
 
-/// The result of the null engine.
 pub(crate) fn synthetic_suite(seed: u64, parameters: &TreeParameters) -> Finished {
     let checks = 10 * parameters.files.max(1);
-    let bytes = 4 * parameters.largest.bytes().max(1);
+    synthetic(seed, checks, 4 * parameters.largest.bytes().max(1))
+}
+
+/// The result of the null engine.
+pub(crate) fn synthetic(seed: u64, checks: u64, bytes: u64) -> Finished {
     let draw = mix(seed, checks);
     synthetic_result(draw, SyntheticCost::CALL, checks, Some(bytes)).into()
 }

@@ -2,6 +2,7 @@
 
 use fslab_job::JobKind;
 
+use crate::facts::FactsParameters;
 use crate::parameters::{FillParameters, TreeParameters};
 use crate::probe::{InlineParameters, PrefetchParameters};
 use crate::script_job::ScriptParameters;
@@ -10,6 +11,7 @@ use crate::script_job::ScriptParameters;
 pub const CONFORMANCE_JOBS: &[JobKind] = &[
     JobKind::of::<TreeParameters>(),
     JobKind::of::<FillParameters>(),
+    JobKind::of::<FactsParameters>(),
     JobKind::of::<InlineParameters>(),
     JobKind::of::<PrefetchParameters>(),
     JobKind::of::<ScriptParameters>(),

@@ -1,10 +1,12 @@
 //! An entry in full, as `fslab fs show` prints it: serialisable, without functions.
 
+use std::collections::BTreeMap;
+
 use fslab_model::{Bytes, Capabilities, Reservation, Subject};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Class, Driver, FileSystem, KernelBug};
+use crate::{Class, Driver, FactsTable, FileSystem, KernelBug};
 
 /// A program and its package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,6 +60,32 @@ pub struct Details {
     pub below_minimum: &'static str,
     /// Its capabilities.
     pub capabilities: Capabilities,
+    /// What it does, as measured; `None` if it was not.
+    pub facts: Option<FactDetails>,
+}
+
+/// What a file system does under one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FactDetails {
+    /// The kernel's release.
+    pub kernel: &'static str,
+    /// The size of the device in bytes.
+    pub size_bytes: Bytes,
+    /// Facts by name.
+    pub facts: BTreeMap<&'static str, &'static str>,
+}
+
+impl FactDetails {
+    fn of(name: &str) -> Option<Self> {
+        let table = FactsTable::measured();
+        let facts = table.of(name).into_iter();
+        let facts: BTreeMap<_, _> = facts.map(|(fact, value)| (fact.name, value)).collect();
+        (!facts.is_empty()).then_some(Self {
+            kernel: &table.kernel,
+            size_bytes: Bytes(table.size),
+            facts,
+        })
+    }
 }
 
 impl FileSystem {
@@ -97,6 +125,7 @@ impl FileSystem {
             minimum_mkfs_version: self.minimum.mkfs_version,
             below_minimum: self.minimum.below,
             capabilities: self.capabilities,
+            facts: FactDetails::of(self.name),
         }
     }
 }

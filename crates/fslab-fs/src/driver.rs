@@ -15,6 +15,8 @@ use std::{fmt, fs};
 use crate::Tool;
 use crate::option_rule::KeyRule;
 
+/// Directories of drivers, with one of each mounted device.
+const SYSFS: &str = "/sys/fs";
 /// The loaded modules, a directory each.
 const MODULES: &str = "/sys/module";
 /// In a module's file `taint`: it was not built with the kernel.
@@ -63,11 +65,26 @@ pub struct Companion {
     pub pid_prefix: &'static str,
 }
 
+/// One of several drivers of the kernel for a format, by the mount option `driver=NAME`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverChoice {
+    /// Its name, which is also the type to mount by.
+    pub name: &'static str,
+    /// Options of every mount by it.
+    pub options: &'static [&'static str],
+}
+
+/// The mount option that chooses a driver.
+pub(crate) const DRIVER_KEY: &str = "driver";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelDriver {
     /// The type to mount by, as in /proc/filesystems.
     pub fs_type: &'static str,
-    /// The drivers that may serve that name, the usual one first.
+    /// The drivers that a subject chooses from, the default first; empty if there is one.
+    pub choices: &'static [DriverChoice],
+    /// The drivers that may serve that name, the usual one first; the last one leaves no trace in
+    /// /sys/fs.
     pub served_by: &'static [&'static str],
     /// The kernel configuration that includes it.
     pub config: KernelConfig,
@@ -85,6 +102,7 @@ impl KernelDriver {
     /// The common case: on a device, without options, without a companion.
     pub(crate) const PLAIN: Self = Self {
         fs_type: "",
+        choices: &[],
         served_by: &[],
         config: KernelConfig(&[]),
         options: &[],
@@ -178,6 +196,15 @@ impl Driver {
         outside_module(Path::new(MODULES), name).map(|version| (format!("{name}.ko"), version))
     }
 
+    /// The kernel's driver that mounted the device of this kernel name, and where it came from;
+    /// `None` if a program did.
+    pub fn serving(&self, device: &str) -> Option<ServingDriver> {
+        match self {
+            Self::Kernel(driver) => driver.serving(Path::new(SYSFS), Path::new(MODULES), device),
+            Self::Fuse(_) | Self::Pool(_) | Self::BuiltIn | Self::Nowhere(_) => None,
+        }
+    }
+
     /// The kernel configuration required.
     pub fn config(&self) -> Option<KernelConfig> {
         match self {
@@ -196,6 +223,34 @@ impl Driver {
             Self::Pool(driver) => vec![driver.tool, driver.daemon],
             Self::BuiltIn | Self::Nowhere(_) => Vec::new(),
         }
+    }
+}
+
+/// The driver that mounted a file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServingDriver {
+    pub name: &'static str,
+    /// "built in", or "module" with its version, if it has one.
+    pub origin: String,
+}
+
+impl KernelDriver {
+    fn serving(&self, sysfs: &Path, modules: &Path, device: &str) -> Option<ServingDriver> {
+        let (last, others) = self.served_by.split_last()?;
+        let has_device = |name: &&&str| sysfs.join(name).join(device).exists();
+        let name = others.iter().find(has_device).unwrap_or(last);
+        let module = modules.join(name);
+        // Only what was loaded has this file.
+        let origin = if module.join("initstate").exists() {
+            let version = fs::read_to_string(module.join("version"));
+            version.map_or_else(
+                |_| "module".to_owned(),
+                |it| format!("module {}", it.trim()),
+            )
+        } else {
+            "built in".to_owned()
+        };
+        Some(ServingDriver { name, origin })
     }
 }
 
@@ -234,6 +289,27 @@ mod tests {
         assert_eq!(version("zfs").as_deref(), Some("2.3.2-2"));
         assert_eq!(version("ext4").as_deref(), Some("CD34"));
         assert_eq!([version("xfs"), version("jfs")], [None, None]);
+    }
+
+    #[test]
+    fn the_driver_that_mounted_is_the_one_with_the_device() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (sysfs, modules) = (folder.path().join("fs"), folder.path().join("module"));
+        let made = |path: &Path| fs::create_dir_all(path).expect("is made");
+        made(&sysfs.join("ext4/sda1"));
+        made(&modules.join("ext4"));
+        made(&modules.join("ext2"));
+        let driver = KernelDriver {
+            served_by: &["ext4", "ext2"],
+            ..KernelDriver::PLAIN
+        };
+        let of = |device| driver.serving(&sysfs, &modules, device).expect("a driver");
+        assert_eq!((of("sda1").name, of("sdb1").name), ("ext4", "ext2"));
+        assert_eq!(of("sda1").origin, "built in");
+        fs::write(modules.join("ext2/initstate"), "live\n").expect("written");
+        assert_eq!(of("sdb1").origin, "module");
+        fs::write(modules.join("ext2/version"), "2.1\n").expect("written");
+        assert_eq!(of("sdb1").origin, "module 2.1");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use fslab_model::{Bytes, Capabilities, Failure, Reservation, Subject, SubjectPla
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::driver::DRIVER_KEY;
 use crate::mkfs::RefusedWord;
 use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
 use crate::network::{local_mount_point, network_file_system, over_network};
@@ -129,6 +130,20 @@ impl FileSystem {
             (network_file_system(network.protocol).limit)(&mut capabilities, network);
         }
         capabilities
+    }
+
+    /// The kernel's driver that mounts `subject`, if there is a choice.
+    pub fn asked_driver(&self, subject: &Subject) -> Option<&'static str> {
+        let Driver::Kernel(driver) = &self.driver else {
+            return None;
+        };
+        let asked = subject.mount_options().iter().filter_map(|option| {
+            let (key, value) = option.split_once('=')?;
+            (key == DRIVER_KEY).then_some(value)
+        });
+        let asked = asked.last();
+        let choice = driver.choices.iter().find(|it| Some(it.name) == asked);
+        choice.or(driver.choices.first()).map(|it| it.name)
     }
 
     /// Checks whether it fits on `size` bytes when made without options.

@@ -20,6 +20,7 @@ mod catalogue;
 mod check;
 mod details;
 mod driver;
+mod facts;
 mod file_system;
 mod host;
 mod mkfs;
@@ -40,10 +41,12 @@ mod smb;
 mod tool;
 
 pub use check::{CheckCommand, CheckVerdict};
-pub use details::{Details, ToolDetails};
+pub use details::{Details, FactDetails, ToolDetails};
 pub use driver::{
-    Companion, Driver, FuseDriver, KernelConfig, KernelDriver, MountSource, PoolDriver,
+    Companion, Driver, DriverChoice, FuseDriver, KernelConfig, KernelDriver, MountSource,
+    PoolDriver, ServingDriver,
 };
+pub use facts::{FactDifference, FactsTable};
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
 pub use host::{GuestKernel, Host, Privilege, unreadable};
 pub use mkfs::Mkfs;

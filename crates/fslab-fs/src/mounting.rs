@@ -5,11 +5,12 @@ use std::path::Path;
 
 use fslab_model::{Bytes, Subject};
 
+use crate::driver::DRIVER_KEY;
 use crate::mkfs::RefusedWord;
 use crate::mount_call::check_option;
 use crate::{
-    CommandLine, FuseDriver, KernelDriver, MountCall, MountSource, NetworkMounting, PoolDriver,
-    Tool,
+    CommandLine, DriverChoice, FuseDriver, KernelDriver, MountCall, MountSource, NetworkMounting,
+    PoolDriver, Tool,
 };
 
 /// Placeholder of the size in commands that are shown before there is a device.
@@ -116,9 +117,14 @@ pub(crate) fn by_kernel(
     };
     let mut companion = driver.companion.map(|it| (it, words(it.arguments)));
     let mut options: Vec<&str> = driver.options.iter().copied().chain(ours).collect();
+    let mut choice = driver.choices.first();
     for option in subject.mount_options() {
-        check_option(driver.mount_keys, option)?;
         let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        if key == DRIVER_KEY && choice.is_some() {
+            choice = Some(chosen(driver.choices, option, value)?);
+            continue;
+        }
+        check_option(driver.mount_keys, option)?;
         let has_off = driver.companion.is_some_and(|it| it.off == option);
         let known = driver
             .companion
@@ -132,9 +138,11 @@ pub(crate) fn by_kernel(
             (None, _) => options.push(option),
         }
     }
-    let call = MountCall::new(driver.fs_type, options.iter().copied());
+    let fs_type = choice.map_or(driver.fs_type, |it| it.name);
+    options.splice(0..0, choice.into_iter().flat_map(|it| it.options).copied());
+    let call = MountCall::new(fs_type, options.iter().copied());
     let joined = options.join(",");
-    let mut command = vec!["mount", "-t", driver.fs_type];
+    let mut command = vec!["mount", "-t", fs_type];
     if !joined.is_empty() {
         command.extend(["-o", &joined]);
     }
@@ -153,6 +161,26 @@ pub(crate) fn by_kernel(
                 pid_prefix: it.pid_prefix,
             }
         }),
+    })
+}
+
+/// The driver that the option names.
+fn chosen<'a>(
+    choices: &'a [DriverChoice],
+    option: &str,
+    name: &str,
+) -> Result<&'a DriverChoice, RefusedWord> {
+    let found = choices.iter().find(|it| it.name == name);
+    found.ok_or_else(|| {
+        let known: Vec<String> = choices
+            .iter()
+            .map(|it| format!("{DRIVER_KEY}={}", it.name))
+            .collect();
+        RefusedWord {
+            word: option.to_owned(),
+            reason: "there is no such driver".to_owned(),
+            allowed: Some(format!("allowed are {}", known.join(" and "))),
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind, Subject};
 
-use crate::FileSystem;
+use crate::{FactsTable, FileSystem};
 
 /// Larger files are no reservation.
 const LARGE_FILE: Bytes = Bytes::gib(1024);
@@ -15,8 +15,23 @@ pub(crate) const MICROSOFT: &str = "Microsoft, File System Functionality Compari
 /// Of file systems that only Linux and its relatives have.
 pub(crate) const LINUX_ONLY: Reservation = Reservation::stated(
     ReservationKind::Compatibility,
-    "Windows does not read it without additional software.",
-    MICROSOFT,
+    "Windows and macOS do not read it without additional software.",
+    "Microsoft, File System Functionality Comparison; Apple, Disk Utility User Guide, File system \
+     formats available in Disk Utility on Mac",
+);
+
+/// Of drivers that nobody maintains.
+pub(crate) const ORPHAN: Reservation = Reservation::stated(
+    ReservationKind::Maturity,
+    "Linux lists its driver as an orphan.",
+    "Linux 6.12, MAINTAINERS",
+);
+
+/// Of drivers whose maintainer has little time.
+pub(crate) const ODD_FIXES: Reservation = Reservation::stated(
+    ReservationKind::Maturity,
+    "Linux lists its driver as maintained with odd fixes only.",
+    "Linux 6.12, MAINTAINERS",
 );
 
 impl FileSystem {
@@ -25,7 +40,8 @@ impl FileSystem {
         let mut reservations = self.reservations.to_vec();
         let capabilities = self.capabilities_of(subject);
         reservations.extend(limits(&capabilities));
-        reservations.extend(durability(&capabilities, self.check.is_some()));
+        reservations.extend(self.durability(&capabilities));
+        reservations.extend(by_facts(self.name));
         let lasting = self.bugs.iter().filter(|bug| bug.avoided_by.is_none());
         reservations.extend(lasting.map(|bug| {
             let text = format!("A known bug of {}: {}", bug.kernel, bug.effect);
@@ -58,23 +74,112 @@ fn limits(capabilities: &Capabilities) -> Vec<Reservation> {
     limits
 }
 
-fn durability(capabilities: &Capabilities, has_checker: bool) -> Option<Reservation> {
-    let text = match capabilities.crash_safety {
-        _ if !capabilities.persistent => "Its files do not survive an unmount.",
-        CrashSafety::None if has_checker => {
-            "It has no journal: after a crash, or after unplugging it while it is written to, its \
-             checker has to repair it."
+impl FileSystem {
+    fn durability(&self, capabilities: &Capabilities) -> Option<Reservation> {
+        let checker = self.check.as_ref();
+        let text = match capabilities.crash_safety {
+            _ if !capabilities.persistent => "Its files do not survive an unmount.".to_owned(),
+            safety @ (CrashSafety::None | CrashSafety::JournalUnused) => {
+                let journal = match safety {
+                    CrashSafety::None => "It has no journal",
+                    _ => "The format has a journal, but the driver does not write it",
+                };
+                let repair = match checker.map(|it| it.blind_to) {
+                    Some(None) => {
+                        "after a crash, or after unplugging it while it is written to, its checker \
+                         has to repair it"
+                    }
+                    Some(Some(_)) => {
+                        "a crash, or unplugging it while it is written to, may damage it, and no \
+                         program for Linux checks and repairs all of it"
+                    }
+                    None => {
+                        "a crash, or unplugging it while it is written to, may damage it, and \
+                         fslab knows no checker for it"
+                    }
+                };
+                format!("{journal}: {repair}.")
+            }
+            CrashSafety::Journal | CrashSafety::CopyOnWrite if capabilities.data_checksums => {
+                "Data carries checksums: damage on the disk is found when it is read.".to_owned()
+            }
+            CrashSafety::Journal | CrashSafety::CopyOnWrite => return None,
+        };
+        Some(Reservation::measured(ReservationKind::Durability, text))
+    }
+}
+
+/// A fact with the values of which a sentence follows.
+struct Consequence {
+    fact: &'static str,
+    kind: ReservationKind,
+    /// The sentence for a value; `None` if there is nothing to say.
+    text: fn(&str) -> Option<String>,
+}
+
+const CONSEQUENCES: &[Consequence] = &[
+    Consequence {
+        fact: "name.beyond",
+        kind: ReservationKind::Limit,
+        text: |value| {
+            let text = "A name that is too long is cut without an error, so two long names can \
+                        be one file.";
+            (value == "cut without an error").then(|| text.to_owned())
+        },
+    },
+    Consequence {
+        fact: "name.decomposed",
+        kind: ReservationKind::Limit,
+        text: |value| {
+            let text = "A name with a combining accent is stored as another one.";
+            (value == "changed").then(|| text.to_owned())
+        },
+    },
+    Consequence {
+        fact: "time.last",
+        kind: ReservationKind::Limit,
+        text: |value| {
+            let year: u32 = value.split('-').next()?.parse().ok()?;
+            (year < NEAR_YEAR).then(|| format!("It has no times after {value}."))
+        },
+    },
+    Consequence {
+        fact: "sync.fsync",
+        kind: ReservationKind::Durability,
+        text: |value| {
+            let text = "fsync(2) sends no flush: what it reports as durable may be lost with the \
+                        power on a disk with a volatile cache.";
+            (value == WITHOUT_FLUSH).then(|| text.to_owned())
+        },
+    },
+    Consequence {
+        fact: "sync.sync",
+        kind: ReservationKind::Durability,
+        text: |value| {
+            let text = "sync(2) sends no flush; only fsync(2) is durable on a disk with a \
+                        volatile cache.";
+            (value == WITHOUT_FLUSH).then(|| text.to_owned())
+        },
+    },
+];
+
+/// Times that end before this year end within the life of a disk.
+const NEAR_YEAR: u32 = 2050;
+const WITHOUT_FLUSH: &str = "writes without a flush";
+
+/// What follows from the facts that were measured of a file system.
+fn by_facts(name: &str) -> Vec<Reservation> {
+    let table = FactsTable::measured();
+    let has_no_flush = table.get(name, "sync.fsync") == Some(WITHOUT_FLUSH);
+    let found = CONSEQUENCES.iter().filter_map(|it| {
+        // Where fsync(2) sends no flush, sync(2) need not be named.
+        if it.fact == "sync.sync" && has_no_flush {
+            return None;
         }
-        CrashSafety::None => {
-            "It has no journal, and fslab knows no checker for it: a crash, or unplugging it while \
-             it is written to, may damage it."
-        }
-        CrashSafety::Journal | CrashSafety::CopyOnWrite if capabilities.data_checksums => {
-            "Data carries checksums: damage on the disk is found when it is read."
-        }
-        CrashSafety::Journal | CrashSafety::CopyOnWrite => return None,
-    };
-    Some(Reservation::measured(ReservationKind::Durability, text))
+        let text = (it.text)(table.get(name, it.fact)?)?;
+        Some(Reservation::measured(it.kind, text))
+    });
+    found.collect()
 }
 
 #[cfg(test)]

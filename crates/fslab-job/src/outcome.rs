@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fslab_engine::{EngineError, Measured};
-use fslab_model::{Failure, FailureKind, ValueList};
+use fslab_model::{Facts, Failure, FailureKind, ValueList};
 
 use crate::job::JobError;
 
@@ -18,6 +18,8 @@ pub struct Finished {
     pub figures: BTreeMap<String, f64>,
     /// Figures with many values.
     pub lists: Vec<ValueList>,
+    /// Facts of the file system that it found, by their names in the trial record.
+    pub facts: Facts,
 }
 
 impl From<Measured> for Finished {
@@ -27,6 +29,7 @@ impl From<Measured> for Finished {
             measured,
             figures: BTreeMap::new(),
             lists: Vec::new(),
+            facts: Facts::new(),
         }
     }
 }

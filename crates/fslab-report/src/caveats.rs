@@ -5,6 +5,7 @@ use fslab_model::{
 };
 use fslab_stats::{Drift, RESOLUTION};
 
+use crate::device_costs::device_costs;
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
 use fslab_compare::{Analysis, Anomaly, PhaseAnalysis, PhaseCell, RunPrecision};
 
@@ -58,6 +59,7 @@ pub(crate) fn caveats(analysis: &Analysis, names: &[String]) -> Vec<String> {
     }
     caveats.extend(crate::tables::flush_caveats(analysis, names));
     caveats.extend(crate::tables::survival_caveat(analysis, names));
+    caveats.extend(device_costs(analysis, names));
     let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
     if !is_virtual && let Some(phases) = phases_where(analysis, &cached) {
         caveats.push(format!(

@@ -18,6 +18,7 @@ mod caveats;
 mod chapter;
 mod chart;
 mod curves;
+mod device_costs;
 mod diff;
 mod disk_curves;
 mod error;

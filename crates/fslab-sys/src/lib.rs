@@ -30,6 +30,7 @@ mod name_buffer;
 mod names_reached;
 mod page_buffer;
 mod processes;
+mod rare_calls;
 mod ring_options;
 mod user_folders;
 
@@ -77,5 +78,6 @@ pub use processes::{
     ConfinedBy, GroupEnd, KernelLine, MachineMemory, ProcessIdentity, ProcessLimit, ProcessStat,
     ProcessorTimes, ResourceUse, Signal, StorageUse,
 };
+pub use rare_calls::{Allocation, RenameFlag};
 pub use ring_options::{RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use user_folders::{USER_FOLDER_VARIABLE, own_program, user_folder};

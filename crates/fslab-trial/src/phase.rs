@@ -55,7 +55,7 @@ pub(crate) struct Phase<'a> {
     /// The trial's writes that the device has not written yet.
     pub(crate) backlog: &'a RefCell<Backlog>,
     /// Start states of phases in virtual time.
-    pub(crate) start_states: &'a RefCell<Facts>,
+    pub(crate) facts: &'a RefCell<Facts>,
 }
 
 /// The note of a phase that was measured with cold caches on a medium in memory.
@@ -166,6 +166,7 @@ impl Phase<'_> {
                 .insert(definitions::START_SKEW.name.to_owned(), skew_ns);
         }
         record.lists = finished.lists;
+        self.facts.borrow_mut().extend(finished.facts);
         self.take_harness_share(&mut record, &finished.measured);
         if self.virtual_time {
             record.window = Some(window_of(&finished.measured));
@@ -231,8 +232,8 @@ impl Phase<'_> {
     fn note_start_state(&self) {
         let state = self.virtual_time.then(start_state::now).flatten();
         let name = format!("{START_STATE_FACT}{}", self.spec.name);
-        let mut states = self.start_states.borrow_mut();
-        states.extend(state.map(|state| (name, state)));
+        let mut facts = self.facts.borrow_mut();
+        facts.extend(state.map(|state| (name, state)));
     }
 
     /// Runs the workload confined to the tree; the inner `Err` says why it cannot run here.

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, Ranks, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, MEMORY_MEDIUM_FACT,
-    PhaseOutcome, PhaseSpec, Round, TrialSpec,
+    CONFINEMENT_FACT, DAMAGED_DATA_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind,
+    MEMORY_MEDIUM_FACT, PhaseOutcome, PhaseSpec, Round, TrialSpec,
 };
 use fslab_workload::Workload;
 
@@ -230,6 +230,7 @@ fn prepare<W: Write>(
     let step = volume.mount()?;
     events.emit(EventBody::Step(step));
     events.add_facts(volume.admission());
+    events.add_facts(volume.driver()?);
     if spec.subject.network().is_some() {
         // The client's kernel adds the defaults of its version, and what the server limits.
         events.add_facts(recognised(volume.mount_point()));
@@ -277,7 +278,7 @@ fn run_rounds<W: Write>(
         skips.everything(reason.clone());
     }
     let backlog = RefCell::new(Backlog::default());
-    let start_states = RefCell::new(Facts::new());
+    let facts = RefCell::new(Facts::new());
     let mut runner = RoundRunner::new(spec.rounds, &trial_context.context, &trial_context.fence);
     for round in spec.rounds.each() {
         let mut context = trial_context.context.clone();
@@ -306,7 +307,7 @@ fn run_rounds<W: Write>(
             fence: &trial_context.fence,
             memory_medium: trial_context.memory_medium.as_deref(),
             backlog: &backlog,
-            start_states: &start_states,
+            facts: &facts,
         };
         run_phases(spec, &turn, &mut skips, target, (review, events))?;
     }
@@ -322,7 +323,7 @@ struct RoundContext<'a> {
     /// What keeps the medium in memory.
     memory_medium: Option<&'a str>,
     backlog: &'a RefCell<Backlog>,
-    start_states: &'a RefCell<Facts>,
+    facts: &'a RefCell<Facts>,
 }
 
 impl RoundContext<'_> {
@@ -371,7 +372,7 @@ fn run_phases<W: Write>(
             counted: spec.counted,
             number: review.recorded(),
             backlog: turn.backlog,
-            start_states: turn.start_states,
+            facts: turn.facts,
         };
         let has_foreign_names = workload.has_foreign_names();
         if let Some(reason) = common_reason(&context, skips.reason(phase_spec))? {
@@ -383,7 +384,11 @@ fn run_phases<W: Write>(
         let mut steps = Steps::new();
         let from = suspects_from(target);
         let (mut record, failure) = phase.run(target, &mut steps);
-        events.add_facts(turn.start_states.take());
+        let facts = turn.facts.take();
+        if facts.contains_key(DAMAGED_DATA_FACT) {
+            review.expect_errors();
+        }
+        events.add_facts(facts);
         // Without confinement the phase was refused and has made no links.
         context.foreign_links |= has_foreign_names && !turn.fence.is_missing();
         steps

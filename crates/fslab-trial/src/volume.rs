@@ -6,8 +6,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting, network_file_system};
-use fslab_model::{Bytes, DeviceIdentity, Facts, Failure, FailureKind, StepRecord, Subject};
-use fslab_sys::{KernelLine, KernelLog, WorkFolder};
+use fslab_model::{
+    Bytes, DRIVER_FACT, DeviceIdentity, Facts, Failure, FailureKind, StepRecord, Subject,
+};
+use fslab_sys::{DeviceNumber, KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
 use crate::busy::{is_busy, says_busy, with_patience};
@@ -72,6 +74,37 @@ impl Volume {
             Some(false) => "no: its root is writable by other users",
         };
         Facts::from([(ADMISSION_FACT.to_owned(), text.to_owned())])
+    }
+
+    /// The kernel's driver that mounted it, and where that came from; no fact if a program did.
+    ///
+    /// # Errors
+    /// Unsupported if the subject asks for another driver, which the kernel does not have.
+    pub(crate) fn driver(&self) -> Result<Facts, Failure> {
+        let file_system = self.spec.file_system;
+        let name = DeviceNumber::of(&self.spec.device)
+            .ok()
+            .and_then(DeviceNumber::kernel_name);
+        let Some(serving) = name.and_then(|name| file_system.driver.serving(&name)) else {
+            return Ok(Facts::new());
+        };
+        let asked = file_system.asked_driver(&self.spec.subject);
+        if let Some(asked) = asked.filter(|asked| *asked != serving.name) {
+            let name = file_system.name;
+            let text = format!(
+                "this kernel has no driver {asked} for {name}: {} mounted it",
+                serving.name
+            );
+            let hint = format!(
+                "without driver={asked}, {} mounts it everywhere",
+                serving.name
+            );
+            return Err(Failure::new(FailureKind::Unsupported, text).hint(hint));
+        }
+        Ok(Facts::from([
+            (DRIVER_FACT.to_owned(), serving.name.to_owned()),
+            (format!("{DRIVER_FACT}.origin"), serving.origin),
+        ]))
     }
 
     pub(crate) fn file_system(&self) -> &'static FileSystem {

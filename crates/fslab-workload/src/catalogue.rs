@@ -443,6 +443,8 @@ mod tests {
         "sqlite",
         "replay",
         "exercise",
+        "facts-probe",
+        "facts-recall",
         "verify",
         "prefetch",
         "inline-probe",

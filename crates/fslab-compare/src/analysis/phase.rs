@@ -81,8 +81,8 @@ pub struct PhaseAnalysis<'a> {
     pub is_virtual: bool,
     /// True if its repeats differ only by a perturbation of their guest.
     pub is_perturbed: bool,
-    /// True if its disk is simulated and has a volatile cache.
-    pub has_volatile_cache: bool,
+    /// Whether its disk has a volatile cache.
+    pub(super) disk_cache: DiskCache,
     /// Its point in a sweep; `None` for a phase that runs once, and for a sweep.
     pub point: Option<&'a Point>,
     /// The points of a sweep; then `cells` and `comparison` are of their geometric means.
@@ -199,7 +199,7 @@ impl<'a> Named<'a> {
             comparison: None,
             is_virtual: run.header.plan.venue.kind().is_virtual(),
             is_perturbed: run.header.plan.perturb,
-            has_volatile_cache: has_volatile_cache(run),
+            disk_cache: DiskCache::of(run),
             point: self.swept.map(|swept| &swept.point),
             sweep: None,
         };
@@ -446,11 +446,36 @@ impl PhaseCell<'_> {
 impl PhaseAnalysis<'_> {
     /// True if the subject made data durable in this phase, in any repeat or at any point of a
     /// sweep, without a flush of the disk, whose cache is volatile: a power loss may take what was
-    /// durable.
+    /// durable. Of a real disk it is known to be volatile, or taken for it by the kernel, if
+    /// another subject's syncs sent a flush.
     pub fn does_not_flush(&self, subject: usize) -> bool {
         let points = self.points().iter();
         let mut cells = points.filter_map(|point| point.cells.get(subject));
-        self.has_volatile_cache && cells.any(|cell| cell.unflushed() > 0)
+        match self.disk_cache {
+            DiskCache::Volatile => cells.any(|cell| cell.unflushed() > 0),
+            DiskCache::Durable => false,
+            DiskCache::Unknown => self.sends_no_flush(subject),
+        }
+    }
+
+    /// True if the subject's syncs in the phase sent no flush to the disk, while another subject's
+    /// did.
+    pub(crate) fn sends_no_flush(&self, subject: usize) -> bool {
+        let flushes = |subject: usize| {
+            let points = self.points().iter();
+            let cells = points.filter_map(|point| point.cells.get(subject));
+            let synced = cells.flat_map(|cell| cell.records().filter(|record| record.has_synced()));
+            synced.map(durable_requests).collect::<Option<Vec<u64>>>()
+        };
+        let is_none = |subject: usize| {
+            let flushes = flushes(subject);
+            flushes.is_some_and(|it| !it.is_empty() && it.iter().all(|count| *count == 0))
+        };
+        let has_any = |subject: usize| {
+            let flushes = flushes(subject);
+            flushes.is_some_and(|it| it.iter().any(|count| *count > 0))
+        };
+        is_none(subject) && (0..self.cells.len()).any(has_any)
     }
 
     /// The subjects that do not flush in this phase, in the order of the plan.
@@ -459,10 +484,32 @@ impl PhaseAnalysis<'_> {
     }
 }
 
-/// True if the run's disk is simulated and loses at a power loss what it was not asked to keep.
-pub(super) fn has_volatile_cache(run: &RunRecord) -> bool {
-    match &run.header.plan.venue {
-        VenuePlan::Sim { disk, .. } => disk.queue.write_cache,
-        _ => false,
+/// Flushes, and writes past the disk's cache; `None` if they were not counted.
+fn durable_requests(record: &PhaseRecord) -> Option<u64> {
+    let forced = record
+        .insight
+        .as_ref()
+        .map_or(0, |it| it.fua_writes.requests);
+    Some(record.device?.flushes? + forced)
+}
+
+/// What the disk of a run loses at a power loss of what it was not asked to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DiskCache {
+    /// All of it: a simulated disk with such a cache.
+    Volatile,
+    /// Nothing: a simulated disk without one.
+    Durable,
+    /// Another disk.
+    Unknown,
+}
+
+impl DiskCache {
+    pub(super) fn of(run: &RunRecord) -> Self {
+        match &run.header.plan.venue {
+            VenuePlan::Sim { disk, .. } if disk.queue.write_cache => Self::Volatile,
+            VenuePlan::Sim { .. } => Self::Durable,
+            _ => Self::Unknown,
+        }
     }
 }

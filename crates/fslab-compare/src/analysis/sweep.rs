@@ -130,7 +130,7 @@ pub(super) fn join<'a>(name: &'a str, points: Vec<PhaseAnalysis<'a>>) -> Option<
         comparison: None,
         is_virtual: first.is_virtual,
         is_perturbed: first.is_perturbed,
-        has_volatile_cache: first.has_volatile_cache,
+        disk_cache: first.disk_cache,
         point: None,
         sweep: None,
     };

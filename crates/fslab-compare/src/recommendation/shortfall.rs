@@ -1,8 +1,8 @@
 //! Why a subject is no candidate: it failed, was in part not measured, or is not durable.
 
-use fslab_model::{PhaseRecord, TrialOutcome};
+use fslab_model::TrialOutcome;
 
-use crate::{Analysis, Ground, GroundFigure, PhaseAnalysis, Repeat};
+use crate::{Analysis, Ground, GroundFigure, Repeat};
 
 /// Why a subject is not recommended, whatever its figures are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ fn not_measured(analysis: &Analysis, grounds: &[Ground], subject: usize) -> Opti
 
 fn no_flush(analysis: &Analysis, subject: usize) -> Option<Shortfall> {
     let phases = analysis.phases.iter().enumerate();
-    let mut found = phases.filter(|(_, phase)| is_without_flush(phase, subject));
+    let mut found = phases.filter(|(_, phase)| phase.sends_no_flush(subject));
     let (phase, _) = found.next()?;
     Some(Shortfall::NoFlush {
         phase,
@@ -106,32 +106,4 @@ fn breaks_promise(analysis: &Analysis, subject: usize) -> Option<Shortfall> {
         states: survival.broken_states,
         of: survival.states,
     })
-}
-
-/// True if the subject's syncs in a phase sent no flush to the disk, while another subject's did.
-fn is_without_flush(phase: &PhaseAnalysis, subject: usize) -> bool {
-    let flushes = |subject: usize| {
-        let points = phase.points().iter();
-        let cells = points.filter_map(|point| point.cells.get(subject));
-        let synced = cells.flat_map(|cell| cell.records().filter(|record| record.has_synced()));
-        synced.map(durable_requests).collect::<Option<Vec<u64>>>()
-    };
-    let is_none = |subject: usize| {
-        let flushes = flushes(subject);
-        flushes.is_some_and(|it| !it.is_empty() && it.iter().all(|count| *count == 0))
-    };
-    let has_any = |subject: usize| {
-        let flushes = flushes(subject);
-        flushes.is_some_and(|it| it.iter().any(|count| *count > 0))
-    };
-    is_none(subject) && (0..phase.cells.len()).any(has_any)
-}
-
-/// Flushes, and writes past the disk's cache; `None` if they were not counted.
-fn durable_requests(record: &PhaseRecord) -> Option<u64> {
-    let forced = record
-        .insight
-        .as_ref()
-        .map_or(0, |it| it.fua_writes.requests);
-    Some(record.device?.flushes? + forced)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, cpu_use, run_data};
 use fslab_job::{Finished, RunError, SyntheticCost, measured, synthetic_result};
-use fslab_model::{LatencyCounts, OperationLatency, ValueList};
+use fslab_model::{Facts, LatencyCounts, OperationLatency, ValueList};
 use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
 
 use crate::failure::ConformanceFailure;
@@ -144,6 +144,7 @@ impl<'a> ProbeRecorder<'a> {
             notes: self.notes,
             figures: self.figures,
             lists: self.lists,
+            facts: Facts::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ use fslab_model::{Bytes, Capabilities, CaseRule, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
+use crate::reservations::ODD_FIXES;
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -48,14 +49,24 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         ..Capabilities::POSIX
     },
     given_by_options: &[],
-    reservations: &[Reservation::stated(
-        ReservationKind::Compatibility,
-        "AmigaOS reads and writes it; Windows and macOS do not.",
-        "Linux, Documentation/filesystems/affs.rst; Microsoft, File System Functionality \
+    reservations: &[
+        Reservation::stated(
+            ReservationKind::Compatibility,
+            "AmigaOS reads and writes it; Windows and macOS do not.",
+            "Linux, Documentation/filesystems/affs.rst; Microsoft, File System Functionality \
              Comparison",
-    )],
+        ),
+        ODD_FIXES,
+    ],
     signature: Some("affs"),
     bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "Data appended to a file that has 72 blocks of 512 bytes or more can be lost \
+                     at the next mount, without a crash and after fsync(2).",
+            message: "",
+            avoided_by: None,
+        },
         KernelBug {
             kernel: "Linux 6.12.117",
             effect: "A symbolic link to ../NAME is read as /NAME, and absolute ones change with \

@@ -37,6 +37,6 @@ pub(crate) static FAT16: FileSystem = FileSystem {
         "SD Association, SDSC capacity standard",
     )],
     signature: Some("fat16"),
-    bugs: &[],
+    bugs: fat_family::BUGS,
     deviations: &[],
 };

@@ -30,6 +30,6 @@ pub(crate) static FAT32: FileSystem = FileSystem {
              standard",
     )],
     signature: Some("fat32"),
-    bugs: &[],
+    bugs: fat_family::BUGS,
     deviations: &[],
 };

@@ -4,7 +4,17 @@ use fslab_model::{Bytes, Capabilities};
 
 use crate::check::judge_one;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
-use crate::{CheckCommand, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource};
+use crate::{
+    CheckCommand, KernelBug, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource,
+};
+
+pub(super) const BUGS: &[KernelBug] = &[KernelBug {
+    kernel: "Linux 6.12.117",
+    effect: "fsync(2) of a new directory does not write its first cluster: names in it can be \
+             lost with the power, unless its parent is synced, too.",
+    message: "",
+    avoided_by: None,
+}];
 
 const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-a"], OptionValue::Nothing),

@@ -4,6 +4,7 @@ use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::{hfs_plus_family, own_formatter};
 use crate::option_rule::{KeyRule, OptionValue, key};
+use crate::reservations::ORPHAN;
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -46,15 +47,31 @@ pub(crate) static HFS: FileSystem = FileSystem {
         ..Capabilities::NONE
     },
     given_by_options: &[],
-    reservations: &[Reservation::stated(
-        ReservationKind::Compatibility,
-        "macOS has not written it since 10.6 and not read it since 10.15; Windows does not \
+    reservations: &[
+        Reservation::stated(
+            ReservationKind::Compatibility,
+            "macOS has not written it since 10.6 and not read it since 10.15; Windows does not \
              read it.",
-        "Apple, release notes of Mac OS X 10.6 and macOS 10.15; Microsoft, File System \
+            "Apple, release notes of Mac OS X 10.6 and macOS 10.15; Microsoft, File System \
              Functionality Comparison",
-    )],
+        ),
+        ORPHAN,
+    ],
     signature: Some("hfs"),
     bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "fsync(2) does not write the node with a file's size and name: both can \
+                     be lost with the power.",
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "A directory takes 32,765 names; the next one fails with ENOSPC.",
+            message: "",
+            avoided_by: None,
+        },
         KernelBug {
             kernel: "Linux 6.12.95",
             effect: "On a full volume, a growing file is given blocks of another, and overwrites \
@@ -70,6 +87,7 @@ pub(crate) static HFS: FileSystem = FileSystem {
             avoided_by: None,
         },
         hfs_plus_family::BUG_OF_CLUMPS,
+        hfs_plus_family::BUG_OF_TIMES,
         KernelBug {
             kernel: "Linux 6.12.95",
             effect: "Where an allocation block is an even multiple of 512 bytes, the driver \

@@ -3,10 +3,11 @@
 //! Neither has a checker: hpfsck of Debian's hfsplus 1.0.4 does not read the volume's size, expects
 //! 0 blocks of every volume, and fails.
 
-use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
+use crate::reservations::ORPHAN;
 use crate::{KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -49,20 +50,33 @@ const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
     avoided_by: None,
 };
 
-pub(super) const BUGS: &[KernelBug] = &[BUG_OF_CLUMPS, BUG_OF_THE_LAST_BLOCKS];
+/// Also in HFS, whose times have the same format.
+pub(super) const BUG_OF_TIMES: KernelBug = KernelBug {
+    kernel: "Linux 6.12.117",
+    effect: "A time before 1970 or after 2106 is not refused, and is another one after the next \
+             mount.",
+    message: "",
+    avoided_by: None,
+};
 
-pub(super) const RESERVATIONS: &[Reservation] = &[Reservation::stated(
-    ReservationKind::Compatibility,
-    "macOS reads and writes it; Windows does not read it.",
-    "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+pub(super) const BUGS: &[KernelBug] = &[BUG_OF_CLUMPS, BUG_OF_THE_LAST_BLOCKS, BUG_OF_TIMES];
+
+pub(super) const RESERVATIONS: &[Reservation] = &[
+    Reservation::stated(
+        ReservationKind::Compatibility,
+        "macOS reads and writes it; Windows does not read it.",
+        "Microsoft, File System Functionality Comparison; Seagate, File System Format \
          Recommendations",
-)];
+    ),
+    ORPHAN,
+];
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     // Measured to 40,000; the count has 32 bits.
     hard_links_max: u32::MAX as u64,
     sparse_files: false,
     extended_attributes: true,
+    crash_safety: CrashSafety::JournalUnused,
     volume_bytes_max: Some(Bytes(4_503_599_627_369_984)),
     ..Capabilities::POSIX
 };

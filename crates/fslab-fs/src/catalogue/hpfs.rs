@@ -56,12 +56,21 @@ pub(crate) static HPFS: FileSystem = FileSystem {
         MICROSOFT,
     )],
     signature: Some("hpfs"),
-    bugs: &[KernelBug {
-        kernel: "Linux 6.12.117",
-        effect: "A file cannot be lengthened by truncate (EINVAL); a write behind its end \
+    bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "fsync(2) of an open file does not write its size: a file that is open can be \
+                     empty after a power loss.",
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "A file cannot be lengthened by truncate (EINVAL); a write behind its end \
                      lengthens it.",
-        message: "",
-        avoided_by: None,
-    }],
+            message: "",
+            avoided_by: None,
+        },
+    ],
     deviations: &[],
 };

@@ -4,10 +4,10 @@ use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_bits;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
-use crate::reservations::LINUX_ONLY;
+use crate::reservations::{LINUX_ONLY, ODD_FIXES};
 use crate::{
-    CheckCommand, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, Tool, VersionSource,
+    CheckCommand, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize,
+    Mkfs, OutputStream, Tool, VersionSource,
 };
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -84,8 +84,14 @@ pub(crate) static JFS: FileSystem = FileSystem {
         ..Capabilities::POSIX
     },
     given_by_options: &[],
-    reservations: &[LINUX_ONLY],
+    reservations: &[LINUX_ONLY, ODD_FIXES],
     signature: Some("jfs"),
-    bugs: &[],
+    bugs: &[KernelBug {
+        kernel: "jfsutils 1.1.15-5 of Debian 12, with any kernel",
+        effect: "The replay of the log after a crash fails, and changes that were in the log \
+                     are lost. Built with -fcommon it works.",
+        message: "",
+        avoided_by: None,
+    }],
     deviations: &[],
 };

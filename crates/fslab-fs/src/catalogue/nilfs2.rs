@@ -79,9 +79,8 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
     },
     capabilities: Capabilities {
         hard_links_max: 32_000,
-        // Each log has a checksum over itself and its data; only recovery verifies it.
-        metadata_checksums: true,
-        data_checksums: true,
+        // Each log has a checksum over itself and its data, which only recovery compares: neither
+        // counts as a checksum of what is read.
         crash_safety: CrashSafety::CopyOnWrite,
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
         ..Capabilities::POSIX
@@ -94,6 +93,11 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
             "Space that is deleted or overwritten is free only after a cleaner, a separate \
              program, has run.",
             "nilfs_cleanerd(8)",
+        ),
+        Reservation::stated(
+            ReservationKind::Durability,
+            "Its checksums are compared only in recovery: a damaged block is read as it is.",
+            "Linux 6.12, fs/nilfs2/recovery.c; measured with a flipped bit",
         ),
     ],
     signature: Some("nilfs2"),

@@ -54,12 +54,27 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
         ),
     ],
     signature: Some("ntfs"),
-    bugs: &[KernelBug {
-        kernel: "Linux 6.1",
-        effect: "The table of files does not grow, so that writing fails with ENOSPC on an \
+    bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "A time before 1970 that is no whole second has an impossible fraction after \
+                     the next mount.",
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "The numbers of a device file are 0:0 after the next mount.",
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
+            kernel: "Linux 6.1",
+            effect: "The table of files does not grow, so that writing fails with ENOSPC on an \
                      empty volume as soon as its first records are used.",
-        message: "no free space to extend mft",
-        avoided_by: Some("the guest kernel is a 6.12, which does not have it"),
-    }],
+            message: "no free space to extend mft",
+            avoided_by: Some("the guest kernel is a 6.12, which does not have it"),
+        },
+    ],
     deviations: ntfs_family::DEVIATIONS,
 };

@@ -84,8 +84,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     hard_links_max: 4000,
     extended_attributes: true,
     compression: true,
-    // The format has a journal, but neither driver writes it.
-    crash_safety: CrashSafety::None,
+    crash_safety: CrashSafety::JournalUnused,
     // 255 units of UTF-16: up to 765 bytes of UTF-8.
     name_bytes_max: 255,
     file_bytes_max: Bytes(CLUSTERS << 12),

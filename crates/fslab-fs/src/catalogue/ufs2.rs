@@ -29,8 +29,12 @@ pub(crate) static UFS2: FileSystem = FileSystem {
         ..ufs_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[ufs_family::READ_BY_FREEBSD, ufs_family::EXPERIMENTAL],
+    reservations: &[
+        ufs_family::READ_BY_BSD,
+        ufs_family::EXPERIMENTAL,
+        ufs_family::UNMAINTAINED,
+    ],
     signature: Some("ufs2"),
-    bugs: &[],
+    bugs: ufs_family::BUGS,
     deviations: &[],
 };

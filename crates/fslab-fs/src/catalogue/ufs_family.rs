@@ -6,7 +6,7 @@
 use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
-use crate::{KernelConfig, KernelDriver};
+use crate::{KernelBug, KernelConfig, KernelDriver};
 
 const MOUNT_KEYS: &[KeyRule] = &[key(
     "onerror",
@@ -28,11 +28,42 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     ..Capabilities::POSIX
 };
 
-pub(super) const READ_BY_FREEBSD: Reservation = Reservation::stated(
+pub(super) const READ_BY_BSD: Reservation = Reservation::stated(
     ReservationKind::Compatibility,
-    "Of today's systems FreeBSD and NetBSD read and write it.",
-    "Linux, Documentation/admin-guide/ufs.rst",
+    "Of today's systems FreeBSD, NetBSD and OpenBSD read and write it.",
+    "FreeBSD, newfs(8); NetBSD, newfs(8); OpenBSD, newfs(8), where it is the default since 6.7 of \
+     2020",
 );
+
+pub(super) const UNMAINTAINED: Reservation = Reservation::stated(
+    ReservationKind::Maturity,
+    "Linux names no maintainer of its driver.",
+    "Linux 6.12, MAINTAINERS, which has no entry for fs/ufs",
+);
+
+pub(super) const BUGS: &[KernelBug] = &[
+    KernelBug {
+        kernel: "Linux 6.12.117",
+        effect: "Every create, rename and unlink waits for its writes, as if the directory were \
+                 synchronous.",
+        message: "",
+        avoided_by: None,
+    },
+    KernelBug {
+        kernel: "Linux 6.12.117",
+        effect: "Each new block is written with zeros before its data, in a request of its own: \
+                 writing 1 MiB takes 256 writes more.",
+        message: "",
+        avoided_by: None,
+    },
+    KernelBug {
+        kernel: "Linux 6.12.117",
+        effect: "A name is on the disk before its inode: after a power loss another file can be \
+                 found under it.",
+        message: "",
+        avoided_by: None,
+    },
+];
 
 pub(super) const EXPERIMENTAL: Reservation = Reservation::stated(
     ReservationKind::Maturity,

@@ -29,7 +29,7 @@ pub(crate) static UFS_SOFT_UPDATES: FileSystem = FileSystem {
         ..ufs_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[ufs_family::READ_BY_FREEBSD],
+    reservations: &[ufs_family::READ_BY_BSD],
     signature: None,
     bugs: &[],
     deviations: &[],

@@ -127,7 +127,7 @@ fn features(entry: &FileSystem) -> Vec<String> {
         .to_owned(),
         match (it.persistent, it.crash_safety) {
             (false, _) => "nothing is left",
-            (true, CrashSafety::None) => "a check",
+            (true, CrashSafety::None | CrashSafety::JournalUnused) => "a check",
             (true, CrashSafety::Journal) => "the journal",
             (true, CrashSafety::CopyOnWrite) => "the last whole state",
         }

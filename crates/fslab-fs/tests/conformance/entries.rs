@@ -219,7 +219,12 @@ fn mkfs_commands_are_what_a_person_would_type() {
 #[test]
 fn mount_commands_are_what_a_person_would_type() {
     for (subject, command) in [
-        ("ext2", "mount -t ext2 /dev/loop7 /mnt"),
+        ("ext2", "mount -t ext4 -o nodelalloc /dev/loop7 /mnt"),
+        ("ext2:driver=ext2", "mount -t ext2 /dev/loop7 /mnt"),
+        (
+            "ext2:noatime,driver=ext4",
+            "mount -t ext4 -o nodelalloc,noatime /dev/loop7 /mnt",
+        ),
         (
             "ext4:noatime,data=journal",
             "mount -t ext4 -o noatime,data=journal /dev/loop7 /mnt",

@@ -2,5 +2,6 @@
 
 mod document;
 mod entries;
+mod facts;
 mod real_tools;
 mod refusals;

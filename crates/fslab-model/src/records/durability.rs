@@ -1,4 +1,5 @@
-//! Whether a phase that asked for durable data made the simulated disk keep it.
+//! Whether a phase that asked for durable data made the disk keep it: by the simulated disk's trace,
+//! or by the flushes that a device counts.
 //!
 //! A disk with a volatile cache may lose what it has completed until it is flushed, or until a
 //! write goes past the cache (FUA). So a sync that writes and causes neither is no promise to keep.
@@ -31,16 +32,16 @@ enum Asked {
 }
 
 impl PhaseRecord {
-    /// True if the phase asked for durable data, and the simulated disk got no flush and no FUA
-    /// write for it: from the trace alone. On a disk with a volatile cache its durability is not
-    /// real. False if there is no trace, if nothing asked for durable data, or if there was nothing
-    /// to make durable.
+    /// True if the phase asked for durable data, and the disk got no flush and no FUA write for it.
+    /// On a disk with a volatile cache its durability is not real. False if neither a trace nor a
+    /// count of flushes is there, if nothing asked for durable data, or if there was nothing to make
+    /// durable.
     pub fn is_unflushed(&self) -> bool {
         let Some(asked) = self.asked() else {
             return false;
         };
         let (Some(during), after) = (&self.insight, &self.settle_insight) else {
-            return false;
+            return self.counts_no_flush();
         };
         let seen = match (asked, after) {
             (Asked::Within, _) => vec![during],
@@ -63,6 +64,19 @@ impl PhaseRecord {
         kinds.any(|it| is_durable(&it.operation) && it.histogram.count() > 0)
     }
 
+    /// True if calls of the phase made data durable, and the device counted no flush in it. FUA
+    /// writes are not counted, but no such call is answered by them alone: files opened with O_SYNC
+    /// are left out, whose direct writes can be.
+    fn counts_no_flush(&self) -> bool {
+        let counted = self
+            .device
+            .and_then(|device| Some((device.writes, device.flushes?)));
+        match counted {
+            Some((writes, 0)) => self.has_synced() && (self.kind == PhaseKind::Write || writes > 0),
+            _ => false,
+        }
+    }
+
     fn asked(&self) -> Option<Asked> {
         let (name, off) = OPEN_SYNC;
         let opened = self.parameters.get(name).and_then(|value| value.as_str());
@@ -82,8 +96,8 @@ fn keeps(insight: &DeviceInsight) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        Headline, LatencyHistogram, OperationLatency, Parameters, PhaseOutcome, PhaseSpec, Settled,
-        Traffic,
+        DeviceUse, Headline, LatencyHistogram, OperationLatency, Parameters, PhaseOutcome,
+        PhaseSpec, Settled, Traffic,
     };
 
     const ONE: Traffic = Traffic {
@@ -136,10 +150,29 @@ mod tests {
     }
 
     #[test]
-    fn without_a_trace_nothing_is_said() {
+    fn without_a_trace_the_devices_count_of_flushes_is_the_evidence() {
         let mut real = with_call(record(PhaseKind::Write, ONE), "fsync");
         real.insight = None;
+        assert!(!real.is_unflushed(), "nothing is known");
+        let device = |flushes| {
+            Some(DeviceUse {
+                writes: 3,
+                flushes,
+                ..DeviceUse::default()
+            })
+        };
+        real.device = device(None);
+        assert!(!real.is_unflushed(), "flushes are not counted");
+        real.device = device(Some(1));
         assert!(!real.is_unflushed());
+        real.device = device(Some(0));
+        assert!(real.is_unflushed());
+        // A direct write to a file opened with O_DSYNC may be one with FUA, which is not counted.
+        let mut opened = record(PhaseKind::Write, ONE);
+        opened.insight = None;
+        opened.device = device(Some(0));
+        opened.parameters.insert("open_sync".into(), "data".into());
+        assert!(!opened.is_unflushed());
     }
 
     #[test]

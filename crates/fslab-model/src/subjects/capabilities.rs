@@ -23,6 +23,8 @@ pub enum CaseRule {
 pub enum CrashSafety {
     /// None: the checker repairs what it can.
     None,
+    /// None by this driver, though the format has a journal.
+    JournalUnused,
     /// Changes are first written to a journal.
     Journal,
     /// Nothing in use is overwritten; a new root makes changes valid.

@@ -28,9 +28,10 @@ pub(super) fn flush_note<'a>(
     let mut marked = phases.into_iter().flat_map(PhaseAnalysis::not_flushing);
     marked.next().map(|_| {
         format!(
-            "‡ {DOES_NOT_FLUSH}: the phase makes data durable (fsync, sync), and the disk's trace \
-             has no flush and no FUA write in it, though the disk's cache is volatile. A power loss \
-             may take what was called durable, so this speed is not one of durable data."
+            "‡ {DOES_NOT_FLUSH}: the phase makes data durable (fsync, sync), and the disk got no \
+             flush and no FUA write for it, though its cache is volatile, or another subject's \
+             syncs flushed it. A power loss may take what was called durable, so this speed is not \
+             one of durable data."
         )
     })
 }

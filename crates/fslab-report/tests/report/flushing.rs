@@ -60,6 +60,35 @@ fn a_speed_without_a_flush_is_marked_in_text_page_and_json_and_no_other_is() {
     assert!(serde_json::from_str::<RunRecord>(&text).is_ok());
 }
 
+/// On a device that counts flushes the mark was only in virtual time.
+#[test]
+fn a_device_that_counts_flushes_is_evidence_where_another_subject_flushes() {
+    let real = |others: u64| {
+        let mut run = run(1);
+        run.header.plan.venue = VenuePlan::Loop {
+            folder: "/var/tmp/fslab".into(),
+        };
+        for trial in &mut run.trials {
+            let is_unflushed = trial.trial.cell.0 == 1;
+            for phase in &mut trial.phases {
+                phase.insight = None;
+                phase.settle_insight = None;
+                let device = phase.device.get_or_insert_default();
+                device.flushes = Some(if is_unflushed { 0 } else { others });
+            }
+        }
+        run
+    };
+    let is_marked = |run: &RunRecord| {
+        let analysis = Analysis::of(run);
+        let phase = analysis.phases.iter().find(|it| it.name == APPEND);
+        phase.expect("the phase").does_not_flush(1)
+    };
+    assert!(is_marked(&real(3)));
+    // Nobody's syncs sent a flush: the kernel takes the cache for durable.
+    assert!(!is_marked(&real(0)));
+}
+
 #[test]
 fn a_disk_without_a_volatile_cache_needs_no_flush() {
     let mut run = run(1);

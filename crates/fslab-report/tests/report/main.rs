@@ -3,6 +3,7 @@
 mod ageing;
 mod answers;
 mod big_story;
+mod device_costs;
 mod disk;
 mod disk_story;
 mod disturbed;

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use super::MountFlags;
 use crate::os::UnixStream;
-use crate::{BlockCounters, DataFile, DeviceNumber, Extent, InUse, ProcessLimit};
+use crate::{
+    Allocation, BlockCounters, DataFile, DeviceNumber, Extent, InUse, ProcessLimit, RenameFlag,
+};
 
 /// The refusal of what only Linux has.
 pub(crate) fn lacks(what: &str) -> io::Error {
@@ -36,6 +38,13 @@ refused! {
 }
 
 refused! {
+    allocate_range(&File, Allocation, u64, u64) -> (): "fallocate(2)";
+    copy_range(&File, &File, usize) -> usize: "copy_file_range(2)";
+    device_numbers(&Path) -> (u32, u32): "device files";
+    make_device_node(&Path, (u32, u32)) -> (): "device files";
+    rename_with(&Path, &Path, RenameFlag) -> (): "renameat2(2)";
+    sync_everything() -> (): "sync(2)";
+    unnamed_file(&Path) -> File: "O_TMPFILE";
     bring_up_loopback() -> (): "a guest's network";
     block_address(&File, u32) -> Option<u32>: "FIBMAP";
     create_written(&Path, u64, &dyn Fn() -> bool) -> (): "images for loop devices";

@@ -43,6 +43,7 @@ mod process;
 mod process_group;
 mod process_identity;
 mod random;
+mod rare_calls;
 mod reaper;
 mod remove_tree;
 mod residency;
@@ -120,6 +121,10 @@ pub use process::{
 pub use process_group::ProcessGroup;
 pub use process_identity::{boot_ticks, signal_if};
 pub use random::{random_bytes, random_name};
+pub use rare_calls::{
+    allocate_range, copy_range, device_numbers, make_device_node, rename_with, sync_everything,
+    unnamed_file,
+};
 pub use remove_tree::remove_tree;
 pub use residency::{cold_without_buffering, page_bytes, resident_pages};
 pub use ring::Ring;

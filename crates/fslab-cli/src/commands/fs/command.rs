@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_fs::{FileSystem, Host, KernelBug, NetworkDetails, Obstacle, Probe, VenueProbe};
+use fslab_fs::{
+    FactsTable, FileSystem, Host, KernelBug, NetworkDetails, Obstacle, Probe, VenueProbe,
+};
 use fslab_model::{Bytes, Protocol, Reservation, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
+use super::facts::FactsArgs;
 use crate::commands::measure::guest_lab;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::{screen, table};
@@ -38,6 +41,8 @@ enum FsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Show what file systems do, as measured: names, times, calls, what each sync sends
+    Facts(FactsArgs),
 }
 
 impl FsArgs {
@@ -46,6 +51,7 @@ impl FsArgs {
             FsCommand::List { probe: false, json } => list(*json)?,
             FsCommand::List { probe: true, json } => list_probed(*json)?,
             FsCommand::Show { name, json } => show(name, *json)?,
+            FsCommand::Facts(facts) => return facts.exec(),
         }
         Ok(Exit::Done)
     }
@@ -288,6 +294,20 @@ fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
             Some(bytes) => writeln!(text, "  {label:<24} {}", Bytes(bytes))?,
             None => writeln!(text, "  {label:<24} {value}")?,
         }
+    }
+    write_facts(text, details.name)
+}
+
+fn write_facts(text: &mut String, name: &str) -> std::fmt::Result {
+    let table = FactsTable::measured();
+    let facts = table.of(name);
+    if facts.is_empty() {
+        return Ok(());
+    }
+    let (kernel, size) = (&table.kernel, Bytes(table.size));
+    writeln!(text, "\nmeasured under Linux {kernel}, on {size}")?;
+    for (fact, value) in facts {
+        writeln!(text, "  {:<42} {value}", fact.about)?;
     }
     Ok(())
 }

@@ -1,0 +1,6 @@
+//! `fslab fs`.
+
+mod command;
+mod facts;
+
+pub(crate) use command::FsArgs;

@@ -1,0 +1,156 @@
+//! The table of facts: what each file system does under one kernel, as the study `conformance`
+//! measured it.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use fslab_model::{
+    FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Failure, FailureKind, RunRecord, TomlError,
+};
+use serde::{Deserialize, Serialize};
+
+/// The facts under the kernel of the default lab.
+const MEASURED: &str = include_str!("../../../facts/6.12.117-fslab.toml");
+
+static TABLE: LazyLock<FactsTable> =
+    LazyLock::new(|| FactsTable::from_toml(MEASURED).expect("fslab's own table is read in a test"));
+
+/// The facts of file systems under one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FactsTable {
+    /// Version of the format.
+    format: u32,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The size of the devices in bytes.
+    pub size: u64,
+    /// Facts by file system and name.
+    pub facts: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// The only version of the format.
+const FORMAT: u32 = 1;
+
+/// A fact that two tables have with different values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactDifference {
+    pub file_system: String,
+    pub fact: &'static FactDefinition,
+    /// Its values; `None` where it was not measured.
+    pub values: [Option<String>; 2],
+}
+
+impl FactsTable {
+    /// The facts under the kernel of the default lab.
+    pub fn measured() -> &'static Self {
+        &TABLE
+    }
+
+    /// Reads a table.
+    pub fn from_toml(text: &str) -> Result<Self, TomlError> {
+        let table: Self = fslab_model::from_toml(text)?;
+        if table.format != FORMAT {
+            let text = format!("is {}; this fslab reads {FORMAT}", table.format);
+            return Err(TomlError::new(["format"], text));
+        }
+        Ok(table)
+    }
+
+    /// The table as TOML, with the facts of each file system in the order of
+    /// [`FILE_SYSTEM_FACTS`].
+    pub fn to_toml(&self) -> String {
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let mut text = format!(
+            "# What each file system does under one kernel. Made by scripts/facts.\n\nformat = \
+             {FORMAT}\nkernel = {}\nsize = {}\n",
+            quoted(&self.kernel),
+            self.size
+        );
+        for (name, facts) in &self.facts {
+            text.push_str(&format!("\n[facts.{}]\n", quoted(name)));
+            let listed = FILE_SYSTEM_FACTS.iter();
+            for (fact, value) in listed.filter_map(|it| Some((it, facts.get(it.name)?))) {
+                text.push_str(&format!("{} = {}\n", quoted(fact.name), quoted(value)));
+            }
+        }
+        text
+    }
+
+    /// The facts that the trials of a run found, only of subjects without options.
+    pub fn of_run(run: &RunRecord) -> Result<Self, Failure> {
+        let plan = &run.header.plan;
+        let mut facts: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        let mut kernel = None;
+        for trial in &run.trials {
+            let found = trial.facts.iter();
+            let found = found.filter_map(|(name, value)| {
+                let name = name.strip_prefix(FILE_SYSTEM_FACT)?;
+                Some((name.to_owned(), value.clone()))
+            });
+            let found: BTreeMap<String, String> = found.collect();
+            if found.is_empty() || trial.subject.to_string() != trial.subject.fs() {
+                continue;
+            }
+            kernel = kernel.or_else(|| trial.facts.get("kernel").cloned());
+            facts.insert(trial.subject.fs().to_owned(), found);
+        }
+        match kernel {
+            Some(kernel) if !facts.is_empty() => Ok(Self {
+                format: FORMAT,
+                kernel,
+                size: plan.size_bytes.0,
+                facts,
+            }),
+            _ => {
+                let text = format!("the run {} has no facts of file systems", run.header.run);
+                let hint = "the study conformance measures them: fslab compare all --study \
+                            conformance --venue guest";
+                Err(Failure::new(FailureKind::BadInput, text).hint(hint))
+            }
+        }
+    }
+
+    /// The fact `name` of a file system; `None` if it was not measured.
+    pub fn get(&self, file_system: &str, name: &str) -> Option<&str> {
+        Some(self.facts.get(file_system)?.get(name)?)
+    }
+
+    /// Whether the fact was measured of any file system.
+    fn has(&self, name: &str) -> bool {
+        self.facts.values().any(|facts| facts.contains_key(name))
+    }
+
+    /// The facts of a file system with their definitions, in order.
+    pub fn of(&self, file_system: &str) -> Vec<(&'static FactDefinition, &str)> {
+        let listed = FILE_SYSTEM_FACTS.iter();
+        let found = listed.filter_map(|it| Some((it, self.get(file_system, it.name)?)));
+        found.collect()
+    }
+
+    /// The facts of file systems of both tables that differ. Facts that depend on the size are left
+    /// out where the sizes differ, and those that only one table has everywhere.
+    pub fn differences(&self, other: &Self) -> Vec<FactDifference> {
+        let mut differences = Vec::new();
+        for (name, facts) in &self.facts {
+            let Some(others) = other.facts.get(name) else {
+                continue;
+            };
+            for fact in FILE_SYSTEM_FACTS {
+                let is_everywhere = [self, other].iter().all(|it| it.has(fact.name));
+                if !is_everywhere || fact.of_size && self.size != other.size {
+                    continue;
+                }
+                let values = [facts.get(fact.name), others.get(fact.name)];
+                if values[0] != values[1] && values.iter().any(Option::is_some) {
+                    differences.push(FactDifference {
+                        file_system: name.clone(),
+                        fact,
+                        values: values.map(Option::<&String>::cloned),
+                    });
+                }
+            }
+        }
+        differences
+    }
+}
