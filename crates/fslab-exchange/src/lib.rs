@@ -17,10 +17,12 @@ mod format;
 mod import;
 mod latency_bins;
 mod meet;
+mod nearest;
 mod read;
 mod reading;
 mod recognition;
 mod source;
+mod unread;
 mod write;
 
 pub use assemble::Labels;

@@ -495,7 +495,7 @@ mod tests {
 
     #[test]
     fn files_that_are_links_have_no_size() {
-        let old = line(27, &[(0, "box"), (1, ""), (14, "1:link/4")]);
+        let old = line(27, &[(0, "box"), (1, "1G"), (14, "1:link/4")]);
         let new = line_19x(&[(20, "hlink"), (23, "4")]);
         for (text, size) in [(old, "link"), (new, "hlink")] {
             let reading = read(&text).expect(&text);

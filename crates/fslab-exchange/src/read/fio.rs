@@ -49,6 +49,12 @@ const HINT: &str = "run fio with --output-format=json or json+";
 /// Largest difference of the start times of one execution's documents.
 const SAME_START_S: f64 = 2.0;
 
+/// True for a line that only fio's JSON has: the first field of a document, which may be in a list.
+pub(crate) fn is_mark(line: &str) -> bool {
+    let field = line.trim_start_matches(['[', '{', ' ']);
+    field.starts_with("\"fio version\"")
+}
+
 /// Reads every execution.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();

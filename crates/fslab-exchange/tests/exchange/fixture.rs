@@ -8,6 +8,13 @@ use fslab_model::{Failure, RunRecord, phase_metrics};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/exchange");
 
+/// Files written by hand: rare forms, and what is no output of a tool.
+const WRITTEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/imports");
+
+pub(crate) fn written(name: &str) -> Vec<u8> {
+    fs::read(Path::new(WRITTEN).join(name)).expect(name)
+}
+
 /// Every output, by file name.
 pub(crate) fn names() -> Vec<String> {
     let entries = fs::read_dir(FOLDER)

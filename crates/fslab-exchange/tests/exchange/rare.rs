@@ -1,0 +1,1 @@
+//! Rare forms of outputs, written by hand: read with the right figures, or refused with the cause.
