@@ -23,5 +23,7 @@ pub(crate) mod iozone_test;
 pub(crate) mod iozone_throughput;
 mod json_documents;
 pub(crate) mod mdtest;
+mod mdtest_iterations;
+mod mdtest_row;
 mod origin;
 pub(crate) mod run_json;
