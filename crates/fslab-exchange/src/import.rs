@@ -4,7 +4,8 @@ use fslab_compare::relabel;
 use fslab_model::{Failure, RunRecord};
 
 use super::assemble::Labels;
-use crate::assemble::{Part, assemble};
+use crate::assemble::assemble;
+use crate::collection::Part;
 use crate::error::Fault;
 use crate::read::run_json;
 use crate::{Format, Source};

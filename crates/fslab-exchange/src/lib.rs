@@ -11,7 +11,9 @@
 //!     Meetings of its phases with those of another run  <--meet::*------------+
 //! ```
 
+mod apart;
 mod assemble;
+mod collection;
 mod error;
 mod format;
 mod import;

@@ -196,6 +196,7 @@ impl<'t> Line<'t> {
         let mut measured = Measured {
             subject: (!self.name.is_empty()).then(|| self.name.clone()),
             facts: self.facts(),
+            stamp: self.seed().filter(|seed| self.is_time(seed)),
             ..Measured::default()
         };
         let (data, files) = (self.data_parameters()?, self.file_parameters()?);
@@ -216,11 +217,23 @@ impl<'t> Line<'t> {
         if self.columns.fields > 27 {
             facts.insert("bonnie++ format".into(), self.fields[0].to_owned());
         }
-        if let Some((_, seed)) = self.columns.run() {
-            facts.insert("bonnie++ seed".into(), self.fields[seed].to_owned());
-        }
+        let seed = self.seed().map(|seed| ("bonnie++ seed".into(), seed));
+        facts.extend(seed);
         facts.retain(|_, value| !value.is_empty());
         facts
+    }
+
+    /// True if a seed is the time in seconds since 1970, which it is unless the user has set it.
+    /// Lines of an export of fslab have the seed of their run.
+    fn is_time(&self, seed: &str) -> bool {
+        const DATES: std::ops::Range<u64> = 1_000_000_000..4_000_000_000;
+        is_version(self.fields[1]) && seed.parse().is_ok_and(|seed| DATES.contains(&seed))
+    }
+
+    fn seed(&self) -> Option<String> {
+        let (_, seed) = self.columns.run()?;
+        let seed = self.fields[seed];
+        (!seed.is_empty()).then(|| seed.to_owned())
     }
 
     /// A count or a size; `None` if the field is empty.

@@ -1,8 +1,9 @@
 //! fio's JSON and JSON+, versions 2 and 3: each job is a phase; a job that reads and writes is one
 //! phase per direction.
 //!
-//! Jobs of one name and one group are the processes of one job (`numjobs` without
-//! `group_reporting`): they are joined, with merged histograms. Documents with the same start time
+//! Jobs of one name, one group and the same options are the processes of one job (`numjobs` without
+//! `group_reporting`): they are joined, with merged histograms. With other options they are other
+//! jobs, which their options tell apart. Documents with the same start time
 //! are snapshots of one execution (`--status-interval`), of which the last counts; others are
 //! repeats. With `--client` each host is a subject.
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use super::fio_side::{Job, Side, processor, syncs};
 use super::json_documents::{Document, Fields, documents};
+use crate::apart::tell_phases_apart;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
@@ -27,7 +29,7 @@ pub(super) const DIRECTIONS: [(&str, PhaseKind); 4] = [
 /// and this is their sum.
 const ALL: &str = "mixed";
 /// Options for paths and logs, in which subjects and repeats may differ.
-const PLACES: [&str; 12] = [
+pub(super) const PLACES: [&str; 12] = [
     "directory",
     "filename",
     "filename_format",
@@ -183,10 +185,13 @@ impl<'d> Execution<'d> {
                 repeat: repeat.and_then(|repeat| u32::try_from(repeat).ok()),
                 facts: self.facts()?,
                 began_unix_s: self.document.count("timestamp")?,
+                stamp: self.document.count("timestamp")?.map(|it| it.to_string()),
                 ..Measured::default()
             };
             for job in jobs.iter().filter(is_of) {
-                let is_twin = |other: &&Job| other.name == job.name && is_of(other);
+                let is_twin = |other: &&Job| {
+                    other.name == job.name && is_of(other) && other.has_options_of(job)
+                };
                 let has_twin = jobs.iter().filter(is_twin).count() > 1;
                 self.job(job, has_twin, &mut measured)?;
                 let engine = self.option(&job.processes[0], "ioengine")?;
@@ -194,6 +199,7 @@ impl<'d> Execution<'d> {
                     engines.push(engine);
                 }
             }
+            tell_phases_apart(measured.phases.iter_mut());
             number_same_names(&mut measured.phases);
             reading.trials.push(measured);
         }
@@ -232,16 +238,19 @@ impl<'d> Execution<'d> {
             }
             let group = fields.count("groupid")?;
             let key = (host, repeat, group, name);
-            let is_same = |job: &&mut Job| (job.host, job.repeat, job.group, job.name) == key;
+            let new = Job {
+                host,
+                repeat,
+                group,
+                name,
+                processes: vec![fields],
+            };
+            let is_same = |job: &&mut Job| {
+                (job.host, job.repeat, job.group, job.name) == key && job.has_options_of(&new)
+            };
             match jobs.iter_mut().find(is_same) {
-                Some(job) => job.processes.push(fields),
-                None => jobs.push(Job {
-                    host,
-                    repeat,
-                    group,
-                    name,
-                    processes: vec![fields],
-                }),
+                Some(job) => job.processes.extend(new.processes),
+                None => jobs.push(new),
             }
         }
         Ok(jobs)

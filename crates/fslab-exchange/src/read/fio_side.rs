@@ -2,7 +2,9 @@
 
 use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
 use fslab_model::{OperationLatency, PhaseKind, PhaseRecord, ThreadRecord};
+use serde_json::Value;
 
+use super::fio::PLACES;
 use super::fio_latency::Latency;
 use super::json_documents::Fields;
 use crate::error::Fault;
@@ -223,4 +225,18 @@ pub(super) struct Job<'d> {
     pub(super) group: Option<u64>,
     pub(super) name: &'d str,
     pub(super) processes: Vec<Fields<'d>>,
+}
+
+impl Job<'_> {
+    /// True if the jobs have the same options, but for paths and logs.
+    pub(super) fn has_options_of(&self, other: &Job) -> bool {
+        let options = |job: &Job| {
+            let options = job.processes[0].get("job options");
+            let options = options.and_then(Value::as_object).cloned();
+            let mut options = options.unwrap_or_default();
+            options.retain(|name, _| !PLACES.contains(&name.as_str()));
+            options
+        };
+        options(self) == options(other)
+    }
 }

@@ -125,6 +125,10 @@ fn execution(sections: &[Section]) -> Result<Execution, Fault> {
             _ => phase(&mut execution, section, tasks)?,
         }
     }
+    let starts = sections
+        .iter()
+        .filter_map(|section| section.text("t_start"));
+    execution.measured.stamp = starts.map(str::to_owned).next();
     match (has_score, sections.last()) {
         (false, Some(last)) => {
             let missing = "the section [SCORE] is not there";

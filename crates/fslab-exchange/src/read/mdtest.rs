@@ -31,6 +31,9 @@ pub(crate) const ROWS: [&str; 10] = [
     "Tree removal",
 ];
 
+/// The line before a launch.
+const STARTED: &str = "-- started at";
+
 /// True for a line that only mdtest writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     is_banner(line) || Table::of(line).is_some()
@@ -44,12 +47,16 @@ fn is_banner(line: &str) -> bool {
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();
     let mut launch = Launch::default();
+    let mut started: Option<String> = None;
     let mut lines = (1..).zip(text.lines()).peekable();
     while let Some((number, line)) = lines.next() {
         let line = line.trim();
-        if is_banner(line) {
+        if let Some(time) = line.strip_prefix(STARTED) {
+            started = Some(time.trim_end_matches("--").trim().to_owned());
+        } else if is_banner(line) {
             launch.close(&mut reading)?;
             launch = Launch::of(line);
+            launch.started = started.take();
         } else if let Some(table) = Table::of(line) {
             launch.summaries += 1;
             launch.iterations(line);
@@ -67,7 +74,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         let lines = text.lines().filter(|line| line.trim().starts_with(mark));
         lines.count()
     };
-    if count("-- started at") > count("-- finished at") {
+    if count(STARTED) > count("-- finished at") {
         return Err(Fault::truncated(
             "",
             "the line '-- finished at' is not there",
@@ -100,6 +107,7 @@ fn tasks(line: &str) -> Option<(u64, u64)> {
 #[derive(Default)]
 struct Launch {
     tool: String,
+    started: Option<String>,
     parameters: Parameters,
     facts: Facts,
     iterations: Option<u64>,
@@ -295,11 +303,19 @@ impl Launch {
             match launch.each.agreeing(&launch.rates, tasks.unwrap_or(1)) {
                 Ok(factors) => {
                     let trials = launch.each.trials(&launch.phases, &factors);
-                    reading.trials.extend(trials.map(|phases| Measured {
-                        phases,
-                        facts: facts.clone(),
-                        ..Measured::default()
-                    }));
+                    reading
+                        .trials
+                        .extend((0..).zip(trials).map(|(iteration, phases)| {
+                            Measured {
+                                phases,
+                                facts: facts.clone(),
+                                stamp: launch
+                                    .started
+                                    .as_ref()
+                                    .map(|it| format!("{it}, {iteration}")),
+                                ..Measured::default()
+                            }
+                        }));
                     return Ok(());
                 }
                 Err(name) => reading.notes.push(format!(
@@ -310,20 +326,11 @@ impl Launch {
             }
         }
         let subject = launch.origin.map(|origin| origin.subject);
-        // Of an export, the launches of one subject with other phases are one trial.
-        let is_of = |last: &&mut Measured| {
-            let mut names = last.phases.iter().map(|phase| &phase.name);
-            let is_new = names.all(|name| launch.phases.iter().all(|phase| phase.name != *name));
-            subject.is_some() && last.subject == subject && is_new
-        };
-        if let Some(last) = reading.trials.last_mut().filter(is_of) {
-            last.phases.extend(launch.phases);
-            return Ok(());
-        }
         reading.trials.push(Measured {
             subject,
             phases: launch.phases,
             facts,
+            stamp: launch.started,
             ..Measured::default()
         });
         Ok(())

@@ -1,7 +1,7 @@
 //! Rare forms of outputs, written by hand: read with the right figures, or refused with the cause.
 
-use fslab_exchange::Imported;
-use fslab_model::{PhaseRecord, RunRecord};
+use fslab_exchange::{Imported, Source};
+use fslab_model::{PhaseRecord, PointValue, RunRecord, Subject, phase_metrics};
 
 use crate::fixture::{read, source, written};
 
@@ -18,6 +18,13 @@ fn run(name: &str) -> RunRecord {
 fn phase<'r>(run: &'r RunRecord, trial: usize, name: &str) -> &'r PhaseRecord {
     let mut phases = run.trials[trial].phases.iter();
     phases.find(|phase| phase.name == name).expect(name)
+}
+
+/// A metric that the store has of a phase.
+fn metric(phase: &PhaseRecord, name: &str) -> Option<f64> {
+    let metrics = phase_metrics(phase);
+    let mut of_name = metrics.iter().filter(|it| it.definition.name == name);
+    of_name.next().map(|it| it.value)
 }
 
 /// Times under "(in ms/op)" were taken for milliseconds of one operation, and those under "(in
@@ -80,4 +87,118 @@ fn each_iteration_that_mdtest_prints_is_a_repeat() {
     assert_eq!(imported.notes, [expected]);
     let created = phase(&imported.runs[0], 0, "directory-creation");
     assert_eq!(created.figures["operation_rate"], 4666.667);
+}
+
+/// Two executions of a suite were refused with a hint that one file cannot follow.
+#[test]
+fn tests_of_one_file_that_differ_in_a_setting_are_phases_of_one_trial() {
+    let run = run("ior-two-kinds-in-one-file.txt");
+    assert_eq!(run.trials.len(), 1);
+    let mib = 1_048_576.0;
+    for (name, throughput) in [
+        ("write file-per-process", 400.0 * mib),
+        ("read file-per-process", 800.0 * mib),
+        ("write single-shared-file", 300.0 * mib),
+        ("read single-shared-file", 600.0 * mib),
+    ] {
+        let phase = phase(&run, 0, name);
+        assert_eq!(phase.figures["throughput"], throughput, "{name}");
+        assert_eq!(phase.swept, None);
+    }
+    assert_eq!(run.trials[0].phases.len(), 4);
+}
+
+/// A setting that is a number makes a sweep; a suite that ran twice has two repeats.
+#[test]
+fn a_suite_over_sizes_is_a_sweep_with_its_repeats() {
+    let whole = String::from_utf8(written("ior-two-kinds-in-one-file.txt")).expect("text");
+    let second = whole.rfind("IOR-3.3.0").expect("two executions");
+    let small = &whole[second..];
+    let large = small.replace("xfersize            : 1 MiB", "xfersize            : 4 MiB");
+    let later = |text: &str| text.replace("10:00:00 2024", "11:00:00 2024");
+    let suite = [small, &large, &later(small), &later(&large)].concat();
+    let imported = read(&[source("f", suite)]).expect("a suite");
+    let run = &imported.runs[0];
+    assert_eq!((run.trials.len(), run.header.plan.repeats), (2, 2));
+    for trial in &run.trials {
+        let names: Vec<&str> = trial.phases.iter().map(|phase| &*phase.name).collect();
+        let expected = [
+            "write 1048576",
+            "read 1048576",
+            "write 4194304",
+            "read 4194304",
+        ];
+        assert_eq!(names, expected);
+        let swept = trial.phases[2].swept.as_ref().expect("a point");
+        assert_eq!(swept.phase, "write");
+        assert_eq!(swept.point["transfer_size"], PointValue::Bytes(4 << 20));
+    }
+    assert_eq!(imported.notes, Vec::<String>::new());
+}
+
+/// Executions with other jobs were repeats of which each lacked the phases of the other.
+#[test]
+fn executions_of_fio_with_other_jobs_are_one_trial() {
+    let ensure = |run: &RunRecord| {
+        assert_eq!(run.trials.len(), 1);
+        let throughput = |name: &str| metric(phase(run, 0, name), "throughput");
+        assert_eq!(throughput("first"), Some(536_870_912.0));
+        assert_eq!(throughput("second"), Some(268_435_456.0));
+    };
+    ensure(&run("fio-two-executions.json"));
+    let whole = String::from_utf8(written("fio-two-executions.json")).expect("text");
+    let (first, second) = whole.split_at(whole.rfind("\n{").expect("two") + 1);
+    let sources = [source("a.json", first), source("b.json", second)];
+    let run = read(&sources).expect("two files").runs.remove(0);
+    ensure(&run);
+    assert_eq!(run.trials[0].facts["imported from"], "a.json, b.json");
+}
+
+#[test]
+fn a_copy_of_an_output_counts_once() {
+    let [a, b] = ["fio-no-subject-copy-1.json", "fio-no-subject-copy-2.json"];
+    let two = [source(a, written(a)), source(b, written(b))];
+    let imported = read(&two).expect("one execution");
+    assert_eq!(imported.runs[0].trials.len(), 1);
+    let expected =
+        format!("{b}: the same execution as in {a}, with equal figures and time: it counts once");
+    assert_eq!(imported.notes, [expected]);
+    for name in [
+        "mdtest-time-only-in-ms-per-op.txt",
+        "ior-two-kinds-in-one-file.txt",
+    ] {
+        let once = read(&[source("f", written(name))]).expect(name);
+        let twice = read(&[source("f", written(name).repeat(2))]).expect(name);
+        assert_eq!(twice.runs[0].trials, once.runs[0].trials, "{name}");
+        assert_eq!(twice.notes.len(), 1, "{:?}", twice.notes);
+    }
+}
+
+/// Copies under two names were two subjects that are "the same".
+#[test]
+fn one_execution_as_two_subjects_is_reported() {
+    let named = |name: &str, subject: &str| Source {
+        subject: Some(Subject::plain(subject)),
+        ..source(name, written("fio-no-subject-copy-1.json"))
+    };
+    let imported = read(&[named("a", "ext4"), named("b", "xfs")]).expect("two subjects");
+    assert_eq!(imported.runs[0].trials.len(), 2);
+    let expected = "b: the same execution as in a, with equal figures and time, and given as \
+                    another subject: xfs and ext4 have one measurement";
+    assert_eq!(imported.notes, [expected]);
+}
+
+/// Jobs of one name were joined as the processes of one job, whatever their options.
+#[test]
+fn jobs_of_fio_with_one_name_and_other_options_are_told_apart() {
+    let run = run("fio-one-name.json");
+    assert_eq!(run.trials.len(), 1);
+    let phases = &run.trials[0].phases;
+    let names: Vec<&str> = phases.iter().map(|phase| &*phase.name).collect();
+    assert_eq!(names, ["j 4k", "j 64k"]);
+    assert_eq!(phases[0].operations, Some(200));
+    assert_eq!(phases[1].operations, Some(10));
+    assert_eq!(phases[0].threads.len(), 2, "numjobs=2");
+    assert_eq!(metric(&phases[0], "throughput"), Some(819_200.0));
+    assert_eq!(metric(&phases[1], "throughput"), Some(655_360.0));
 }
