@@ -16,6 +16,7 @@ mod assemble;
 mod collection;
 mod error;
 mod format;
+mod hosts;
 mod import;
 mod latency_bins;
 mod meet;

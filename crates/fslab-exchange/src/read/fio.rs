@@ -170,7 +170,11 @@ impl<'d> Execution<'d> {
     fn measure(&self, reading: &mut Reading, engines: &mut Vec<String>) -> Result<(), Fault> {
         let jobs = self.jobs()?;
         if jobs.is_empty() {
-            return Err(Fault::missing(self.document.path("jobs"), "jobs"));
+            let fault = match self.document.list("jobs")? {
+                Some(_) => Fault::new(self.document.path("jobs"), "it is empty: fio ran no job"),
+                None => Fault::missing(&*self.document.place, "jobs"),
+            };
+            return Err(fault.hint("import the output of an execution with jobs"));
         }
         let mut trials: Vec<(Option<&str>, Option<u64>)> = Vec::new();
         for job in &jobs {

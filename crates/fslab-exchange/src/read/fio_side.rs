@@ -1,6 +1,6 @@
 //! One direction of a fio job, all its processes joined.
 
-use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
+use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{OperationLatency, PhaseKind, PhaseRecord, ThreadRecord};
 use serde_json::Value;
 
@@ -23,7 +23,10 @@ pub(super) struct Side {
 /// One direction of one process.
 struct Done {
     bytes: u64,
+    /// Versions before 2.1.14 do not count them.
     operations: Option<u64>,
+    /// Operations a second, as fio gives it.
+    operation_rate: Option<f64>,
     runtime_ms: u64,
     latency: Option<Latency>,
 }
@@ -56,7 +59,7 @@ impl Side {
     /// The mean size of an operation; `None` if no data was moved.
     pub(super) fn record_bytes(&self) -> Option<u64> {
         let bytes: u64 = self.processes.iter().map(|done| done.bytes).sum();
-        let operations = self.processes.iter().filter_map(|done| done.operations);
+        let operations = self.processes.iter().filter_map(Done::operations_about);
         bytes.checked_div(operations.sum())
     }
 
@@ -74,6 +77,14 @@ impl Side {
         record.bytes = Some(self.processes.iter().map(|done| done.bytes).sum());
         let operations = self.processes.iter().map(|done| done.operations);
         record.operations = operations.sum();
+        let rates = self.processes.iter().map(|done| done.operation_rate);
+        let rate: Option<f64> = rates.sum();
+        if let Some(rate) = rate.filter(|rate| record.operations.is_none() && *rate > 0.0) {
+            record.figures.insert(OPERATION_RATE.name.to_owned(), rate);
+            let note = "This version of fio does not count operations: their rate is as fio gives \
+                        it.";
+            record.notes.push(note.to_owned());
+        }
         record.notes.extend(self.notes.iter().cloned());
         let mut latencies = self.processes.iter().map(|done| done.latency.as_ref());
         if let Some(Some(first)) = latencies.next() {
@@ -119,7 +130,6 @@ impl Done {
             Some(bytes) => Some(bytes),
             None => fields.number("bw")?.map(|kib| kib * 1024.0),
         };
-        fields.number("iops")?;
         let computed = (runtime_ms > 100).then(|| bytes as f64 * 1e3 / runtime_ms as f64);
         if let Some((given, computed)) = given.zip(computed)
             && (given - computed).abs() > DIFFERENCE_MAX * computed
@@ -133,9 +143,19 @@ impl Done {
         Ok(Self {
             bytes,
             operations: fields.count("total_ios")?,
+            operation_rate: fields.number("iops")?,
             runtime_ms,
             latency: Latency::of(fields)?,
         })
+    }
+
+    /// The number of operations, computed of their rate if fio does not count them.
+    fn operations_about(&self) -> Option<u64> {
+        let computed = || {
+            let rate = self.operation_rate?;
+            Some((rate * self.runtime_ms as f64 / 1e3).round() as u64)
+        };
+        self.operations.or_else(computed)
     }
 
     fn thread(&self, operation: &str) -> ThreadRecord {

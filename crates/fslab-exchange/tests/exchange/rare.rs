@@ -1,7 +1,7 @@
 //! Rare forms of outputs, written by hand: read with the right figures, or refused with the cause.
 
 use fslab_exchange::{Imported, Source};
-use fslab_model::{PhaseRecord, PointValue, RunRecord, Subject, phase_metrics};
+use fslab_model::{Headline, PhaseRecord, PointValue, RunRecord, Subject, phase_metrics};
 
 use crate::fixture::{read, source, written};
 
@@ -201,4 +201,151 @@ fn jobs_of_fio_with_one_name_and_other_options_are_told_apart() {
     assert_eq!(phases[0].threads.len(), 2, "numjobs=2");
     assert_eq!(metric(&phases[0], "throughput"), Some(819_200.0));
     assert_eq!(metric(&phases[1], "throughput"), Some(655_360.0));
+}
+
+/// "GB/s" of the scripts of 2018 and 2019 was refused.
+#[test]
+fn gigabytes_of_the_scripts_of_io500_are_gibibytes() {
+    let run = run("io500-2019-summary.txt");
+    assert_eq!(run.trials[0].phases.len(), 12);
+    let gib = 1_073_741_824.0;
+    for (name, metric, value, seconds) in [
+        ("ior-easy-write", "throughput", 2.5 * gib, 300.0),
+        ("ior-hard-read", "throughput", 0.5 * gib, 70.0),
+        ("mdtest-hard-write", "operation_rate", 5000.0, 305.0),
+        ("find", "operation_rate", 100_000.0, 40.0),
+    ] {
+        let phase = phase(&run, 0, name);
+        assert_eq!(phase.figures[metric], value, "{name}");
+        assert_eq!(phase.figures["elapsed_ns"], seconds * 1e9, "{name}");
+        assert_eq!(phase.notes, Vec::<String>::new());
+    }
+    assert_eq!(run.trials[0].facts["io500 score"], "3.76");
+}
+
+/// The marks of 2020 were passed over in silence.
+#[test]
+fn older_marks_of_an_invalid_run_of_io500_are_kept() {
+    let imported = imported("io500-result-invalid.txt");
+    let expected = "io500-result-invalid.txt: IO500 marks its run as invalid: stonewall-time is \
+                    not 300s; the line [SCORE-invalid]";
+    assert_eq!(imported.notes, [expected]);
+    let run = &imported.runs[0];
+    assert_eq!(run.trials[0].facts["io500 validity"], "invalid");
+    let write = phase(run, 0, "ior-easy-write");
+    assert_eq!(write.figures["throughput"], 1.5 * 1_073_741_824.0);
+    assert_eq!(write.notes[0], "IO500: invalid: result.txt says why");
+    let others = run.trials[0]
+        .phases
+        .iter()
+        .filter(|it| it.name != "ior-easy-write");
+    for other in others {
+        assert!(other.notes.iter().all(|note| !note.contains("invalid")));
+    }
+    let text = String::from_utf8(written("io500-result-invalid.txt")).expect("text");
+    let later = text.replace("[SCORE-invalid]", "[SCORE INVALID]");
+    let later = read(&[source("f", later)]).expect("a summary");
+    assert!(later.notes[0].ends_with("the line [SCORE INVALID]"));
+}
+
+/// A script prints each result twice, and phases stood twice in the trial.
+#[test]
+fn results_of_io500_that_are_listed_twice_count_once() {
+    let once = String::from_utf8(written("io500-2019-summary.txt")).expect("text");
+    let (results, score) = once.split_at(once.find("[SCORE]").expect("a score"));
+    let twice = format!("{results}[Summary]\n{results}{score}");
+    let trials = |text: &str| read(&[source("f", text)]).map(|it| it.runs[0].trials.clone());
+    assert_eq!(trials(&twice), trials(&once));
+    let again = format!("{once}{once}");
+    assert_eq!(trials(&again), trials(&once));
+    let other = results.replace("100.000 kiops", "101.000 kiops");
+    let error = trials(&format!("{results}{other}{score}")).expect_err("two results");
+    let expected = "line 17: \"find\" is not a phase that has one result";
+    assert_eq!(error.causes.concat(), expected);
+}
+
+/// fio before 2.1.14 does not count operations: the phase had no figure.
+#[test]
+fn fio_without_a_count_of_operations_has_its_rates() {
+    let run = run("fio-2.1-without-total-ios.json");
+    let write = phase(&run, 0, "seqwrite");
+    assert_eq!(write.headline, Headline::Throughput);
+    assert_eq!(metric(write, "throughput"), Some(20_971_520.0));
+    assert_eq!(metric(write, "operation_rate"), Some(40.0));
+    assert_eq!(write.operations, None);
+    assert_eq!(metric(write, "latency_ns_p99"), Some(9e6));
+    assert!(write.notes[0].contains("does not count operations"));
+}
+
+#[test]
+fn a_list_of_documents_of_fio_is_read_as_its_documents() {
+    let run = run("fio-array.json");
+    assert_eq!(run.trials.len(), 1);
+    let first = phase(&run, 0, "first");
+    assert_eq!(metric(first, "throughput"), Some(536_870_912.0));
+}
+
+#[test]
+fn fio_without_jobs_is_refused_by_what_is_empty() {
+    let error = read(&[source("f.json", written("fio-no-jobs.json"))]).expect_err("no job");
+    assert_eq!(error.message, "cannot import f.json as JSON of fio");
+    let expected = "document at line 1, jobs: it is empty: fio ran no job";
+    assert_eq!(error.causes.concat(), expected);
+}
+
+/// PowerShell writes UTF-16.
+#[test]
+fn utf_16_is_read() {
+    let run = run("fio-utf16.json");
+    let first = phase(&run, 0, "first");
+    assert_eq!(metric(first, "throughput"), Some(536_870_912.0));
+    assert_eq!(metric(first, "operation_rate"), Some(512.0));
+}
+
+#[test]
+fn a_control_character_in_a_path_changes_no_figure() {
+    let run = run("mdtest-control-byte.txt");
+    let created = phase(&run, 0, "file-creation");
+    assert_eq!(created.figures["operation_rate"], 1000.0);
+    assert_eq!(run.trials[0].facts["mdtest path"], "\u{fffd}");
+}
+
+/// Lines of pdsh begin with their host.
+#[test]
+fn lines_that_begin_with_a_host_are_the_output_of_that_host() {
+    let prefixed = |host: &str, name: &str| -> Vec<String> {
+        let text = String::from_utf8(written(name)).expect("text");
+        text.lines()
+            .map(|line| format!("{host}: {line}\n"))
+            .collect()
+    };
+    for name in ["fio-one-name.json", "mdtest-time-only-in-ms-per-op.txt"] {
+        let alone = read(&[source("f", prefixed("n1", name).concat())]).expect("one host");
+        let plain = read(&[source("f", written(name))]).expect(name);
+        assert_eq!(alone.runs[0].trials, plain.runs[0].trials, "{name}");
+        let (one, two) = (prefixed("n1", name), prefixed("n2.x", name));
+        let mixed: String = one
+            .iter()
+            .zip(&two)
+            .map(|(a, b)| format!("{a}{b}"))
+            .collect();
+        let both = read(&[source("f", mixed)]).expect("two hosts");
+        let subjects = both.runs[0]
+            .trials
+            .iter()
+            .map(|trial| trial.subject.to_string());
+        assert_eq!(subjects.collect::<Vec<_>>(), ["n1", "n2.x"]);
+        for trial in &both.runs[0].trials {
+            let figures = |phases: &[PhaseRecord]| -> Vec<_> {
+                phases
+                    .iter()
+                    .map(|it| (it.name.clone(), it.figures.clone()))
+                    .collect()
+            };
+            assert_eq!(
+                figures(&trial.phases),
+                figures(&plain.runs[0].trials[0].phases)
+            );
+        }
+    }
 }

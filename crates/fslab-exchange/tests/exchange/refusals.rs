@@ -16,7 +16,7 @@ fn what_is_empty_or_no_text_says_so() {
     let binary = refused(b"\x7fELF\x02\x01\0\0".to_vec());
     assert_eq!(
         binary.causes.concat(),
-        "it is not text: the byte at offset 4 is invalid"
+        "it is not text: the byte at offset 6 is invalid"
     );
     let foreign = refused("Dear Sir or Madam\n");
     let cause = foreign.causes.concat();

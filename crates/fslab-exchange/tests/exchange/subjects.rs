@@ -47,6 +47,7 @@ fn outputs_behind_each_other_in_one_file_are_repeats() {
             ("/2026 ", "/2027 "),
             (" 2026\n", " 2027\n"),
             (" 2026-", " 2027-"),
+            (": time 0.", ": time 1."),
         ] {
             other = other.replace(time, later);
         }
