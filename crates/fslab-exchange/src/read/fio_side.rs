@@ -113,12 +113,11 @@ impl Done {
     fn of(fields: &Fields, notes: &mut Vec<String>) -> Result<Self, Fault> {
         let io_bytes = fields.count("io_bytes")?;
         let io_bytes = io_bytes.ok_or_else(|| Fault::missing(&*fields.place, "io_bytes"))?;
-        // With io_kbytes, io_bytes is in bytes; in versions without it, in KiB.
-        let unit = if fields.get("io_kbytes").is_some() {
-            1
-        } else {
-            1024
-        };
+        // With io_kbytes and bw_bytes, io_bytes is in bytes; in versions without them, in KiB.
+        let is_in_bytes = ["io_kbytes", "bw_bytes"]
+            .iter()
+            .any(|key| fields.get(key).is_some());
+        let unit = if is_in_bytes { 1 } else { 1024 };
         let wrong = || Fault::value(fields.path("io_bytes"), io_bytes.to_string(), "a size");
         let bytes = io_bytes
             .checked_mul(unit)

@@ -3,7 +3,7 @@
 use fslab_exchange::{Imported, Source};
 use fslab_model::{Headline, PhaseRecord, PointValue, RunRecord, Subject, phase_metrics};
 
-use crate::fixture::{read, source, written};
+use crate::fixture::{read, run_of, source, text, written};
 
 fn imported(name: &str) -> Imported {
     read(&[source(name, written(name))]).expect(name)
@@ -348,4 +348,68 @@ fn lines_that_begin_with_a_host_are_the_output_of_that_host() {
             );
         }
     }
+}
+
+/// fio's last bin has no upper end, and its value was the largest latency.
+#[test]
+fn latencies_at_the_end_of_fios_histogram_are_lower_bounds() {
+    let end = 17_112_760_320.0;
+    let run_of_bins = run("fio-bins-at-histogram-end.json");
+    let phase_of_bins = phase(&run_of_bins, 0, "b");
+    let about = |name: &str, expected: f64| {
+        let value = metric(phase_of_bins, name).expect(name);
+        assert!(
+            (expected..expected * 1.001).contains(&value),
+            "{name} {value}"
+        );
+    };
+    about("latency_ns_max", 60e9);
+    about("latency_ns_p50", 1000.0);
+    let histogram = phase_of_bins.latency().expect("bins");
+    assert_eq!(histogram.count(), 18);
+    let at_end = histogram.percentile_ns(90.0).expect("counted") as f64;
+    assert!((end..end * 1.001).contains(&at_end), "{at_end}");
+    let expected = "fio's histogram ends at 17.1 s: percentiles above 83.3 % are lower bounds, \
+                    except the largest latency.";
+    assert_eq!(
+        phase_of_bins.notes.last().map(String::as_str),
+        Some(expected)
+    );
+    assert_eq!(
+        phase_of_bins.bytes,
+        Some(18 * 4096),
+        "with bw_bytes, io_bytes is in bytes"
+    );
+
+    let run = run("fio-percentiles-at-histogram-end.json");
+    let slow = phase(&run, 0, "slow");
+    for name in ["p50", "p95", "p99", "p999"] {
+        assert_eq!(metric(slow, &format!("latency_ns_{name}")), Some(end));
+    }
+    assert_eq!(metric(slow, "latency_ns_max"), Some(60e9));
+    let expected = "fio's histogram ends at 17.1 s: p50, p95, p99, p99.9 are lower bounds.";
+    assert_eq!(slow.notes.last().map(String::as_str), Some(expected));
+}
+
+/// A percentile has the value of its bin's middle, which can be above the largest latency.
+#[test]
+fn no_percentile_of_fio_is_above_the_largest_latency() {
+    for name in [
+        "fio-3.33-four-jobs.json",
+        "fio-3.33-plus.json",
+        "fio-2.21-plus.json",
+    ] {
+        for trial in &run_of(text(name)).trials {
+            for phase in &trial.phases {
+                let of = |name: &str| metric(phase, &format!("latency_ns_{name}"));
+                let Some(max) = of("max") else { continue };
+                for percentile in ["p50", "p95", "p99", "p999"] {
+                    assert!(of(percentile) <= Some(max), "{name}: {}", phase.name);
+                }
+            }
+        }
+    }
+    let write = &run_of(text("fio-3.33-four-jobs.json")).trials[0].phases[0];
+    assert_eq!(metric(write, "latency_ns_max"), Some(16_134_610.0));
+    assert_eq!(metric(write, "latency_ns_p99"), Some(16_134_610.0));
 }
