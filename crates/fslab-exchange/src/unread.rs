@@ -1,6 +1,8 @@
 //! Files of known tools that hold no results, or that lack what was measured: refused by name, with
 //! what to import instead.
 
+use fslab_trace::ForeignTrace;
+
 use crate::error::Fault;
 use crate::read::bonnie_format::{CSV_190, HINT_190};
 
@@ -17,7 +19,7 @@ struct Unread {
 /// The more certain ones first.
 const UNREAD: [Unread; 10] = [
     Unread {
-        is: is_iolog,
+        is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Iolog),
         name: "an iolog of fio (write_iolog), which lists operations and has no figure",
         hint: "import the JSON of the same execution (fio --output-format=json+); fio issues the \
                operations again with --read_iolog",
@@ -28,7 +30,7 @@ const UNREAD: [Unread; 10] = [
         hint: "run it and import its output: fio --output-format=json+ --output=OUT.json FILE",
     },
     Unread {
-        is: is_strace,
+        is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Strace),
         name: "an output of strace, which lists system calls",
         hint: "record the program with `fslab trace record`, and replay its trace with the study \
                replay",
@@ -87,13 +89,6 @@ fn any_line(text: &str, is: fn(&str) -> bool) -> bool {
     lines(text).any(is)
 }
 
-fn is_iolog(text: &str) -> bool {
-    let first = lines(text)
-        .next()
-        .and_then(|line| line.strip_prefix("fio version "));
-    first.is_some_and(|rest| rest.ends_with(" iolog"))
-}
-
 /// A section, and options that only fio has.
 fn is_job_file(text: &str) -> bool {
     const OPTIONS: [&str; 8] = [
@@ -114,25 +109,6 @@ fn is_job_file(text: &str) -> bool {
             let option = line.split_once('=').map(|(option, _)| option.trim());
             option.is_some_and(|option| OPTIONS.contains(&option))
         })
-}
-
-/// `1234 1700000000.000001 openat(AT_FDCWD, "a", O_RDONLY) = 3 <0.000010>`.
-fn is_strace(text: &str) -> bool {
-    let is_call = |line: &str| {
-        let Some((front, result)) = line.rsplit_once(" = ") else {
-            return false;
-        };
-        let Some((name, _)) = front.split_once('(') else {
-            return false;
-        };
-        let call = name.rsplit(' ').next().unwrap_or_default();
-        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        front.trim_end().ends_with(')')
-            && call.starts_with(|c: char| c.is_ascii_lowercase())
-            && call.chars().all(is_name)
-            && result.starts_with(|c: char| c.is_ascii_digit() || "-?".contains(c))
-    };
-    lines(text).next().is_some_and(is_call)
 }
 
 /// `3;fio-3.33;...`.
