@@ -1,6 +1,7 @@
 //! The CSV of bonnie++: format 1.03 with 27 fields, 1.9x with 48, 1.98 with 50.
 //!
-//! bonnie++ prints its tables before the line of CSV, and several lines with `-x`; each line is a
+//! bonnie++ prints its tables before the line of CSV, which are read only without one, and several
+//! lines with `-x`; each line is a
 //! trial, and the machine's name its subject. `+++++` is a phase of less than half a second, whose
 //! rate bonnie++ does not give; an empty field is a phase that was not run.
 
@@ -12,6 +13,7 @@ use super::bonnie_format::{
     DATA_PHASES, HINT_190, LINKS, VERSION_191, is_191_of_files, is_data, is_figure, is_header,
     is_size, is_version, size_bytes,
 };
+use super::bonnie_table;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number};
 
@@ -59,6 +61,9 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         }
         reading.trials.push(line.measured()?);
     }
+    if reading.trials.is_empty() && text.lines().any(bonnie_table::is_head) {
+        return read_tables(text);
+    }
     if reading.trials.is_empty() {
         let is_old = text.lines().any(|line| line.starts_with(CSV_190));
         let hint = match is_old {
@@ -74,6 +79,46 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     }
     reading.tool = tools.join(", ");
     reading.engine = Some("bonnie++".to_owned());
+    Ok(reading)
+}
+
+/// Reads tables without a line of CSV.
+fn read_tables(text: &str) -> Result<Reading, Fault> {
+    let mut reading = Reading {
+        engine: Some("bonnie++".to_owned()),
+        ..Reading::default()
+    };
+    let mut tools = Vec::<String>::new();
+    let (mut is_rounded, mut has_no_file_rates) = (false, false);
+    for row in bonnie_table::rows(text)? {
+        let fields: Vec<&str> = row.fields.iter().map(String::as_str).collect();
+        let line = Line {
+            number: row.line,
+            name: row.fields[COLUMNS_19X.name].clone(),
+            fields,
+            columns: &COLUMNS_19X,
+            is_of_table: true,
+        };
+        let tool = line.tool();
+        if !tools.contains(&tool) {
+            tools.push(tool);
+        }
+        is_rounded |= !row.fields[1].starts_with("1.");
+        has_no_file_rates |= row.has_no_file_rates;
+        reading.trials.push(line.measured()?);
+    }
+    reading.tool = tools.join(", ");
+    let mut note = |text: &str| reading.notes.push(text.to_owned());
+    note("only the tables of bonnie++ are there, whose figures have fewer digits than its CSV");
+    if is_rounded {
+        note("the tables of bonnie++ 2 round rates to two or three digits");
+    }
+    if has_no_file_rates {
+        note(
+            "the tables of bonnie++ 2 have the number of files instead of rates of files: they are \
+             left out; its CSV has them",
+        );
+    }
     Ok(reading)
 }
 
@@ -124,6 +169,8 @@ struct Line<'t> {
     name: String,
     fields: Vec<&'t str>,
     columns: &'static Columns,
+    /// True if the fields stand in tables, not in a line.
+    is_of_table: bool,
 }
 
 impl<'t> Line<'t> {
@@ -153,6 +200,7 @@ impl<'t> Line<'t> {
             name,
             fields,
             columns,
+            is_of_table: false,
         };
         line.fields.drain(columns.name + 1..=columns.name + commas);
         if commas > 0 && !line.is_complete() {
@@ -189,6 +237,9 @@ impl<'t> Line<'t> {
     }
 
     fn place(&self, field: usize, name: &str) -> String {
+        if self.is_of_table {
+            return format!("tables to line {}, {name}", self.number);
+        }
         format!("line {}, field {} ({name})", self.number, field + 1)
     }
 
@@ -522,9 +573,10 @@ mod tests {
     }
 
     #[test]
-    fn tables_without_a_line_of_csv_hold_no_figure() {
+    fn a_head_without_a_row_is_cut_off() {
         let table = "Version 1.97  ------Sequential Output------ --Sequential Input-\n";
-        assert!(fault(table).to_string().starts_with("it has no figure: "));
+        let shown = fault(table).to_string();
+        assert_eq!(shown, "line 1: it is cut off: the table has no row");
     }
 
     #[test]

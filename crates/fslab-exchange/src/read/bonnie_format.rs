@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::bonnie_table;
+
 /// The first phases use one file, the others many.
 pub(super) const DATA_PHASES: usize = 6;
 /// Longest machine's name.
@@ -103,7 +105,7 @@ pub(super) const COLUMNS_198: Columns = Columns {
 
 /// True for a line that only bonnie++ writes.
 pub(crate) fn is_mark(line: &str) -> bool {
-    line.contains("------Sequential Output------") || is_header(line) || is_data(line)
+    bonnie_table::is_head(line) || is_header(line) || is_data(line)
 }
 
 /// The header that `-x` prints; up to 1.03 without versions.
@@ -130,7 +132,7 @@ fn is_versioned(fields: &[&str]) -> bool {
 }
 
 /// `300M`, `4126us`, `+++++`.
-fn has_unit(field: &str) -> bool {
+pub(super) fn has_unit(field: &str) -> bool {
     let digits = field.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_number = digits.ends_with(|c: char| c.is_ascii_digit());
     is_number && digits.len() < field.len() || is_too_short(field)

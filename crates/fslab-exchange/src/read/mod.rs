@@ -2,6 +2,7 @@
 
 pub(crate) mod bonnie;
 pub(crate) mod bonnie_format;
+mod bonnie_table;
 mod command_line;
 mod csv_known_by;
 pub(crate) mod csv_rows;
