@@ -44,8 +44,8 @@ const MARKS: [Marks; 8] = [
         format: Format::Bonnie,
         shapes: &[Shape::Table],
         words: &["bonnie", "Concurrency", "%CP", "+++++"],
-        lacks: "no line of CSV begins with the versions of bonnie++, or with a machine and a size \
-                with its unit",
+        lacks: "no line has its versions, or a machine with a size and its unit, or is the head of \
+                its table",
     },
     Marks {
         format: Format::Csv,
@@ -57,7 +57,7 @@ const MARKS: [Marks; 8] = [
         format: Format::Fio,
         shapes: &[Shape::Json],
         words: &["fio", "jobs", "jobname", "clat", "total_ios"],
-        lacks: "it has no field \"fio version\"",
+        lacks: "it has no field \"fio version\", and no line begins with '3;fio-'",
     },
     Marks {
         format: Format::Json,

@@ -37,8 +37,8 @@ const UNREAD: [Unread; 10] = [
     },
     Unread {
         is: |text| any_line(text, is_terse),
-        name: "the terse output of fio (--minimal), which lacks what its JSON has",
-        hint: "run fio with --output-format=json+",
+        name: "the terse output of fio in a version other than 3",
+        hint: "run fio with --output-format=json+, or with --terse-version=3",
     },
     Unread {
         is: |text| any_line(text, is_human),
@@ -111,10 +111,10 @@ fn is_job_file(text: &str) -> bool {
         })
 }
 
-/// `3;fio-3.33;...`.
+/// `5;fio-3.33;...`.
 fn is_terse(line: &str) -> bool {
     let version = line.split_once(";fio-").map(|(version, _)| version);
-    version.is_some_and(|version| matches!(version, "2" | "3" | "4" | "5"))
+    version.is_some_and(|version| matches!(version, "2" | "4" | "5"))
 }
 
 fn is_human(line: &str) -> bool {
@@ -164,7 +164,7 @@ mod tests {
                 "trace record",
             ),
             (
-                "fio: a warning\n3;fio-3.33;j;0;0;128\n",
+                "fio: a warning\n5;fio-3.33;j;0;0;128\n",
                 "the terse output of fio",
                 "json+",
             ),

@@ -1,4 +1,4 @@
-//! fio's JSON and JSON+, versions 2 and 3: each job is a phase; a job that reads and writes is one
+//! fio's JSON and JSON+, versions 2 and 3, and its terse output: each job is a phase; a job that reads and writes is one
 //! phase per direction.
 //!
 //! Jobs of one name, one group and the same options are the processes of one job (`numjobs` without
@@ -13,6 +13,7 @@ use fslab_model::{
 use serde_json::Value;
 
 use super::fio_side::{Job, Side, processor, syncs};
+use super::fio_terse;
 use super::json_documents::{Document, Fields, documents};
 use crate::apart::tell_phases_apart;
 use crate::error::Fault;
@@ -51,16 +52,32 @@ const HINT: &str = "run fio with --output-format=json or json+";
 /// Largest difference of the start times of one execution's documents.
 const SAME_START_S: f64 = 2.0;
 
-/// True for a line that only fio's JSON has: the first field of a document, which may be in a list.
+/// True for a line that only fio writes: the first field of a document of JSON, which may be in a
+/// list, or a job of the terse output.
 pub(crate) fn is_mark(line: &str) -> bool {
     let field = line.trim_start_matches(['[', '{', ' ']);
-    field.starts_with("\"fio version\"")
+    field.starts_with("\"fio version\"") || fio_terse::is_mark(line)
 }
 
 /// Reads every execution.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();
-    let documents = documents(text, HINT)?;
+    let has_json = text
+        .lines()
+        .any(|line| line.trim_start().starts_with(['{', '[']));
+    let terse = match has_json {
+        true => None,
+        false => fio_terse::document(text)?,
+    };
+    let documents = match terse {
+        Some(document) => {
+            let note = "the terse output has no options of the jobs and no times: what is not in \
+                        their names is not known";
+            reading.notes.push(note.to_owned());
+            vec![document]
+        }
+        None => documents(text, HINT)?,
+    };
     let is_fio = |document: &&Document| document.value.get("fio version").is_some();
     let documents: Vec<&Document> = documents.iter().filter(is_fio).collect();
     let mut executions: Vec<&Document> = Vec::new();

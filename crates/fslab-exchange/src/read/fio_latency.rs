@@ -135,11 +135,13 @@ impl Latency {
                  bounds, except the largest latency."
             ));
         }
+        // The terse output rounds to a microsecond.
+        let end_ns = self.end_ns - 1e3;
         let is_beyond = self.max_ns.is_none_or(|max| max > self.end_ns);
         let at_end = self
             .percentiles
             .iter()
-            .filter(|(_, ns)| *ns >= self.end_ns && is_beyond);
+            .filter(|(_, ns)| *ns >= end_ns && is_beyond);
         let names: Vec<String> = at_end.map(|(percent, _)| format!("p{percent}")).collect();
         (!names.is_empty()).then(|| {
             format!(

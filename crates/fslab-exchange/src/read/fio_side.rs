@@ -81,7 +81,7 @@ impl Side {
         let rate: Option<f64> = rates.sum();
         if let Some(rate) = rate.filter(|rate| record.operations.is_none() && *rate > 0.0) {
             record.figures.insert(OPERATION_RATE.name.to_owned(), rate);
-            let note = "This version of fio does not count operations: their rate is as fio gives \
+            let note = "This output of fio has no number of operations: their rate is as fio gives \
                         it.";
             record.notes.push(note.to_owned());
         }

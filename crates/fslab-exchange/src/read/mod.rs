@@ -10,6 +10,7 @@ pub(crate) mod csv_units;
 pub(crate) mod fio;
 pub(crate) mod fio_latency;
 mod fio_side;
+mod fio_terse;
 pub(crate) mod io500;
 mod io500_result;
 mod io500_summary;

@@ -274,7 +274,7 @@ fn fio_without_a_count_of_operations_has_its_rates() {
     assert_eq!(metric(write, "operation_rate"), Some(40.0));
     assert_eq!(write.operations, None);
     assert_eq!(metric(write, "latency_ns_p99"), Some(9e6));
-    assert!(write.notes[0].contains("does not count operations"));
+    assert!(write.notes[0].contains("has no number of operations"));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_list_of_documents_of_fio_is_read_as_its_documents() {
 #[test]
 fn fio_without_jobs_is_refused_by_what_is_empty() {
     let error = read(&[source("f.json", written("fio-no-jobs.json"))]).expect_err("no job");
-    assert_eq!(error.message, "cannot import f.json as JSON of fio");
+    assert_eq!(error.message, "cannot import f.json as output of fio");
     let expected = "document at line 1, jobs: it is empty: fio ran no job";
     assert_eq!(error.causes.concat(), expected);
 }
@@ -522,5 +522,46 @@ fn a_table_of_bonnie_in_a_message_is_read() {
         imported.notes[1].contains("round rates"),
         "{:?}",
         imported.notes
+    );
+}
+
+/// A randrw and a write, each a line of fio 3.33.
+#[test]
+fn the_terse_output_of_fio_is_read() {
+    let name = "fio-3.33-terse.txt";
+    let imported = read(&[source(name, text(name))]).expect(name);
+    let run = &imported.runs[0];
+    let names: Vec<&str> = run.trials[0].phases.iter().map(|it| &*it.name).collect();
+    assert_eq!(names, ["j-read", "j-write", "w"]);
+    let read_phase = phase(run, 0, "j-read");
+    assert_eq!(read_phase.bytes, Some(528 << 10));
+    assert_eq!(metric(read_phase, "elapsed_ns"), Some(18e6));
+    assert_eq!(metric(read_phase, "operation_rate"), Some(7333.0));
+    assert_eq!(metric(read_phase, "latency_ns_p50"), Some(75e3));
+    assert_eq!(metric(read_phase, "latency_ns_p99"), Some(962e3));
+    // fio gives 1269 us, and 1264 us as the largest latency.
+    assert_eq!(metric(read_phase, "latency_ns_p999"), Some(1264e3));
+    assert_eq!(metric(read_phase, "latency_ns_max"), Some(1264e3));
+    assert_eq!(read_phase.headline, Headline::OperationRate);
+    assert_eq!(phase(run, 0, "w").headline, Headline::Throughput);
+    assert!(imported.notes[0].contains("no options of the jobs"));
+
+    let twice = read(&[source("f", text(name).repeat(2))]).expect_err("processes or repeats");
+    let cause = twice.causes.concat();
+    assert!(
+        cause.contains("its processes and its repeats look the same"),
+        "{cause}"
+    );
+    let whole = text(name);
+    let cut = whole
+        .lines()
+        .next()
+        .and_then(|line| line.get(..400))
+        .expect("a line");
+    let cut = read(&[source("f", cut)]).expect_err("a line that is cut off");
+    assert!(
+        cut.causes
+            .concat()
+            .contains(" fields instead of at least 121")
     );
 }

@@ -109,10 +109,10 @@ fn a_table_of_numbers_is_refused_with_the_nearest_formats() {
     let error = imported(written("numbers-28.csv")).expect_err("numbers");
     assert_eq!(error.message, "cannot import f");
     let cause = error.causes.concat();
-    let expected = "it is not the output of a known tool: not CSV of bonnie++, because no line of \
-                    CSV begins with the versions of bonnie++, or with a machine and a size with \
-                    its unit; not CSV with a row for each value, because the first line does not \
-                    name the columns phase, metric and value";
+    let expected = "it is not the output of a known tool: not output of bonnie++, because no line \
+                    has its versions, or a machine with a size and its unit, or is the head of its \
+                    table; not CSV with a row for each value, because the first line does not name \
+                    the columns phase, metric and value";
     assert_eq!(cause, expected);
     for count in [27, 28, 46, 48, 50] {
         for first in ["1", "1.97", "1.97,1.97", "a", "2024-01-01"] {

@@ -29,7 +29,7 @@ fn what_is_empty_or_no_text_says_so() {
     assert!(
         foreign
             .hint
-            .is_some_and(|hint| hint.contains("bonnie++ CSV"))
+            .is_some_and(|hint| hint.contains("bonnie++, iozone"))
     );
 }
 
@@ -40,8 +40,8 @@ fn outputs_of_two_tools_are_refused_by_the_names_of_both_files() {
         source("b.json", text("fio-3.33-grouped.json")),
     ];
     let error = read(&sources).expect_err("mixed");
-    assert_eq!(error.message, "cannot import b.json as JSON of fio");
-    let expected = "a.csv is an output of another kind: CSV of bonnie++";
+    assert_eq!(error.message, "cannot import b.json as output of fio");
+    let expected = "a.csv is an output of another kind: output of bonnie++";
     assert_eq!(error.causes.concat(), expected);
     let both = text("iozone-3.489-table.txt") + &text("mdtest-4.0.0.txt");
     assert!(
