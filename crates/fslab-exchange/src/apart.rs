@@ -68,7 +68,7 @@ fn telling_keys(kinds: &[Parameters]) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     while count(&keys) < kinds.len() {
         let with = |key: &&String| count(&[&keys[..], &[(*key).clone()]].concat());
-        let most = all.iter().map(|key| with(key)).max().unwrap_or_default();
+        let most = all.iter().map(&with).max().unwrap_or_default();
         let Some(best) = all
             .iter()
             .find(|key| with(key) == most && most > count(&keys))

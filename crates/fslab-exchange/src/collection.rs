@@ -145,8 +145,8 @@ impl Collection {
         });
     }
 
-    /// True if the same execution was taken before. Only with a time in the output are equal figures
-    /// those of one execution.
+    /// True if the same execution was taken before. Equal figures are those of one execution only if
+    /// the output has its time.
     fn is_copy(&mut self, file: &str, subject: &Subject, measured: &Measured) -> bool {
         let has_figures = measured.phases.iter().any(|phase| phase.figures.len() > 1);
         if measured.stamp.is_none() && !has_figures {

@@ -1,11 +1,11 @@
-//! fio's JSON and JSON+, versions 2 and 3, and its terse output: each job is a phase; a job that reads and writes is one
-//! phase per direction.
+//! fio's JSON and JSON+, versions 2 and 3, and its terse output: each job is a phase; a job that
+//! reads and writes is one phase per direction.
 //!
 //! Jobs of one name, one group and the same options are the processes of one job (`numjobs` without
 //! `group_reporting`): they are joined, with merged histograms. With other options they are other
-//! jobs, which their options tell apart. Documents with the same start time
-//! are snapshots of one execution (`--status-interval`), of which the last counts; others are
-//! repeats. With `--client` each host is a subject.
+//! jobs, which their options tell apart. Documents with the same start time are snapshots of one
+//! execution (`--status-interval`), of which the last counts; others are other executions. With
+//! `--client` each host is a subject.
 
 use fslab_model::{
     Facts, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,

@@ -5,8 +5,8 @@
 //!        Directory creation:          0.500 sec,       2000.000 ops/sec
 //! ```
 //!
-//! The first task prints them as it measured them; the summary is of all tasks. They are trials only
-//! if the summary agrees with them. Since 4.0 a rate is the task's own, before of all tasks.
+//! The first task prints them as it measured them; the summary is of all tasks. They are trials
+//! only if the summary agrees with them. Since 4.0 a rate is the task's own, before of all tasks.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ mod tests {
         for line in [
             "File stat         :      0.009 sec,   4691.345 ops/sec",
             "V-1:   File stat         :          0.009 sec,       4691.345 ops/sec",
-            "V-1: Rank   0 Line  1439   File stat         :          0.009 sec,       4691.345 ops/sec",
+            "V-1: Rank   0 Line  1439   File stat         :   0.009 sec,       4691.345 ops/sec",
         ] {
             let expected = Printed {
                 seconds: 0.009,
@@ -142,7 +142,8 @@ mod tests {
             };
             assert_eq!(printed(line), Some(("file-stat".to_owned(), expected)));
         }
-        let tree = "V-1: Rank   0 Line  2249 main   Tree removal      :          0.012 sec,         83.070 ops/sec";
+        let tree =
+            "V-1: Rank   0 Line  2249 main   Tree removal      :   0.012 sec,   83.070 ops/sec";
         assert_eq!(printed(tree).expect("a line").0, "tree-removal");
         assert_eq!(printed("File stat : 1 sec"), None);
     }

@@ -1,9 +1,9 @@
 //! The tables of mdtest's summary: what their figures are, their columns, and their rows.
 //!
-//! A table of times holds seconds of an entire phase in every version, whatever its head calls them:
-//! `summarize_results` prints `res->time`, which `updateResult` sets to the end of the phase less
-//! its beginning. The head was `time` up to 4.0, `time (in ops/sec)` from 2023 and `time (in ms/op)`
-//! from 2024 on.
+//! A table of times holds seconds of an entire phase in every version, whatever its head calls
+//! them: `summarize_results` prints `res->time`, which `updateResult` sets to the end of the phase
+//! less its beginning. The head was `time` up to 4.0, `time (in ops/sec)` from 2023 and `time (in
+//! ms/op)` from 2024 on.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE};
 use fslab_model::{PhaseOutcome, PhaseRecord};

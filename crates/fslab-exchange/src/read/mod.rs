@@ -2,6 +2,7 @@
 
 pub(crate) mod bonnie;
 pub(crate) mod bonnie_format;
+pub(crate) mod bonnie_line;
 mod bonnie_table;
 mod command_line;
 mod csv_known_by;
