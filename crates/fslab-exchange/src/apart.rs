@@ -1,7 +1,7 @@
 //! Tells apart phases of one name that measured different things, by the parameters in which they
 //! differ: the tests of a suite, points of a sweep, jobs with another block size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{Parameters, PhaseOutcome, PhaseRecord, Point, PointValue, Swept};
 use serde_json::Value;
@@ -29,19 +29,22 @@ pub(crate) fn tell_phases_apart<'p>(phases: impl Iterator<Item = &'p mut PhaseRe
     for phase in phases.filter(|phase| !matches!(phase.outcome, PhaseOutcome::Skipped { .. })) {
         by_name.entry(phase.name.clone()).or_default().push(phase);
     }
-    for mut phases in by_name.into_values() {
-        let mut kinds: Vec<Parameters> = Vec::new();
+    for phases in by_name.into_values() {
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut parameters: Vec<Parameters> = Vec::new();
+        let kind_of = |phase: &PhaseRecord| Value::from(phase.parameters.clone()).to_string();
         for phase in &phases {
-            if !kinds.contains(&phase.parameters) {
-                kinds.push(phase.parameters.clone());
-            }
+            kinds.entry(kind_of(phase)).or_insert_with(|| {
+                parameters.push(phase.parameters.clone());
+                parameters.len() - 1
+            });
         }
         if kinds.len() > 1 {
-            let keys = telling_keys(&kinds);
-            let suffixes = suffixes(&kinds, &keys);
-            for phase in &mut phases {
-                let kind = kinds.iter().position(|kind| *kind == phase.parameters);
-                rename(phase, &keys, &suffixes[kind.unwrap_or_default()]);
+            let keys = telling_keys(&parameters);
+            let suffixes = suffixes(&parameters, &keys);
+            for phase in phases {
+                let kind = kinds[&kind_of(phase)];
+                rename(phase, &keys, &suffixes[kind]);
             }
         }
     }
@@ -50,48 +53,49 @@ pub(crate) fn tell_phases_apart<'p>(phases: impl Iterator<Item = &'p mut PhaseRe
 /// The fewest keys, the first ones of equals, whose values tell all kinds apart.
 fn telling_keys(kinds: &[Parameters]) -> Vec<String> {
     let mut all: Vec<&String> = Vec::new();
+    let mut known: BTreeSet<&String> = BTreeSet::new();
     for key in kinds.iter().flat_map(|kind| kind.keys()) {
-        if !all.contains(&key) {
+        if known.insert(key) {
             all.push(key);
         }
     }
     let count = |keys: &[String]| {
-        let mut told: Vec<Vec<Option<&Value>>> = Vec::new();
-        for kind in kinds {
-            let values: Vec<Option<&Value>> = keys.iter().map(|key| kind.get(key)).collect();
-            if !told.contains(&values) {
-                told.push(values);
-            }
-        }
-        told.len()
+        let told = kinds.iter().map(|kind| {
+            let values = keys.iter().map(|key| kind.get(key).map(Value::to_string));
+            values.collect::<Vec<Option<String>>>()
+        });
+        told.collect::<BTreeSet<_>>().len()
     };
     let mut keys: Vec<String> = Vec::new();
-    while count(&keys) < kinds.len() {
+    let mut told = 1;
+    while told < kinds.len() {
         let with = |key: &&String| count(&[&keys[..], &[(*key).clone()]].concat());
-        let most = all.iter().map(&with).max().unwrap_or_default();
-        let Some(best) = all
+        let counts: Vec<usize> = all.iter().map(with).collect();
+        let most = counts.iter().copied().max().unwrap_or_default();
+        let Some(best) = counts
             .iter()
-            .find(|key| with(key) == most && most > count(&keys))
+            .position(|count| *count == most && most > told)
         else {
             break;
         };
-        keys.push((*best).clone());
+        keys.push(all[best].clone());
+        told = most;
     }
     keys
 }
 
 /// What follows the name of each kind.
 fn suffixes(kinds: &[Parameters], keys: &[String]) -> Vec<String> {
-    let mut suffixes: Vec<String> = Vec::new();
-    for kind in kinds {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let suffix = |(number, kind): (usize, &Parameters)| {
         let words = keys.iter().filter_map(|key| word(key, kind.get(key)));
         let mut suffix: String = words.map(|word| format!(" {word}")).collect();
-        if suffixes.contains(&suffix) {
-            suffix = format!("{suffix} {}", suffixes.len() + 1);
+        if !known.insert(suffix.clone()) {
+            suffix = format!("{suffix} {number}");
         }
-        suffixes.push(suffix);
-    }
-    suffixes
+        suffix
+    };
+    (1..).zip(kinds).map(suffix).collect()
 }
 
 /// A value as a word of a name.
@@ -130,4 +134,39 @@ fn rename(phase: &mut PhaseRecord, keys: &[String], suffix: &str) {
         phase: before,
         point,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parameters(value: Value) -> Parameters {
+        value.as_object().cloned().expect("an object")
+    }
+
+    #[test]
+    fn the_fewest_settings_tell_kinds_apart() {
+        let kinds = [
+            parameters(json!({"bs": "4k", "fsync": true, "size": 1})),
+            parameters(json!({"bs": "64k", "fsync": true, "size": 1})),
+            parameters(json!({"bs": "64k", "fsync": false, "size": 1})),
+        ];
+        assert_eq!(telling_keys(&kinds), ["bs", "fsync"]);
+        let names = suffixes(&kinds, &telling_keys(&kinds));
+        assert_eq!(names, [" 4k fsync", " 64k fsync", " 64k no-fsync"]);
+        assert_eq!(telling_keys(&kinds[..2]), ["bs"]);
+    }
+
+    #[test]
+    fn words_that_are_the_same_are_numbered() {
+        let kinds: Vec<Parameters> = ["a/b", "a b", "a-b"]
+            .map(|text| parameters(json!({"x": text})))
+            .into();
+        assert_eq!(
+            suffixes(&kinds, &["x".to_owned()]),
+            [" a-b", " a-b 2", " a-b 3"]
+        );
+    }
 }

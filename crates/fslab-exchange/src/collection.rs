@@ -69,6 +69,8 @@ struct Collection {
     notes: Vec<String>,
     next: BTreeMap<Subject, u32>,
     known: BTreeSet<(Subject, u32)>,
+    /// The trials of each subject whose output does not number them.
+    unnumbered: BTreeMap<Subject, Unnumbered>,
     /// The executions by their figures and times, with subject and file.
     executions: BTreeMap<u64, (Subject, String)>,
 }
@@ -116,21 +118,14 @@ impl Collection {
             return;
         }
         let names = run_names(&measured.phases);
-        let is_other_part = |placed: &&mut Placed| {
-            let theirs = run_names(&placed.measured.phases);
-            placed.subject == subject
-                && placed.measured.repeat.is_none()
-                && !names.is_empty()
-                && !theirs.is_empty()
-                && names.is_disjoint(&theirs)
-        };
-        match self.trials.iter_mut().find(is_other_part) {
-            Some(placed) => placed.join(file, measured),
-            None => {
-                let repeat = self.next.get(&subject).copied().unwrap_or_default();
-                self.place(file, subject, repeat, measured);
-            }
+        let known = self.unnumbered.entry(subject.clone()).or_default();
+        if let Some(place) = known.without(&names, &self.trials) {
+            self.trials[place].join(file, measured);
+            return;
         }
+        known.places.push(self.trials.len());
+        let repeat = self.next.get(&subject).copied().unwrap_or_default();
+        self.place(file, subject, repeat, measured);
     }
 
     fn place(&mut self, file: &str, subject: Subject, repeat: u32, measured: Measured) {
@@ -145,8 +140,8 @@ impl Collection {
         });
     }
 
-    /// True if the same execution was taken before. Equal figures are those of one execution only if
-    /// the output has its time.
+    /// True if the same execution was taken before. Equal figures are those of one execution only
+    /// if the output has its time.
     fn is_copy(&mut self, file: &str, subject: &Subject, measured: &Measured) -> bool {
         let has_figures = measured.phases.iter().any(|phase| phase.figures.len() > 1);
         if measured.stamp.is_none() && !has_figures {
@@ -179,6 +174,11 @@ impl Collection {
 }
 
 impl Placed {
+    fn has_run(&self, name: &str) -> bool {
+        let mut phases = self.measured.phases.iter();
+        phases.any(|phase| phase.name == name && is_run(phase))
+    }
+
     /// Adds the phases of another execution, which measured other things.
     fn join(&mut self, file: &str, other: Measured) {
         if !self.file.split(", ").any(|known| known == file) {
@@ -205,6 +205,35 @@ impl Placed {
     }
 }
 
+/// Trials of one subject, by their places among all.
+#[derive(Default)]
+struct Unnumbered {
+    places: Vec<usize>,
+    /// The first of them without a phase of the name; those before have it.
+    free: BTreeMap<String, usize>,
+}
+
+impl Unnumbered {
+    /// The place of the first trial in which none of the phases `names` was run.
+    fn without(&mut self, names: &BTreeSet<String>, trials: &[Placed]) -> Option<usize> {
+        let mut at = 0;
+        for name in names {
+            let free = self.free.entry(name.clone()).or_default();
+            let has = |place: &usize| trials[*place].has_run(name);
+            while self.places.get(*free).is_some_and(has) {
+                *free += 1;
+            }
+            at = at.max(*free);
+        }
+        let is_free = |place: &&usize| {
+            let theirs = run_names(&trials[**place].measured.phases);
+            !theirs.is_empty() && names.is_disjoint(&theirs)
+        };
+        let places = self.places.get(at..).filter(|_| !names.is_empty())?;
+        places.iter().find(is_free).copied()
+    }
+}
+
 /// Of equal executions equal.
 fn mark(measured: &Measured) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -218,9 +247,9 @@ fn is_run(phase: &PhaseRecord) -> bool {
 }
 
 /// The names of the phases that were run.
-fn run_names(phases: &[PhaseRecord]) -> BTreeSet<&str> {
+fn run_names(phases: &[PhaseRecord]) -> BTreeSet<String> {
     let run = phases.iter().filter(|phase| is_run(phase));
-    run.map(|phase| phase.name.as_str()).collect()
+    run.map(|phase| phase.name.clone()).collect()
 }
 
 pub(crate) fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {

@@ -1,5 +1,8 @@
 //! Outputs of which each line begins with the host that printed it, as pdsh and clush write them.
 
+/// The most hosts that are believed.
+const HOSTS_MAX: usize = 4096;
+
 /// The text of each host, without the hosts; `None` if a line has none.
 pub(crate) fn by_host(text: &str) -> Option<Vec<(&str, String)>> {
     let mut texts: Vec<(&str, String)> = Vec::new();
@@ -13,10 +16,14 @@ pub(crate) fn by_host(text: &str) -> Option<Vec<(&str, String)>> {
             return None;
         }
         let known = texts.iter().position(|(known, _)| *known == host);
-        let place = known.unwrap_or_else(|| {
-            texts.push((host, String::new()));
-            texts.len() - 1
-        });
+        let place = match known {
+            Some(place) => place,
+            None if texts.len() == HOSTS_MAX => return None,
+            None => {
+                texts.push((host, String::new()));
+                texts.len() - 1
+            }
+        };
         texts[place].1.push_str(rest);
         texts[place].1.push('\n');
     }
