@@ -142,16 +142,16 @@ mod tests {
 
     use super::*;
 
-    fn parameters(value: Value) -> Parameters {
+    fn parameters(value: &Value) -> Parameters {
         value.as_object().cloned().expect("an object")
     }
 
     #[test]
     fn the_fewest_settings_tell_kinds_apart() {
         let kinds = [
-            parameters(json!({"bs": "4k", "fsync": true, "size": 1})),
-            parameters(json!({"bs": "64k", "fsync": true, "size": 1})),
-            parameters(json!({"bs": "64k", "fsync": false, "size": 1})),
+            parameters(&json!({"bs": "4k", "fsync": true, "size": 1})),
+            parameters(&json!({"bs": "64k", "fsync": true, "size": 1})),
+            parameters(&json!({"bs": "64k", "fsync": false, "size": 1})),
         ];
         assert_eq!(telling_keys(&kinds), ["bs", "fsync"]);
         let names = suffixes(&kinds, &telling_keys(&kinds));
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn words_that_are_the_same_are_numbered() {
         let kinds: Vec<Parameters> = ["a/b", "a b", "a-b"]
-            .map(|text| parameters(json!({"x": text})))
+            .map(|text| parameters(&json!({"x": text})))
             .into();
         assert_eq!(
             suffixes(&kinds, &["x".to_owned()]),
