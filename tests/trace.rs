@@ -98,7 +98,11 @@ fn what_is_no_trace_and_what_cannot_be_recorded_is_said() {
             "it is an output of strace",
             "fslab trace record",
         ),
-        ("numbers-28.csv", "line 1 is not JSON", "fslab trace record"),
+        (
+            "numbers-28.csv",
+            "its first line is not the header of a trace",
+            "fslab trace record",
+        ),
     ] {
         let shown = desk.run(&["trace", "show", &format!("{imports}{name}")]);
         shown.expect_code(2).expect_error(cause, hint);

@@ -117,7 +117,8 @@ impl Trace {
         }
         let mut lines = text.lines();
         let first = lines.next().ok_or_else(|| shape("it is empty"))?;
-        let version: Version = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
+        let header = |_| shape("its first line is not the header of a trace");
+        let version: Version = serde_json::from_str(first).map_err(header)?;
         if version.fslab_trace > TRACE_FORMAT {
             let (path, found) = (path.display(), version.fslab_trace);
             return Err(Failure::bad_input(format!(
