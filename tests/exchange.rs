@@ -55,9 +55,10 @@ fn standard_input_is_read_and_json_is_pure() {
 #[test]
 fn files_may_be_given_to_subjects() {
     let desk = Desk::new();
-    let file = fixture("fio-3.33-grouped.json");
-    for name in ["a1", "a2", "b"] {
-        fs::copy(&file, desk.path(name)).expect("a copy");
+    let text = fs::read_to_string(fixture("fio-3.33-grouped.json")).expect("an output");
+    for (name, time) in [("a1", "17953"), ("a2", "17954"), ("b", "17955")] {
+        let other = text.replace("\"timestamp\" : 17953", &format!("\"timestamp\" : {time}"));
+        fs::write(desk.path(name), other).expect("written");
     }
     let words = ["import", "--subject", "ext4=a1,a2", "--subject", "xfs=b"];
     desk.run(&words).expect_code(0);
@@ -82,7 +83,7 @@ fn what_is_refused_leaves_nothing_in_the_store() {
     let refused = desk.run(&["import", "cut.csv"]);
     refused
         .expect_code(2)
-        .expect_error("cannot import cut.csv as CSV of bonnie++", "cut off");
+        .expect_error("cannot import cut.csv as output of bonnie++", "cut off");
     assert!(refused.err.contains("fields instead of"), "{}", refused.err);
     let mixed = [
         &*fixture("fio-3.33-plus.json"),
@@ -119,6 +120,20 @@ fn a_run_moves_to_another_store_and_comes_out_the_same_to_the_byte() {
     desk.run(&["import", "first.json", "--store", "other.db"])
         .expect_code(2)
         .expect_error("already has a run first", "--run NAME");
+}
+
+/// The advice was to use --resume, which `import` does not have.
+#[test]
+fn the_advice_after_an_import_is_about_imports() {
+    let desk = Desk::new();
+    let file = fixture("../imports/advice-after-import.csv");
+    let imported = desk.run(&["import", &file]);
+    imported.expect_code(0);
+    let words: Vec<&str> = imported.out.split_whitespace().collect();
+    let shown = words.join(" ");
+    assert!(!shown.contains("--resume"), "{shown}");
+    let advice = "import the outputs of that many executions in one command";
+    assert!(shown.contains(advice), "{shown}");
 }
 
 /// Names hold the second and random letters: the second import to choose one gets another.

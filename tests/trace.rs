@@ -90,6 +90,25 @@ fn what_is_no_trace_and_what_cannot_be_recorded_is_said() {
         shown.err
     );
     assert!(shown.err.contains("fslab trace record"), "{}", shown.err);
+    let imports = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/imports/");
+    for (name, cause, hint) in [
+        ("iolog-v2.txt", "it is an iolog of fio", "--read_iolog"),
+        (
+            "strace-ttt.txt",
+            "it is an output of strace",
+            "fslab trace record",
+        ),
+        (
+            "numbers-28.csv",
+            "its first line is not the header of a trace",
+            "fslab trace record",
+        ),
+    ] {
+        let shown = desk.run(&["trace", "show", &format!("{imports}{name}")]);
+        shown.expect_code(2).expect_error(cause, hint);
+        assert!(shown.err.contains(name), "{}", shown.err);
+        assert!(!shown.err.contains("expected"), "{}", shown.err);
+    }
     let missing = desk.run(&["trace", "replay", "none.trace"]);
     missing.expect_code(2);
     assert!(

@@ -112,7 +112,11 @@ const ALL: &[Target] = &[
     },
     Target {
         name: "import-any",
-        seeds: &["tests/fixtures/exchange/*", "tests/fixtures/stores/*.json"],
+        seeds: &[
+            "tests/fixtures/exchange/*",
+            "tests/fixtures/imports/*",
+            "tests/fixtures/stores/*.json",
+        ],
         run: readers::import_any,
     },
 ];

@@ -11,71 +11,8 @@ use fslab_model::{
 use serde_json::Value;
 
 use crate::Format;
+use crate::collection::{Collected, Part, Placed, collect, push_new};
 use crate::error::Fault;
-use crate::reading::{Measured, Reading};
-
-/// One file, read.
-pub(crate) struct Part {
-    pub(crate) file: String,
-    pub(crate) subject: Option<Subject>,
-    pub(crate) reading: Reading,
-}
-
-/// A trial with its file.
-struct Placed {
-    file: String,
-    subject: Subject,
-    repeat: u32,
-    measured: Measured,
-}
-
-/// The content of all files.
-#[derive(Default)]
-struct Gathered {
-    tools: Vec<String>,
-    engines: Vec<String>,
-    subjects: Vec<Subject>,
-    trials: Vec<Placed>,
-    notes: Vec<String>,
-    /// The number of the next repeat of each subject.
-    next: BTreeMap<Subject, u32>,
-    known: BTreeSet<(Subject, u32)>,
-}
-
-impl Gathered {
-    fn take(&mut self, part: Part, format: Format, labels: &Labels) -> Result<(), Failure> {
-        let said = part.reading.notes.iter();
-        self.notes
-            .extend(said.map(|note| format!("{}: {note}", part.file)));
-        push_new(&mut self.tools, part.reading.tool);
-        let engine = part.reading.engine.into_iter();
-        engine.for_each(|engine| push_new(&mut self.engines, engine));
-        let first = self.next.clone();
-        for measured in part.reading.trials {
-            let named = measured.subject.as_deref().map(subject_of);
-            let subject = part.subject.clone().or(labels.subject.clone()).or(named);
-            let subject = subject.unwrap_or_else(|| Subject::plain(format.name()));
-            push_new(&mut self.subjects, subject.clone());
-            // Files that number their repeats each start again.
-            let base = first.get(&subject).copied().unwrap_or_default();
-            let after = self.next.entry(subject.clone()).or_default();
-            let repeat = measured.repeat.map_or(*after, |repeat| base + repeat);
-            *after = (*after).max(repeat + 1);
-            if !self.known.insert((subject.clone(), repeat)) {
-                let found = format!("repeat {repeat} of {subject}");
-                let fault = Fault::value("", found, "a repeat that occurs once");
-                return Err(fault.of(&part.file, Some(format)));
-            }
-            self.trials.push(Placed {
-                file: part.file.clone(),
-                subject,
-                repeat,
-                measured,
-            });
-        }
-        Ok(())
-    }
-}
 
 /// Builds the run, and notes what is uncertain.
 pub(crate) fn assemble(
@@ -83,19 +20,14 @@ pub(crate) fn assemble(
     parts: Vec<Part>,
     labels: &Labels,
 ) -> Result<(RunRecord, Vec<String>), Failure> {
-    let mut gathered = Gathered::default();
-    for part in parts {
-        gathered.take(part, format, labels)?;
-    }
-    let Gathered {
+    let Collected {
         tools,
         engines,
         subjects,
         trials: mut placed,
         mut notes,
         next,
-        ..
-    } = gathered;
+    } = collect(parts, format, labels)?;
     drop_never_run(&mut placed);
     ensure_figures(&placed, format)?;
     ensure_alike(&placed, format)?;
@@ -129,37 +61,11 @@ pub(crate) fn assemble(
     Ok((RunRecord { header, trials }, notes))
 }
 
-fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
-    if !list.contains(&value) {
-        list.push(value);
-    }
-}
-
 fn planned(subject: Subject) -> SubjectPlan {
     SubjectPlan {
         title: fslab_fs::title_of(subject.fs()),
         ..SubjectPlan::existing(subject)
     }
-}
-
-/// The subject named by a file. A name that is not a valid subject, such as a machine's, is
-/// converted.
-fn subject_of(name: &str) -> Subject {
-    let name = name.trim();
-    let plain = || {
-        let allowed = |c: char| {
-            if c.is_whitespace() || c == ':' {
-                '-'
-            } else {
-                c
-            }
-        };
-        Subject::plain(name.chars().map(allowed).collect::<String>())
-    };
-    let read: Option<Subject> = name.parse().ok();
-    // It must read back from the store unchanged.
-    read.filter(|subject| subject.to_string().parse().as_ref() == Ok(subject))
-        .unwrap_or_else(plain)
 }
 
 /// The rounds of a trial: the most of any.

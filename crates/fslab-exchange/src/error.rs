@@ -75,7 +75,7 @@ impl Fault {
     /// The output of no known tool.
     pub(crate) fn foreign(text: impl Into<String>) -> Self {
         Self::new("", text).hint(
-            "known formats are bonnie++ CSV, iozone, fio --output-format=json or json+, IOR, \
+            "known formats are bonnie++, iozone, fio --output-format=json, json+ or terse, IOR, \
              mdtest, IO500, the JSON of `fslab export`, and CSV with the columns subject, phase, \
              repeat, metric, value",
         )

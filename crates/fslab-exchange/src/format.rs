@@ -4,12 +4,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Format {
-    /// bonnie++: its CSV, with or without its tables; 1.03, 1.9x and 1.98.
+    /// bonnie++: its CSV, else its tables.
     #[strum(serialize = "bonnie++")]
     Bonnie,
     /// Iozone: its tables, its reports (`-R`), its throughput mode.
     Iozone,
-    /// fio: JSON and JSON+.
+    /// fio: JSON, JSON+ and terse output.
     Fio,
     /// IOR: its text, and its JSON.
     Ior,
@@ -39,9 +39,9 @@ impl Format {
     /// Its name in errors.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Bonnie => "CSV of bonnie++",
+            Self::Bonnie => "output of bonnie++",
             Self::Iozone => "output of Iozone",
-            Self::Fio => "JSON of fio",
+            Self::Fio => "output of fio",
             Self::Ior => "output of IOR",
             Self::Mdtest => "output of mdtest",
             Self::Io500 => "results of IO500",

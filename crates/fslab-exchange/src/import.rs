@@ -4,8 +4,10 @@ use fslab_compare::relabel;
 use fslab_model::{Failure, RunRecord};
 
 use super::assemble::Labels;
-use crate::assemble::{Part, assemble};
+use crate::assemble::assemble;
+use crate::collection::Part;
 use crate::error::Fault;
+use crate::hosts::by_host;
 use crate::read::run_json;
 use crate::{Format, Source};
 
@@ -29,60 +31,106 @@ pub fn import(
     format: Option<Format>,
     labels: &Labels,
 ) -> Result<Imported, Failure> {
-    let mut parts: Vec<Part> = Vec::new();
-    let mut runs = Vec::new();
-    let mut notes = Vec::new();
-    let mut first: Option<(&str, Format)> = None;
+    let mut import = Import {
+        format,
+        labels,
+        first: None,
+        parts: Vec::new(),
+        runs: Vec::new(),
+        notes: Vec::new(),
+    };
     for source in sources {
         let text = source
             .text()
             .map_err(|fault| fault.of(&source.name, format))?;
-        let found = match format {
-            Some(format) => format,
-            None => Format::of(&text).map_err(|fault| fault.of(&source.name, None))?,
-        };
-        let of = |fault: Fault| fault.of(&source.name, Some(found));
-        if let Some((other, format)) = first.filter(|(_, format)| *format != found) {
-            return Err(of(Fault::mixed(other, format)));
-        }
-        first = Some((&source.name, found));
-        if found == Format::Json {
-            let (mut run, lost) = run_json::read(&text).map_err(of)?;
-            let note = |path| {
-                format!(
-                    "{}: this fslab does not know {path}, and ignored it",
-                    source.name
-                )
-            };
-            notes.extend(lost.into_iter().map(note));
-            if let Some(subject) = source.subject.as_ref().or(labels.subject.as_ref()) {
-                let refused = |error: fslab_compare::MergeError| {
-                    Fault::value("", subject.to_string(), error.to_string())
-                };
-                relabel(&mut run, subject).map_err(|error| of(refused(error)))?;
+        match by_host(&text) {
+            None => import.take(source, &text, None)?,
+            Some(texts) => {
+                let is_alone = texts.len() == 1;
+                for (host, text) in &texts {
+                    import.take(source, text, (!is_alone).then_some(*host))?;
+                }
             }
-            runs.push(run);
-        } else {
-            let reading = found.read(&text).map_err(of)?;
-            let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv | Format::Io500);
-            if ends_with_figure && !text.ends_with('\n') {
-                notes.push(format!(
-                    "{}: the last line has no newline; if the file was cut off there, its last \
-                     figure is wrong",
-                    source.name
-                ));
-            }
-            parts.push(Part {
-                file: source.name.clone(),
-                subject: source.subject.clone(),
-                reading,
-            });
         }
     }
+    let Import {
+        first,
+        parts,
+        mut runs,
+        mut notes,
+        ..
+    } = import;
     if let Some((_, format)) = first.filter(|_| !parts.is_empty()) {
         let (run, said) = assemble(format, parts, labels)?;
         notes.extend(said);
         runs.push(run);
     }
     Ok(Imported { runs, notes })
+}
+
+/// An import that is under way.
+struct Import<'s> {
+    format: Option<Format>,
+    labels: &'s Labels,
+    /// The first file, and its format.
+    first: Option<(&'s str, Format)>,
+    parts: Vec<Part>,
+    runs: Vec<RunRecord>,
+    notes: Vec<String>,
+}
+
+impl<'s> Import<'s> {
+    /// Takes a text of a source: all of it, or that of one host.
+    fn take(&mut self, source: &'s Source, text: &str, host: Option<&str>) -> Result<(), Failure> {
+        let found = match self.format {
+            Some(format) => format,
+            None => Format::of(text).map_err(|fault| fault.of(&source.name, None))?,
+        };
+        let of = |fault: Fault| fault.of(&source.name, Some(found));
+        if let Some((other, format)) = self.first.filter(|(_, format)| *format != found) {
+            return Err(of(Fault::mixed(other, format)));
+        }
+        self.first = Some((&source.name, found));
+        if found == Format::Json {
+            return self.run(source, text).map_err(of);
+        }
+        let mut reading = found.read(text).map_err(of)?;
+        let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv | Format::Io500);
+        if ends_with_figure && !text.ends_with('\n') {
+            self.notes.push(format!(
+                "{}: the last line has no newline; if the file was cut off there, its last \
+                 figure is wrong",
+                source.name
+            ));
+        }
+        if let Some(host) = host {
+            for trial in &mut reading.trials {
+                trial.subject.get_or_insert_with(|| host.to_owned());
+            }
+        }
+        self.parts.push(Part {
+            file: source.name.clone(),
+            subject: source.subject.clone(),
+            reading,
+        });
+        Ok(())
+    }
+
+    /// Takes a run of fslab.
+    fn run(&mut self, source: &Source, text: &str) -> Result<(), Fault> {
+        let (mut run, lost) = run_json::read(text)?;
+        let note = |path| {
+            format!(
+                "{}: this fslab does not know {path}, and ignored it",
+                source.name
+            )
+        };
+        self.notes.extend(lost.into_iter().map(note));
+        if let Some(subject) = source.subject.as_ref().or(self.labels.subject.as_ref()) {
+            relabel(&mut run, subject)
+                .map_err(|error| Fault::value("", subject.to_string(), error.to_string()))?;
+        }
+        self.runs.push(run);
+        Ok(())
+    }
 }

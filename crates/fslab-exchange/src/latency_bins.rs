@@ -7,6 +7,11 @@
 const BINS_LOG2: u32 = 6;
 const BINS: u64 = 1 << BINS_LOG2;
 
+/// fio's last bin, without an upper end: 19 groups of 64 bins for microseconds in version 2, 29 for
+/// nanoseconds since version 3.
+pub(crate) const LAST_OF_MICROSECONDS: u64 = 19 * BINS - 1;
+pub(crate) const LAST_OF_NANOSECONDS: u64 = 29 * BINS - 1;
+
 /// The bin of a latency.
 pub(crate) fn index(value: u64) -> u64 {
     if value < 2 * BINS {
@@ -59,6 +64,12 @@ mod tests {
                 .collect();
             assert_eq!(kept, [(bin, 3)], "{name}");
         }
+    }
+
+    #[test]
+    fn the_last_bins_have_the_names_that_fio_prints() {
+        assert_eq!(middle(LAST_OF_NANOSECONDS), Some(17_112_760_320));
+        assert_eq!(middle(LAST_OF_MICROSECONDS), Some(16_711_680));
     }
 
     #[test]

@@ -11,16 +11,21 @@
 //!     Meetings of its phases with those of another run  <--meet::*------------+
 //! ```
 
+mod apart;
 mod assemble;
+mod collection;
 mod error;
 mod format;
+mod hosts;
 mod import;
 mod latency_bins;
 mod meet;
+mod nearest;
 mod read;
 mod reading;
 mod recognition;
 mod source;
+mod unread;
 mod write;
 
 pub use assemble::Labels;

@@ -31,6 +31,9 @@ pub(crate) struct Measured {
     pub(crate) facts: Facts,
     /// Time of the measurement in seconds since 1970, if the output has it.
     pub(crate) began_unix_s: Option<u64>,
+    /// What tells the trial from another one with equal figures: the time of the execution, as the
+    /// output has it, with the number of the iteration in it.
+    pub(crate) stamp: Option<String>,
 }
 
 /// A new phase of a reader.

@@ -18,41 +18,83 @@ pub struct Source {
 impl Source {
     /// The text, without a byte order mark and with line feeds as line ends.
     ///
-    /// Invalid UTF-8 becomes the replacement character: names of machines and paths may have any
-    /// encoding, figures are ASCII.
+    /// UTF-16 is known by its byte order mark. Invalid UTF-8 and control characters become the
+    /// replacement character: names of machines and paths may have any bytes, figures are ASCII.
     pub(crate) fn text(&self) -> Result<String, Fault> {
-        let content = &self.content;
-        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-        let is_control = |byte: &u8| *byte < 0x20 && !b"\t\n\r\x0c\x1b\x08".contains(byte);
-        if let Some(offset) = content.iter().position(is_control) {
-            return Err(binary(offset));
-        }
-        if let Err(error) = std::str::from_utf8(content)
-            && mostly_foreign(content)
-        {
-            return Err(binary(error.valid_up_to()));
-        }
-        let text = String::from_utf8_lossy(content);
+        let text = match &*self.content {
+            [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes)?,
+            [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes)?,
+            [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest, 3)?,
+            content => narrow(content, 0)?,
+        };
         if text.trim().is_empty() {
             return Err(Fault::new("", "it is empty").hint(
                 "import what the tool wrote to standard output; an empty file often means that \
                  the command failed",
             ));
         }
-        Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        Ok(text.replace(is_control, "\u{fffd}"))
     }
+}
+
+/// Text of UTF-8, `offset` bytes into the file.
+fn narrow(content: &[u8], offset: usize) -> Result<String, Fault> {
+    if let Some(at) = content.iter().position(|byte| *byte == 0) {
+        return Err(match is_wide(content) {
+            true => Fault::new("", "it is UTF-16 without a byte order mark")
+                .hint("convert it: iconv -f UTF-16LE -t UTF-8, or -f UTF-16BE"),
+            false => binary(offset + at),
+        });
+    }
+    let is_odd = |byte: &u8| !byte.is_ascii() || is_control(char::from(*byte));
+    let is_sound = std::str::from_utf8(content).is_ok_and(|text| !text.contains(is_control));
+    // Names are at most a tenth of an output.
+    let odd = content.iter().filter(|byte| is_odd(byte)).count();
+    if !is_sound && odd * 10 > content.len() {
+        let first = content.iter().position(is_odd).unwrap_or_default();
+        return Err(binary(offset + first));
+    }
+    Ok(String::from_utf8_lossy(content).into_owned())
+}
+
+/// Text of UTF-16, as PowerShell writes it.
+fn wide(content: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, Fault> {
+    let (units, rest) = content.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(Fault::truncated(
+            "",
+            "it is UTF-16 with an odd number of bytes",
+        ));
+    }
+    let units = units.iter().map(|bytes| unit(*bytes));
+    let text: String = char::decode_utf16(units)
+        .map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect();
+    match text.find('\0') {
+        Some(at) => Err(binary(2 + 2 * at)),
+        None => Ok(text),
+    }
+}
+
+/// True if every second byte of the beginning is 0, as in ASCII of UTF-16.
+fn is_wide(content: &[u8]) -> bool {
+    const LOOKED_AT: usize = 64;
+    let begin = &content[..content.len().min(LOOKED_AT) & !1];
+    let zeros = |first: usize| begin.iter().skip(first).step_by(2).all(|byte| *byte == 0);
+    let others = |first: usize| begin.iter().skip(first).step_by(2).all(|byte| *byte != 0);
+    begin.len() >= 4 && (zeros(1) && others(0) || zeros(0) && others(1))
+}
+
+/// A control character that is no part of a text, unlike those of lines and terminals.
+fn is_control(character: char) -> bool {
+    character < ' ' && !"\t\n\r\x0c\x1b\x08".contains(character)
 }
 
 fn binary(offset: usize) -> Fault {
     Fault::foreign(format!(
         "it is not text: the byte at offset {offset} is invalid"
     ))
-}
-
-/// True if more than a tenth of the bytes are beyond ASCII.
-fn mostly_foreign(content: &[u8]) -> bool {
-    let foreign = content.iter().filter(|byte| !byte.is_ascii()).count();
-    foreign * 10 > content.len()
 }
 
 #[cfg(test)]
@@ -78,8 +120,28 @@ mod tests {
         let fault = |content: &[u8]| text(content).expect_err("no text");
         assert_eq!(fault(b"a\0b"), binary(1));
         assert_eq!(fault(b"a\xff\xfe\xfd"), binary(1));
+        assert_eq!(fault(b"\x01\x02\x03abc"), binary(0));
+        assert_eq!(fault(b"\xef\xbb\xbfa\0b"), binary(4));
+        assert_eq!(fault(b"\xff\xfea\0\0\0"), binary(4));
+        let wide = fault(b"{\0\"\0a\0").to_string();
+        assert_eq!(wide, "it is UTF-16 without a byte order mark");
+        let odd = fault(b"\xff\xfea\0b").to_string();
+        assert!(odd.contains("an odd number of bytes"), "{odd}");
         assert_eq!(fault(b" \n\t").to_string(), "it is empty");
         assert_eq!(fault(b"").to_string(), "it is empty");
+    }
+
+    #[test]
+    fn utf_16_is_read_in_both_orders() {
+        assert_eq!(text(b"\xff\xfea\0\r\0\n\0"), Ok("a\n".into()));
+        assert_eq!(text(b"\xfe\xff\0a\0\n"), Ok("a\n".into()));
+    }
+
+    /// A control character in a path was taken for a binary file.
+    #[test]
+    fn a_control_character_in_a_path_does_not_make_a_text_binary() {
+        let read = text(b"Path: \x04 and more of the line\n");
+        assert_eq!(read, Ok("Path: \u{fffd} and more of the line\n".into()));
     }
 
     #[test]

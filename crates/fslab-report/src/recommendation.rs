@@ -7,7 +7,7 @@ use fslab_compare::{
     Analysis, Choice, DISTURBED_MAX, Ground, GroundFigure, Lead, PassedOver, Recommendation,
     Shortfall, TOLERANCE, Threshold, Turn, Undecided, WORK_NS_MIN, WhyLeftOut, WhyNone,
 };
-use fslab_model::{Adaptive, AnswerMeasure, Reservation, format_ns};
+use fslab_model::{Adaptive, AnswerMeasure, Reservation, VenueKind, format_ns};
 use fslab_stats::{Estimate, Interval, REPEATS_MOST};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, share};
@@ -580,9 +580,13 @@ impl Writer<'_> {
         remark("Counts less", &sentence.into_iter().collect::<Vec<_>>())
     }
 
-    /// The command that adds repeats to the run.
+    /// How repeats are added to the run.
     fn continued_with(&self, repeats: usize) -> String {
-        let adaptive = self.analysis.run.header.plan.adaptive.as_ref();
+        let plan = &self.analysis.run.header.plan;
+        if plan.venue.kind() == VenueKind::Imported {
+            return "import the outputs of that many executions in one command".to_owned();
+        }
+        let adaptive = plan.adaptive.as_ref();
         Adaptive::continued_with(adaptive, u32::try_from(repeats).unwrap_or(u32::MAX))
     }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use fslab_model::Failure;
 
-use crate::{FinalFile, Header, Trace, TraceEvent, TreeEntry, error};
+use crate::{FinalFile, ForeignTrace, Header, Trace, TraceEvent, TreeEntry, error};
 
 /// Version of the format that is written.
 pub const TRACE_FORMAT: u32 = 1;
@@ -95,13 +95,30 @@ impl Trace {
             let text = format!("{} is not a trace: {problem}", path.display());
             Failure::bad_input(text).hint("traces are made by `fslab trace record`")
         };
+        // Messages of serde name types of this program.
         let syntax = |line: usize, error: serde_json::Error| {
-            shape(&format!("line {line} is not readable")).because(&error)
+            let problem = match error.is_data() {
+                true => "is not readable: a field is missing or has another value than expected",
+                false => "is not JSON",
+            };
+            shape(&format!(
+                "line {line} {problem}, at column {}",
+                error.column()
+            ))
         };
         let text = std::str::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
+        if let Some(foreign) = ForeignTrace::of(text) {
+            let text = format!(
+                "{} is not a trace of fslab: it is {}",
+                path.display(),
+                foreign.title()
+            );
+            return Err(Failure::bad_input(text).hint(foreign.hint()));
+        }
         let mut lines = text.lines();
         let first = lines.next().ok_or_else(|| shape("it is empty"))?;
-        let version: Version = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
+        let header = |_| shape("its first line is not the header of a trace");
+        let version: Version = serde_json::from_str(first).map_err(header)?;
         if version.fslab_trace > TRACE_FORMAT {
             let (path, found) = (path.display(), version.fslab_trace);
             return Err(Failure::bad_input(format!(

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_column_of_bonnie_has_an_activity() {
-        let columns: Vec<&str> = crate::read::bonnie::phase_names().collect();
+        let columns: Vec<&str> = crate::read::bonnie_line::phase_names().collect();
         let known: Vec<&str> = PHASES.iter().map(|(name, ..)| *name).collect();
         assert_eq!(known, columns);
     }

@@ -45,7 +45,19 @@ impl<'p> Options<'p> {
         names.iter().find_map(|name| self.0.get(*name)?.as_str())
     }
 
+    /// False for outputs without options, of which no default is known to apply: the terse output,
+    /// and JSON of versions before 2.3.
+    fn are_known(&self) -> bool {
+        const NOT_OPTIONS: [&str; 3] = ["jobname", "direction", "processes"];
+        self.0
+            .keys()
+            .any(|name| !NOT_OPTIONS.contains(&name.as_str()))
+    }
+
     fn activity(&self) -> Option<Activity> {
+        if !self.are_known() {
+            return None;
+        }
         let engine = self.get(&["ioengine"]).unwrap_or_default();
         if let Some((_, activity)) = NAME_ENGINES.iter().find(|(name, _)| *name == engine) {
             return Some(*activity);
@@ -197,6 +209,15 @@ fn bytes(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// The defaults of fio were taken for what an output without options had measured.
+    #[test]
+    fn what_an_output_without_options_measured_is_not_known() {
+        let none = [("jobname", "j"), ("direction", "read")];
+        assert_eq!(deed_of(&none).activity, None);
+        let some = [("jobname", "j"), ("direction", "read"), ("size", "1m")];
+        assert_eq!(deed_of(&some).activity, Some(Read));
+    }
+
     fn deed_of(options: &[(&str, &str)]) -> PhaseContent {
         let options = options.iter();
         let parameters = options.map(|(name, value)| ((*name).to_owned(), (*value).into()));
@@ -241,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_fio_does_without_an_option_is_known() {
-        let content = deed_of(&[("direction", "read")]);
+        let content = deed_of(&[("direction", "read"), ("size", "1m")]);
         assert_eq!(content.activity, Some(Read));
         assert!(
             content

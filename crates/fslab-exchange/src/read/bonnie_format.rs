@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::bonnie_table;
+
 /// The first phases use one file, the others many.
 pub(super) const DATA_PHASES: usize = 6;
 /// Longest machine's name.
@@ -9,10 +11,9 @@ pub(super) const NAME_LENGTH_MAX: usize = 200;
 
 /// Words for the size of files that are links; the longer words first.
 pub(super) const LINKS: [&str; 3] = ["symlink", "hlink", "link"];
-/// A line of at least so many fields that are figures from the fourth on is one of 1.03 whatever
-/// its first fields are, because a machine's name may contain commas.
-pub(super) const LONG: usize = 20;
-pub(super) const NAMED: usize = 4;
+/// The last field in which the size of a line of 1.03 is looked for: a machine's name may contain
+/// commas.
+const NAMED: usize = 4;
 
 /// The positions of the fields of one format.
 pub(super) struct Columns {
@@ -104,7 +105,7 @@ pub(super) const COLUMNS_198: Columns = Columns {
 
 /// True for a line that only bonnie++ writes.
 pub(crate) fn is_mark(line: &str) -> bool {
-    line.contains("------Sequential Output------") || is_header(line) || is_data(line)
+    bonnie_table::is_head(line) || is_header(line) || is_data(line)
 }
 
 /// The header that `-x` prints; up to 1.03 without versions.
@@ -112,23 +113,80 @@ pub(super) fn is_header(line: &str) -> bool {
     line.starts_with("format_version,bonnie_version,") || line.starts_with("name,file_size,putc,")
 }
 
-/// True for a line of CSV, complete or not.
+/// True for a line of CSV, complete or not: it has a version, or a machine and a size with a unit.
+/// Numbers alone are no mark, whatever their count.
 pub(super) fn is_data(line: &str) -> bool {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     if fields.len() < 8 || fields.iter().any(|field| field.len() > NAME_LENGTH_MAX) {
         return false;
     }
-    is_version(fields[0]) && fields[1].starts_with(|c: char| c.is_ascii_alphanumeric())
-        || is_191_of_files(&fields)
-        || is_size(fields[1]) && fields[2..].iter().all(|field| is_figure(field))
-        || fields.len() >= LONG && fields[NAMED..].iter().all(|field| is_figure(field))
+    is_191_of_files(&fields) || is_versioned(&fields) || is_103(&fields)
 }
 
-/// `1.96`, `1.93c`, `1.98`: formats that begin with their version.
+/// Since 1.91 a line begins with the versions of its format and of bonnie++; an export of fslab has
+/// the tool that measured as the second.
+fn is_versioned(fields: &[&str]) -> bool {
+    let is_tool = fields[1].starts_with(|c: char| c.is_ascii_alphabetic());
+    is_version(fields[0])
+        && (is_tool || is_version(fields[1]) && fields[3..].iter().any(|field| has_unit(field)))
+}
+
+/// `300M`, `4126us`, `+++++`.
+pub(super) fn has_unit(field: &str) -> bool {
+    let digits = field.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_number = digits.ends_with(|c: char| c.is_ascii_digit());
+    is_number && digits.len() < field.len() || is_too_short(field)
+}
+
+/// True for the marks of a phase that was too short for a rate.
+fn is_too_short(field: &str) -> bool {
+    field.len() >= 3 && field.chars().all(|c| c == '+')
+}
+
+/// `box,300M:16k,...`: the machine, whose name may contain commas, and the size with its unit, then
+/// rates with shares of the processor. Without tests of data the size is empty, and files follow.
+fn is_103(fields: &[&str]) -> bool {
+    let is_size_with_unit = |field: &str| {
+        let size = field.split_once(':').map_or(field, |(size, _)| size);
+        has_unit(size) && size_bytes(size, 1).is_some()
+    };
+    let follows = |size: usize| fields[size + 1..].iter().all(|field| is_figure(field));
+    let named = 1..=NAMED.min(fields.len() - 2);
+    if named.clone().any(|size| {
+        is_size_with_unit(fields[size]) && follows(size) && are_pairs(&fields[size + 1..])
+    }) {
+        return true;
+    }
+    let is_name = fields[0].contains(|c: char| c.is_ascii_alphabetic());
+    let files = COLUMNS_103.files;
+    is_name
+        && fields.len() == COLUMNS_103.fields
+        && fields[1..files].iter().all(|field| field.is_empty())
+        && follows(1)
+        && are_pairs(&fields[2..])
+        && fields[files..].iter().all(|field| !field.is_empty())
+}
+
+/// True if of each rate and its share of the processor both are there or none.
+fn are_pairs(figures: &[&str]) -> bool {
+    let data = 2 * DATA_PHASES;
+    let whole = |figures: &[&str]| {
+        let mut pairs = figures.chunks_exact(2);
+        pairs.all(|pair| pair[0].is_empty() == pair[1].is_empty())
+    };
+    match figures.split_at_checked(data) {
+        Some((data, [_, files @ ..])) => whole(data) && whole(files),
+        _ => whole(figures),
+    }
+}
+
+/// `1.96`, `1.93c`, `1.98`, `2.00a`: versions of the formats that begin with one, and of bonnie++.
 pub(super) fn is_version(field: &str) -> bool {
-    let digits = field.trim_end_matches(|c: char| c.is_ascii_lowercase());
-    let minor = digits.strip_prefix("1.").or(digits.strip_prefix("2."));
-    minor.is_some_and(|minor| minor.len() == 2 && minor.chars().all(|c| c.is_ascii_digit()))
+    const MINORS: [&str; 2] = ["1.9", "2.0"];
+    let digits = field.strip_suffix(|c: char| c.is_ascii_lowercase());
+    let digits = digits.unwrap_or(field);
+    let last = MINORS.iter().find_map(|minor| digits.strip_prefix(minor));
+    last.is_some_and(|last| last.len() == 1 && last.chars().all(|c| c.is_ascii_digit()))
 }
 
 pub(super) fn is_191_of_files(fields: &[&str]) -> bool {

@@ -1,10 +1,11 @@
-//! fio's JSON and JSON+, versions 2 and 3: each job is a phase; a job that reads and writes is one
-//! phase per direction.
+//! fio's JSON and JSON+, versions 2 and 3, and its terse output: each job is a phase; a job that
+//! reads and writes is one phase per direction.
 //!
-//! Jobs of one name and one group are the processes of one job (`numjobs` without
-//! `group_reporting`): they are joined, with merged histograms. Documents with the same start time
-//! are snapshots of one execution (`--status-interval`), of which the last counts; others are
-//! repeats. With `--client` each host is a subject.
+//! Jobs of one name, one group and the same options are the processes of one job (`numjobs` without
+//! `group_reporting`): they are joined, with merged histograms. With other options they are other
+//! jobs, which their options tell apart. Documents with the same start time are snapshots of one
+//! execution (`--status-interval`), of which the last counts; others are other executions. With
+//! `--client` each host is a subject.
 
 use fslab_model::{
     Facts, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,
@@ -12,7 +13,9 @@ use fslab_model::{
 use serde_json::Value;
 
 use super::fio_side::{Job, Side, processor, syncs};
+use super::fio_terse;
 use super::json_documents::{Document, Fields, documents};
+use crate::apart::tell_phases_apart;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
@@ -27,7 +30,7 @@ pub(super) const DIRECTIONS: [(&str, PhaseKind); 4] = [
 /// and this is their sum.
 const ALL: &str = "mixed";
 /// Options for paths and logs, in which subjects and repeats may differ.
-const PLACES: [&str; 12] = [
+pub(super) const PLACES: [&str; 12] = [
     "directory",
     "filename",
     "filename_format",
@@ -49,10 +52,32 @@ const HINT: &str = "run fio with --output-format=json or json+";
 /// Largest difference of the start times of one execution's documents.
 const SAME_START_S: f64 = 2.0;
 
+/// True for a line that only fio writes: the first field of a document of JSON, which may be in a
+/// list, or a job of the terse output.
+pub(crate) fn is_mark(line: &str) -> bool {
+    let field = line.trim_start_matches(['[', '{', ' ']);
+    field.starts_with("\"fio version\"") || fio_terse::is_mark(line)
+}
+
 /// Reads every execution.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();
-    let documents = documents(text, HINT)?;
+    let has_json = text
+        .lines()
+        .any(|line| line.trim_start().starts_with(['{', '[']));
+    let terse = match has_json {
+        true => None,
+        false => fio_terse::document(text)?,
+    };
+    let documents = match terse {
+        Some(document) => {
+            let note = "the terse output has no options of the jobs and no times: what is not in \
+                        their names is not known";
+            reading.notes.push(note.to_owned());
+            vec![document]
+        }
+        None => documents(text, HINT)?,
+    };
     let is_fio = |document: &&Document| document.value.get("fio version").is_some();
     let documents: Vec<&Document> = documents.iter().filter(is_fio).collect();
     let mut executions: Vec<&Document> = Vec::new();
@@ -162,7 +187,11 @@ impl<'d> Execution<'d> {
     fn measure(&self, reading: &mut Reading, engines: &mut Vec<String>) -> Result<(), Fault> {
         let jobs = self.jobs()?;
         if jobs.is_empty() {
-            return Err(Fault::missing(self.document.path("jobs"), "jobs"));
+            let fault = match self.document.list("jobs")? {
+                Some(_) => Fault::new(self.document.path("jobs"), "it is empty: fio ran no job"),
+                None => Fault::missing(&*self.document.place, "jobs"),
+            };
+            return Err(fault.hint("import the output of an execution with jobs"));
         }
         let mut trials: Vec<(Option<&str>, Option<u64>)> = Vec::new();
         for job in &jobs {
@@ -177,10 +206,13 @@ impl<'d> Execution<'d> {
                 repeat: repeat.and_then(|repeat| u32::try_from(repeat).ok()),
                 facts: self.facts()?,
                 began_unix_s: self.document.count("timestamp")?,
+                stamp: self.document.count("timestamp")?.map(|it| it.to_string()),
                 ..Measured::default()
             };
             for job in jobs.iter().filter(is_of) {
-                let is_twin = |other: &&Job| other.name == job.name && is_of(other);
+                let is_twin = |other: &&Job| {
+                    other.name == job.name && is_of(other) && other.has_options_of(job)
+                };
                 let has_twin = jobs.iter().filter(is_twin).count() > 1;
                 self.job(job, has_twin, &mut measured)?;
                 let engine = self.option(&job.processes[0], "ioengine")?;
@@ -188,6 +220,7 @@ impl<'d> Execution<'d> {
                     engines.push(engine);
                 }
             }
+            tell_phases_apart(measured.phases.iter_mut());
             number_same_names(&mut measured.phases);
             reading.trials.push(measured);
         }
@@ -226,16 +259,19 @@ impl<'d> Execution<'d> {
             }
             let group = fields.count("groupid")?;
             let key = (host, repeat, group, name);
-            let is_same = |job: &&mut Job| (job.host, job.repeat, job.group, job.name) == key;
+            let new = Job {
+                host,
+                repeat,
+                group,
+                name,
+                processes: vec![fields],
+            };
+            let is_same = |job: &&mut Job| {
+                (job.host, job.repeat, job.group, job.name) == key && job.has_options_of(&new)
+            };
             match jobs.iter_mut().find(is_same) {
-                Some(job) => job.processes.push(fields),
-                None => jobs.push(Job {
-                    host,
-                    repeat,
-                    group,
-                    name,
-                    processes: vec![fields],
-                }),
+                Some(job) => job.processes.extend(new.processes),
+                None => jobs.push(new),
             }
         }
         Ok(jobs)

@@ -1,4 +1,7 @@
 //! fio's latencies: bins (JSON+) as a histogram, else percentiles and the maximum.
+//!
+//! A bin has the value of its middle, and so have percentiles. The largest latency is exact, and no
+//! latency is above it. fio's last bin has no upper end: what is in it is a lower bound.
 
 use fslab_model::definitions::{LATENCY_MAX, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999};
 use fslab_model::{LatencyHistogram, MetricDefinition, OperationLatency, PhaseRecord, ValueList};
@@ -26,6 +29,10 @@ pub(crate) struct Latency {
     pub(crate) histogram: Option<LatencyHistogram>,
     pub(crate) percentiles: Vec<(f64, f64)>,
     pub(crate) max_ns: Option<f64>,
+    /// The latencies in the last bin that can be longer than its value.
+    beyond: u64,
+    /// The value of the last bin.
+    end_ns: f64,
 }
 
 /// fio's spans, with the nanoseconds of their unit; those of all engines first. Versions below 3
@@ -65,10 +72,13 @@ impl Latency {
         if count == Some(0) || max.unwrap_or(0.0) == 0.0 && mean.unwrap_or(0.0) == 0.0 {
             return Ok(None);
         }
-        let ends = (fields.number("min")?, max);
-        let histogram = match fields.object("bins")? {
-            Some(bins) => histogram(&bins, unit, ends)?,
-            None => None,
+        let scale = Scale {
+            unit,
+            ends: [fields.number("min")?, max],
+        };
+        let counted = match fields.object("bins")? {
+            Some(bins) => Counted::of(&bins, &scale)?,
+            None => Counted::default(),
         };
         let mut percentiles = Vec::new();
         if let Some(object) = fields.object("percentile")? {
@@ -80,7 +90,8 @@ impl Latency {
                 };
                 let is_percent = |percent: &f64| (0.0..=100.0).contains(percent);
                 let percent = percent.filter(is_percent).ok_or_else(wrong)?;
-                let ns = object.number(name)?.unwrap_or_default() * unit;
+                let value = object.number(name)?.unwrap_or_default();
+                let ns = max.map_or(value, |max| value.min(max)) * unit;
                 // Versions below 2 fill their lists with "0.00": 0.
                 if percent > 0.0 {
                     percentiles.push((percent, ns));
@@ -89,9 +100,11 @@ impl Latency {
         }
         Ok(Some(Self {
             span,
-            histogram,
+            histogram: (counted.histogram.count() > 0).then_some(counted.histogram),
             percentiles,
             max_ns: max.map(|max| max * unit),
+            beyond: counted.beyond,
+            end_ns: scale.end_ns(),
         }))
     }
 
@@ -105,8 +118,37 @@ impl Latency {
             _ => None,
         };
         self.percentiles.clear();
+        self.beyond += other.beyond;
         let both = self.max_ns.zip(other.max_ns);
         self.max_ns = both.map(|(ours, theirs)| ours.max(theirs));
+    }
+
+    /// A note on percentiles at the end of fio's histogram.
+    fn lower_bounds(&self) -> Option<String> {
+        let end_s = self.end_ns / 1e9;
+        if let Some(histogram) = self.histogram.as_ref().filter(|_| self.beyond > 0) {
+            let (count, beyond) = (histogram.count(), self.beyond);
+            // One of the latencies in the bin is the largest.
+            let below = 100.0 * (count - beyond - 1) as f64 / count as f64;
+            return Some(format!(
+                "fio's histogram ends at {end_s:.1} s: percentiles above {below:.1} % are lower \
+                 bounds, except the largest latency."
+            ));
+        }
+        // The terse output rounds to a microsecond.
+        let end_ns = self.end_ns - 1e3;
+        let is_beyond = self.max_ns.is_none_or(|max| max > self.end_ns);
+        let at_end = self
+            .percentiles
+            .iter()
+            .filter(|(_, ns)| *ns >= end_ns && is_beyond);
+        let names: Vec<String> = at_end.map(|(percent, _)| format!("p{percent}")).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "fio's histogram ends at {end_s:.1} s: {} are lower bounds.",
+                names.join(", ")
+            )
+        })
     }
 
     /// Stores the latencies in a phase.
@@ -118,6 +160,7 @@ impl Latency {
                     .to_owned(),
             );
         }
+        record.notes.extend(self.lower_bounds());
         if let Some(histogram) = &self.histogram {
             record.latencies.push(OperationLatency {
                 operation: operation.to_owned(),
@@ -151,32 +194,96 @@ impl Latency {
     }
 }
 
-/// `{"10688": 7}`: the middle of a bin and its count. fio 2 names bins by their numbers, and has
-/// keys in capitals then.
-fn histogram(
-    bins: &Fields,
+/// The unit of fio's values in nanoseconds, and the smallest and largest one.
+struct Scale {
     unit: f64,
-    (min, max): (Option<f64>, Option<f64>),
-) -> Result<Option<LatencyHistogram>, Fault> {
-    let is_number = bins.get("FIO_IO_U_PLAT_BITS").is_some();
-    let ends = [min, max].map(|end| end.map(|end| (latency_bins::index(end as u64), end)));
-    let mut histogram = LatencyHistogram::new();
-    for (name, value) in bins.iter() {
-        if name.starts_with("FIO_IO_U_PLAT") {
-            ensure_known(bins, name, value)?;
-            continue;
+    ends: [Option<f64>; 2],
+}
+
+impl Scale {
+    /// The last bin that fio has.
+    fn last(&self) -> u64 {
+        match self.unit > 1.0 {
+            true => latency_bins::LAST_OF_MICROSECONDS,
+            false => latency_bins::LAST_OF_NANOSECONDS,
         }
-        let wrong = |wanted| Fault::value(bins.path(name), value.to_string(), wanted);
-        let count = as_count(value).ok_or_else(|| wrong("a count"))?;
-        let key: u64 = name.parse().map_err(|_| wrong("the count of a latency"))?;
-        let middle = match is_number {
-            true => latency_bins::middle(key),
-            false => Some(key),
-        };
-        let middle = middle.ok_or_else(|| wrong("the count of a bin that there is"))?;
-        put_bin(&mut histogram, (middle, count), unit, &ends);
     }
-    Ok((histogram.count() > 0).then_some(histogram))
+
+    fn end_ns(&self) -> f64 {
+        latency_bins::middle(self.last()).map_or(f64::INFINITY, |end| end as f64 * self.unit)
+    }
+
+    /// The nanoseconds of a value, which is not beyond the ends.
+    fn ns(&self, value: u64) -> u64 {
+        let [min, max] = self.ends;
+        let value = max.map_or(value as f64, |max| max.min(value as f64));
+        (min.map_or(value, |min| min.max(value)) * self.unit) as u64
+    }
+}
+
+/// Bins as a histogram.
+#[derive(Default)]
+struct Counted {
+    histogram: LatencyHistogram,
+    beyond: u64,
+}
+
+impl Counted {
+    /// `{"10688": 7}`: the middle of a bin and its count. fio 2 names bins by their numbers, and
+    /// has keys in capitals then.
+    fn of(bins: &Fields, scale: &Scale) -> Result<Self, Fault> {
+        let is_number = bins.get("FIO_IO_U_PLAT_BITS").is_some();
+        let mut counts: Vec<(u64, u64)> = Vec::new();
+        for (name, value) in bins.iter() {
+            if name.starts_with("FIO_IO_U_PLAT") {
+                ensure_known(bins, name, value)?;
+                continue;
+            }
+            let wrong = |wanted| Fault::value(bins.path(name), value.to_string(), wanted);
+            let count = as_count(value).ok_or_else(|| wrong("a count"))?;
+            let key: u64 = name.parse().map_err(|_| wrong("the count of a latency"))?;
+            let middle = match is_number {
+                true => latency_bins::middle(key),
+                false => Some(key),
+            };
+            let middle = middle.ok_or_else(|| wrong("the count of a bin that there is"))?;
+            if count > 0 {
+                counts.push((middle, count));
+            }
+        }
+        Ok(Self::from_counts(&counts, scale))
+    }
+
+    /// Counts the bins. In the first and the last one latency is known exactly.
+    fn from_counts(counts: &[(u64, u64)], scale: &Scale) -> Self {
+        let [min, max] = scale
+            .ends
+            .map(|end| end.map(|end| latency_bins::index(end as u64)));
+        let highest = counts
+            .iter()
+            .map(|(middle, _)| latency_bins::index(*middle))
+            .max();
+        // An export of fslab has bins beyond the last one of fio.
+        let last = scale.last();
+        let is_open = highest == Some(last) && max.is_none_or(|max| max > last);
+        let ends = [min, if is_open { Some(last) } else { max }];
+        let mut counted = Self::default();
+        for (middle, count) in counts {
+            let bin = latency_bins::index(*middle);
+            let mut left = *count;
+            for (end, exact) in ends.iter().zip(&scale.ends) {
+                if let Some(exact) = exact.filter(|_| *end == Some(bin) && left > 0) {
+                    counted.histogram.record((exact * scale.unit) as u64);
+                    left -= 1;
+                }
+            }
+            counted.histogram.record_many(scale.ns(*middle), left);
+            if is_open && bin == last {
+                counted.beyond = left;
+            }
+        }
+        counted
+    }
 }
 
 fn ensure_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
@@ -189,24 +296,5 @@ fn ensure_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
             expected.to_string(),
         )),
         _ => Ok(()),
-    }
-}
-
-/// Counts a bin. In the first and the last bin one latency is known exactly.
-fn put_bin(
-    histogram: &mut LatencyHistogram,
-    (middle, count): (u64, u64),
-    unit: f64,
-    ends: &[Option<(u64, f64)>; 2],
-) {
-    let mut left = count;
-    for (bin, exact) in ends.iter().flatten() {
-        if *bin == latency_bins::index(middle) && left > 0 {
-            histogram.record((exact * unit) as u64);
-            left -= 1;
-        }
-    }
-    if left > 0 {
-        histogram.record_many((middle as f64 * unit) as u64, left);
     }
 }

@@ -1,8 +1,10 @@
 //! One direction of a fio job, all its processes joined.
 
-use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
+use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{OperationLatency, PhaseKind, PhaseRecord, ThreadRecord};
+use serde_json::Value;
 
+use super::fio::PLACES;
 use super::fio_latency::Latency;
 use super::json_documents::Fields;
 use crate::error::Fault;
@@ -21,7 +23,10 @@ pub(super) struct Side {
 /// One direction of one process.
 struct Done {
     bytes: u64,
+    /// Versions before 2.1.14 do not count them.
     operations: Option<u64>,
+    /// Operations a second, as fio gives it.
+    operation_rate: Option<f64>,
     runtime_ms: u64,
     latency: Option<Latency>,
 }
@@ -54,7 +59,7 @@ impl Side {
     /// The mean size of an operation; `None` if no data was moved.
     pub(super) fn record_bytes(&self) -> Option<u64> {
         let bytes: u64 = self.processes.iter().map(|done| done.bytes).sum();
-        let operations = self.processes.iter().filter_map(|done| done.operations);
+        let operations = self.processes.iter().filter_map(Done::operations_about);
         bytes.checked_div(operations.sum())
     }
 
@@ -72,6 +77,14 @@ impl Side {
         record.bytes = Some(self.processes.iter().map(|done| done.bytes).sum());
         let operations = self.processes.iter().map(|done| done.operations);
         record.operations = operations.sum();
+        let rates = self.processes.iter().map(|done| done.operation_rate);
+        let rate: Option<f64> = rates.sum();
+        if let Some(rate) = rate.filter(|rate| record.operations.is_none() && *rate > 0.0) {
+            record.figures.insert(OPERATION_RATE.name.to_owned(), rate);
+            let note = "This output of fio has no number of operations: their rate is as fio gives \
+                        it.";
+            record.notes.push(note.to_owned());
+        }
         record.notes.extend(self.notes.iter().cloned());
         let mut latencies = self.processes.iter().map(|done| done.latency.as_ref());
         if let Some(Some(first)) = latencies.next() {
@@ -100,12 +113,11 @@ impl Done {
     fn of(fields: &Fields, notes: &mut Vec<String>) -> Result<Self, Fault> {
         let io_bytes = fields.count("io_bytes")?;
         let io_bytes = io_bytes.ok_or_else(|| Fault::missing(&*fields.place, "io_bytes"))?;
-        // With io_kbytes, io_bytes is in bytes; in versions without it, in KiB.
-        let unit = if fields.get("io_kbytes").is_some() {
-            1
-        } else {
-            1024
-        };
+        // With io_kbytes and bw_bytes, io_bytes is in bytes; in versions without them, in KiB.
+        let is_in_bytes = ["io_kbytes", "bw_bytes"]
+            .iter()
+            .any(|key| fields.get(key).is_some());
+        let unit = if is_in_bytes { 1 } else { 1024 };
         let wrong = || Fault::value(fields.path("io_bytes"), io_bytes.to_string(), "a size");
         let bytes = io_bytes
             .checked_mul(unit)
@@ -117,7 +129,6 @@ impl Done {
             Some(bytes) => Some(bytes),
             None => fields.number("bw")?.map(|kib| kib * 1024.0),
         };
-        fields.number("iops")?;
         let computed = (runtime_ms > 100).then(|| bytes as f64 * 1e3 / runtime_ms as f64);
         if let Some((given, computed)) = given.zip(computed)
             && (given - computed).abs() > DIFFERENCE_MAX * computed
@@ -131,9 +142,19 @@ impl Done {
         Ok(Self {
             bytes,
             operations: fields.count("total_ios")?,
+            operation_rate: fields.number("iops")?,
             runtime_ms,
             latency: Latency::of(fields)?,
         })
+    }
+
+    /// The number of operations, computed of their rate if fio does not count them.
+    fn operations_about(&self) -> Option<u64> {
+        let computed = || {
+            let rate = self.operation_rate?;
+            Some((rate * self.runtime_ms as f64 / 1e3).round() as u64)
+        };
+        self.operations.or_else(computed)
     }
 
     fn thread(&self, operation: &str) -> ThreadRecord {
@@ -223,4 +244,18 @@ pub(super) struct Job<'d> {
     pub(super) group: Option<u64>,
     pub(super) name: &'d str,
     pub(super) processes: Vec<Fields<'d>>,
+}
+
+impl Job<'_> {
+    /// True if the jobs have the same options, but for paths and logs.
+    pub(super) fn has_options_of(&self, other: &Job) -> bool {
+        let options = |job: &Job| {
+            let options = job.processes[0].get("job options");
+            let options = options.and_then(Value::as_object).cloned();
+            let mut options = options.unwrap_or_default();
+            options.retain(|name, _| !PLACES.contains(&name.as_str()));
+            options
+        };
+        options(self) == options(other)
+    }
 }

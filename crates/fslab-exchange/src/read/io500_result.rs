@@ -125,6 +125,10 @@ fn execution(sections: &[Section]) -> Result<Execution, Fault> {
             _ => phase(&mut execution, section, tasks)?,
         }
     }
+    let starts = sections
+        .iter()
+        .filter_map(|section| section.text("t_start"));
+    execution.measured.stamp = starts.map(str::to_owned).next();
     match (has_score, sections.last()) {
         (false, Some(last)) => {
             let missing = "the section [SCORE] is not there";
@@ -161,6 +165,7 @@ fn phase(execution: &mut Execution, section: &Section, tasks: Option<u64>) -> Re
         name: section.name,
         score,
         time_s: section.figure("t_delta")?,
+        is_of_script: false,
         invalid: section.invalid.clone(),
         parameters: parameters(section.name, command, tasks),
     };
@@ -218,8 +223,10 @@ const GIB: f64 = 1_073_741_824.0;
 pub(super) struct Scored<'t> {
     pub(super) name: &'t str,
     pub(super) score: f64,
-    /// With preparation and end.
+    /// With preparation and end, unless a script printed it.
     pub(super) time_s: Option<f64>,
+    /// True if a script of 2018 to 2020 printed it.
+    pub(super) is_of_script: bool,
     /// Why the phase is not valid.
     pub(super) invalid: Vec<String>,
     pub(super) parameters: Parameters,
@@ -232,7 +239,7 @@ pub(super) fn is_of_data(name: &str) -> bool {
 
 impl Scored<'_> {
     pub(super) fn record(self) -> PhaseRecord {
-        // The scripts of 2019 and before have names like `ior_easy_write`.
+        // The scripts up to 2020 have names like `ior_easy_write`.
         let name = plain_name(self.name).replace('_', "-");
         let is_of_data = is_of_data(&name);
         let (metric, headline, value): (&MetricDefinition, _, f64) = match is_of_data {
@@ -273,9 +280,11 @@ impl Scored<'_> {
             record
                 .figures
                 .insert(ELAPSED.name.to_owned(), (seconds * 1e9).round());
-            let note = "Its time is that of the entire phase, with preparation and end; the score \
-                        is of the time that IOR, mdtest or find measured.";
-            record.notes.push(note.to_owned());
+            if !self.is_of_script {
+                let note = "Its time is that of the entire phase, with preparation and end; the \
+                            score is of the time that IOR, mdtest or find measured.";
+                record.notes.push(note.to_owned());
+            }
         }
         record
     }

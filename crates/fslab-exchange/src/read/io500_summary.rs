@@ -1,18 +1,25 @@
 //! `result_summary.txt` of IO500, and what it prints: a line for each phase, then the score.
 //!
+//! The scripts of 2018 to 2020 print such lines, too. Their "GB/s" is GiB/s: `get_ior_bw` of
+//! `io500_fixed.sh` divides the MiB/s of IOR by 1024. The marks of what is invalid were
+//! `[RESULT-invalid]` and `[SCORE-invalid]` up to 2020, and `[SCORE INVALID]` in between.
+//!
 //! ```text
 //!     [RESULT]       ior-easy-write        0.141945 GiB/s : time 0.891 seconds [INVALID]
 //!     [SCORE ] Bandwidth 0.272421 GiB/s : IOPS 23.974553 kiops : TOTAL 2.555614 [INVALID]
 //! ```
 
 use fslab_model::Parameters;
+use fslab_model::definitions::ELAPSED;
 
 use super::io500_result::{Execution, HINT, Scored, TIMESTAMP, is_of_data, origin};
 use crate::error::Fault;
 use crate::reading::number;
 
-/// The mark of what does not count.
-const INVALID: &str = "[INVALID]";
+/// The beginning of a line that says why a run is invalid.
+const REASON: &str = "ERROR INVALID ";
+/// Phases whose times tell one execution from another.
+const STAMPED_MIN: usize = 3;
 
 pub(super) fn is_mark(line: &str) -> bool {
     let is_row = line.starts_with('[') && line.contains(" : time ") && line.contains(" seconds");
@@ -38,8 +45,9 @@ pub(super) fn executions(text: &str) -> Result<Vec<Execution>, Fault> {
             if !has_score && !open.measured.phases.is_empty() {
                 return Err(without_score(last));
             }
-            let ended = std::mem::take(&mut open);
-            done.extend(has_score.then_some(ended));
+            if has_score {
+                done.push(std::mem::take(&mut open));
+            }
             has_score = false;
             open.version = version.and_then(first_word);
         }
@@ -50,14 +58,52 @@ pub(super) fn executions(text: &str) -> Result<Vec<Execution>, Fault> {
             has_score = true;
         } else if is_mark(line) {
             last = at;
-            open.measured.phases.extend(phase(line, &place)?);
+            add(&mut open, line, &place)?;
+        } else if let Some(reason) = line.strip_prefix(REASON) {
+            open.invalid.push(reason.trim().to_owned());
         }
     }
     match has_score {
         true => done.push(open),
         false => return Err(without_score(last)),
     }
+    for execution in &mut done {
+        execution.measured.stamp = stamp(execution);
+    }
     Ok(done)
+}
+
+/// Adds the phase of a line. A script prints each line twice: when the phase ends, and at the end.
+fn add(open: &mut Execution, line: &str, place: &str) -> Result<(), Fault> {
+    let Some(record) = phase(line, place)? else {
+        return Ok(());
+    };
+    let phases = &mut open.measured.phases;
+    match phases.iter().find(|known| known.name == record.name) {
+        None => phases.push(record),
+        Some(known) if *known == record => {}
+        Some(_) => {
+            let wanted = "a phase that has one result";
+            return Err(Fault::value(place, record.name, wanted)
+                .hint("import the lines of one execution, or give each execution its own file"));
+        }
+    }
+    Ok(())
+}
+
+/// The times of the phases, in milliseconds. Exports of fslab may have equal ones.
+fn stamp(execution: &Execution) -> Option<String> {
+    let phases = execution.measured.phases.iter();
+    let times = phases.filter_map(|phase| phase.figures.get(ELAPSED.name));
+    let times: Vec<String> = times.map(f64::to_string).collect();
+    let is_stamp = times.len() >= STAMPED_MIN && execution.measured.subject.is_none();
+    is_stamp.then(|| times.join(" "))
+}
+
+/// True if a line marks its phase or the score as invalid.
+fn is_invalid(line: &str) -> bool {
+    let tag = line.split_once(']').map_or(line, |(tag, _)| tag);
+    tag.to_ascii_lowercase().contains("invalid") || line.ends_with("[INVALID]")
 }
 
 fn first_word(text: &str) -> Option<String> {
@@ -84,20 +130,23 @@ fn phase(line: &str, place: &str) -> Result<Option<fslab_model::PhaseRecord>, Fa
         return Ok(None);
     }
     let place = format!("{place}, {name}");
-    let expected = if is_of_data(name) { "gib/s" } else { "kiops" };
-    if unit.to_ascii_lowercase() != expected {
-        return Err(Fault::value(place, unit, format!("its unit, {expected}")));
+    let units = match is_of_data(name) {
+        true => &["GiB/s", "GB/s"][..],
+        false => &["kIOPS"],
+    };
+    if !units.iter().any(|known| known.eq_ignore_ascii_case(unit)) {
+        return Err(Fault::value(place, unit, format!("its unit, {}", units[0])));
     }
     let seconds = back.split_whitespace().next().unwrap_or_default();
     let time_s = number(seconds);
     let time_s = time_s.ok_or_else(|| Fault::value(&*place, seconds, "a time in seconds"))?;
     let wrong = || Fault::value(&*place, score, "a score");
-    let is_invalid = line.ends_with(INVALID) || front.starts_with("[INVALID");
     let scored = Scored {
         name,
         score: number(score).ok_or_else(wrong)?,
         time_s: Some(time_s),
-        invalid: match is_invalid {
+        is_of_script: front.contains(" phase "),
+        invalid: match is_invalid(line) {
             true => vec!["result.txt says why".to_owned()],
             false => Vec::new(),
         },
@@ -136,7 +185,7 @@ fn score(open: &mut Execution, line: &str, place: &str) -> Result<(), Fault> {
             .facts
             .insert(format!("{tag} {name}"), value.to_owned());
     }
-    if line.contains("INVALID") {
+    if is_invalid(line) {
         open.invalid.push(format!(
             "the line {}",
             &line[..line.find(']').map_or(0, |at| at + 1)]

@@ -57,6 +57,7 @@ fn execution(document: &Document) -> Result<Execution, Fault> {
     let mut execution = Execution {
         place: fields.place.clone(),
         version: fields.text("Version")?.unwrap_or_default().to_owned(),
+        began: fields.text("Began")?.map(str::to_owned),
         has_end: true,
         ..Execution::default()
     };

@@ -84,6 +84,7 @@ pub(super) struct Execution {
     pub(super) place: String,
     pub(super) version: String,
     pub(super) facts: Facts,
+    pub(super) began: Option<String>,
     pub(super) tests: Vec<Test>,
     /// Whether the output says that it ends.
     pub(super) has_end: bool,
@@ -139,6 +140,10 @@ impl Execution {
                 subject,
                 phases,
                 facts: self.facts.clone(),
+                stamp: self
+                    .began
+                    .as_ref()
+                    .map(|began| format!("{began}, {repeat}")),
                 ..Measured::default()
             });
         }

@@ -106,6 +106,7 @@ impl Reader {
         };
         let value = value.trim();
         match key.trim() {
+            "Began" | "Run began" => self.execution.began = Some(value.to_owned()),
             "Command line" | "Command line used" => value.clone_into(&mut self.command),
             "Machine" => {
                 let fact = ("ior machine".to_owned(), value.to_owned());

@@ -119,6 +119,7 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
         subject: subject.map(str::to_owned),
         phases,
         facts,
+        stamp: preamble.began,
         ..Measured::default()
     });
     Ok(())

@@ -67,6 +67,7 @@ pub(crate) struct Preamble {
     pub(crate) measure: Measure,
     parameters: Parameters,
     pub(super) facts: Facts,
+    pub(super) began: Option<String>,
 }
 
 impl Preamble {
@@ -79,6 +80,8 @@ impl Preamble {
             } else if let Some(command) = line.strip_prefix("Command line used:") {
                 let command = command.trim().to_owned();
                 preamble.facts.insert("iozone command".into(), command);
+            } else if let Some(began) = line.strip_prefix("Run began:") {
+                preamble.began = Some(began.trim().to_owned());
             } else if let Some(measure) = Measure::of(line) {
                 preamble.measure = measure;
             } else {

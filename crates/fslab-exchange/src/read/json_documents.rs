@@ -1,5 +1,5 @@
 //! The JSON documents in the output of a tool: warnings may precede them, and there may be several,
-//! as with `--status-interval` of fio.
+//! as with `--status-interval` of fio, or a list of them, as `jq -s` writes it.
 //!
 //! The fields of its objects are read with checked types.
 
@@ -21,7 +21,11 @@ pub(crate) fn documents(text: &str, hint: &str) -> Result<Vec<Document>, Fault> 
     while offset < text.len() {
         let rest = &text[offset..];
         let here = rest.lines().next().unwrap_or_default();
-        if !here.trim_start().starts_with('{') {
+        let begin = here.trim_start();
+        let is_list = begin
+            .strip_prefix('[')
+            .is_some_and(|rest| rest.trim_start().starts_with('{'));
+        if !begin.starts_with('{') && !is_list {
             offset += here.len() + 1;
             line += 1;
             continue;
@@ -33,7 +37,12 @@ pub(crate) fn documents(text: &str, hint: &str) -> Result<Vec<Document>, Fault> 
             None => break,
         };
         let read = &rest[..stream.byte_offset()];
-        documents.push(Document { line, value });
+        match value {
+            Value::Array(list) => {
+                documents.extend(list.into_iter().map(|value| Document { line, value }));
+            }
+            value => documents.push(Document { line, value }),
+        }
         line += read.matches('\n').count();
         offset += read.len();
         // Text after a document on its last line is not part of it.
@@ -151,6 +160,15 @@ mod tests {
         let lines: Vec<usize> = documents.iter().map(|document| document.line).collect();
         assert_eq!(lines, [2, 5, 7, 7]);
         assert_eq!(documents[3].value["d"], 4);
+    }
+
+    #[test]
+    fn the_documents_of_a_list_are_documents() {
+        let text = "w\n[ {\"a\": 1}, {\"b\":\n2} ]\n[\n{\"c\": 3},\n{\"d\": 4}\n]\n[RESULT] x\n";
+        let documents = documents(text, "").expect("four");
+        let lines: Vec<usize> = documents.iter().map(|document| document.line).collect();
+        assert_eq!(lines, [2, 2, 5, 6]);
+        assert_eq!(documents[1].value["b"], 2);
     }
 
     #[test]

@@ -6,12 +6,13 @@
 //! The command line gives the parameters of the phases. There is no other source of options, so
 //! that what is not on it is off.
 
-use fslab_model::definitions::{ELAPSED, OPERATION_RATE};
 use fslab_model::{
     Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept,
 };
 
 use super::command_line::CommandLine;
+use super::mdtest_iterations::Iterations;
+use super::mdtest_row::{Columns, Figures, Table};
 use super::origin::Origin;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
@@ -30,6 +31,9 @@ pub(crate) const ROWS: [&str; 10] = [
     "Tree removal",
 ];
 
+/// The line before a launch.
+const STARTED: &str = "-- started at";
+
 /// True for a line that only mdtest writes.
 pub(crate) fn is_mark(line: &str) -> bool {
     is_banner(line) || Table::of(line).is_some()
@@ -39,44 +43,20 @@ fn is_banner(line: &str) -> bool {
     line.starts_with("mdtest-") && line.contains("was launched")
 }
 
-/// The figure of a table of the summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Table {
-    /// Operations a second.
-    Rate,
-    /// Milliseconds of one operation.
-    MsPerOperation,
-    /// Seconds of the entire phase.
-    Seconds,
-}
-
-impl Table {
-    /// The table that begins with `line`.
-    fn of(line: &str) -> Option<Self> {
-        let rest = line.strip_prefix("SUMMARY")?;
-        let (what, iterations) = rest.split_once(':')?;
-        if !iterations.contains("iteration") {
-            return None;
-        }
-        match what.trim() {
-            "" | "rate" | "rate (in ops/sec)" => Some(Self::Rate),
-            "time (in ms/op)" => Some(Self::MsPerOperation),
-            "time" => Some(Self::Seconds),
-            _ => None,
-        }
-    }
-}
-
 /// Reads every summary; several are repeats.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading::default();
     let mut launch = Launch::default();
+    let mut started: Option<String> = None;
     let mut lines = (1..).zip(text.lines()).peekable();
     while let Some((number, line)) = lines.next() {
         let line = line.trim();
-        if is_banner(line) {
+        if let Some(time) = line.strip_prefix(STARTED) {
+            started = Some(time.trim_end_matches("--").trim().to_owned());
+        } else if is_banner(line) {
             launch.close(&mut reading)?;
             launch = Launch::of(line);
+            launch.started = started.take();
         } else if let Some(table) = Table::of(line) {
             launch.summaries += 1;
             launch.iterations(line);
@@ -94,7 +74,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         let lines = text.lines().filter(|line| line.trim().starts_with(mark));
         lines.count()
     };
-    if count("-- started at") > count("-- finished at") {
+    if count(STARTED) > count("-- finished at") {
         return Err(Fault::truncated(
             "",
             "the line '-- finished at' is not there",
@@ -127,6 +107,7 @@ fn tasks(line: &str) -> Option<(u64, u64)> {
 #[derive(Default)]
 struct Launch {
     tool: String,
+    started: Option<String>,
     parameters: Parameters,
     facts: Facts,
     iterations: Option<u64>,
@@ -134,6 +115,10 @@ struct Launch {
     /// The phases of smaller numbers of tasks, if it ran with several (`-f`, `-l`).
     sections: Vec<Vec<PhaseRecord>>,
     summaries: usize,
+    /// The rows of the table of rates, by the names of their phases.
+    rates: Vec<(String, Figures)>,
+    /// What `-v` prints of each iteration.
+    each: Iterations,
     /// What an export of fslab says of it.
     origin: Option<Origin>,
 }
@@ -169,6 +154,8 @@ impl Launch {
             }
             self.parameters.insert("tasks".into(), tasks.into());
             self.parameters.insert("items".into(), items.into());
+        } else {
+            self.each.line(line);
         }
         Ok(())
     }
@@ -243,12 +230,16 @@ impl Launch {
             .parameters
             .get("items")
             .and_then(serde_json::Value::as_u64);
-        let items = items.filter(|_| !title.starts_with("Tree"));
+        // A stonewall may leave items out.
+        let is_whole = !self.parameters.contains_key("stonewall_s");
+        let items = items.filter(|_| is_whole && !title.starts_with("Tree"));
         let record = &mut self.phases[index];
         match table {
-            Table::Rate => figures.rate(record, self.iterations),
-            Table::MsPerOperation => figures.time(record, self.iterations),
-            Table::Seconds => figures.seconds(record, items, self.iterations),
+            Table::Rate => {
+                figures.rate(record, self.iterations);
+                self.rates.push((record.name.clone(), figures));
+            }
+            Table::Time => figures.time(record, items, self.iterations),
         }
         Ok(true)
     }
@@ -293,6 +284,7 @@ impl Launch {
             true => "mdtest".to_owned(),
             false => launch.tool,
         };
+        let is_single = launch.sections.is_empty() && launch.origin.is_none();
         if !launch.sections.is_empty() {
             launch.sections.push(std::mem::take(&mut launch.phases));
             let phases = launch.sections.into_iter().flatten();
@@ -302,21 +294,45 @@ impl Launch {
         facts.insert("mdtest".into(), tool.clone());
         reading.tool = tool;
         reading.engine = Some("mdtest".to_owned());
-        let subject = launch.origin.map(|origin| origin.subject);
-        // Of an export, the launches of one subject with other phases are one trial.
-        let is_of = |last: &&mut Measured| {
-            let mut names = last.phases.iter().map(|phase| &phase.name);
-            let is_new = names.all(|name| launch.phases.iter().all(|phase| phase.name != *name));
-            subject.is_some() && last.subject == subject && is_new
-        };
-        if let Some(last) = reading.trials.last_mut().filter(is_of) {
-            last.phases.extend(launch.phases);
-            return Ok(());
+        let tasks = launch
+            .parameters
+            .get("tasks")
+            .and_then(serde_json::Value::as_u64);
+        let count = launch.iterations.filter(|count| is_single && *count > 1);
+        if let Some(count) = count.filter(|count| launch.each.count() == *count) {
+            match launch.each.agreeing(&launch.rates, tasks.unwrap_or(1)) {
+                Ok(factors) => {
+                    let trials = launch.each.trials(&launch.phases, &factors);
+                    reading
+                        .trials
+                        .extend((0..).zip(trials).map(|(iteration, phases)| {
+                            Measured {
+                                phases,
+                                facts: facts.clone(),
+                                stamp: launch
+                                    .started
+                                    .as_ref()
+                                    .map(|it| format!("{it}, {iteration}")),
+                                ..Measured::default()
+                            }
+                        }));
+                    return Ok(());
+                }
+                Err(name) => reading.notes.push(format!(
+                    "mdtest -v prints {count} iterations as the first task measured them, and \
+                     those of '{name}' are not the ones of its summary: the means of the summary \
+                     count"
+                )),
+            }
         }
+        let subject = launch.origin.map(|origin| origin.subject);
+        // Launches of an export may have equal figures.
+        let is_export = subject.is_some();
         reading.trials.push(Measured {
             subject,
             phases: launch.phases,
             facts,
+            stamp: launch.started.filter(|_| !is_export),
             ..Measured::default()
         });
         Ok(())
@@ -337,151 +353,6 @@ fn over_tasks(mut phase: PhaseRecord) -> PhaseRecord {
         point: [("tasks".to_owned(), PointValue::Count(tasks))].into(),
     });
     phase
-}
-
-/// The columns after the operation: `Max`, `Min`, `Mean`, `Std Dev`.
-struct Columns {
-    values: Vec<String>,
-}
-
-impl Columns {
-    /// With `--showRankStatistics` columns of the ranks precede those of the iterations: `per Rank:
-    /// Max  Min  Mean  per Iteration: Max  Min  Mean  Std Dev`.
-    fn of(head: &str) -> Self {
-        let head = head
-            .replace("Std Dev", "Std-Dev")
-            .replace("per Rank:", "per-Rank:")
-            .replace("per Iteration:", "per-Iteration:");
-        let mut group = "";
-        let mut values = Vec::new();
-        for word in head.split_whitespace().skip(1) {
-            match word {
-                "per-Rank:" => group = "rank ",
-                "per-Iteration:" => group = "",
-                word => values.push(format!("{group}{word}")),
-            }
-        }
-        Self { values }
-    }
-
-    /// The operation and its values; `None` if there are too few values.
-    fn split<'r>(&self, row: &'r str) -> Option<(&'r str, Vec<&'r str>)> {
-        let mut rest = row;
-        let mut values = Vec::new();
-        for _ in &self.values {
-            let (front, value) = rest.trim_end().rsplit_once(char::is_whitespace)?;
-            let is_value = value.contains(|c: char| c.is_ascii_digit());
-            if !is_value && !["NA", "nan", "-nan"].contains(&value) {
-                return None;
-            }
-            values.push(value);
-            rest = front;
-        }
-        values.reverse();
-        let title = rest.trim().trim_end_matches(':').trim_end();
-        let is_title = title.starts_with(|c: char| c.is_ascii_alphabetic())
-            && !title.contains(|c: char| c.is_ascii_digit());
-        is_title.then_some((title, values))
-    }
-}
-
-/// The figures of one row.
-struct Figures {
-    max: Option<f64>,
-    min: Option<f64>,
-    mean: Option<f64>,
-    deviation: Option<f64>,
-}
-
-impl Figures {
-    fn of(columns: &Columns, values: &[Option<f64>]) -> Self {
-        let find = |name: &str| {
-            let place = columns
-                .values
-                .iter()
-                .position(|column| column.starts_with(name))?;
-            values.get(place).copied().flatten()
-        };
-        Self {
-            max: find("Max"),
-            min: find("Min"),
-            mean: find("Mean"),
-            deviation: find("Std"),
-        }
-    }
-
-    /// A note on the spread of several iterations.
-    fn spread(&self, iterations: Option<u64>, unit: &str) -> Option<String> {
-        let iterations = iterations.filter(|count| *count > 1)?;
-        let (min, max) = self.min.zip(self.max)?;
-        let deviation = self
-            .deviation
-            .map_or_else(String::new, |sd| format!(", standard deviation {sd}"));
-        Some(format!(
-            "The mean of {iterations} iterations, of which mdtest keeps no more than: smallest \
-             {min}, largest {max}{deviation} {unit}."
-        ))
-    }
-
-    fn rate(&self, record: &mut PhaseRecord, iterations: Option<u64>) {
-        let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
-            record.outcome = PhaseOutcome::Skipped {
-                reason: "mdtest did not run it".to_owned(),
-            };
-            return;
-        };
-        record.outcome = PhaseOutcome::Done;
-        record.figures.insert(OPERATION_RATE.name.to_owned(), mean);
-        record.notes.extend(self.spread(iterations, "op/s"));
-    }
-
-    /// Seconds of the entire phase, as 3.3 and 4.0 print them.
-    fn seconds(&self, record: &mut PhaseRecord, items: Option<u64>, iterations: Option<u64>) {
-        let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
-            return;
-        };
-        record.figures.insert(ELAPSED.name.to_owned(), mean * 1e9);
-        if record.outcome == PhaseOutcome::Done {
-            return;
-        }
-        record.outcome = PhaseOutcome::Done;
-        record.notes.extend(self.spread(iterations, "s"));
-        if let Some(items) = items {
-            let (name, rate) = (OPERATION_RATE.name.to_owned(), items as f64 / mean);
-            record.figures.insert(name, rate);
-            let note =
-                format!("The rate is computed: {items} items in the time that mdtest gives.");
-            record.notes.push(note);
-        }
-    }
-
-    /// Milliseconds of one operation, with three decimals, which leaves nothing of fast ones.
-    fn time(&self, record: &mut PhaseRecord, iterations: Option<u64>) {
-        let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
-            if record.outcome != PhaseOutcome::Done {
-                record.outcome = PhaseOutcome::Skipped {
-                    reason: "mdtest did not run it, or it took less than half a microsecond an \
-                             operation"
-                        .to_owned(),
-                };
-            }
-            return;
-        };
-        if record.outcome == PhaseOutcome::Done {
-            record
-                .notes
-                .push(format!("mdtest gives {mean} ms an operation."));
-            return;
-        }
-        record.outcome = PhaseOutcome::Done;
-        let (name, rate) = (OPERATION_RATE.name.to_owned(), 1e3 / mean);
-        record.figures.insert(name, rate);
-        record.notes.push(
-            "Computed from the time of one operation, which mdtest rounds to a microsecond."
-                .to_owned(),
-        );
-        record.notes.extend(self.spread(iterations, "ms"));
-    }
 }
 
 /// Sets what a command line of mdtest says.
@@ -536,14 +407,26 @@ mod tests {
     }
 
     #[test]
-    fn times_of_operations_are_rates_where_nothing_else_is() {
+    fn times_of_phases_are_rates_where_nothing_else_is() {
         let text = format!(
-            "SUMMARY time (in ms/op): (of 1 iterations)\n{HEAD}   File read  0.5 0.5 0.5 0.0\n"
+            "2 tasks, 1000 files\nSUMMARY time (in ms/op): (of 1 iterations)\n{HEAD}   File read  \
+             0.5 0.5 0.5 0.0\n   Tree creation  0.5 0.5 0.5 0.0\n"
         );
-        let reading = read(&text).expect("a summary");
-        assert_eq!(
-            reading.trials[0].phases[0].figures["operation_rate"],
-            2000.0
+        let phases = |text: &str| read(text).expect("a summary").trials.remove(0).phases;
+        let read = &phases(&text)[..];
+        assert_eq!(read[0].figures["operation_rate"], 2000.0);
+        assert_eq!(read[0].figures["elapsed_ns"], 5e8);
+        assert!(!read[1].figures.contains_key("operation_rate"));
+        let ended_early = format!("Command line used: mdtest -W 1\n{text}");
+        let write = &phases(&ended_early)[0];
+        assert!(!write.figures.contains_key("operation_rate"));
+        assert_eq!(write.figures["elapsed_ns"], 5e8);
+        let fast = text.replacen("0.5 0.5 0.5", "0.004 0.004 0.004", 1);
+        let fast = &phases(&fast)[0];
+        assert!(
+            fast.notes[0].contains("between 222222 and 285714 op/s"),
+            "{:?}",
+            fast.notes
         );
     }
 

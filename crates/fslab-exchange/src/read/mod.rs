@@ -2,6 +2,8 @@
 
 pub(crate) mod bonnie;
 pub(crate) mod bonnie_format;
+pub(crate) mod bonnie_line;
+mod bonnie_table;
 mod command_line;
 mod csv_known_by;
 pub(crate) mod csv_rows;
@@ -9,6 +11,7 @@ pub(crate) mod csv_units;
 pub(crate) mod fio;
 pub(crate) mod fio_latency;
 mod fio_side;
+mod fio_terse;
 pub(crate) mod io500;
 mod io500_result;
 mod io500_summary;
@@ -23,5 +26,7 @@ pub(crate) mod iozone_test;
 pub(crate) mod iozone_throughput;
 mod json_documents;
 pub(crate) mod mdtest;
+mod mdtest_iterations;
+mod mdtest_row;
 mod origin;
 pub(crate) mod run_json;

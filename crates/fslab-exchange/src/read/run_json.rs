@@ -5,6 +5,13 @@ use serde_json::Value;
 
 use crate::error::Fault;
 
+/// True if a text is JSON with a field of a run, or of the trials of one.
+pub(crate) fn is_mark(text: &str) -> bool {
+    let has = |field: &&str| text.contains(*field);
+    text.trim_start().starts_with(['{', '['])
+        && ["\"trials\"", "\"trial\"", "\"plan\""].iter().any(has)
+}
+
 /// Reads a run, and lists the fields that this fslab does not know and drops.
 pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error))?;

@@ -2,7 +2,7 @@
 
 use fslab_model::{Failure, PhaseRecord, RunRecord};
 
-use crate::read::bonnie;
+use crate::read::bonnie_line;
 
 /// Most names listed; more are counted.
 const NAMES_MAX: usize = 8;
@@ -18,7 +18,7 @@ pub(super) fn note(left_out: &mut Vec<String>, phase: &PhaseRecord, reason: &str
 /// The phases that the CSV of bonnie++ cannot hold, and how much of the CSV is empty; `None` if
 /// nothing is.
 pub fn bonnie_left_out(run: &RunRecord) -> Option<String> {
-    let columns: Vec<&str> = bonnie::phase_names().collect();
+    let columns: Vec<&str> = bonnie_line::phase_names().collect();
     let [own, others] = split(run, |phase| columns.contains(&&*phase.name));
     let text = sentence(&others, "bonnie++")?;
     let (own, all) = (own.len(), columns.len());

@@ -4,9 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use fslab_exchange::{Imported, Labels, Source, import};
-use fslab_model::{Failure, RunRecord, phase_metrics};
+use fslab_model::{Failure, PhaseRecord, RunRecord, phase_metrics};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/exchange");
+
+/// Files written by hand: rare forms, and what is no output of a tool.
+const WRITTEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/imports");
+
+pub(crate) fn written(name: &str) -> Vec<u8> {
+    fs::read(Path::new(WRITTEN).join(name)).expect(name)
+}
 
 /// Every output, by file name.
 pub(crate) fn names() -> Vec<String> {
@@ -85,4 +92,26 @@ pub(crate) fn lines(run: &RunRecord) -> String {
         }
     }
     text
+}
+
+pub(crate) fn imported(name: &str) -> Imported {
+    read(&[source(name, written(name))]).expect(name)
+}
+
+pub(crate) fn run(name: &str) -> RunRecord {
+    let mut runs = imported(name).runs;
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+pub(crate) fn phase<'r>(run: &'r RunRecord, trial: usize, name: &str) -> &'r PhaseRecord {
+    let mut phases = run.trials[trial].phases.iter();
+    phases.find(|phase| phase.name == name).expect(name)
+}
+
+/// A metric that the store has of a phase.
+pub(crate) fn metric(phase: &PhaseRecord, name: &str) -> Option<f64> {
+    let metrics = phase_metrics(phase);
+    let mut of_name = metrics.iter().filter(|it| it.definition.name == name);
+    of_name.next().map(|it| it.value)
 }

@@ -1,12 +1,16 @@
 //! The exchange with other tools, over real outputs.
 
 mod arbitrary;
+mod bonnie_tables;
 mod fixture;
 mod fixtures;
 mod io500_export;
 mod meeting;
 mod own;
 mod parallel_round_trips;
+mod rare;
+mod rare_fio;
+mod recognition;
 mod refusals;
 mod round_trips;
 mod subjects;

@@ -24,7 +24,8 @@ fn each_machine_of_bonnie_is_a_subject_and_its_lines_are_repeats() {
 #[test]
 fn files_of_one_tool_are_repeats_of_one_subject() {
     let fio = text("fio-3.33-grouped.json");
-    let sources = [source("a", fio.clone()), source("b", fio)];
+    let later = fio.replace("\"timestamp\" : 1795", "\"timestamp\" : 1796");
+    let sources = [source("a", fio), source("b", later)];
     let imported = read(&sources).expect("two repeats");
     assert_eq!(cells(&imported.runs[0]), ["fio 0", "fio 1"]);
     assert_eq!(imported.runs[0].trials[1].facts["imported from"], "b");
@@ -40,7 +41,16 @@ fn outputs_behind_each_other_in_one_file_are_repeats() {
         "io500-result.txt",
         "io500-summary.txt",
     ] {
-        let other = text(name).replace("1795", "1796");
+        let mut other = text(name);
+        for (time, later) in [
+            ("1795", "1796"),
+            ("/2026 ", "/2027 "),
+            (" 2026\n", " 2027\n"),
+            (" 2026-", " 2027-"),
+            (": time 0.", ": time 1."),
+        ] {
+            other = other.replace(time, later);
+        }
         let run = run_of(format!("{}{other}", text(name)));
         assert_eq!(run.trials.len(), 2, "{name}");
         assert_eq!(
@@ -53,11 +63,15 @@ fn outputs_behind_each_other_in_one_file_are_repeats() {
 
 #[test]
 fn a_subject_that_is_given_outranks_the_one_in_the_file() {
-    let named = |name: &str, subject: &str| Source {
+    let named = |name: &str, subject: &str, seed: &str| Source {
         subject: Some(Subject::plain(subject)),
-        ..source(name, text("bonnie-2.00a.txt"))
+        ..source(name, text("bonnie-2.00a.txt").replace("1795293423", seed))
     };
-    let sources = [named("a", "ext4"), named("b", "xfs"), named("c", "ext4")];
+    let sources = [
+        named("a", "ext4", "1795293423"),
+        named("b", "xfs", "1795293424"),
+        named("c", "ext4", "1795293425"),
+    ];
     let imported = read(&sources).expect("three files");
     assert_eq!(cells(&imported.runs[0]), ["ext4 0", "ext4 1", "xfs 0"]);
     assert_eq!(

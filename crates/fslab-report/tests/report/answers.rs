@@ -3,7 +3,7 @@
 use fslab_compare::{Analysis, Choice, GroundFigure, Recommendation, Shortfall, WhyNone};
 use fslab_model::{
     LatencyHistogram, OperationLatency, PhaseOutcome, PhaseRecord, Reservation, ReservationKind,
-    RunRecord, StudyQuestion,
+    RunRecord, StudyQuestion, VenuePlan,
 };
 use fslab_report::{Answer, Reservations, answer};
 
@@ -134,6 +134,16 @@ fn with_one_full_subject_or_one_subject_or_one_repeat_nothing_is_recommended() {
     let next = remark(&answer_of(&single), "Next");
     assert!(
         next.ends_with("the same command with --resume --repeats 3."),
+        "{next}"
+    );
+    // `fslab import` resumes nothing.
+    let mut imported = single;
+    imported.header.plan.venue = VenuePlan::Imported {
+        tool: "bonnie++ 1.97".to_owned(),
+    };
+    let next = remark(&answer_of(&imported), "Next");
+    assert!(
+        next.ends_with("import the outputs of that many executions in one command."),
         "{next}"
     );
     // `usual` has a failed trial of Btrfs, and the other two take part.

@@ -24,11 +24,11 @@ pub(crate) enum Form {
     /// Detect the format
     #[default]
     Auto,
-    /// CSV of bonnie++ 1.03, 1.9x or 2.00, with or without its tables
+    /// CSV of bonnie++ 1.03, 1.9x or 2.00, or its tables
     Bonnie,
     /// Iozone's output, with or without -R, or in throughput mode
     Iozone,
-    /// fio's JSON or JSON+
+    /// fio's JSON, JSON+ or terse output
     Fio,
     /// IOR's text or JSON
     Ior,
