@@ -1,5 +1,7 @@
 //! The venue `loop`: file systems that are really formatted, mounted, measured and unmounted.
 
+use std::process::Command;
+
 use crate::harness::{Desk, can_mount};
 
 fn compare(desk: &Desk, subjects: &[&str], options: &[&str]) -> crate::harness::Ended {
@@ -279,4 +281,55 @@ fn a_program_of_another_user_works_in_a_folder_that_is_handed_to_it() {
     // Nothing is opened for phases that start no program.
     let trial = study("workload = \"write\"\nfile_size = \"1MiB\"\n");
     assert!(trial["facts"]["mount.other_users"].is_null(), "{trial}");
+}
+
+/// A disk with sectors of 4096 bytes, mounted; detached when dropped.
+struct LargeSectors {
+    device: String,
+    mounted: std::path::PathBuf,
+}
+
+impl LargeSectors {
+    fn new(desk: &Desk) -> Self {
+        let image = desk.path("large-sectors.img");
+        let made = std::fs::File::create(&image).and_then(|file| file.set_len(256 << 20));
+        made.expect("an image");
+        let image = image.to_str().expect("text");
+        let run = |words: &[&str]| {
+            let output = Command::new(words[0]).args(&words[1..]).output();
+            let output = output.expect("starts");
+            assert!(output.status.success(), "{words:?}: {output:?}");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let device = run(&["losetup", "--find", "--show", "-b", "4096", image]);
+        let device = device.trim().to_owned();
+        let mounted = desk.path("large-sectors");
+        std::fs::create_dir(&mounted).expect("a directory");
+        run(&["mkfs.ext4", "-q", &device]);
+        run(&["mount", &device, mounted.to_str().expect("text")]);
+        Self { device, mounted }
+    }
+}
+
+impl Drop for LargeSectors {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.mounted).status();
+        let _ = Command::new("losetup").args(["-d", &self.device]).status();
+    }
+}
+
+/// The error named the file system, which has direct I/O, in each trial.
+#[test]
+fn a_disk_with_larger_sectors_below_the_images_is_named_before_a_trial() {
+    let Some(_turn) = can_mount("larger sectors", &["mkfs.ext4"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let disk = LargeSectors::new(&desk);
+    let images = disk.mounted.to_str().expect("text").to_owned();
+    let ended = desk.run(&[
+        "compare", "ext4", "xfs", "--venue", "loop", "--images", &images, "--size", "64MiB",
+    ]);
+    ended.expect_code(4);
+    ended.expect_error("sectors of 4096 bytes", "--venue guest");
 }

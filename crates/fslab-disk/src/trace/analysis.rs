@@ -21,6 +21,8 @@ pub struct TraceInsight {
     /// Of the entire trace, from the first submission to the last completion; `None` for an empty
     /// trace.
     pub whole: Option<DeviceInsight>,
+    /// When the last request completed; 0 for an empty trace.
+    pub end_ns: u64,
     /// Number of records.
     pub records: u64,
     /// Bytes of an incomplete last record, left by a guest that was stopped.
@@ -59,10 +61,12 @@ pub fn analyse<R: Read>(
         }
         analysis.add(&record);
     }
+    let end_ns = analysis.span.end_ns;
     let (windows, whole) = analysis.finish();
     Ok(TraceInsight {
         windows,
         whole,
+        end_ns,
         records: reader.records(),
         torn_bytes: reader.torn_bytes(),
     })

@@ -4,11 +4,17 @@ use fslab_sys::SharedCounter;
 
 use crate::jobs::Amount;
 
+/// Operations at one time after which the clock is taken to stand still: in virtual time it does
+/// where nothing waits for the disk, and a phase limited by time would never end.
+const STANDSTILL: u64 = 1 << 20;
+
 /// Operations and time left for a thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Budget<'t> {
     operations: u64,
     deadline_ns: u64,
+    /// With a limit of time, when `operations` was last set to [`STANDSTILL`].
+    counted_from_ns: Option<u64>,
     /// Tickets shared by all threads, if any.
     tickets: Option<&'t SharedCounter>,
 }
@@ -22,11 +28,12 @@ impl<'t> Budget<'t> {
                 (operations, u64::MAX)
             }
             Amount::Bytes(bytes) => (bytes.div_ceil(record_bytes), u64::MAX),
-            Amount::TimeNs(time_ns) => (u64::MAX, time_ns),
+            Amount::TimeNs(time_ns) => (STANDSTILL, time_ns),
         };
         Self {
             operations,
             deadline_ns: now_ns.saturating_add(time_ns),
+            counted_from_ns: matches!(amount, Amount::TimeNs(_)).then_some(now_ns),
             tickets: None,
         }
     }
@@ -48,7 +55,7 @@ impl<'t> Budget<'t> {
     /// True if anything is left at `now_ns`.
     #[inline]
     pub(crate) fn has_more(&self, now_ns: u64) -> bool {
-        self.operations > 0
+        (self.operations > 0 || self.has_time_passed(now_ns))
             && now_ns < self.deadline_ns
             && self.tickets.is_none_or(SharedCounter::has_more)
     }
@@ -74,11 +81,27 @@ impl<'t> Budget<'t> {
     /// Takes an operation from the budget at `now_ns`; false if none is left.
     #[inline]
     pub(crate) fn take(&mut self, now_ns: u64) -> bool {
-        let may = self.operations > 0
+        let may = (self.operations > 0 || self.count_anew(now_ns))
             && now_ns < self.deadline_ns
             && self.tickets.is_none_or(SharedCounter::take);
         self.operations -= u64::from(may);
         may
+    }
+
+    /// With a limit of time, whether the clock has moved since operations were last counted.
+    #[cold]
+    fn has_time_passed(&self, now_ns: u64) -> bool {
+        self.counted_from_ns.is_some_and(|from_ns| from_ns < now_ns)
+    }
+
+    #[cold]
+    fn count_anew(&mut self, now_ns: u64) -> bool {
+        let has_passed = self.has_time_passed(now_ns);
+        if has_passed {
+            self.operations = STANDSTILL;
+            self.counted_from_ns = Some(now_ns);
+        }
+        has_passed
     }
 }
 
@@ -98,6 +121,19 @@ mod tests {
         assert_eq!(taken(Amount::Bytes(41)), 5);
         assert_eq!(taken(Amount::TimeNs(12)), 12);
         assert_eq!(taken(Amount::Operations(0)), 0);
+    }
+
+    #[test]
+    fn a_limit_of_time_ends_where_the_clock_stands_still() {
+        let mut budget = Budget::new(Amount::TimeNs(1_000), 7, 10, 100);
+        let still = (0..).take_while(|_| budget.take(100)).count() as u64;
+        assert_eq!(still, STANDSTILL);
+        assert!(!budget.has_more(100) && budget.has_more(101));
+        assert!(budget.take(101), "the clock moved");
+        let slow = (0..3 * STANDSTILL)
+            .filter(|turn| budget.take(102 + turn / 9_000))
+            .count();
+        assert_eq!(slow as u64, 3 * STANDSTILL);
     }
 
     #[test]

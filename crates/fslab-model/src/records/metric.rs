@@ -509,6 +509,13 @@ mod tests {
         assert_eq!(phase.cache_verdict(), Some(CacheVerdict::Device));
         phase.device = Some(DeviceUse::default());
         assert_eq!(phase.cache_verdict(), Some(CacheVerdict::Cache));
+        // What Btrfs compressed was said to come from the page cache.
+        let content = serde_json::json!({ "compressible_percent": 100 });
+        phase.parameters.insert("content".into(), content);
+        assert_eq!(phase.cache_verdict(), None);
+        let content = serde_json::json!({ "compressible_percent": 50 });
+        phase.parameters.insert("content".into(), content);
+        assert_eq!(phase.cache_verdict(), Some(CacheVerdict::Cache));
     }
 
     #[test]

@@ -395,16 +395,33 @@ impl PhaseRecord {
         Some(moved as f64 / bytes as f64)
     }
 
-    /// Whether the figures are of the device or of the page cache.
+    /// Whether the figures are of the device or of the page cache. `None` also for data of which a
+    /// file system that compresses may write nearly nothing.
     pub fn cache_verdict(&self) -> Option<CacheVerdict> {
-        self.device_share().map(|share| {
-            if share >= 0.9 {
-                CacheVerdict::Device
-            } else if share >= 0.1 {
-                CacheVerdict::Mixed
-            } else {
-                CacheVerdict::Cache
-            }
-        })
+        let share = self.device_share()?;
+        let solid = self.solid_share();
+        // Of what a file system cannot make smaller, so much was moved.
+        let moved = if solid > 0.0 { share / solid } else { share };
+        if moved >= 0.9 {
+            Some(CacheVerdict::Device)
+        } else if solid <= 0.0 {
+            None
+        } else if moved >= 0.1 {
+            Some(CacheVerdict::Mixed)
+        } else {
+            Some(CacheVerdict::Cache)
+        }
+    }
+
+    /// The share of the data that neither compression nor deduplication makes smaller, by the
+    /// parameters of its content.
+    fn solid_share(&self) -> f64 {
+        let percent = |name: &str| {
+            let content = self.parameters.get("content");
+            let value = content.and_then(|it| it.get(name)?.as_f64());
+            value.unwrap_or(0.0).clamp(0.0, 100.0)
+        };
+        (1.0 - percent("compressible_percent") / 100.0)
+            * (1.0 - percent("duplicate_percent") / 100.0)
     }
 }

@@ -201,6 +201,11 @@ impl DeviceNumber {
     }
 
     /// Refused: needs Linux, for block devices by sysfs.
+    pub fn logical_block_bytes(self) -> io::Result<u32> {
+        Err(lacks("block devices by sysfs"))
+    }
+
+    /// Refused: needs Linux.
     pub fn size_bytes(self) -> io::Result<u64> {
         Err(lacks("block devices by sysfs"))
     }

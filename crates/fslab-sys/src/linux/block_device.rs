@@ -67,6 +67,16 @@ impl DeviceNumber {
         Ok(sectors * SECTOR_BYTES)
     }
 
+    /// Bytes of a logical block, which every direct access must be a multiple of.
+    pub fn logical_block_bytes(self) -> io::Result<u32> {
+        let folder = self.sysfs();
+        // A partition has the queue of its disk.
+        let read = |queue: &str| std::fs::read_to_string(folder.join(queue));
+        let text =
+            read("queue/logical_block_size").or_else(|_| read("../queue/logical_block_size"))?;
+        text.trim().parse().map_err(io::Error::other)
+    }
+
     /// Reads the counters.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ impl Image {
             address_space: Bytes(0),
         })?;
         ensure_folder(&folder, size.0.saturating_add(SLACK.0))?;
+        ensure_blocks(&folder)?;
         Ok(Self { folder, size })
     }
 
@@ -48,6 +49,26 @@ impl Image {
         Failure::new(kind, text)
             .because(error)
             .hint("use another directory with --images, or a smaller --size")
+    }
+}
+
+/// Checks that the disk below `folder` has no larger blocks than the loop device: the kernel would
+/// attach that without direct I/O.
+fn ensure_blocks(folder: &Path) -> Result<(), Failure> {
+    let below = fslab_sys::device_below(folder);
+    let bytes = below.and_then(|it| it.logical_block_bytes().ok());
+    match bytes.filter(|bytes| *bytes > BLOCK_BYTES) {
+        None => Ok(()),
+        Some(bytes) => {
+            let text = format!(
+                "the disk below {} has sectors of {bytes} bytes, and images with sectors of \
+                 {BLOCK_BYTES} bytes have no direct I/O there",
+                folder.display()
+            );
+            let hint = "use --images with a directory on a disk with sectors of 512 bytes, or \
+                        --venue guest, which needs no loop device";
+            Err(Failure::new(FailureKind::Unsupported, text).hint(hint))
+        }
     }
 }
 
