@@ -358,9 +358,14 @@ fn conform(desk: &Desk, names: &[&str], options: &[&str]) {
         // The suite flips a bit of a block on purpose.
         let is_provoked = trial["facts"]["fs.data.damaged"] == "EIO";
         let of_damage = |line: &&str| {
-            ["csum", "checksum", "corrupt 1", "read error"]
-                .iter()
-                .any(|it| line.contains(it))
+            [
+                "csum",
+                "checksum",
+                "errs: wr 0, rd 0, flush 0",
+                "read error",
+            ]
+            .iter()
+            .any(|it| line.contains(it))
         };
         let lines: Vec<&str> = console
             .lines()

@@ -328,7 +328,7 @@ fn a_disk_with_larger_sectors_below_the_images_is_named_before_a_trial() {
     let disk = LargeSectors::new(&desk);
     let images = disk.mounted.to_str().expect("text").to_owned();
     let ended = desk.run(&[
-        "compare", "ext4", "xfs", "--venue", "loop", "--images", &images, "--size", "64MiB",
+        "compare", "ext4", "ext2", "--venue", "loop", "--images", &images, "--size", "128MiB",
     ]);
     ended.expect_code(4);
     ended.expect_error("sectors of 4096 bytes", "--venue guest");

@@ -137,11 +137,11 @@ impl FileSystem {
         let Driver::Kernel(driver) = &self.driver else {
             return None;
         };
-        let asked = subject.mount_options().iter().filter_map(|option| {
+        let mut asked = subject.mount_options().iter().filter_map(|option| {
             let (key, value) = option.split_once('=')?;
             (key == DRIVER_KEY).then_some(value)
         });
-        let asked = asked.last();
+        let asked = asked.next_back();
         let choice = driver.choices.iter().find(|it| Some(it.name) == asked);
         choice.or(driver.choices.first()).map(|it| it.name)
     }

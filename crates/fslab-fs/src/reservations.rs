@@ -153,6 +153,15 @@ const CONSEQUENCES: &[Consequence] = &[
         },
     },
     Consequence {
+        fact: "sync.fsync_directory",
+        kind: ReservationKind::Durability,
+        text: |value| {
+            let text = "fsync(2) of a directory writes nothing: names that were created before it \
+                        may be lost with the power.";
+            (value == "nothing").then(|| text.to_owned())
+        },
+    },
+    Consequence {
         fact: "sync.sync",
         kind: ReservationKind::Durability,
         text: |value| {

@@ -141,7 +141,7 @@ fn changes(fates: &[Fate]) -> String {
     let words: Vec<String> = words.collect();
     match words.as_slice() {
         [] => "none".to_owned(),
-        [few @ ..] if few.len() <= CHANGES_SHOWN => few.join("; "),
+        few if few.len() <= CHANGES_SHOWN => few.join("; "),
         [first, .., last] => format!("{first} ... {last} ({} of {})", words.len(), fates.len()),
         [one] => one.clone(),
     }
