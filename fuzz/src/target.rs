@@ -81,6 +81,11 @@ const ALL: &[Target] = &[
         run: readers::import_io500,
     },
     Target {
+        name: "import-sysbench",
+        seeds: &["tests/fixtures/exchange/sysbench*"],
+        run: readers::import_sysbench,
+    },
+    Target {
         name: "import-json",
         seeds: &["tests/fixtures/stores/*.json"],
         run: readers::import_json,

@@ -322,6 +322,10 @@ pub(crate) fn import_io500(input: &[u8]) {
     imported(input, Some(Format::Io500));
 }
 
+pub(crate) fn import_sysbench(input: &[u8]) {
+    imported(input, Some(Format::Sysbench));
+}
+
 pub(crate) fn import_json(input: &[u8]) {
     imported(input, Some(Format::Json));
 }

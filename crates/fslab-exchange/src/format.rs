@@ -17,6 +17,8 @@ pub enum Format {
     Mdtest,
     /// IO500: its results.
     Io500,
+    /// sysbench: its test fileio.
+    Sysbench,
     /// Runs of fslab.
     Json,
     /// A row for each value.
@@ -45,6 +47,7 @@ impl Format {
             Self::Ior => "output of IOR",
             Self::Mdtest => "output of mdtest",
             Self::Io500 => "results of IO500",
+            Self::Sysbench => "output of sysbench",
             Self::Json => "JSON of fslab",
             Self::Csv => "CSV with a row for each value",
         }

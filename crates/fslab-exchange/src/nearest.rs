@@ -39,7 +39,7 @@ struct Marks {
     lacks: &'static str,
 }
 
-const MARKS: [Marks; 8] = [
+const MARKS: [Marks; 9] = [
     Marks {
         format: Format::Bonnie,
         shapes: &[Shape::Table],
@@ -96,6 +96,12 @@ const MARKS: [Marks; 8] = [
         shapes: &[Shape::Lines],
         words: &["iozone", "Iozone", "reclen", "kB/sec"],
         lacks: "no line is Iozone's banner, or the head of its table or of a report",
+    },
+    Marks {
+        format: Format::Sysbench,
+        shapes: &[Shape::Lines],
+        words: &["sysbench", "fsyncs/s", "written, MiB/s", "percentile:"],
+        lacks: "no line is 'sysbench VERSION (using ...)'",
     },
 ];
 

@@ -30,3 +30,5 @@ mod mdtest_iterations;
 mod mdtest_row;
 mod origin;
 pub(crate) mod run_json;
+pub(crate) mod sysbench;
+mod sysbench_options;

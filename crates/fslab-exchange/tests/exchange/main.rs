@@ -14,3 +14,4 @@ mod recognition;
 mod refusals;
 mod round_trips;
 mod subjects;
+mod sysbench;

@@ -36,6 +36,8 @@ pub(crate) enum Form {
     Mdtest,
     /// IO500's result.txt or result_summary.txt
     Io500,
+    /// sysbench's output of the test fileio
+    Sysbench,
     /// Runs from `fslab export --format json`
     Json,
     /// One row per value: subject, phase, repeat, metric, value, unit
@@ -52,6 +54,7 @@ impl Form {
             Self::Ior => Some(Format::Ior),
             Self::Mdtest => Some(Format::Mdtest),
             Self::Io500 => Some(Format::Io500),
+            Self::Sysbench => Some(Format::Sysbench),
             Self::Json => Some(Format::Json),
             Self::Csv => Some(Format::Csv),
         }
