@@ -81,6 +81,11 @@ const ALL: &[Target] = &[
         run: readers::import_io500,
     },
     Target {
+        name: "import-dbench",
+        seeds: &["tests/fixtures/exchange/dbench*"],
+        run: readers::import_dbench,
+    },
+    Target {
         name: "import-sysbench",
         seeds: &["tests/fixtures/exchange/sysbench*"],
         run: readers::import_sysbench,

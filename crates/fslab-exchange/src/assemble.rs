@@ -222,6 +222,7 @@ fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
         | Format::Ior
         | Format::Mdtest
         | Format::Io500
+        | Format::Dbench
         | Format::Sysbench
         | Format::Json
         | Format::Csv => {

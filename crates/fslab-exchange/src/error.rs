@@ -76,7 +76,7 @@ impl Fault {
     pub(crate) fn foreign(text: impl Into<String>) -> Self {
         Self::new("", text).hint(
             "known formats are bonnie++, iozone, fio --output-format=json, json+ or terse, IOR, \
-             mdtest, IO500, sysbench fileio, the JSON of `fslab export`, and CSV with the columns subject, phase, \
+             mdtest, IO500, dbench, sysbench fileio, the JSON of `fslab export`, and CSV with the columns subject, phase, \
              repeat, metric, value",
         )
     }

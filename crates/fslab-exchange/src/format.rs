@@ -17,6 +17,8 @@ pub enum Format {
     Mdtest,
     /// IO500: its results.
     Io500,
+    /// dbench: its summary.
+    Dbench,
     /// sysbench: its test fileio.
     Sysbench,
     /// Runs of fslab.
@@ -47,6 +49,7 @@ impl Format {
             Self::Ior => "output of IOR",
             Self::Mdtest => "output of mdtest",
             Self::Io500 => "results of IO500",
+            Self::Dbench => "output of dbench",
             Self::Sysbench => "output of sysbench",
             Self::Json => "JSON of fslab",
             Self::Csv => "CSV with a row for each value",

@@ -39,7 +39,7 @@ struct Marks {
     lacks: &'static str,
 }
 
-const MARKS: [Marks; 9] = [
+const MARKS: [Marks; 10] = [
     Marks {
         format: Format::Bonnie,
         shapes: &[Shape::Table],
@@ -96,6 +96,12 @@ const MARKS: [Marks; 9] = [
         shapes: &[Shape::Lines],
         words: &["iozone", "Iozone", "reclen", "kB/sec"],
         lacks: "no line is Iozone's banner, or the head of its table or of a report",
+    },
+    Marks {
+        format: Format::Dbench,
+        shapes: &[Shape::Lines],
+        words: &["dbench", "NTCreateX", "AvgLat", "MaxLat"],
+        lacks: "no line is 'dbench version VERSION' or 'Throughput N MB/sec ... procs'",
     },
     Marks {
         format: Format::Sysbench,

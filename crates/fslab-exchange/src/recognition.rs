@@ -50,6 +50,9 @@ impl Format {
         if read::iozone::is_mark(line) {
             return Some(Self::Iozone);
         }
+        if read::dbench::is_mark(line) {
+            return Some(Self::Dbench);
+        }
         if read::sysbench::is_mark(line) {
             return Some(Self::Sysbench);
         }
@@ -65,6 +68,7 @@ impl Format {
             Self::Ior => read::ior::read(text),
             Self::Mdtest => read::mdtest::read(text),
             Self::Io500 => read::io500::read(text),
+            Self::Dbench => read::dbench::read(text),
             Self::Sysbench => read::sysbench::read(text),
             Self::Json | Self::Csv => read::csv_rows::read(text),
         }

@@ -8,6 +8,7 @@ mod command_line;
 mod csv_known_by;
 pub(crate) mod csv_rows;
 pub(crate) mod csv_units;
+pub(crate) mod dbench;
 pub(crate) mod fio;
 pub(crate) mod fio_latency;
 mod fio_side;

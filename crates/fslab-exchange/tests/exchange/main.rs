@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod bonnie_tables;
+mod dbench;
 mod fixture;
 mod fixtures;
 mod io500_export;

@@ -36,6 +36,8 @@ pub(crate) enum Form {
     Mdtest,
     /// IO500's result.txt or result_summary.txt
     Io500,
+    /// dbench's output
+    Dbench,
     /// sysbench's output of the test fileio
     Sysbench,
     /// Runs from `fslab export --format json`
@@ -54,6 +56,7 @@ impl Form {
             Self::Ior => Some(Format::Ior),
             Self::Mdtest => Some(Format::Mdtest),
             Self::Io500 => Some(Format::Io500),
+            Self::Dbench => Some(Format::Dbench),
             Self::Sysbench => Some(Format::Sysbench),
             Self::Json => Some(Format::Json),
             Self::Csv => Some(Format::Csv),
