@@ -9,7 +9,7 @@ pub enum Format {
     Bonnie,
     /// Iozone: its tables, its reports (`-R`), its throughput mode.
     Iozone,
-    /// fio: JSON, JSON+ and terse output.
+    /// fio: JSON, JSON+, terse and normal output.
     Fio,
     /// IOR: its text, and its JSON.
     Ior,

@@ -57,7 +57,8 @@ const MARKS: [Marks; 10] = [
         format: Format::Fio,
         shapes: &[Shape::Json],
         words: &["fio", "jobs", "jobname", "clat", "total_ios"],
-        lacks: "it has no field \"fio version\", and no line begins with '3;fio-'",
+        lacks: "it has no field \"fio version\", and no line begins with '3;fio-' or has \
+                '(groupid=N, jobs=N): err='",
     },
     Marks {
         format: Format::Json,

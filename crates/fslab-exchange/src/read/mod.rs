@@ -13,6 +13,8 @@ pub(crate) mod fio;
 pub(crate) mod fio_latency;
 mod fio_side;
 mod fio_terse;
+pub(crate) mod fio_text;
+mod fio_text_units;
 pub(crate) mod io500;
 mod io500_result;
 mod io500_summary;

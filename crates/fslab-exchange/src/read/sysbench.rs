@@ -95,7 +95,7 @@ pub(crate) fn is_mark(line: &str) -> bool {
     version(line).is_some()
 }
 
-/// `sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)`, in old versions `sysbench 0.4.12:  multi-...`.
+/// `sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)`, in old versions `sysbench 0.4.12:  ...`.
 fn version(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("sysbench ")?;
     let (version, rest) = rest.split_at(rest.find([' ', ':'])?);

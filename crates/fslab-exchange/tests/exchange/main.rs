@@ -3,6 +3,7 @@
 mod arbitrary;
 mod bonnie_tables;
 mod dbench;
+mod fio_text;
 mod fixture;
 mod fixtures;
 mod io500_export;

@@ -28,7 +28,7 @@ pub(crate) enum Form {
     Bonnie,
     /// Iozone's output, with or without -R, or in throughput mode
     Iozone,
-    /// fio's JSON, JSON+ or terse output
+    /// fio's JSON, JSON+, terse or normal output
     Fio,
     /// IOR's text or JSON
     Ior,
