@@ -86,6 +86,11 @@ const ALL: &[Target] = &[
         run: readers::import_dbench,
     },
     Target {
+        name: "import-pgbench",
+        seeds: &["tests/fixtures/exchange/pgbench*"],
+        run: readers::import_pgbench,
+    },
+    Target {
         name: "import-sysbench",
         seeds: &["tests/fixtures/exchange/sysbench*"],
         run: readers::import_sysbench,

@@ -326,6 +326,10 @@ pub(crate) fn import_dbench(input: &[u8]) {
     imported(input, Some(Format::Dbench));
 }
 
+pub(crate) fn import_pgbench(input: &[u8]) {
+    imported(input, Some(Format::Pgbench));
+}
+
 pub(crate) fn import_sysbench(input: &[u8]) {
     imported(input, Some(Format::Sysbench));
 }

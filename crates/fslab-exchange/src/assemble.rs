@@ -223,6 +223,7 @@ fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
         | Format::Mdtest
         | Format::Io500
         | Format::Dbench
+        | Format::Pgbench
         | Format::Sysbench
         | Format::Json
         | Format::Csv => {

@@ -76,8 +76,8 @@ impl Fault {
     pub(crate) fn foreign(text: impl Into<String>) -> Self {
         Self::new("", text).hint(
             "known formats are bonnie++, iozone, fio (JSON, terse or normal output), IOR, mdtest, \
-             IO500, dbench, sysbench fileio, the JSON of `fslab export`, and CSV with the columns \
-             subject, phase, repeat, metric, value",
+             IO500, dbench, pgbench, sysbench fileio, the JSON of `fslab export`, and CSV with \
+             the columns subject, phase, repeat, metric, value",
         )
     }
 

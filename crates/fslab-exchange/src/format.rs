@@ -19,6 +19,9 @@ pub enum Format {
     Io500,
     /// dbench: its summary.
     Dbench,
+    /// pgbench: its text. The plain name is a workload of fslab.
+    #[strum(serialize = "pgbench-output")]
+    Pgbench,
     /// sysbench: its test fileio.
     Sysbench,
     /// Runs of fslab.
@@ -50,6 +53,7 @@ impl Format {
             Self::Mdtest => "output of mdtest",
             Self::Io500 => "results of IO500",
             Self::Dbench => "output of dbench",
+            Self::Pgbench => "output of pgbench",
             Self::Sysbench => "output of sysbench",
             Self::Json => "JSON of fslab",
             Self::Csv => "CSV with a row for each value",

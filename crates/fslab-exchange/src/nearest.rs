@@ -39,7 +39,7 @@ struct Marks {
     lacks: &'static str,
 }
 
-const MARKS: [Marks; 10] = [
+const MARKS: [Marks; 11] = [
     Marks {
         format: Format::Bonnie,
         shapes: &[Shape::Table],
@@ -103,6 +103,12 @@ const MARKS: [Marks; 10] = [
         shapes: &[Shape::Lines],
         words: &["dbench", "NTCreateX", "AvgLat", "MaxLat"],
         lacks: "no line is 'dbench version VERSION' or 'Throughput N MB/sec ... procs'",
+    },
+    Marks {
+        format: Format::Pgbench,
+        shapes: &[Shape::Lines],
+        words: &["pgbench", "tps", "scaling factor", "query mode"],
+        lacks: "no line is 'pgbench (VERSION)' or 'number of transactions actually processed: N'",
     },
     Marks {
         format: Format::Sysbench,

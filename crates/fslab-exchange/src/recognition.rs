@@ -53,6 +53,9 @@ impl Format {
         if read::dbench::is_mark(line) {
             return Some(Self::Dbench);
         }
+        if read::pgbench::is_mark(line) {
+            return Some(Self::Pgbench);
+        }
         if read::sysbench::is_mark(line) {
             return Some(Self::Sysbench);
         }
@@ -69,6 +72,7 @@ impl Format {
             Self::Mdtest => read::mdtest::read(text),
             Self::Io500 => read::io500::read(text),
             Self::Dbench => read::dbench::read(text),
+            Self::Pgbench => read::pgbench::read(text),
             Self::Sysbench => read::sysbench::read(text),
             Self::Json | Self::Csv => read::csv_rows::read(text),
         }

@@ -16,7 +16,9 @@ pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
         Some(Format::Ior) => ior::content(spec),
         Some(Format::Io500) => ior::content_of_io500(spec),
         Some(Format::Sysbench) => sysbench::content(spec),
-        Some(Format::Dbench | Format::Csv | Format::Json) => PhaseContent::default(),
+        Some(Format::Dbench | Format::Pgbench | Format::Csv | Format::Json) => {
+            PhaseContent::default()
+        }
         None => fslab::content(plan, spec),
     }
 }

@@ -32,6 +32,7 @@ pub(crate) mod mdtest;
 mod mdtest_iterations;
 mod mdtest_row;
 mod origin;
+pub(crate) mod pgbench;
 pub(crate) mod run_json;
 pub(crate) mod sysbench;
 mod sysbench_options;

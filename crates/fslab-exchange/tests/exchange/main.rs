@@ -10,6 +10,7 @@ mod io500_export;
 mod meeting;
 mod own;
 mod parallel_round_trips;
+mod pgbench;
 mod rare;
 mod rare_fio;
 mod recognition;

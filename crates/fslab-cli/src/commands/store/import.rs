@@ -38,6 +38,8 @@ pub(crate) enum Form {
     Io500,
     /// dbench's output
     Dbench,
+    /// pgbench's output
+    Pgbench,
     /// sysbench's output of the test fileio
     Sysbench,
     /// Runs from `fslab export --format json`
@@ -57,6 +59,7 @@ impl Form {
             Self::Mdtest => Some(Format::Mdtest),
             Self::Io500 => Some(Format::Io500),
             Self::Dbench => Some(Format::Dbench),
+            Self::Pgbench => Some(Format::Pgbench),
             Self::Sysbench => Some(Format::Sysbench),
             Self::Json => Some(Format::Json),
             Self::Csv => Some(Format::Csv),
