@@ -81,6 +81,21 @@ const ALL: &[Target] = &[
         run: readers::import_io500,
     },
     Target {
+        name: "import-dbench",
+        seeds: &["tests/fixtures/exchange/dbench*"],
+        run: readers::import_dbench,
+    },
+    Target {
+        name: "import-pgbench",
+        seeds: &["tests/fixtures/exchange/pgbench*"],
+        run: readers::import_pgbench,
+    },
+    Target {
+        name: "import-sysbench",
+        seeds: &["tests/fixtures/exchange/sysbench*"],
+        run: readers::import_sysbench,
+    },
+    Target {
         name: "import-json",
         seeds: &["tests/fixtures/stores/*.json"],
         run: readers::import_json,

@@ -322,6 +322,18 @@ pub(crate) fn import_io500(input: &[u8]) {
     imported(input, Some(Format::Io500));
 }
 
+pub(crate) fn import_dbench(input: &[u8]) {
+    imported(input, Some(Format::Dbench));
+}
+
+pub(crate) fn import_pgbench(input: &[u8]) {
+    imported(input, Some(Format::Pgbench));
+}
+
+pub(crate) fn import_sysbench(input: &[u8]) {
+    imported(input, Some(Format::Sysbench));
+}
+
 pub(crate) fn import_json(input: &[u8]) {
     imported(input, Some(Format::Json));
 }

@@ -218,7 +218,15 @@ fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
             "The table, as bonnie++ prints it",
         ),
         Format::Iozone => (FigureLayout::IozoneTable, "The table, as Iozone prints it"),
-        Format::Fio | Format::Ior | Format::Mdtest | Format::Io500 | Format::Json | Format::Csv => {
+        Format::Fio
+        | Format::Ior
+        | Format::Mdtest
+        | Format::Io500
+        | Format::Dbench
+        | Format::Pgbench
+        | Format::Sysbench
+        | Format::Json
+        | Format::Csv => {
             return Vec::new();
         }
     };

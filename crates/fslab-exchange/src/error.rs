@@ -75,9 +75,9 @@ impl Fault {
     /// The output of no known tool.
     pub(crate) fn foreign(text: impl Into<String>) -> Self {
         Self::new("", text).hint(
-            "known formats are bonnie++, iozone, fio --output-format=json, json+ or terse, IOR, \
-             mdtest, IO500, the JSON of `fslab export`, and CSV with the columns subject, phase, \
-             repeat, metric, value",
+            "known formats are bonnie++, iozone, fio (JSON, terse or normal output), IOR, mdtest, \
+             IO500, dbench, pgbench, sysbench fileio, the JSON of `fslab export`, and CSV with \
+             the columns subject, phase, repeat, metric, value",
         )
     }
 

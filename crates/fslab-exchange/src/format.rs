@@ -9,7 +9,7 @@ pub enum Format {
     Bonnie,
     /// Iozone: its tables, its reports (`-R`), its throughput mode.
     Iozone,
-    /// fio: JSON, JSON+ and terse output.
+    /// fio: JSON, JSON+, terse and normal output.
     Fio,
     /// IOR: its text, and its JSON.
     Ior,
@@ -17,6 +17,13 @@ pub enum Format {
     Mdtest,
     /// IO500: its results.
     Io500,
+    /// dbench: its summary.
+    Dbench,
+    /// pgbench: its text. The plain name is a workload of fslab.
+    #[strum(serialize = "pgbench-output")]
+    Pgbench,
+    /// sysbench: its test fileio.
+    Sysbench,
     /// Runs of fslab.
     Json,
     /// A row for each value.
@@ -45,6 +52,9 @@ impl Format {
             Self::Ior => "output of IOR",
             Self::Mdtest => "output of mdtest",
             Self::Io500 => "results of IO500",
+            Self::Dbench => "output of dbench",
+            Self::Pgbench => "output of pgbench",
+            Self::Sysbench => "output of sysbench",
             Self::Json => "JSON of fslab",
             Self::Csv => "CSV with a row for each value",
         }

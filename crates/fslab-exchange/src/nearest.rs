@@ -39,7 +39,7 @@ struct Marks {
     lacks: &'static str,
 }
 
-const MARKS: [Marks; 8] = [
+const MARKS: [Marks; 11] = [
     Marks {
         format: Format::Bonnie,
         shapes: &[Shape::Table],
@@ -57,7 +57,8 @@ const MARKS: [Marks; 8] = [
         format: Format::Fio,
         shapes: &[Shape::Json],
         words: &["fio", "jobs", "jobname", "clat", "total_ios"],
-        lacks: "it has no field \"fio version\", and no line begins with '3;fio-'",
+        lacks: "it has no field \"fio version\", and no line begins with '3;fio-' or has \
+                '(groupid=N, jobs=N): err='",
     },
     Marks {
         format: Format::Json,
@@ -96,6 +97,24 @@ const MARKS: [Marks; 8] = [
         shapes: &[Shape::Lines],
         words: &["iozone", "Iozone", "reclen", "kB/sec"],
         lacks: "no line is Iozone's banner, or the head of its table or of a report",
+    },
+    Marks {
+        format: Format::Dbench,
+        shapes: &[Shape::Lines],
+        words: &["dbench", "NTCreateX", "AvgLat", "MaxLat"],
+        lacks: "no line is 'dbench version VERSION' or 'Throughput N MB/sec ... procs'",
+    },
+    Marks {
+        format: Format::Pgbench,
+        shapes: &[Shape::Lines],
+        words: &["pgbench", "tps", "scaling factor", "query mode"],
+        lacks: "no line is 'pgbench (VERSION)' or 'number of transactions actually processed: N'",
+    },
+    Marks {
+        format: Format::Sysbench,
+        shapes: &[Shape::Lines],
+        words: &["sysbench", "fsyncs/s", "written, MiB/s", "percentile:"],
+        lacks: "no line is 'sysbench VERSION (using ...)'",
     },
 ];
 

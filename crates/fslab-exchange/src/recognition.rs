@@ -50,6 +50,15 @@ impl Format {
         if read::iozone::is_mark(line) {
             return Some(Self::Iozone);
         }
+        if read::dbench::is_mark(line) {
+            return Some(Self::Dbench);
+        }
+        if read::pgbench::is_mark(line) {
+            return Some(Self::Pgbench);
+        }
+        if read::sysbench::is_mark(line) {
+            return Some(Self::Sysbench);
+        }
         read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
@@ -62,6 +71,9 @@ impl Format {
             Self::Ior => read::ior::read(text),
             Self::Mdtest => read::mdtest::read(text),
             Self::Io500 => read::io500::read(text),
+            Self::Dbench => read::dbench::read(text),
+            Self::Pgbench => read::pgbench::read(text),
+            Self::Sysbench => read::sysbench::read(text),
             Self::Json | Self::Csv => read::csv_rows::read(text),
         }
     }

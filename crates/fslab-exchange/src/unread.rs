@@ -42,8 +42,8 @@ const UNREAD: [Unread; 10] = [
     },
     Unread {
         is: |text| any_line(text, is_human),
-        name: "the human-readable output of fio",
-        hint: "run fio with --output-format=json+",
+        name: "the human-readable output of fio without the results of a job",
+        hint: "import the complete output, or run fio with --output-format=json+",
     },
     Unread {
         is: |text| any_line(text, |line| line.starts_with("access,bw(MiB/s),")),

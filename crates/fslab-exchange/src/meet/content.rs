@@ -3,7 +3,7 @@
 use fslab_model::{PhaseSpec, Plan};
 
 use super::phase_content::PhaseContent;
-use super::{bonnie, fio, fslab, ior, iozone, mdtest};
+use super::{bonnie, fio, fslab, ior, iozone, mdtest, sysbench};
 use crate::Format;
 
 /// What the phase `spec` of `plan` does: of another tool if its workload is named after one.
@@ -15,7 +15,10 @@ pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
         Some(Format::Mdtest) => mdtest::content(spec),
         Some(Format::Ior) => ior::content(spec),
         Some(Format::Io500) => ior::content_of_io500(spec),
-        Some(Format::Csv | Format::Json) => PhaseContent::default(),
+        Some(Format::Sysbench) => sysbench::content(spec),
+        Some(Format::Dbench | Format::Pgbench | Format::Csv | Format::Json) => {
+            PhaseContent::default()
+        }
         None => fslab::content(plan, spec),
     }
 }

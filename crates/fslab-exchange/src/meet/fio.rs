@@ -7,6 +7,7 @@ use super::activity::Activity::{self, *};
 use super::condition::{Condition, Conditions, WHOLE_FILE};
 use super::fslab;
 use super::phase_content::PhaseContent;
+use crate::read::fio_text::KNOWN_OPTIONS;
 
 /// The value of `rw` and the direction of the phase, and what they do. A direction that is not in
 /// the table is that of a job with both.
@@ -82,7 +83,26 @@ impl<'p> Options<'p> {
         })
     }
 
+    /// The conditions of an output for people, which has four options: no default is known.
+    fn few_conditions(&self, conditions: &mut Conditions) {
+        conditions.set_known(Condition::RecordSize, self.size(&["bs"]));
+        conditions.set_known(
+            Condition::Threads,
+            self.get(&["numjobs"]).map(str::to_owned),
+        );
+        for (condition, option) in [
+            (Condition::QueueDepth, "iodepth"),
+            (Condition::Engine, "ioengine"),
+        ] {
+            conditions.set_known(condition, self.get(&[option]).map(str::to_owned));
+        }
+    }
+
     fn conditions(&self, activity: Activity, conditions: &mut Conditions) {
+        if self.0.contains_key(KNOWN_OPTIONS) {
+            self.few_conditions(conditions);
+            return;
+        }
         if activity >= Create {
             conditions.set_known(Condition::Files, self.get(&["nrfiles"]).map(str::to_owned));
             conditions.set_known(Condition::FilesEach, self.size(&["filesize"]));

@@ -21,6 +21,7 @@ mod mdtest;
 mod phase_content;
 mod prepared;
 mod sharing;
+mod sysbench;
 
 pub use activity::Activity;
 pub use content::content;

@@ -1,5 +1,5 @@
-//! fio's JSON and JSON+, versions 2 and 3, and its terse output: each job is a phase; a job that
-//! reads and writes is one phase per direction.
+//! fio's JSON and JSON+, versions 2 and 3, its terse output, and its output for people: each job is
+//! a phase; a job that reads and writes is one phase per direction.
 //!
 //! Jobs of one name, one group and the same options are the processes of one job (`numjobs` without
 //! `group_reporting`): they are joined, with merged histograms. With other options they are other
@@ -13,8 +13,8 @@ use fslab_model::{
 use serde_json::Value;
 
 use super::fio_side::{Job, Side, processor, syncs};
-use super::fio_terse;
 use super::json_documents::{Document, Fields, documents};
+use super::{fio_terse, fio_text};
 use crate::apart::tell_phases_apart;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
@@ -53,10 +53,10 @@ const HINT: &str = "run fio with --output-format=json or json+";
 const SAME_START_S: f64 = 2.0;
 
 /// True for a line that only fio writes: the first field of a document of JSON, which may be in a
-/// list, or a job of the terse output.
+/// list, or a job of the terse output or of the one for people.
 pub(crate) fn is_mark(line: &str) -> bool {
     let field = line.trim_start_matches(['[', '{', ' ']);
-    field.starts_with("\"fio version\"") || fio_terse::is_mark(line)
+    field.starts_with("\"fio version\"") || fio_terse::is_mark(line) || fio_text::is_mark(line)
 }
 
 /// Reads every execution.
@@ -75,6 +75,12 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
                         their names is not known";
             reading.notes.push(note.to_owned());
             vec![document]
+        }
+        None if !has_json && text.lines().any(|line| fio_text::is_mark(line.trim())) => {
+            let note = "this output of fio has rounded figures, and of the options only rw, bs, \
+                        ioengine and iodepth";
+            reading.notes.push(note.to_owned());
+            fio_text::documents(text)?
         }
         None => documents(text, HINT)?,
     };

@@ -7,10 +7,13 @@ use crate::fixture::{names, read, source, text, written};
 
 /// The tool of an output, which its phases have as their workload.
 fn tool_of(name: &str) -> &'static str {
-    let tools = ["bonnie", "fio", "io500", "ior", "iozone", "mdtest"];
+    let tools = [
+        "bonnie", "dbench", "fio", "io500", "ior", "iozone", "mdtest", "pgbench", "sysbench",
+    ];
     let tool = tools.into_iter().find(|tool| name.starts_with(tool));
     match tool.expect("a file begins with its tool") {
         "bonnie" => "bonnie++",
+        "pgbench" => "pgbench-output",
         tool => tool,
     }
 }

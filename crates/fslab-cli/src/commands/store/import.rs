@@ -28,7 +28,7 @@ pub(crate) enum Form {
     Bonnie,
     /// Iozone's output, with or without -R, or in throughput mode
     Iozone,
-    /// fio's JSON, JSON+ or terse output
+    /// fio's JSON, JSON+, terse or normal output
     Fio,
     /// IOR's text or JSON
     Ior,
@@ -36,6 +36,12 @@ pub(crate) enum Form {
     Mdtest,
     /// IO500's result.txt or result_summary.txt
     Io500,
+    /// dbench's output
+    Dbench,
+    /// pgbench's output
+    Pgbench,
+    /// sysbench's output of the test fileio
+    Sysbench,
     /// Runs from `fslab export --format json`
     Json,
     /// One row per value: subject, phase, repeat, metric, value, unit
@@ -52,6 +58,9 @@ impl Form {
             Self::Ior => Some(Format::Ior),
             Self::Mdtest => Some(Format::Mdtest),
             Self::Io500 => Some(Format::Io500),
+            Self::Dbench => Some(Format::Dbench),
+            Self::Pgbench => Some(Format::Pgbench),
+            Self::Sysbench => Some(Format::Sysbench),
             Self::Json => Some(Format::Json),
             Self::Csv => Some(Format::Csv),
         }
