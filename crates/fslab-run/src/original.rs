@@ -192,7 +192,7 @@ mod tests {
         let plan = resolve(&request).expect("a plan").plan;
         let last = differences(&study, &plan).pop().expect("a difference");
         assert!(
-            last.starts_with("without affs, btrfs, ext2, ext3, fat16"),
+            last.starts_with("without affs, btrfs, ext2:driver=ext2, ext3, fat16"),
             "{last}"
         );
         assert!(

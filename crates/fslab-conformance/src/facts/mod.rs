@@ -1,5 +1,5 @@
-//! Facts of a file system: what its driver keeps, cuts, refuses and sends to the device, measured by
-//! doing it. `fslab_model::FILE_SYSTEM_FACTS` lists them.
+//! Facts of a file system: what its driver keeps, cuts, refuses and sends to the device, found by
+//! trying it. `fslab_model::FILE_SYSTEM_FACTS` lists them.
 //!
 //! ```text
 //!     probe     names, calls, space, syncs ------------> facts

@@ -120,7 +120,8 @@ fn appended(sheet: &Sheet<'_>) -> PathBuf {
 /// States what reading a damaged block gives. One bit is flipped on the device, and flipped back.
 ///
 /// Only on the device of a guest of User-Mode Linux, which by its name is nobody else's. In virtual
-/// time the kernel's log is read at the end of the trial, where nothing tells that it was on purpose.
+/// time the kernel's log is read at the end of the trial, which does not know that it was on
+/// purpose.
 fn damage(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
     let name = sheet.device.and_then(|device| {
         let name = sheet.context().outside(|| device.kernel_name());

@@ -1,5 +1,5 @@
-//! Whether a phase that asked for durable data made the disk keep it: by the simulated disk's trace,
-//! or by the flushes that a device counts.
+//! Whether a phase that asked for durable data made the disk keep it: by the trace of the simulated
+//! disk, or by the flushes that a device counts.
 //!
 //! A disk with a volatile cache may lose what it has completed until it is flushed, or until a
 //! write goes past the cache (FUA). So a sync that writes and causes neither is no promise to keep.
@@ -34,7 +34,7 @@ enum Asked {
 impl PhaseRecord {
     /// True if the phase asked for durable data, and the disk got no flush and no FUA write for it.
     /// On a disk with a volatile cache its durability is not real. False if neither a trace nor a
-    /// count of flushes is there, if nothing asked for durable data, or if there was nothing to make
+    /// count of flushes is there, if nothing asked for durable data, or if nothing was to be made
     /// durable.
     pub fn is_unflushed(&self) -> bool {
         let Some(asked) = self.asked() else {
