@@ -183,6 +183,11 @@ pub trait MetadataExt {
     /// Nanoseconds of it.
     fn mtime_nsec(&self) -> i64;
 
+    /// Seconds of the last access.
+    fn atime(&self) -> i64;
+    /// Nanoseconds of it.
+    fn atime_nsec(&self) -> i64;
+
     /// As `mtime`.
     fn ctime(&self) -> i64 {
         self.mtime()
@@ -237,17 +242,24 @@ impl MetadataExt for std::fs::Metadata {
     }
 
     fn mtime(&self) -> i64 {
-        since_1970(self).as_secs().cast_signed()
+        since_1970(self.modified()).as_secs().cast_signed()
     }
 
     fn mtime_nsec(&self) -> i64 {
-        since_1970(self).subsec_nanos().into()
+        since_1970(self.modified()).subsec_nanos().into()
+    }
+
+    fn atime(&self) -> i64 {
+        since_1970(self.accessed()).as_secs().cast_signed()
+    }
+
+    fn atime_nsec(&self) -> i64 {
+        since_1970(self.accessed()).subsec_nanos().into()
     }
 }
 
-fn since_1970(metadata: &std::fs::Metadata) -> std::time::Duration {
-    let modified = metadata.modified().ok();
-    let passed = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+fn since_1970(time: io::Result<std::time::SystemTime>) -> std::time::Duration {
+    let passed = time.map(|at| at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default());
     passed.unwrap_or_default()
 }
 
