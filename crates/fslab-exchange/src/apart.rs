@@ -1,4 +1,4 @@
-//! Tells apart phases of one name that measured different things, by the parameters in which they
+//! Distinguishes phases of one name that measured different things, by the parameters in which they
 //! differ: the tests of a suite, points of a sweep, jobs with another block size.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use crate::reading::{Measured, plain_name};
 
 /// Renames the phases of one file whose names are the same and whose parameters are not. Phases
 /// with numbered repeats keep their names, which their output has chosen.
-pub(crate) fn tell_apart(trials: &mut [Measured]) {
+pub(crate) fn distinguish(trials: &mut [Measured]) {
     let subjects: Vec<Option<String>> = trials.iter().map(|trial| trial.subject.clone()).collect();
     for (index, subject) in subjects.iter().enumerate() {
         if subjects[..index].contains(subject) {
@@ -19,12 +19,12 @@ pub(crate) fn tell_apart(trials: &mut [Measured]) {
         let of_subject = trials
             .iter_mut()
             .filter(|trial| trial.repeat.is_none() && trial.subject == *subject);
-        tell_phases_apart(of_subject.flat_map(|trial| &mut trial.phases));
+        distinguish_phases(of_subject.flat_map(|trial| &mut trial.phases));
     }
 }
 
 /// Renames phases whose names are the same and whose parameters are not.
-pub(crate) fn tell_phases_apart<'p>(phases: impl Iterator<Item = &'p mut PhaseRecord>) {
+pub(crate) fn distinguish_phases<'p>(phases: impl Iterator<Item = &'p mut PhaseRecord>) {
     let mut by_name: BTreeMap<String, Vec<&mut PhaseRecord>> = BTreeMap::new();
     for phase in phases.filter(|phase| !matches!(phase.outcome, PhaseOutcome::Skipped { .. })) {
         by_name.entry(phase.name.clone()).or_default().push(phase);
@@ -40,7 +40,7 @@ pub(crate) fn tell_phases_apart<'p>(phases: impl Iterator<Item = &'p mut PhaseRe
             });
         }
         if kinds.len() > 1 {
-            let keys = telling_keys(&parameters);
+            let keys = distinguishing_keys(&parameters);
             let suffixes = suffixes(&parameters, &keys);
             for phase in phases {
                 let kind = kinds[&kind_of(phase)];
@@ -50,8 +50,8 @@ pub(crate) fn tell_phases_apart<'p>(phases: impl Iterator<Item = &'p mut PhaseRe
     }
 }
 
-/// The fewest keys, the first ones of equals, whose values tell all kinds apart.
-fn telling_keys(kinds: &[Parameters]) -> Vec<String> {
+/// The fewest keys, the first ones of equals, whose values distinguish all kinds.
+fn distinguishing_keys(kinds: &[Parameters]) -> Vec<String> {
     let mut all: Vec<&String> = Vec::new();
     let mut known: BTreeSet<&String> = BTreeSet::new();
     for key in kinds.iter().flat_map(|kind| kind.keys()) {
@@ -60,26 +60,26 @@ fn telling_keys(kinds: &[Parameters]) -> Vec<String> {
         }
     }
     let count = |keys: &[String]| {
-        let told = kinds.iter().map(|kind| {
+        let values = kinds.iter().map(|kind| {
             let values = keys.iter().map(|key| kind.get(key).map(Value::to_string));
             values.collect::<Vec<Option<String>>>()
         });
-        told.collect::<BTreeSet<_>>().len()
+        values.collect::<BTreeSet<_>>().len()
     };
     let mut keys: Vec<String> = Vec::new();
-    let mut told = 1;
-    while told < kinds.len() {
+    let mut distinct = 1;
+    while distinct < kinds.len() {
         let with = |key: &&String| count(&[&keys[..], &[(*key).clone()]].concat());
         let counts: Vec<usize> = all.iter().map(with).collect();
         let most = counts.iter().copied().max().unwrap_or_default();
         let Some(best) = counts
             .iter()
-            .position(|count| *count == most && most > told)
+            .position(|count| *count == most && most > distinct)
         else {
             break;
         };
         keys.push(all[best].clone());
-        told = most;
+        distinct = most;
     }
     keys
 }
@@ -147,16 +147,16 @@ mod tests {
     }
 
     #[test]
-    fn the_fewest_settings_tell_kinds_apart() {
+    fn the_fewest_settings_distinguish_kinds() {
         let kinds = [
             parameters(&json!({"bs": "4k", "fsync": true, "size": 1})),
             parameters(&json!({"bs": "64k", "fsync": true, "size": 1})),
             parameters(&json!({"bs": "64k", "fsync": false, "size": 1})),
         ];
-        assert_eq!(telling_keys(&kinds), ["bs", "fsync"]);
-        let names = suffixes(&kinds, &telling_keys(&kinds));
+        assert_eq!(distinguishing_keys(&kinds), ["bs", "fsync"]);
+        let names = suffixes(&kinds, &distinguishing_keys(&kinds));
         assert_eq!(names, [" 4k fsync", " 64k fsync", " 64k no-fsync"]);
-        assert_eq!(telling_keys(&kinds[..2]), ["bs"]);
+        assert_eq!(distinguishing_keys(&kinds[..2]), ["bs"]);
     }
 
     #[test]

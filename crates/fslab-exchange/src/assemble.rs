@@ -11,8 +11,9 @@ use fslab_model::{
 use serde_json::Value;
 
 use crate::Format;
-use crate::collection::{Collected, Part, Placed, collect, push_new};
+use crate::collection::{Collected, Part, Placed, collect};
 use crate::error::Fault;
+use crate::reading::push_new;
 
 /// Builds the run, and notes what is uncertain.
 pub(crate) fn assemble(

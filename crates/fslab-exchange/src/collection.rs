@@ -11,7 +11,7 @@ use fslab_model::{Failure, PhaseOutcome, PhaseRecord, Subject};
 
 use crate::assemble::Labels;
 use crate::error::Fault;
-use crate::reading::{Measured, Reading};
+use crate::reading::{Measured, Reading, push_new};
 use crate::{Format, apart};
 
 /// One file, read.
@@ -30,6 +30,7 @@ pub(crate) struct Placed {
 }
 
 /// The content of all files.
+#[derive(Default)]
 pub(crate) struct Collected {
     pub(crate) tools: Vec<String>,
     pub(crate) engines: Vec<String>,
@@ -50,24 +51,12 @@ pub(crate) fn collect(
     for part in parts {
         collection.take(part, format, labels)?;
     }
-    Ok(Collected {
-        tools: collection.tools,
-        engines: collection.engines,
-        subjects: collection.subjects,
-        trials: collection.trials,
-        notes: collection.notes,
-        next: collection.next,
-    })
+    Ok(collection.collected)
 }
 
 #[derive(Default)]
 struct Collection {
-    tools: Vec<String>,
-    engines: Vec<String>,
-    subjects: Vec<Subject>,
-    trials: Vec<Placed>,
-    notes: Vec<String>,
-    next: BTreeMap<Subject, u32>,
+    collected: Collected,
     known: BTreeSet<(Subject, u32)>,
     /// The trials of each subject whose output does not number them.
     unnumbered: BTreeMap<Subject, Unnumbered>,
@@ -83,18 +72,19 @@ impl Collection {
             mut reading,
         } = part;
         let said = reading.notes.iter();
-        self.notes
+        self.collected
+            .notes
             .extend(said.map(|note| format!("{file}: {note}")));
-        push_new(&mut self.tools, reading.tool);
+        push_new(&mut self.collected.tools, reading.tool);
         let engine = reading.engine.into_iter();
-        engine.for_each(|engine| push_new(&mut self.engines, engine));
-        apart::tell_apart(&mut reading.trials);
-        let first = self.next.clone();
+        engine.for_each(|engine| push_new(&mut self.collected.engines, engine));
+        apart::distinguish(&mut reading.trials);
+        let first = self.collected.next.clone();
         for measured in reading.trials {
             let named = measured.subject.as_deref().map(subject_of);
             let subject = given.clone().or(labels.subject.clone()).or(named);
             let subject = subject.unwrap_or_else(|| Subject::plain(format.name()));
-            push_new(&mut self.subjects, subject.clone());
+            push_new(&mut self.collected.subjects, subject.clone());
             let Some(number) = measured.repeat else {
                 self.take_unnumbered(&file, subject, measured);
                 continue;
@@ -119,20 +109,25 @@ impl Collection {
         }
         let names = run_names(&measured.phases);
         let known = self.unnumbered.entry(subject.clone()).or_default();
-        if let Some(place) = known.without(&names, &self.trials) {
-            self.trials[place].join(file, measured);
+        if let Some(place) = known.without(&names, &self.collected.trials) {
+            self.collected.trials[place].join(file, measured);
             return;
         }
-        known.places.push(self.trials.len());
-        let repeat = self.next.get(&subject).copied().unwrap_or_default();
+        known.places.push(self.collected.trials.len());
+        let repeat = self
+            .collected
+            .next
+            .get(&subject)
+            .copied()
+            .unwrap_or_default();
         self.place(file, subject, repeat, measured);
     }
 
     fn place(&mut self, file: &str, subject: Subject, repeat: u32, measured: Measured) {
-        let next = self.next.entry(subject.clone()).or_default();
+        let next = self.collected.next.entry(subject.clone()).or_default();
         *next = (*next).max(repeat.saturating_add(1));
         self.known.insert((subject.clone(), repeat));
-        self.trials.push(Placed {
+        self.collected.trials.push(Placed {
             file: file.to_owned(),
             subject,
             repeat,
@@ -168,7 +163,7 @@ impl Collection {
                  once"
             ),
         };
-        push_new(&mut self.notes, note);
+        push_new(&mut self.collected.notes, note);
         is_stamped && of == subject
     }
 }
@@ -250,12 +245,6 @@ fn is_run(phase: &PhaseRecord) -> bool {
 fn run_names(phases: &[PhaseRecord]) -> BTreeSet<String> {
     let run = phases.iter().filter(|phase| is_run(phase));
     run.map(|phase| phase.name.clone()).collect()
-}
-
-pub(crate) fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
-    if !list.contains(&value) {
-        list.push(value);
-    }
 }
 
 /// The subject named by a file. A name that is not a valid subject, such as a machine's, is

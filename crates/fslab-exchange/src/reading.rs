@@ -64,6 +64,13 @@ pub(crate) fn plain_name(text: &str) -> String {
     words.join("-").to_ascii_lowercase()
 }
 
+/// Adds a value that the list does not have.
+pub(crate) fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
+    if !list.contains(&value) {
+        list.push(value);
+    }
+}
+
 /// A finite number of at least 0.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let text = text.trim();

@@ -218,30 +218,13 @@ pub(crate) fn of_preparation(mut failure: Failure) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use fslab_model::{Facts, KernelMessage, Perturbation, Subject, TrialId};
+    use fslab_model::KernelMessage;
 
     use super::*;
+    use crate::sample_trial::sample_trial;
 
     fn record(failure: Failure) -> TrialRecord {
-        TrialRecord {
-            trial: TrialId {
-                cell: fslab_model::CellId(0),
-                repeat: 0,
-            },
-            subject: Subject::plain("ext4"),
-            perturbation: Perturbation::NONE,
-            position: 0,
-            started_unix_s: 0,
-            elapsed_ns: 0,
-            outcome: TrialOutcome::Failed { failure },
-            steps: Vec::new(),
-            phases: Vec::new(),
-            facts: Facts::new(),
-            console: String::new(),
-            insight: None,
-            kernel_log: Vec::new(),
-            survival: None,
-        }
+        sample_trial(TrialOutcome::Failed { failure })
     }
 
     const IMAGES: &str = "/images";

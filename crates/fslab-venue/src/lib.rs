@@ -27,6 +27,8 @@ mod orphans;
 mod placement;
 mod places;
 mod room_watch;
+#[cfg(test)]
+mod sample_trial;
 mod time_limit;
 mod trial_output;
 mod trial_request;

@@ -119,8 +119,8 @@ fn appended(sheet: &Sheet<'_>) -> PathBuf {
 
 /// States what reading a damaged block gives. One bit is flipped on the device, and flipped back.
 ///
-/// Only on the device of a guest of User-Mode Linux, which by its name is nobody else's. In virtual
-/// time the kernel's log is read at the end of the trial, which does not know that it was on
+/// Only on a device of User-Mode Linux (`ubd`), which belongs to the trial's guest. In virtual time
+/// the kernel's log is read at the end of the trial, which does not know that it was on
 /// purpose.
 fn damage(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
     let name = sheet.device.and_then(|device| {

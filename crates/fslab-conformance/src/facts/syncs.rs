@@ -78,14 +78,8 @@ pub(super) fn recall(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
     if sheet.device.is_none() {
         return Ok(());
     }
-    let by_syncfs = read_files(sheet, 0..READ_FILES, |sheet| {
-        sheet.settle()?;
-        Ok(())
-    })?;
-    let by_sync = read_files(sheet, READ_FILES..2 * READ_FILES, |sheet| {
-        let synced = sync_everything();
-        sheet.checker.must("sync", &sheet.base.clone(), synced)
-    })?;
+    let by_syncfs = read_files(sheet, 0..READ_FILES, sync_file_system)?;
+    let by_sync = read_files(sheet, READ_FILES..2 * READ_FILES, |_| sync_everything())?;
     let words = if by_sync == by_syncfs {
         by_sync
     } else {
@@ -99,7 +93,7 @@ pub(super) fn recall(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
 fn read_files(
     sheet: &mut Sheet<'_>,
     numbers: Range<u64>,
-    sync: impl FnOnce(&mut Sheet<'_>) -> Result<(), ConformanceFailure>,
+    sync: impl FnOnce(&Path) -> std::io::Result<()>,
 ) -> Result<String, ConformanceFailure> {
     let folder = sheet.base.join("read");
     let (_, sent) = sheet.counted(|sheet| {
@@ -107,7 +101,8 @@ fn read_files(
             let path = folder.join(format!("r{number}"));
             sheet.checker.must("read", &path, fs::read(&path))?;
         }
-        sync(sheet)
+        let synced = sync(&sheet.base);
+        sheet.checker.must("sync", &sheet.base, synced)
     })?;
     Ok(sent.map_or_else(|| "unknown".to_owned(), |sent| sent.each_of(READ_FILES)))
 }

@@ -7,7 +7,7 @@ use super::bonnie_format::{CSV_190, HINT_190, is_data, is_figure, is_header, is_
 use super::bonnie_line::Line;
 use super::bonnie_table;
 use crate::error::Fault;
-use crate::reading::Reading;
+use crate::reading::{Reading, push_new};
 
 /// Reads every line of CSV; other lines are bonnie++'s tables, or comments.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
@@ -24,9 +24,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         }
         let line = Line::split(line, line_number)?;
         let tool = line.tool();
-        if !tools.contains(&tool) {
-            tools.push(tool);
-        }
+        push_new(&mut tools, tool);
         reading.trials.push(line.measured()?);
     }
     if reading.trials.is_empty() && text.lines().any(bonnie_table::is_head) {
@@ -61,9 +59,7 @@ fn read_tables(text: &str) -> Result<Reading, Fault> {
     for row in bonnie_table::rows(text)? {
         let line = Line::of_table(row.line, &row.fields);
         let tool = line.tool();
-        if !tools.contains(&tool) {
-            tools.push(tool);
-        }
+        push_new(&mut tools, tool);
         is_rounded |= !row.fields[1].starts_with("1.");
         has_no_file_rates |= row.has_no_file_rates;
         reading.trials.push(line.measured()?);

@@ -4,6 +4,8 @@
 //! is a word; its value is the next word, or follows in the same, with an equals sign or without.
 //! Old versions take several letters as one word. What is written otherwise is not known.
 
+use super::unit_bytes::unit_bytes;
+
 /// Most words that are read.
 const WORDS_MAX: usize = 4096;
 
@@ -71,16 +73,11 @@ impl<'c> CommandLine<'c> {
 
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match &*text[digits.len()..].to_ascii_lowercase() {
-        "" | "b" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        _ => return None,
+    let unit = match &*text[digits.len()..].to_ascii_lowercase() {
+        "" => "b".to_owned(),
+        unit => unit.to_owned(),
     };
-    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
-    i64::try_from(bytes).is_ok().then_some(bytes)
+    unit_bytes(digits, &unit, ["b", "k", "m", "g", "t"])
 }
 
 #[cfg(test)]

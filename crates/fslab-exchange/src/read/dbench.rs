@@ -8,7 +8,7 @@ use fslab_model::definitions::{LATENCY_MAX, THROUGHPUT};
 use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseRecord};
 
 use crate::error::Fault;
-use crate::reading::{Draft, Measured, Reading, number, plain_name};
+use crate::reading::{Draft, Measured, Reading, number, plain_name, push_new};
 
 const BYTES_PER_MB: f64 = 1e6;
 const NS_PER_MS: f64 = 1e6;
@@ -49,9 +49,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
                 return Err(before.unfinished());
             }
             let tool = format!("dbench {version}");
-            if !tools.contains(&tool) {
-                tools.push(tool);
-            }
+            push_new(&mut tools, tool);
             open = Some(Execution::of(number));
         } else if is_summary(line) {
             let execution = open.take().unwrap_or_else(|| Execution::of(number));

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::fio_side::{Job, Side, processor, syncs};
 use super::json_documents::{Document, Fields, documents};
 use super::{fio_terse, fio_text};
-use crate::apart::tell_phases_apart;
+use crate::apart::distinguish_phases;
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
@@ -226,7 +226,7 @@ impl<'d> Execution<'d> {
                     engines.push(engine);
                 }
             }
-            tell_phases_apart(measured.phases.iter_mut());
+            distinguish_phases(measured.phases.iter_mut());
             number_same_names(&mut measured.phases);
             reading.trials.push(measured);
         }

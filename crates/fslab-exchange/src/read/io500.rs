@@ -5,7 +5,7 @@
 
 use super::{io500_result, io500_summary};
 use crate::error::Fault;
-use crate::reading::Reading;
+use crate::reading::{Reading, push_new};
 
 /// True for a line that only IO500 writes.
 pub(crate) fn is_mark(line: &str) -> bool {
@@ -27,9 +27,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         let tool = format!("io500 {version}").trim_end().to_owned();
         let mut measured = execution.measured;
         measured.facts.insert("io500".to_owned(), tool.clone());
-        if !tools.contains(&tool) {
-            tools.push(tool);
-        }
+        push_new(&mut tools, tool);
         if !execution.invalid.is_empty() {
             let marks = execution.invalid.join("; ");
             reading

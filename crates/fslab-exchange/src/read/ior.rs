@@ -2,7 +2,7 @@
 
 use super::{ior_json, ior_text};
 use crate::error::Fault;
-use crate::reading::Reading;
+use crate::reading::{Reading, push_new};
 
 /// Keys at the beginning of a line that only IOR's JSON has.
 const JSON_MARKS: [&str; 3] = ["\"bwMiB\"", "\"bwMaxMIB\"", "\"deadlineForStonewall\""];
@@ -30,17 +30,13 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut engines: Vec<String> = Vec::new();
     for execution in executions {
         let tool = execution.tool();
-        if !tools.contains(&tool) {
-            tools.push(tool);
-        }
+        push_new(&mut tools, tool);
         let apis = execution
             .tests
             .iter()
             .filter_map(|test| test.parameters.get("api"));
         for api in apis.filter_map(|api| api.as_str()) {
-            if !engines.iter().any(|known| known == api) {
-                engines.push(api.to_owned());
-            }
+            push_new(&mut engines, api.to_owned());
         }
         reading.notes.extend(execution.note());
         execution.close(&mut reading)?;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::command_line::CommandLine;
 use super::ior_test::{Access, Asked, number};
+use super::unit_bytes::unit_bytes;
 use crate::error::Fault;
 
 /// What IOR prints of a test, by its own names.
@@ -182,16 +183,7 @@ fn count(place: &str, printed: &Printed, names: &[&str]) -> Result<Option<u64>, 
 /// The bytes of `64 MiB`; `None` if IOR has rounded it.
 fn size(text: &str) -> Option<u64> {
     let (digits, unit) = text.split_once(' ')?;
-    let shift = match unit.trim() {
-        "bytes" => 0,
-        "KiB" => 10,
-        "MiB" => 20,
-        "GiB" => 30,
-        "TiB" => 40,
-        _ => return None,
-    };
-    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
-    i64::try_from(bytes).is_ok().then_some(bytes)
+    unit_bytes(digits, unit.trim(), ["bytes", "KiB", "MiB", "GiB", "TiB"])
 }
 
 #[cfg(test)]

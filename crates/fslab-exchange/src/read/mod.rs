@@ -36,3 +36,4 @@ pub(crate) mod pgbench;
 pub(crate) mod run_json;
 pub(crate) mod sysbench;
 mod sysbench_options;
+mod unit_bytes;

@@ -8,7 +8,7 @@ use fslab_model::definitions::OPERATION_RATE;
 use fslab_model::{Headline, Parameters, PhaseKind, PhaseRecord};
 
 use crate::error::Fault;
-use crate::reading::{Draft, Measured, Reading, number, plain_name};
+use crate::reading::{Draft, Measured, Reading, number, plain_name, push_new};
 
 /// The first line of the results.
 const TYPE: &str = "transaction type: ";
@@ -70,9 +70,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         let line = line.trim();
         if let Some(version) = version(line) {
             let tool = format!("pgbench {version}");
-            if !tools.contains(&tool) {
-                tools.push(tool);
-            }
+            push_new(&mut tools, tool);
         } else if let Some(script) = line.strip_prefix(TYPE) {
             executions.push(Execution {
                 line: number,

@@ -11,7 +11,7 @@ use fslab_model::{Headline, MetricDefinition, Parameters, PhaseKind, PhaseRecord
 
 use super::sysbench_options::{file_size, parameter};
 use crate::error::Fault;
-use crate::reading::{Draft, Measured, Reading, number};
+use crate::reading::{Draft, Measured, Reading, number, push_new};
 
 /// A mode as sysbench prints it, its name as an option, and its kind.
 pub(crate) struct Mode {
@@ -126,9 +126,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut tools: Vec<String> = Vec::new();
     for execution in &executions {
         let tool = format!("sysbench {}", execution.version);
-        if !tools.contains(&tool) {
-            tools.push(tool);
-        }
+        push_new(&mut tools, tool);
         if let Some(phase) = execution.phase()? {
             reading.trials.push(Measured {
                 phases: vec![phase],

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::unit_bytes::unit_bytes;
 use crate::reading::number;
 
 /// The parameter that a line states.
@@ -51,16 +52,8 @@ pub(super) fn file_size(line: &str) -> Option<(&'static str, Value)> {
 /// `16MiB`; `None` for rounded sizes, for example `15.977MiB`.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match &text[digits.len()..] {
-        "B" => 0,
-        "KiB" => 10,
-        "MiB" => 20,
-        "GiB" => 30,
-        "TiB" => 40,
-        _ => return None,
-    };
-    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
-    i64::try_from(bytes).is_ok().then_some(bytes)
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    unit_bytes(digits, &text[digits.len()..], units)
 }
 
 #[cfg(test)]

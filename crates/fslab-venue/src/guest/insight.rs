@@ -46,12 +46,10 @@ fn try_to_add(trace: &Path, disk: Bytes, record: &mut TrialRecord) -> Result<(),
 #[cfg(test)]
 mod tests {
     use fslab_disk::trace::{Op, Record, Writer};
-    use fslab_model::{
-        Facts, Headline, Parameters, Perturbation, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec,
-        Subject, TrialId,
-    };
+    use fslab_model::{Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec};
 
     use super::*;
+    use crate::sample_trial::sample_trial;
 
     /// A trial with a phase in each of `windows`.
     fn trial(outcome: TrialOutcome, windows: &[(u64, u64)]) -> TrialRecord {
@@ -67,23 +65,8 @@ mod tests {
             phase
         };
         TrialRecord {
-            trial: TrialId {
-                cell: fslab_model::CellId(0),
-                repeat: 0,
-            },
-            subject: Subject::plain("ext4"),
-            perturbation: Perturbation::NONE,
-            position: 0,
-            started_unix_s: 0,
-            elapsed_ns: 0,
-            outcome,
-            steps: Vec::new(),
             phases: windows.iter().map(phase).collect(),
-            facts: Facts::new(),
-            console: String::new(),
-            insight: None,
-            kernel_log: Vec::new(),
-            survival: None,
+            ..sample_trial(outcome)
         }
     }
 
