@@ -89,7 +89,10 @@ impl<'a> Values<'a> {
             },
             Dimension::Size => plan.size_bytes.to_string(),
             Dimension::Ranks => plan.ranks.to_string(),
-            Dimension::Cold => plan.cold.as_str().to_owned(),
+            Dimension::Cold => match plan.cold_after_s {
+                0 => plan.cold.as_str().to_owned(),
+                after_s => format!("{}, {after_s} s later", plan.cold.as_str()),
+            },
             Dimension::Engine => plan.engine.clone(),
             Dimension::Seed if is_virtual => plan.seed.to_string(),
             Dimension::Subject

@@ -213,6 +213,7 @@ fn value(metric: &MetricDefinition, figures: &[Metric]) -> Option<f64> {
 fn state(state: &RepeatState) -> &'static str {
     match state {
         RepeatState::Done(_) => "done",
+        RepeatState::Buffered(_) => "buffered",
         RepeatState::Skipped(_) => "skipped",
         RepeatState::Failed(_) => "failed",
         RepeatState::Lost(_) => "trial-failed",

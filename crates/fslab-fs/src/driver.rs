@@ -189,6 +189,18 @@ impl Driver {
         }
     }
 
+    /// The directory below `fs/` of the kernel's source that has its usual driver; `None` if a
+    /// program mounts it, or its driver is elsewhere.
+    pub(crate) fn directory(&self) -> Option<&'static str> {
+        let Self::Kernel(driver) = self else {
+            return None;
+        };
+        Some(match driver.served_by.first().copied()? {
+            "vfat" => "fat",
+            name => name,
+        })
+    }
+
     /// File name and version of its loaded module, if that is not part of the kernel: OpenZFS, or
     /// one of the user's.
     pub fn outside_module(&self) -> Option<(String, String)> {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use fslab_model::{
-    FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Failure, FailureKind, RunRecord, TomlError,
+    Bytes, FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Failure, FailureKind, RunRecord,
+    TomlError,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +30,21 @@ pub struct FactsTable {
     pub facts: BTreeMap<String, BTreeMap<String, String>>,
 }
 
+/// The fact that comes from the kernel's source.
+pub(crate) const MAINTENANCE_FACT: &str = "driver.maintenance";
+
 /// The only version of the format.
 const FORMAT: u32 = 1;
+
+/// What a file system mounted with the option `sync` sends at once, by the names of these facts.
+fn with_option(found: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let renamed = FILE_SYSTEM_FACTS.iter().filter_map(|fact| {
+        let operation = fact.name.strip_prefix("sync_option.")?;
+        let value = found.get(&format!("write.{operation}"))?;
+        Some((fact.name.to_owned(), value.clone()))
+    });
+    renamed.collect()
+}
 
 /// A fact that two tables have with different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +91,8 @@ impl FactsTable {
         text
     }
 
-    /// The facts that the trials of a run found, only of subjects without options.
+    /// The facts that the trials of a run found, of subjects without options; of subjects with the
+    /// option `sync`, only what they send at once.
     pub fn of_run(run: &RunRecord) -> Result<Self, Failure> {
         let plan = &run.header.plan;
         let mut facts: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -89,11 +104,18 @@ impl FactsTable {
                 Some((name.to_owned(), value.clone()))
             });
             let found: BTreeMap<String, String> = found.collect();
-            if found.is_empty() || trial.subject.to_string() != trial.subject.fs() {
+            let subject = trial.subject.to_string();
+            let found: BTreeMap<String, String> = match subject.strip_prefix(trial.subject.fs()) {
+                Some("") => found,
+                Some(":sync") => with_option(&found),
+                _ => continue,
+            };
+            if found.is_empty() {
                 continue;
             }
             kernel = kernel.or_else(|| trial.facts.get("kernel").cloned());
-            facts.insert(trial.subject.fs().to_owned(), found);
+            let of_it = facts.entry(trial.subject.fs().to_owned()).or_default();
+            of_it.extend(found);
         }
         match kernel {
             Some(kernel) if !facts.is_empty() => Ok(Self {
@@ -109,6 +131,32 @@ impl FactsTable {
                 Err(Failure::new(FailureKind::BadInput, text).hint(hint))
             }
         }
+    }
+
+    /// Adds who maintains each driver: the status of directories below `fs/` of the kernel's source.
+    pub fn add_maintenance(&mut self, by_directory: &BTreeMap<String, String>) {
+        for (name, facts) in &mut self.facts {
+            let directory = crate::find(name).ok().and_then(|it| it.driver.directory());
+            if let Some(status) = directory.and_then(|it| by_directory.get(it)) {
+                facts.insert(MAINTENANCE_FACT.to_owned(), status.clone());
+            }
+        }
+    }
+
+    /// Adds the facts of another run.
+    ///
+    /// # Errors
+    /// Bad input if its kernel or the size of its devices is another.
+    pub fn join(&mut self, other: Self) -> Result<(), Failure> {
+        let of = |it: &Self| format!("Linux {} and {}", it.kernel, Bytes(it.size));
+        if of(self) != of(&other) {
+            let text = format!("the runs are of {} and of {}", of(self), of(&other));
+            return Err(Failure::bad_input(text).hint("give runs of one lab and one size"));
+        }
+        for (name, facts) in other.facts {
+            self.facts.entry(name).or_default().extend(facts);
+        }
+        Ok(())
     }
 
     /// The fact `name` of a file system; `None` if it was not measured.

@@ -3,6 +3,7 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind, Subject};
 
+use crate::facts::MAINTENANCE_FACT;
 use crate::{FactsTable, FileSystem};
 
 /// Larger files are no reservation.
@@ -15,23 +16,11 @@ pub(crate) const MICROSOFT: &str = "Microsoft, File System Functionality Compari
 /// Of file systems that only Linux and its relatives have.
 pub(crate) const LINUX_ONLY: Reservation = Reservation::stated(
     ReservationKind::Compatibility,
-    "Windows and macOS do not read it without additional software.",
+    "Windows and macOS do not read it without additional software, nor does Android on a card or \
+     stick.",
     "Microsoft, File System Functionality Comparison; Apple, Disk Utility User Guide, File system \
-     formats available in Disk Utility on Mac",
-);
-
-/// Of drivers that nobody maintains.
-pub(crate) const ORPHAN: Reservation = Reservation::stated(
-    ReservationKind::Maturity,
-    "Linux lists its driver as an orphan.",
-    "Linux 6.12, MAINTAINERS",
-);
-
-/// Of drivers whose maintainer has little time.
-pub(crate) const ODD_FIXES: Reservation = Reservation::stated(
-    ReservationKind::Maturity,
-    "Linux lists its driver as maintained with odd fixes only.",
-    "Linux 6.12, MAINTAINERS",
+     formats available in Disk Utility on Mac; Android Open Source Project, platform/system/vold, \
+     PublicVolume.cpp",
 );
 
 impl FileSystem {
@@ -117,7 +106,27 @@ struct Consequence {
     text: fn(&str) -> Option<String>,
 }
 
+/// The sentence on who maintains a driver, by the kernel's file MAINTAINERS.
+fn maintenance(status: &str) -> Option<String> {
+    let kernel = &FactsTable::measured().kernel;
+    let kernel = kernel.split('-').next().unwrap_or(kernel);
+    match status {
+        "Orphan" => Some(format!("Linux {kernel} lists its driver as an orphan.")),
+        "Odd Fixes" => Some(format!(
+            "Linux {kernel} lists its driver as maintained with odd fixes only."
+        )),
+        "Obsolete" => Some(format!("Linux {kernel} lists its driver as obsolete.")),
+        "no entry" => Some(format!("Linux {kernel} names no maintainer of its driver.")),
+        _ => None,
+    }
+}
+
 const CONSEQUENCES: &[Consequence] = &[
+    Consequence {
+        fact: MAINTENANCE_FACT,
+        kind: ReservationKind::Maturity,
+        text: maintenance,
+    },
     Consequence {
         fact: "name.beyond",
         kind: ReservationKind::Limit,

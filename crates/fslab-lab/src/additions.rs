@@ -172,6 +172,29 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "\tstruct kmem_cache_cpu *c;\n\tunsigned long tid;\n\tvoid **freelist;\n\n\
               \tif (lab_keeps_page(slab_page(slab)))\n\t\treturn;\nredo:\n",
     },
+    // Linux 6.18 and later keep freed objects in lists of each processor, which these three keep
+    // set-up memory out of.
+    Edit {
+        effect: "set-up memory stays separate: objects",
+        file: "mm/slub.c",
+        old: "\tbool on_node_partial;\n\n\tif (IS_ENABLED(CONFIG_SLUB_TINY) || kmem_cache_debug(s)) {\n",
+        new: "\tbool on_node_partial;\n\n\tif (lab_keeps_page(slab_page(slab)))\n\t\treturn;\n\
+              \tif (IS_ENABLED(CONFIG_SLUB_TINY) || kmem_cache_debug(s)) {\n",
+    },
+    Edit {
+        effect: "set-up memory stays separate: objects",
+        file: "mm/slub.c",
+        old: "\tint slab_node;\n\tint numa_node;\n\n\tif (!IS_ENABLED(CONFIG_NUMA))\n",
+        new: "\tint slab_node;\n\tint numa_node;\n\n\tif (lab_keeps_page(slab_page(slab)))\n\
+              \t\treturn false;\n\tif (!IS_ENABLED(CONFIG_NUMA))\n",
+    },
+    Edit {
+        effect: "set-up memory stays separate: objects",
+        file: "mm/slub.c",
+        old: "\n\tlock_map_acquire_try(&kfree_rcu_sheaf_map);\n",
+        new: "\n\tif (lab_keeps_page(virt_to_page(obj)))\n\t\treturn false;\n\
+              \tlock_map_acquire_try(&kfree_rcu_sheaf_map);\n",
+    },
     // User-Mode Linux counts 100 ticks a second and has no option for it; file systems that wait a
     // tick would wait longer than under a distribution's kernel.
     Edit {

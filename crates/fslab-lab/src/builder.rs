@@ -14,7 +14,7 @@ use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
 use crate::progress::{BuildStage, Progress};
 use crate::recipe::Recipe;
-use crate::source::Origin;
+use crate::source::{Origin, maintenance_in};
 use crate::{
     Architecture, Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, fragment,
     tools,
@@ -197,6 +197,7 @@ fn compile(
         config_ignored: applied.config_ignored,
         edits_ignored: applied.edits_ignored,
         patches: applied.patches,
+        maintenance: maintenance_in(compilation.tree())?,
         simdisk: !recipe.drivers.is_empty(),
         lab_devices: !recipe.drivers.is_empty(),
         flush_errors: recipe.option.is_some(),

@@ -1,5 +1,6 @@
 //! A kernel in the cache, and its stored description.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,10 @@ pub struct KernelFacts {
     /// Patches applied to the source.
     #[serde(default)]
     pub patches: Vec<String>,
+    /// Who maintains the drivers of file systems, by their directories below `fs/`: the status in
+    /// the source's file MAINTAINERS, or "no entry". Empty without a source.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub maintenance: BTreeMap<String, String>,
     /// True if it has the driver of simulated disks.
     #[serde(default)]
     pub simdisk: bool,
@@ -204,6 +209,7 @@ pub(crate) mod tests {
             config_ignored: Vec::new(),
             edits_ignored: Vec::new(),
             patches: Vec::new(),
+            maintenance: BTreeMap::new(),
             simdisk: true,
             lab_devices: true,
             flush_errors: false,

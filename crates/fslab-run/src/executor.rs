@@ -59,6 +59,7 @@ pub fn trial_request(
             subject: subject.subject.clone(),
             size_bytes: plan.size_bytes,
             cold: plan.cold,
+            cold_after_s: plan.cold_after_s,
             engine: plan.engine.clone(),
             phases: plan.phases.clone(),
             rounds: plan.rounds,

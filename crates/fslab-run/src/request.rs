@@ -26,6 +26,8 @@ pub struct Request {
     pub repetition: Repetition,
     /// Time limit of a trial in seconds; `None` for the study's.
     pub trial_limit_s: Option<u32>,
+    /// By how many seconds a guest's wall clock is advanced before each cold phase.
+    pub cold_after_s: u64,
     /// The most states after a power loss that are judged of each subject; `None`: none.
     pub survival: Option<usize>,
     /// Seed of order and data.
@@ -46,6 +48,7 @@ impl Request {
             scale: None,
             repetition: Repetition::default(),
             trial_limit_s: None,
+            cold_after_s: 0,
             survival: None,
             seed,
             ranks: 1,

@@ -93,6 +93,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         score: study.score.clone(),
         size_bytes: size,
         cold: cold_method(&venue),
+        cold_after_s: cold_after(request.cold_after_s, &venue)?,
         engine: engine(&venue).to_string(),
         subjects,
         phases,
@@ -240,6 +241,22 @@ fn cold_method(venue: &VenuePlan) -> ColdMethod {
         VenuePlan::Dir { .. } if fslab_sys::is_superuser() => ColdMethod::Drop,
         VenuePlan::Dir { .. } | VenuePlan::Imported { .. } => ColdMethod::Evict,
     }
+}
+
+/// By how many seconds the wall clock is advanced before each cold phase.
+///
+/// # Errors
+/// Bad input where the clock is this machine's.
+fn cold_after(asked_s: u64, venue: &VenuePlan) -> Result<u64, Failure> {
+    let is_guest = matches!(venue, VenuePlan::Guest { .. } | VenuePlan::Sim { .. });
+    if asked_s > 0 && !is_guest {
+        let venue = venue.kind().as_str();
+        return Err(Failure::bad_input(format!(
+            "the venue {venue} has the clock of this machine, which fslab does not set"
+        ))
+        .hint("--cold-after takes --venue guest or sim"));
+    }
+    Ok(asked_s)
 }
 
 fn engine(venue: &VenuePlan) -> EngineKind {

@@ -78,6 +78,6 @@ pub use processes::{
     ConfinedBy, GroupEnd, KernelLine, MachineMemory, ProcessIdentity, ProcessLimit, ProcessStat,
     ProcessorTimes, ResourceUse, Signal, StorageUse,
 };
-pub use rare_calls::{Allocation, RenameFlag};
+pub use rare_calls::{Allocation, RenameFlag, TransferFlag};
 pub use ring_options::{RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use user_folders::{USER_FOLDER_VARIABLE, own_program, user_folder};

@@ -27,3 +27,22 @@ pub enum RenameFlag {
     /// RENAME_WHITEOUT.
     Whiteout,
 }
+
+/// A flag of preadv2(2) and pwritev2(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransferFlag {
+    /// RWF_DSYNC.
+    DataSync,
+    /// RWF_SYNC.
+    Sync,
+    /// RWF_NOWAIT.
+    NoWait,
+    /// RWF_APPEND.
+    Append,
+    /// RWF_NOAPPEND, of Linux 6.9.
+    NoAppend,
+    /// RWF_ATOMIC, of Linux 6.11.
+    Atomic,
+    /// RWF_DONTCACHE, of Linux 6.14.
+    DontCache,
+}

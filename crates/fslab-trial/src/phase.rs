@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::time::Duration;
 
 use fslab_engine::{Calibration, EngineKind, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
@@ -10,7 +11,7 @@ use fslab_model::{
     PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject,
     ThreadRecord, Window, definitions,
 };
-use fslab_sys::Platform;
+use fslab_sys::{Platform, advance_wall_clock};
 use fslab_workload::{Finished, RunError, Workload};
 
 use crate::cache_warmer::CacheWarmer;
@@ -32,6 +33,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) subject: &'a Subject,
     pub(crate) cold: ColdMethod,
+    /// By how much the wall clock is advanced before it, if its caches are cold.
+    pub(crate) cold_after: Duration,
     /// The device that makes the host drop the disk's pages; `None` if there is no host.
     pub(crate) host_forgets: Option<&'a Path>,
     /// What keeps the medium in memory, so that nothing is cold.
@@ -291,6 +294,12 @@ impl Phase<'_> {
                 let files = (files.as_deref(), is_unbuffered);
                 match target.make_cold(self.cold, files, self.fence, steps)? {
                     CacheDropResult::Cold => {
+                        if !self.cold_after.is_zero() {
+                            advance_wall_clock(self.cold_after).map_err(|error| {
+                                Failure::new(FailureKind::Device, "cannot advance the clock")
+                                    .because(&error)
+                            })?;
+                        }
                         self.host_forgets.map_or(Ok(()), drop_host_cache)?;
                         if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {
                             empty_buffer(volume.device(), by)?;

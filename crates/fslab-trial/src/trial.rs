@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, Ranks, RunContext, StopFlag};
 use fslab_fs::SearchPath;
@@ -231,6 +232,7 @@ fn prepare<W: Write>(
     events.emit(EventBody::Step(step));
     events.add_facts(volume.admission());
     events.add_facts(volume.driver()?);
+    events.add_facts(volume.allocation_unit());
     if spec.subject.network().is_some() {
         // The client's kernel adds the defaults of its version, and what the server limits.
         events.add_facts(recognised(volume.mount_point()));
@@ -361,6 +363,7 @@ fn run_phases<W: Write>(
             workload: &workload,
             subject: &spec.subject,
             cold: spec.cold,
+            cold_after: Duration::from_secs(spec.cold_after_s),
             host_forgets: spec.host_forgets.as_deref(),
             memory_medium: turn.memory_medium,
             emptied_by: spec.emptied_by,

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting, network_file_system};
 use fslab_model::{
-    Bytes, DRIVER_FACT, DeviceIdentity, Facts, Failure, FailureKind, StepRecord, Subject,
+    ALLOCATION_UNIT_FACT, Bytes, DRIVER_FACT, DRIVER_OWNER_FACT, DeviceIdentity, Facts, Failure,
+    FailureKind, StepRecord, Subject,
 };
-use fslab_sys::{DeviceNumber, KernelLine, KernelLog, WorkFolder};
+use fslab_sys::{DeviceNumber, FileSystemRoom, KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
 use crate::busy::{is_busy, says_busy, with_patience};
@@ -101,10 +102,22 @@ impl Volume {
             );
             return Err(Failure::new(FailureKind::Unsupported, text).hint(hint));
         }
-        Ok(Facts::from([
+        let mut facts = Facts::from([
             (DRIVER_FACT.to_owned(), serving.name.to_owned()),
             (format!("{DRIVER_FACT}.origin"), serving.origin),
-        ]))
+        ]);
+        // Written for another file system: ext4's driver mounts ext2 and ext3, too.
+        let owner = fslab_fs::find(serving.name).ok();
+        let owner = owner.filter(|owner| owner.name != file_system.name);
+        facts.extend(owner.map(|it| (DRIVER_OWNER_FACT.to_owned(), it.title.to_owned())));
+        Ok(facts)
+    }
+
+    /// The unit in which space is given to files: block or cluster.
+    pub(crate) fn allocation_unit(&self) -> Facts {
+        let room = FileSystemRoom::of(&self.spec.mount_point).ok();
+        let fact = room.map(|it| (ALLOCATION_UNIT_FACT.to_owned(), it.block_bytes.to_string()));
+        fact.into_iter().collect()
     }
 
     pub(crate) fn file_system(&self) -> &'static FileSystem {

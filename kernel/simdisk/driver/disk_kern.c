@@ -50,9 +50,9 @@ struct simdisk_command {
 /*
  * The model's time never goes back: a timer may be ahead of the clock by less than its resolution.
  */
-static u64 model_now(u64 at_least)
+static u64 model_now(u64 earliest)
 {
-	last_ns = max3(last_ns, at_least, (u64)ktime_get_ns());
+	last_ns = max3(last_ns, earliest, (u64)ktime_get_ns());
 	return last_ns;
 }
 

@@ -27,7 +27,12 @@
 #include <asm/unistd.h>
 #include <linux/time-internal.h>
 #include <sysdep/ptrace.h>
+/* Linux 6.19 and later have one declaration of the table of system calls. */
+#if __has_include(<sysdep/syscalls.h>)
 #include <sysdep/syscalls.h>
+#else
+#include <asm/syscall.h>
+#endif
 
 #include "../driver/clock.h"
 #include "calls.h"

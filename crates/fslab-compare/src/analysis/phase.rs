@@ -20,6 +20,9 @@ pub enum RepeatState<'a> {
     /// It completed; of several rounds at least one did, and this is the record nearest to their
     /// mean.
     Done(&'a PhaseRecord),
+    /// It completed, but the page cache served its O_DIRECT, and not another subject's: its figure
+    /// is none of direct I/O.
+    Buffered(&'a PhaseRecord),
     /// Not run, for a reason known beforehand.
     Skipped(&'a str),
     Failed(&'a Failure),
@@ -36,6 +39,9 @@ pub enum RepeatState<'a> {
         planned: usize,
     },
 }
+
+/// The reason of [`RepeatState::Buffered`].
+const BUFFERED: &str = "buffered: the page cache served its O_DIRECT, and not the other subjects'";
 
 /// One repeat of a phase for one subject.
 #[derive(Clone, Debug)]
@@ -189,6 +195,10 @@ impl<'a> Named<'a> {
             .iter()
             .map(|trials| PhaseCell::of(self.name, trials))
             .collect();
+        let mut cells: Vec<PhaseCell> = cells;
+        if self.parameters.get("direct") == Some(&true.into()) {
+            set_buffered_apart(&mut cells);
+        }
         let mut phase = PhaseAnalysis {
             name: self.name,
             workload: self.workload,
@@ -205,6 +215,23 @@ impl<'a> Named<'a> {
         };
         phase.comparison = found.map(|record| phase.compare(Headline::metric(record.headline)));
         phase
+    }
+}
+
+/// Takes the figures of subjects whose O_DIRECT the page cache served out of the comparison, if
+/// another subject's reached its device.
+fn set_buffered_apart(cells: &mut [PhaseCell]) {
+    let moved: Vec<Option<bool>> = cells.iter().map(PhaseCell::reached_device).collect();
+    if !moved.contains(&Some(true)) {
+        return;
+    }
+    let buffered = cells.iter_mut().zip(moved);
+    for (cell, _) in buffered.filter(|(_, moved)| *moved == Some(false)) {
+        for repeat in &mut cell.repeats {
+            if let RepeatState::Done(record) = repeat.state {
+                repeat.state = RepeatState::Buffered(record);
+            }
+        }
     }
 }
 
@@ -303,6 +330,17 @@ impl<'a> PhaseCell<'a> {
             .min_by_key(rank)
     }
 
+    /// Whether a device moved the data of its O_DIRECT; `None` without data.
+    fn reached_device(&self) -> Option<bool> {
+        let records = self.records().filter(|record| record.bytes > Some(0));
+        let verdicts = records.map(|record| match record.device {
+            None => Some(CacheVerdict::Cache),
+            Some(_) => record.cache_verdict(),
+        });
+        let verdicts: Vec<CacheVerdict> = verdicts.flatten().collect();
+        (!verdicts.is_empty()).then(|| !verdicts.contains(&CacheVerdict::Cache))
+    }
+
     /// Why the cell has no figure, in one line; `None` if it has one.
     pub fn absence(&self) -> Option<String> {
         let mut reasons = self.repeats.iter().map(|repeat| repeat.state.reason());
@@ -352,6 +390,9 @@ impl<'a> Repeat<'a> {
 
     /// The metric's values by mount and iteration; empty if not measured.
     fn nested(&self, metric: &MetricDefinition) -> Vec<Vec<f64>> {
+        if matches!(self.state, RepeatState::Buffered(_)) {
+            return Vec::new();
+        }
         if self.rounds.is_empty() {
             return self
                 .value(metric)
@@ -374,8 +415,11 @@ impl<'a> Repeat<'a> {
         }
     }
 
-    /// The metric's value; `None` if not measured.
+    /// The metric's value; `None` if not measured, or not comparable.
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
+        if matches!(self.state, RepeatState::Buffered(_)) {
+            return None;
+        }
         let found = self.metrics.iter().find(|found| found.definition == metric);
         found.map(|found| found.value)
     }
@@ -413,6 +457,7 @@ impl RepeatState<'_> {
             Self::Points { done, planned } => Some(format!(
                 "few points: {done} of {planned} were run to the end"
             )),
+            Self::Buffered(_) => Some(BUFFERED.to_owned()),
             Self::Skipped(reason) => Some(format!("skipped: {reason}")),
             Self::Failed(failure) => Some(format!("failed: {failure}")),
             Self::Lost(failure) => Some(format!("trial failed: {failure}")),

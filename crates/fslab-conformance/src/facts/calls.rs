@@ -3,11 +3,13 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use fslab_model::Bytes;
+use fslab_sys::os::{FileExt, MetadataExt};
 use fslab_sys::{
-    Allocation, DataFile, DataFileOptions, FileAdvice, PageBuffer, RenameFlag, allocate_range,
-    copy_range, rename_with, unnamed_file,
+    Allocation, DataFile, DataFileOptions, FileAdvice, PageBuffer, RenameFlag, TransferFlag,
+    allocate_range, copy_range, extents, read_flagged, rename_with, unnamed_file, write_flagged,
 };
 
 use super::sheet::{Sheet, word, yes_or};
@@ -18,6 +20,11 @@ const RANGED_BYTES: usize = 64 << 10;
 /// A range of whole blocks inside it.
 const RANGE: (u64, u64) = (16 << 10, 16 << 10);
 const DIRECT_BYTES: usize = 64 << 10;
+const TRANSFER_BYTES: usize = 4096;
+/// A hole that takes no space where there are holes.
+const HOLE_BYTES: u64 = 4 << 20;
+/// Time of one write after a hole above which no larger hole is tried.
+const FAR_WRITE_TIME: Duration = Duration::from_secs(1);
 
 /// States the facts of calls.
 pub(super) fn probe(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
@@ -28,6 +35,10 @@ pub(super) fn probe(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
     sheet.state("call.o_tmpfile", unnamed);
     let copied = copies(sheet, &folder)?;
     sheet.state("call.copy_file_range", copied);
+    transfers(sheet, &folder)?;
+    let mapped = sheet.synced_file(&folder.join("mapped"), &[b'm'; 8192])?;
+    let mapped = sheet.context().outside(|| extents(&mapped));
+    sheet.state("call.fiemap", yes_or(&mapped));
     let opened = File::open(&folder);
     let opened = sheet.checker.must("open", &folder, opened)?;
     sheet.state("call.fsync_directory", yes_or(&opened.sync_all()));
@@ -36,7 +47,12 @@ pub(super) fn probe(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
     let writes = direct_writes(sheet, &folder)?;
     sheet.state("direct.write", writes);
     let offset = largest_offset(sheet, &folder)?;
-    sheet.state("file.largest_offset", offset);
+    sheet.state(
+        "file.largest_offset",
+        format!("{} ({offset} B)", Bytes(offset)),
+    );
+    let written = largest_write(sheet, &folder, offset)?;
+    sheet.state("file.largest_write", written);
     Ok(())
 }
 
@@ -172,7 +188,7 @@ fn drop_pages(sheet: &mut Sheet<'_>, path: &Path) -> Result<(), ConformanceFailu
 }
 
 /// The largest offset that lseek(2) takes.
-fn largest_offset(sheet: &mut Sheet<'_>, folder: &Path) -> Result<String, ConformanceFailure> {
+fn largest_offset(sheet: &mut Sheet<'_>, folder: &Path) -> Result<u64, ConformanceFailure> {
     let mut file = sheet.synced_file(&folder.join("offsets"), b"o")?;
     let (mut taken, mut beyond) = (0, 1_u64 << 63);
     while beyond - taken > 1 {
@@ -182,5 +198,94 @@ fn largest_offset(sheet: &mut Sheet<'_>, folder: &Path) -> Result<String, Confor
             Err(_) => beyond = middle,
         }
     }
-    Ok(format!("{} ({taken} B)", Bytes(taken)))
+    Ok(taken)
+}
+
+/// The largest offset at which pwrite(2) writes a byte, up to the largest that lseek(2) takes; not
+/// tried where holes take space.
+fn largest_write(
+    sheet: &mut Sheet<'_>,
+    folder: &Path,
+    largest_offset: u64,
+) -> Result<String, ConformanceFailure> {
+    let path = folder.join("far");
+    let file = sheet.synced_file(&path, b"f")?;
+    let written = file.write_at(b"f", HOLE_BYTES);
+    sheet.checker.must("write", &path, written)?;
+    sheet.checker.must("sync", &path, file.sync_all())?;
+    let metadata = sheet.checker.must("stat", &path, file.metadata())?;
+    let has_holes = metadata.blocks() * 512 < HOLE_BYTES;
+    drop(file);
+    sheet
+        .checker
+        .must("remove", &path, fs::remove_file(&path))?;
+    if !has_holes {
+        return Ok("not tried: a hole takes space".to_owned());
+    }
+    let (mut taken, mut beyond) = (HOLE_BYTES, None);
+    // Doubled up to the first refusal, then halved.
+    loop {
+        let next = match beyond {
+            None => taken.saturating_mul(2).min(largest_offset),
+            Some((beyond, _)) => taken + (beyond - taken) / 2,
+        };
+        if next == taken {
+            break;
+        }
+        let file = sheet.synced_file(&path, b"")?;
+        let began = Instant::now();
+        let written = file.write_at(b"f", next);
+        drop(file);
+        sheet
+            .checker
+            .must("remove", &path, fs::remove_file(&path))?;
+        sheet.checker.check()?;
+        match written {
+            Ok(_) => taken = next,
+            Err(error) => beyond = Some((next, word(&error))),
+        }
+        if began.elapsed() > FAR_WRITE_TIME && taken < largest_offset {
+            return Ok(format!("{} or more, slowly", Bytes(taken)));
+        }
+    }
+    Ok(match beyond {
+        None => format!("{} ({taken} B)", Bytes(taken)),
+        Some((_, error)) => format!("{} ({taken} B), then {error}", Bytes(taken)),
+    })
+}
+
+/// States the flags of preadv2(2) and pwritev2(2) that work.
+fn transfers(sheet: &mut Sheet<'_>, folder: &Path) -> Result<(), ConformanceFailure> {
+    let path = folder.join("flags");
+    let mut has = Vec::new();
+    let read = sheet.synced_file(&path, &[b'r'; TRANSFER_BYTES])?;
+    for (flag, name) in [
+        (TransferFlag::NoWait, "nowait"),
+        (TransferFlag::DontCache, "dontcache"),
+    ] {
+        let mut buffer = [0; TRANSFER_BYTES];
+        let done = read_flagged(&read, &mut buffer, flag);
+        if done.is_ok() || done.is_err_and(|error| word(&error) == "EAGAIN") {
+            has.push(name);
+        }
+    }
+    sheet.state("call.preadv2", listed(&has));
+    has.clear();
+    let buffer = PageBuffer::zeroed(TRANSFER_BYTES);
+    for (flag, name) in [
+        (TransferFlag::DataSync, "dsync"),
+        (TransferFlag::Sync, "sync"),
+        (TransferFlag::Append, "append"),
+        (TransferFlag::NoAppend, "noappend"),
+        (TransferFlag::NoWait, "nowait"),
+        (TransferFlag::DontCache, "dontcache"),
+        (TransferFlag::Atomic, "atomic"),
+    ] {
+        let done = write_flagged(&path, &buffer, flag);
+        if done.is_ok() || done.is_err_and(|error| word(&error) == "EAGAIN") {
+            has.push(name);
+        }
+    }
+    sheet.state("call.pwritev2", listed(&has));
+    Ok(())
 }

@@ -41,6 +41,7 @@ pub(super) fn probe(sheet: &mut Sheet<'_>) -> Result<(), ConformanceFailure> {
         return Ok(());
     }
     names(sheet, &folder)?;
+    blocks(sheet, &folder)?;
     data(sheet, &folder)?;
     let path = folder.join("file");
     let mut file = sheet.synced_file(&path, b"file")?;
@@ -154,6 +155,23 @@ fn each(
 fn lesser(one: Option<Sent>, other: Option<Sent>) -> Option<Sent> {
     let requests = |it: &Sent| (it.flushes, it.writes);
     one.into_iter().chain(other).min_by_key(requests)
+}
+
+/// States what each appended block of 4 KiB costs at the device before any sync.
+fn blocks(sheet: &mut Sheet<'_>, folder: &Path) -> Result<(), ConformanceFailure> {
+    let path = folder.join("blocks");
+    let mut file = sheet.synced_file(&path, b"")?;
+    sheet.settle()?;
+    let (_, sent) = sheet.counted(|sheet| {
+        (0..NAMES).try_for_each(|_| {
+            let written = file.write_all(&[b'b'; 4096]);
+            sheet.checker.must("write", &path, written)
+        })
+    })?;
+    if let Some(sent) = sent {
+        sheet.state("write.block", sent.each_of(NAMES));
+    }
+    Ok(())
 }
 
 /// States whether data is at the device before any sync.

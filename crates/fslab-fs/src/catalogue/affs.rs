@@ -4,7 +4,6 @@ use fslab_model::{Bytes, Capabilities, CaseRule, Reservation, ReservationKind};
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
-use crate::reservations::ODD_FIXES;
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -49,15 +48,12 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         ..Capabilities::POSIX
     },
     given_by_options: &[],
-    reservations: &[
-        Reservation::stated(
-            ReservationKind::Compatibility,
-            "AmigaOS reads and writes it; Windows and macOS do not.",
-            "Linux, Documentation/filesystems/affs.rst; Microsoft, File System Functionality \
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "AmigaOS reads and writes it; Windows and macOS do not.",
+        "Linux, Documentation/filesystems/affs.rst; Microsoft, File System Functionality \
              Comparison",
-        ),
-        ODD_FIXES,
-    ],
+    )],
     signature: Some("affs"),
     bugs: &[
         KernelBug {

@@ -84,10 +84,10 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,
-        "Windows, macOS and Linux read and write it, and cards beyond 32 GB are sold with \
-             it, so that recent cameras read it.",
-        "Microsoft, File System Functionality Comparison; SD Association, SDXC capacity \
-             standard",
+        "Windows, macOS, Linux and Android read and write it, and cards beyond 32 GB are sold \
+             with it, so that recent cameras read it.",
+        "Microsoft, File System Functionality Comparison; Android Open Source Project, \
+             platform/system/vold, PublicVolume.cpp; SD Association, SDXC capacity standard",
     )],
     signature: Some("exfat"),
     bugs: &[KernelBug {

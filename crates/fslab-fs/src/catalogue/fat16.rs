@@ -32,9 +32,10 @@ pub(crate) static FAT16: FileSystem = FileSystem {
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,
-        "Windows, macOS, Linux and nearly every camera and player read and write it; cards \
+        "Windows, macOS, Linux, Android and nearly every camera and player read and write it; cards \
              up to 2 GB are sold with it.",
-        "SD Association, SDSC capacity standard",
+        "SD Association, SDSC capacity standard; Android Open Source Project, \
+             platform/system/vold, PublicVolume.cpp",
     )],
     signature: Some("fat16"),
     bugs: fat_family::BUGS,

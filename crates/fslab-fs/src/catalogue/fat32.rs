@@ -24,10 +24,10 @@ pub(crate) static FAT32: FileSystem = FileSystem {
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,
-        "Windows, macOS, Linux, and nearly every camera, player and television read and \
+        "Windows, macOS, Linux, Android, and nearly every camera, player and television read and \
              write it; cards of 4 to 32 GB are sold with it.",
-        "Microsoft, File System Functionality Comparison; SD Association, SDHC capacity \
-             standard",
+        "Microsoft, File System Functionality Comparison; Android Open Source Project, \
+             platform/system/vold, PublicVolume.cpp; SD Association, SDHC capacity standard",
     )],
     signature: Some("fat32"),
     bugs: fat_family::BUGS,

@@ -4,7 +4,6 @@ use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
 use super::{hfs_plus_family, own_formatter};
 use crate::option_rule::{KeyRule, OptionValue, key};
-use crate::reservations::ORPHAN;
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -47,16 +46,13 @@ pub(crate) static HFS: FileSystem = FileSystem {
         ..Capabilities::NONE
     },
     given_by_options: &[],
-    reservations: &[
-        Reservation::stated(
-            ReservationKind::Compatibility,
-            "macOS has not written it since 10.6 and not read it since 10.15; Windows does not \
+    reservations: &[Reservation::stated(
+        ReservationKind::Compatibility,
+        "macOS has not written it since 10.6 and not read it since 10.15; Windows does not \
              read it.",
-            "Apple, release notes of Mac OS X 10.6 and macOS 10.15; Microsoft, File System \
+        "Apple, release notes of Mac OS X 10.6 and macOS 10.15; Microsoft, File System \
              Functionality Comparison",
-        ),
-        ORPHAN,
-    ],
+    )],
     signature: Some("hfs"),
     bugs: &[
         KernelBug {

@@ -7,7 +7,6 @@ use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind
 
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
-use crate::reservations::ORPHAN;
 use crate::{KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -61,15 +60,12 @@ pub(super) const BUG_OF_TIMES: KernelBug = KernelBug {
 
 pub(super) const BUGS: &[KernelBug] = &[BUG_OF_CLUMPS, BUG_OF_THE_LAST_BLOCKS, BUG_OF_TIMES];
 
-pub(super) const RESERVATIONS: &[Reservation] = &[
-    Reservation::stated(
-        ReservationKind::Compatibility,
-        "macOS reads and writes it; Windows does not read it.",
-        "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+pub(super) const RESERVATIONS: &[Reservation] = &[Reservation::stated(
+    ReservationKind::Compatibility,
+    "macOS reads and writes it; Windows does not read it.",
+    "Microsoft, File System Functionality Comparison; Seagate, File System Format \
          Recommendations",
-    ),
-    ORPHAN,
-];
+)];
 
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     // Measured to 40,000; the count has 32 bits.

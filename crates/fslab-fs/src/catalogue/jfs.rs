@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_bits;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
-use crate::reservations::{LINUX_ONLY, ODD_FIXES};
+use crate::reservations::LINUX_ONLY;
 use crate::{
     CheckCommand, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize,
     Mkfs, OutputStream, Tool, VersionSource,
@@ -84,7 +84,7 @@ pub(crate) static JFS: FileSystem = FileSystem {
         ..Capabilities::POSIX
     },
     given_by_options: &[],
-    reservations: &[LINUX_ONLY, ODD_FIXES],
+    reservations: &[LINUX_ONLY],
     signature: Some("jfs"),
     bugs: &[KernelBug {
         kernel: "jfsutils 1.1.15-5 of Debian 12, with any kernel",

@@ -43,8 +43,10 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
     reservations: &[
         Reservation::stated(
             ReservationKind::Compatibility,
-            "Windows reads and writes it; macOS only reads it.",
-            "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+            "Windows reads and writes it; macOS only reads it; Android mounts it only where the \
+             maker of the device added a driver.",
+            "Microsoft, File System Functionality Comparison; Android Open Source Project, \
+             platform/system/vold, PublicVolume.cpp; Seagate, File System Format \
              Recommendations",
         ),
         Reservation::stated(

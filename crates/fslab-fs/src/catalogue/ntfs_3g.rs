@@ -49,8 +49,10 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
     given_by_options: &[("permissions", Feature::Permissions)],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,
-        "Windows reads and writes it; macOS only reads it.",
-        "Microsoft, File System Functionality Comparison; Seagate, File System Format \
+        "Windows reads and writes it; macOS only reads it; Android mounts it only where the \
+             maker of the device added a driver.",
+        "Microsoft, File System Functionality Comparison; Android Open Source Project, \
+             platform/system/vold, PublicVolume.cpp; Seagate, File System Format \
              Recommendations",
     )],
     signature: Some("ntfs"),

@@ -37,7 +37,6 @@ pub(crate) static UFS1: FileSystem = FileSystem {
             "Linux, Documentation/admin-guide/ufs.rst",
         ),
         ufs_family::EXPERIMENTAL,
-        ufs_family::UNMAINTAINED,
     ],
     signature: Some("ufs1"),
     bugs: ufs_family::BUGS,

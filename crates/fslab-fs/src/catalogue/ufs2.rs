@@ -29,11 +29,7 @@ pub(crate) static UFS2: FileSystem = FileSystem {
         ..ufs_family::CAPABILITIES
     },
     given_by_options: &[],
-    reservations: &[
-        ufs_family::READ_BY_BSD,
-        ufs_family::EXPERIMENTAL,
-        ufs_family::UNMAINTAINED,
-    ],
+    reservations: &[ufs_family::READ_BY_BSD, ufs_family::EXPERIMENTAL],
     signature: Some("ufs2"),
     bugs: ufs_family::BUGS,
     deviations: &[],

@@ -35,12 +35,6 @@ pub(super) const READ_BY_BSD: Reservation = Reservation::stated(
      2020",
 );
 
-pub(super) const UNMAINTAINED: Reservation = Reservation::stated(
-    ReservationKind::Maturity,
-    "Linux names no maintainer of its driver.",
-    "Linux 6.12, MAINTAINERS, which has no entry for fs/ufs",
-);
-
 pub(super) const BUGS: &[KernelBug] = &[
     KernelBug {
         kernel: "Linux 6.12.117",

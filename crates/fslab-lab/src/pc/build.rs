@@ -288,6 +288,7 @@ fn make_parts(
         config_ignored: kernel.config_ignored.clone(),
         edits_ignored: Vec::new(),
         patches: kernel.patches.clone(),
+        maintenance: kernel.maintenance.clone(),
         simdisk: true,
         lab_devices: true,
         flush_errors: false,

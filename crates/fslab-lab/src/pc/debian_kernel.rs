@@ -1,5 +1,6 @@
 //! Debian's kernel packages: which one a request means, and its headers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -70,6 +71,7 @@ impl DebianKernel {
                 .map(|it| (it.name.clone(), it.version.clone()))
                 .collect(),
             patches: Vec::new(),
+            maintenance: BTreeMap::new(),
             config_ignored: Vec::new(),
             kernel: folder.join(format!("boot/vmlinuz-{release}")),
             config: folder.join(format!("boot/config-{release}")),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::build_dir::BuildDir;
 use crate::compilation::Compilation;
 use crate::recipe::Recipe;
-use crate::source::Origin;
+use crate::source::{Origin, maintenance_in};
 use crate::{Architecture, LabError, SourceKind};
 
 /// Object files of Debian's source with this configuration, counted once.
@@ -27,6 +27,8 @@ pub(super) struct PcKernel {
     /// Versions of the distribution's packages.
     pub(super) packages: BTreeMap<String, String>,
     pub(super) patches: Vec<String>,
+    /// Who maintains the drivers of file systems; empty without a source.
+    pub(super) maintenance: BTreeMap<String, String>,
     /// Configuration lines that the source does not know.
     pub(super) config_ignored: Vec<String>,
     /// The root of its files: modules are below `lib/modules`.
@@ -68,6 +70,7 @@ impl PcKernel {
             source: origin.description.clone(),
             packages: BTreeMap::new(),
             patches: applied.patches,
+            maintenance: maintenance_in(compilation.tree())?,
             config_ignored: applied.config_ignored,
             kernel: compilation.output.join("arch/x86/boot/bzImage"),
             config: compilation.config(),

@@ -20,6 +20,7 @@ impl Plan {
             size_bytes: Bytes(0),
             // It marks no phase as cold.
             cold: ColdMethod::Drop,
+            cold_after_s: 0,
             engine: String::new(),
             subjects: Vec::new(),
             phases: Vec::new(),

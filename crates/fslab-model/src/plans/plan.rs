@@ -302,6 +302,11 @@ impl SubjectPlan {
     }
 }
 
+/// True of a number that plans leave out.
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// A study resolved on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
@@ -330,6 +335,10 @@ pub struct Plan {
     pub size_bytes: Bytes,
     /// The method of dropping caches.
     pub cold: ColdMethod,
+    /// By how many seconds a guest's wall clock is advanced before each cold phase, so that relatime
+    /// updates times of access.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cold_after_s: u64,
     /// The engine that issues I/O.
     pub engine: String,
     /// The subjects, in the order given.

@@ -120,6 +120,9 @@ pub struct TrialSpec {
     pub size_bytes: Bytes,
     /// The method of dropping caches.
     pub cold: ColdMethod,
+    /// By how many seconds the wall clock is advanced before each cold phase; only in a guest.
+    #[serde(default, skip_serializing_if = "super::plan::is_zero")]
+    pub cold_after_s: u64,
     /// The engine that issues I/O.
     pub engine: String,
     /// The phases, in order.
@@ -185,6 +188,7 @@ impl TrialSpec {
             device,
             size_bytes: size,
             cold,
+            cold_after_s: 0,
             engine: "psync".into(),
             phases: Vec::new(),
             rounds: Rounds::ONE,

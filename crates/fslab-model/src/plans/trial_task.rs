@@ -19,6 +19,8 @@ pub struct TrialTask {
     pub size_bytes: Bytes,
     /// The method of dropping caches.
     pub cold: ColdMethod,
+    /// By how many seconds the wall clock is advanced before each cold phase.
+    pub cold_after_s: u64,
     /// The engine that issues I/O.
     pub engine: String,
     /// The phases, in order.
@@ -68,6 +70,7 @@ impl TrialTask {
             device: placement.device,
             size_bytes: self.size_bytes,
             cold: self.cold,
+            cold_after_s: self.cold_after_s,
             engine: self.engine,
             phases: self.phases,
             rounds: self.rounds,

@@ -11,6 +11,14 @@ pub type Facts = BTreeMap<String, String>;
 /// The fact of a trial that names the kernel's driver which mounted its file system.
 pub const DRIVER_FACT: &str = "driver";
 
+/// The fact of a trial that names the file system for which its driver was written, if it is
+/// another.
+pub const DRIVER_OWNER_FACT: &str = "driver.owner";
+
+/// The fact of a trial that is the size of a block or cluster of its file system, in bytes, as
+/// statvfs(3) gives it.
+pub const ALLOCATION_UNIT_FACT: &str = "allocation_unit";
+
 /// Prefix of the facts of a file system in a trial record.
 pub const FILE_SYSTEM_FACT: &str = "fs.";
 
@@ -45,6 +53,7 @@ const fn fact_of_size(name: &'static str, about: &'static str) -> FactDefinition
 
 /// All facts of a file system, in the order in which they are shown.
 pub const FILE_SYSTEM_FACTS: &[FactDefinition] = &[
+    fact("driver.maintenance", "maintenance of its driver"),
     fact("name.longest", "longest name"),
     fact("name.beyond", "a longer name"),
     fact("name.case", "upper and lower case"),
@@ -67,6 +76,7 @@ pub const FILE_SYSTEM_FACTS: &[FactDefinition] = &[
     fact("time.last", "latest time"),
     fact("time.changed", "times that a remount changes"),
     fact_of_size("file.largest_offset", "largest offset that lseek(2) takes"),
+    fact_of_size("file.largest_write", "largest offset that pwrite(2) takes"),
     fact_of_size("space.used_when_empty", "space used when empty"),
     fact_of_size("space.files", "files that fit"),
     fact_of_size("space.one_byte", "space of a file of one byte"),
@@ -81,6 +91,9 @@ pub const FILE_SYSTEM_FACTS: &[FactDefinition] = &[
     fact("call.renameat2", "flags of renameat2(2)"),
     fact("call.o_tmpfile", "O_TMPFILE"),
     fact("call.copy_file_range", "copy_file_range(2)"),
+    fact("call.preadv2", "flags of preadv2(2)"),
+    fact("call.pwritev2", "flags of pwritev2(2)"),
+    fact("call.fiemap", "FIEMAP"),
     fact("call.fsync_directory", "fsync(2) of a directory"),
     fact("direct.read", "reading with O_DIRECT"),
     fact("direct.write", "writing with O_DIRECT"),
@@ -92,8 +105,25 @@ pub const FILE_SYSTEM_FACTS: &[FactDefinition] = &[
     fact("write.create", "creating a file sends at once"),
     fact("write.rename", "renaming sends at once"),
     fact("write.unlink", "unlink(2) sends at once"),
+    fact("write.block", "appending 4 KiB sends at once"),
     fact("write.data", "writing 1 MiB sends at once"),
     fact("write.read", "reading a file sends, for its access time"),
+    fact(
+        "sync_option.create",
+        "creating a file sends, mounted with the option sync",
+    ),
+    fact(
+        "sync_option.rename",
+        "renaming sends, mounted with the option sync",
+    ),
+    fact(
+        "sync_option.unlink",
+        "unlink(2) sends, mounted with the option sync",
+    ),
+    fact(
+        "sync_option.block",
+        "appending 4 KiB sends, mounted with the option sync",
+    ),
 ];
 
 /// The machine of a run. `None` means unknown.

@@ -159,6 +159,10 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
     files.extend(tables::steps(analysis).map(|table| of_run("steps", table)));
     files.push(of_run("commands", tables::commands(analysis)));
     files.push(of_run("trials", tables::trials(analysis)));
+    let drivers = tables::ForeignDrivers::of(analysis);
+    for file in &mut files {
+        file.table.notes.extend(drivers.notes(&file.table));
+    }
     files
 }
 

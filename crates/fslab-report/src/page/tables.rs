@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::names::{SubjectNames, slug};
 use super::sorting::{short, sort_value};
+use crate::tables::ForeignDrivers;
 use crate::{Align, Column, ReportError, Table, TableCell, Tone, palette};
 
 /// Longer text is given a wider column.
@@ -34,6 +35,8 @@ pub(super) fn render(
         .rows
         .iter()
         .map(|cells| Row::of(cells, &table.columns, style, looks));
+    let notes = table.notes.iter().cloned();
+    let notes: Vec<String> = notes.chain(looks.drivers.notes(table)).collect();
     let view = View {
         id: format!("{}{id}", looks.prefix),
         caption: &table.caption,
@@ -53,7 +56,7 @@ pub(super) fn render(
             .map(|column| Head::of(column, looks))
             .collect(),
         rows: rows.collect(),
-        notes: &table.notes,
+        notes: &notes,
     };
     Ok(view.render()?)
 }
@@ -62,6 +65,7 @@ pub(super) fn render(
 pub(super) struct Looks {
     numbers: Vec<usize>,
     prefix: String,
+    drivers: ForeignDrivers,
 }
 
 impl Looks {
@@ -74,6 +78,7 @@ impl Looks {
         Self {
             numbers: subjects.map(|subject| cast.number(subject)).collect(),
             prefix: prefix.to_owned(),
+            drivers: ForeignDrivers::of(analysis),
         }
     }
 
@@ -82,6 +87,7 @@ impl Looks {
         Self {
             numbers: Vec::new(),
             prefix: String::new(),
+            drivers: ForeignDrivers::default(),
         }
     }
 

@@ -53,6 +53,8 @@ pub(super) fn against_best(entry: &Entry) -> Option<String> {
 pub(crate) fn absence_word(reason: &str) -> &'static str {
     if reason.starts_with("skipped") {
         "skipped"
+    } else if reason.starts_with("buffered") {
+        "buffered"
     } else if reason.starts_with("few points") {
         "few points"
     } else if reason == "not run" {

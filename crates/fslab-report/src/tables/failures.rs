@@ -173,6 +173,10 @@ fn missing_of<'a>(
             };
             match repeat.state {
                 RepeatState::Done(_) => {}
+                RepeatState::Buffered(_) => {
+                    let reason = repeat.state.reason().unwrap_or_default();
+                    found.push(at("buffered", Tone::Weak).because(&reason));
+                }
                 RepeatState::Skipped(reason) => {
                     found.push(at("skipped", Tone::Weak).because(reason));
                 }

@@ -4,6 +4,7 @@ mod ageing;
 mod answers;
 mod big_story;
 mod device_costs;
+mod direct_and_drivers;
 mod disk;
 mod disk_story;
 mod disturbed;

@@ -10,6 +10,7 @@ use super::MountFlags;
 use crate::os::UnixStream;
 use crate::{
     Allocation, BlockCounters, DataFile, DeviceNumber, Extent, InUse, ProcessLimit, RenameFlag,
+    TransferFlag,
 };
 
 /// The refusal of what only Linux has.
@@ -42,9 +43,12 @@ refused! {
     copy_range(&File, &File, usize) -> usize: "copy_file_range(2)";
     device_numbers(&Path) -> (u32, u32): "device files";
     make_device_node(&Path, (u32, u32)) -> (): "device files";
+    read_flagged(&File, &mut [u8], TransferFlag) -> usize: "preadv2(2)";
+    write_flagged(&Path, &crate::PageBuffer, TransferFlag) -> usize: "pwritev2(2)";
     rename_with(&Path, &Path, RenameFlag) -> (): "renameat2(2)";
     sync_everything() -> (): "sync(2)";
     unnamed_file(&Path) -> File: "O_TMPFILE";
+    advance_wall_clock(std::time::Duration) -> (): "a guest's clock";
     bring_up_loopback() -> (): "a guest's network";
     block_address(&File, u32) -> Option<u32>: "FIBMAP";
     create_written(&Path, u64, &dyn Fn() -> bool) -> (): "images for loop devices";

@@ -24,6 +24,21 @@ const MEASURED_FOR: Duration = Duration::from_millis(50);
 /// time to pass must end.
 const SAME_MAX: u32 = 1000;
 
+/// Advances the wall clock, and with it the times that file systems give files. Durations are
+/// measured by another clock.
+///
+/// # Errors
+/// That of clock_settime(2): EPERM for who may not.
+pub fn advance_wall_clock(by: Duration) -> io::Result<()> {
+    let now = rustix::time::clock_gettime(ClockId::Realtime);
+    let by_s = i64::try_from(by.as_secs()).map_err(io::Error::other)?;
+    let later = rustix::time::Timespec {
+        tv_sec: now.tv_sec.saturating_add(by_s),
+        ..now
+    };
+    Ok(rustix::time::clock_settime(ClockId::Realtime, later)?)
+}
+
 /// The replacement for the clock, once set.
 static SOURCE: OnceLock<Source> = OnceLock::new();
 

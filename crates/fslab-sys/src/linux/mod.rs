@@ -82,8 +82,8 @@ pub use child_files::{
 };
 pub use child_group::ChildGroup;
 pub use clock::{
-    counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
-    read_held_clock, sleep_to_second, sleep_until_ns,
+    advance_wall_clock, counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter,
+    read_clock_of_page, read_held_clock, sleep_to_second, sleep_until_ns,
 };
 pub use confinement::{Confinement, HostRoot, work_in};
 pub use data_file::DataFile;
@@ -122,8 +122,8 @@ pub use process_group::ProcessGroup;
 pub use process_identity::{boot_ticks, signal_if};
 pub use random::{random_bytes, random_name};
 pub use rare_calls::{
-    allocate_range, copy_range, device_numbers, make_device_node, rename_with, sync_everything,
-    unnamed_file,
+    allocate_range, copy_range, device_numbers, make_device_node, read_flagged, rename_with,
+    sync_everything, unnamed_file, write_flagged,
 };
 pub use remove_tree::remove_tree;
 pub use residency::{cold_without_buffering, page_bytes, resident_pages};

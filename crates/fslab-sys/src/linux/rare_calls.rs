@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::fs::{CWD, FallocateFlags, FileType, Mode, OFlags, RenameFlags};
 
-use crate::{Allocation, RenameFlag};
+use crate::{Allocation, PageBuffer, RenameFlag, TransferFlag};
 
 /// fallocate(2).
 ///
@@ -58,6 +59,57 @@ pub fn copy_range(from: &File, to: &File, length: usize) -> io::Result<usize> {
     Ok(rustix::fs::copy_file_range(
         from, read_at, to, write_at, length,
     )?)
+}
+
+/// Reads by preadv2(2) with a flag, from the begin of `file`.
+///
+/// # Errors
+/// That of preadv2(2): EOPNOTSUPP if the file system does not know the flag, EAGAIN of
+/// [`TransferFlag::NoWait`] where it would wait.
+pub fn read_flagged(file: &File, buffer: &mut [u8], flag: TransferFlag) -> io::Result<usize> {
+    let parts = [libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    }];
+    // SAFETY: the part is the buffer, which outlives the call.
+    let read = unsafe { libc::preadv2(file.as_raw_fd(), parts.as_ptr(), 1, 0, flag.bits()) };
+    usize::try_from(read).map_err(|_| io::Error::last_os_error())
+}
+
+/// Writes by pwritev2(2) with a flag, at the begin of the file at `path`, which is opened with
+/// O_DIRECT for [`TransferFlag::Atomic`].
+///
+/// # Errors
+/// Those of open(2) and pwritev2(2): EOPNOTSUPP if the file system does not know the flag.
+pub fn write_flagged(path: &Path, buffer: &PageBuffer, flag: TransferFlag) -> io::Result<usize> {
+    let direct = match flag {
+        TransferFlag::Atomic => OFlags::DIRECT,
+        _ => OFlags::empty(),
+    };
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | direct;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let parts = [libc::iovec {
+        iov_base: buffer.as_ptr().cast_mut().cast(),
+        iov_len: buffer.len(),
+    }];
+    // SAFETY: the part is the buffer, which outlives the call and is only read.
+    let written = unsafe { libc::pwritev2(file.as_raw_fd(), parts.as_ptr(), 1, 0, flag.bits()) };
+    usize::try_from(written).map_err(|_| io::Error::last_os_error())
+}
+
+impl TransferFlag {
+    fn bits(self) -> libc::c_int {
+        // include/uapi/linux/fs.h; not all are known to libc.
+        match self {
+            Self::DataSync => 0x02,
+            Self::Sync => 0x04,
+            Self::NoWait => 0x08,
+            Self::Append => 0x10,
+            Self::NoAppend => 0x20,
+            Self::Atomic => 0x40,
+            Self::DontCache => 0x80,
+        }
+    }
 }
 
 /// Creates a character device.

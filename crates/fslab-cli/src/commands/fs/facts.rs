@@ -7,6 +7,7 @@ use fslab_fs::{FactDifference, FactsTable};
 use fslab_model::{Bytes, RunRecord};
 use fslab_report::{Column, Table, TableCell};
 
+use crate::commands::measure::guest_lab;
 use crate::commands::store::args::{StoreArgs, load_metrics};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::output_file::OutputDirectory;
@@ -17,9 +18,10 @@ use crate::terminal::{screen, table};
 pub(crate) struct FactsArgs {
     /// File systems [default: all]
     names: Vec<String>,
-    /// Show how the facts that this run of the study conformance measured differ from fslab's
+    /// Show how the facts that this run of the study conformance measured differ from fslab's; may
+    /// be repeated for runs of one lab
     #[arg(long, value_name = "RUN")]
-    run: Option<String>,
+    run: Vec<String>,
     /// Write the facts of --run to KERNEL.toml in this directory
     #[arg(long, value_name = "DIR", requires = "run")]
     out: Option<PathBuf>,
@@ -37,12 +39,25 @@ impl FactsArgs {
             .map(|it| it.map(|it| it.name))
             .collect::<Result<_, _>>()?;
         let is_asked = |name: &str| names.is_empty() || names.contains(&name);
-        match &self.run {
+        match self.run.split_first() {
             None => self.show(FactsTable::measured(), &is_asked)?,
-            Some(run) => {
+            Some((first, others)) => {
                 let store = self.store.open_read_only()?;
-                let run: RunRecord = load_metrics(&store, run)?;
-                let found = FactsTable::of_run(&run)?;
+                let of = |run: &str| -> Result<FactsTable, CommandError> {
+                    let run: RunRecord = load_metrics(&store, run)?;
+                    let mut facts = FactsTable::of_run(&run)?;
+                    for lab in run.header.plan.labs() {
+                        // The lab of a stranger's run is not here.
+                        if let Ok(lab) = guest_lab::find(Some(&lab.digest)) {
+                            facts.add_maintenance(&lab.kernel.facts.maintenance);
+                        }
+                    }
+                    Ok(facts)
+                };
+                let mut found = of(first)?;
+                for run in others {
+                    found.join(of(run)?)?;
+                }
                 match &self.out {
                     Some(folder) => write(&found, folder)?,
                     None => self.compare(&found, &is_asked)?,

@@ -316,6 +316,7 @@ impl ExecutionArgs {
             scale: self.plan.scale,
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
+            cold_after_s: self.plan.cold_after.map_or(0, u64::from),
             survival: self.survival,
             ranks: self.ranks,
         };

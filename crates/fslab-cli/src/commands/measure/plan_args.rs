@@ -42,6 +42,10 @@ pub(crate) struct PlanArgs {
     /// fails [default: the study's]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) trial_limit: Option<u32>,
+    /// Advance the guest's wall clock by this much before each cold phase, for example 25h, so that
+    /// relatime updates times of access (venues guest and sim) [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
+    pub(crate) cold_after: Option<u32>,
     /// Number of parallel trials (venue sim only) [default: one per processor]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,

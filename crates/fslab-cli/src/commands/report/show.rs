@@ -3,7 +3,7 @@
 use clap::Args;
 use fslab_compare::Analysis;
 use fslab_model::RunRecord;
-use fslab_report::{exhibits, sentences, tables};
+use fslab_report::{Table, exhibits, sentences, tables};
 
 use crate::commands::report::answer_args::AnswerArgs;
 use crate::commands::report::{answer, figure_files};
@@ -55,14 +55,18 @@ impl ShowArgs {
         }
         if self.all {
             let analysis = Analysis::of(&record);
+            let drivers = tables::ForeignDrivers::of(&analysis);
+            let print = |table: Table| {
+                screen::print_styled(&format!("\n{}", table::render(&drivers.noted(table))))
+            };
             let subjects = || record.header.plan.subjects.iter().map(|plan| &plan.subject);
             for phase in &analysis.phases {
                 let figures = tables::sweep(phase, subjects());
                 let figures = figures.unwrap_or_else(|| tables::phase(phase, subjects()));
                 let certainty = tables::certainty(phase, subjects(), analysis.family);
                 let disk = tables::disk(phase, subjects());
-                for table in [Some(figures), certainty, disk].iter().flatten() {
-                    screen::print_styled(&format!("\n{}", table::render(table)))?;
+                for table in [Some(figures), certainty, disk].into_iter().flatten() {
+                    print(table)?;
                 }
             }
             let of_run = [
@@ -73,10 +77,10 @@ impl ShowArgs {
             let details = tables::survival_tables(&analysis).into_iter();
             let mut details = details.filter(|(kind, _)| *kind == "survival-details");
             let details = details.next().map(|(_, table)| table);
-            for table in of_run.iter().chain([&details]).flatten() {
-                screen::print_styled(&format!("\n{}", table::render(table)))?;
+            for table in of_run.into_iter().chain([details]).flatten() {
+                print(table)?;
             }
-            screen::print_styled(&format!("\n{}", table::render(&tables::trials(&analysis))))?;
+            print(tables::trials(&analysis))?;
         }
         Ok(Exit::Done)
     }
@@ -145,8 +149,9 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     shown.extend(tables::ranks(&analysis));
     shown.extend(tables::disturbances(&analysis));
     shown.extend(tables::kernel_log(&analysis));
-    for (index, table) in shown.iter().enumerate() {
-        text.push_str(&table::render_within(table, lines));
+    let drivers = tables::ForeignDrivers::of(&analysis);
+    for (index, table) in shown.into_iter().enumerate() {
+        text.push_str(&table::render_within(&drivers.noted(table), lines));
         text.push('\n');
         let bars = (index + 1 == bars_after).then(|| bars::overall(&analysis, lines));
         if let Some(bars) = bars.flatten() {
