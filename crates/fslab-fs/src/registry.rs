@@ -5,7 +5,7 @@ use fslab_model::{Failure, ParseSubjectError, Protocol, Subject, did_you_mean, n
 use crate::FileSystem;
 use crate::catalogue::{
     AFFS, BCACHEFS, BTRFS, EXFAT, EXT2, EXT3, EXT4, F2FS, FAKE, FAT16, FAT32, HFS, HFS_PLUS, HFSX,
-    HPFS, JFS, NILFS2, NTFS_3G, NTFS3, REISER4, REISERFS_3_5, REISERFS_3_6, TMPFS, UDF,
+    HPFS, JFS, NILFS2, NTFS, NTFS_3G, NTFS3, REISER4, REISERFS_3_5, REISERFS_3_6, TMPFS, UDF,
     UFS_SOFT_UPDATES, UFS1, UFS2, XFS, ZFS,
 };
 
@@ -28,6 +28,7 @@ static ENTRIES: &[&FileSystem] = &[
     &HPFS,
     &JFS,
     &NILFS2,
+    &NTFS,
     &NTFS_3G,
     &NTFS3,
     &REISER4,
@@ -43,12 +44,11 @@ static ENTRIES: &[&FileSystem] = &[
 ];
 
 /// Names by which the kernel, mkfs and mount know file systems of the catalogue.
-const OTHER_NAMES: [(&str, &str); 8] = [
+const OTHER_NAMES: [(&str, &str); 7] = [
     ("fuseblk", "ntfs-3g"),
     ("hfsplus", "hfs+"),
     ("msdos", "fat16"),
     ("nilfs", "nilfs2"),
-    ("ntfs", "ntfs3"),
     ("reiserfs", "reiserfs-3.6"),
     ("ufs", "ufs2"),
     ("vfat", "fat32"),

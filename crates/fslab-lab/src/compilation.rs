@@ -139,10 +139,20 @@ impl Compilation {
         Ok(applied)
     }
 
+    /// Lines for file systems that only newer sources have.
+    fn newer_config(&self) -> &'static str {
+        // In older sources the symbol is another name of ntfs3.
+        match self.tree.join("fs/ntfs/iomap.c").exists() {
+            true => "CONFIG_NTFS_FS=y\n",
+            false => "",
+        }
+    }
+
     /// Applies the configuration; returns the lines that the source does not know.
     fn configure(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let wanted = build_dir.path("fragment");
-        fs::write(&wanted, self.recipe.config).map_err(LabError::io("write", &wanted))?;
+        let config = [self.recipe.config, self.newer_config()].concat();
+        fs::write(&wanted, config).map_err(LabError::io("write", &wanted))?;
         let mut make = self.make(build_dir);
         make.arg(joined("KCONFIG_ALLCONFIG=", &wanted))
             .arg("allnoconfig");

@@ -7,14 +7,17 @@
  * virtual clock. So the kernel is started with nolapic_timer, waits with the PIT until this module
  * is loaded, and with this device from then on, whose steps are 1 ns instead of 10.
  *
- * Modules cannot have a vector of their own for it. That of KVM's posted interrupts has an exported
- * handler, and nothing else uses it here. A kernel without KVM is started without nolapic_timer,
- * and uses its own driver.
+ * Modules cannot have a vector of their own for it. That of KVM's posted interrupts takes a handler,
+ * and nothing else uses it here. Linux 7.0 and later export the function that sets the handler to
+ * the modules of KVM only; there a probe that is never armed finds it by its name. A kernel without
+ * KVM is started without nolapic_timer, and uses its own driver.
  */
 #include <linux/clockchips.h>
 #include <linux/init.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/sched/task_stack.h>
+#include <linux/version.h>
 
 #include <asm/apic.h>
 #include <asm/cpufeature.h>
@@ -23,7 +26,9 @@
 #include <asm/irq_vectors.h>
 #include <asm/ptrace.h>
 
-#if IS_ENABLED(CONFIG_KVM)
+#define IS_EXPORTED (LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0))
+
+#if IS_ENABLED(CONFIG_KVM) && (IS_EXPORTED || IS_ENABLED(CONFIG_KPROBES))
 
 /* QEMU, hw/intc/apic.c: a count is a nanosecond of the virtual clock where the divisor is 1. */
 #define COUNTS_PER_S 1000000000u
@@ -84,14 +89,44 @@ static void on_interrupt(void)
 	set_irq_regs(before);
 }
 
+typedef void set_handler_fn(void (*handler)(void));
+
+#if IS_EXPORTED
+static set_handler_fn *handler_setter(void)
+{
+	return kvm_set_posted_intr_wakeup_handler;
+}
+#else
+static set_handler_fn *handler_setter(void)
+{
+	struct kprobe probe = {
+		.symbol_name = "kvm_set_posted_intr_wakeup_handler",
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+	set_handler_fn *found;
+
+	if (register_kprobe(&probe))
+		return NULL;
+	found = (set_handler_fn *)probe.addr;
+	unregister_kprobe(&probe);
+	return found;
+}
+#endif
+
 static int __init fslab_timer_init(void)
 {
+	set_handler_fn *set_handler = handler_setter();
+
+	if (!set_handler) {
+		pr_err("fslab: no kvm_set_posted_intr_wakeup_handler in this kernel\n");
+		return -ENOENT;
+	}
 	if (!boot_cpu_has(X86_FEATURE_APIC)) {
 		pr_err("fslab: no local APIC: it needs CONFIG_ACPI or CONFIG_X86_MPPARSE\n");
 		return -EINVAL;
 	}
 	device.cpumask = cpumask_of(0);
-	kvm_set_posted_intr_wakeup_handler(on_interrupt);
+	set_handler(on_interrupt);
 	clockevents_config_and_register(&device, COUNTS_PER_S, COUNTS_MIN, COUNTS_MAX);
 	return 0;
 }

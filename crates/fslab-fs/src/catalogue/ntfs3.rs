@@ -41,14 +41,7 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
     },
     given_by_options: &[("sparse", Feature::SparseFiles)],
     reservations: &[
-        Reservation::stated(
-            ReservationKind::Compatibility,
-            "Windows reads and writes it; macOS only reads it; Android mounts it only where the \
-             maker of the device added a driver.",
-            "Microsoft, File System Functionality Comparison; Android Open Source Project, \
-             platform/system/vold, PublicVolume.cpp; Seagate, File System Format \
-             Recommendations",
-        ),
+        ntfs_family::READ_BY,
         Reservation::stated(
             ReservationKind::Maturity,
             "The driver is in the kernel since Linux 5.15 of October 2021.",

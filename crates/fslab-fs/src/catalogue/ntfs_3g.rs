@@ -1,6 +1,6 @@
 //! ntfs-3g: NTFS by a separate program, through FUSE.
 
-use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
+use fslab_model::{Bytes, Capabilities};
 
 use super::ntfs_family::{self, ntfs_3g};
 use crate::option_rule::{KeyRule, OptionValue, key};
@@ -47,14 +47,7 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
         ..ntfs_family::CAPABILITIES
     },
     given_by_options: &[("permissions", Feature::Permissions)],
-    reservations: &[Reservation::stated(
-        ReservationKind::Compatibility,
-        "Windows reads and writes it; macOS only reads it; Android mounts it only where the \
-             maker of the device added a driver.",
-        "Microsoft, File System Functionality Comparison; Android Open Source Project, \
-             platform/system/vold, PublicVolume.cpp; Seagate, File System Format \
-             Recommendations",
-    )],
+    reservations: &[ntfs_family::READ_BY],
     signature: Some("ntfs"),
     bugs: &[],
     deviations: ntfs_family::DEVIATIONS,

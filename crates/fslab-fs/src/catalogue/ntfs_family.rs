@@ -1,6 +1,6 @@
 //! Common parts of both drivers of NTFS: mkntfs, ntfsfix, the class, most limits.
 
-use fslab_model::{Bytes, Capabilities, CrashSafety};
+use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::option_rule::{OptionRule, OptionValue, option};
 use crate::{CheckCommand, CheckVerdict, MinimumSize, Mkfs, OutputStream, Tool, VersionSource};
@@ -54,6 +54,14 @@ pub(super) const MKFS: Mkfs = Mkfs {
         "--license",
     ],
 };
+
+pub(super) const READ_BY: Reservation = Reservation::stated(
+    ReservationKind::Compatibility,
+    "Windows reads and writes it; macOS only reads it; Android mounts it only where the maker of \
+     the device added a driver.",
+    "Microsoft, File System Functionality Comparison; Android Open Source Project, \
+     platform/system/vold, PublicVolume.cpp; Seagate, File System Format Recommendations",
+);
 
 pub(super) const DEVIATIONS: &[&str] = &[
     "-f: only the metadata is written. By default mkntfs fills the entire device with zeros first, \

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::{DisturbanceKind, KernelMessage};
+use fslab_model::{DisturbanceKind, KernelMessage, Subject};
 
 use super::cells::subject_cell;
 use crate::{Column, Table, TableCell, Tone, wording};
@@ -112,33 +112,73 @@ fn title(kind: DisturbanceKind) -> &'static str {
     }
 }
 
-/// Kernel messages about the devices; `None` if there are none.
-pub fn kernel_log(analysis: &Analysis) -> Option<Table> {
-    let trials = analysis.run.trials.iter();
-    let found = trials.flat_map(|trial| trial.kernel_log.iter().map(move |it| (trial, it)));
-    let row = |(trial, message): (&fslab_model::TrialRecord, &KernelMessage)| {
-        let tone = match message.is_error {
+/// A kernel message about a subject's device, in all its trials.
+struct Said<'a> {
+    place: usize,
+    subject: &'a Subject,
+    message: &'a KernelMessage,
+    repeats: BTreeSet<u32>,
+    during: BTreeSet<&'a str>,
+    times: u64,
+}
+
+impl Said<'_> {
+    fn row(&self) -> Vec<TableCell> {
+        let tone = match self.message.is_error {
             true => Tone::Bad,
             false => Tone::Plain,
         };
-        let text = TableCell::new(&message.text).tone(tone);
+        let text = TableCell::new(&self.message.text).tone(tone);
+        let repeats: Vec<String> = self.repeats.iter().map(u32::to_string).collect();
+        let during: Vec<String> = self.during.iter().map(ToString::to_string).collect();
         vec![
-            subject_cell(trial.trial.cell.0 as usize, &trial.subject),
-            TableCell::new((trial.trial.repeat + 1).to_string()),
-            TableCell::new(&message.during),
-            match message.times {
+            subject_cell(self.place, self.subject),
+            TableCell::new(repeats.join(", ")),
+            TableCell::new(during.join(", ")),
+            match self.times {
                 1 => text,
                 times => text.detail(format!("{times} times")),
             },
         ]
-    };
-    let mut rows: Vec<Vec<TableCell>> = found.map(row).collect();
+    }
+}
+
+/// Kernel messages about the devices; `None` if there are none.
+pub fn kernel_log(analysis: &Analysis) -> Option<Table> {
+    // One row for equal words about a subject, however often its trials had them.
+    let mut said: Vec<Said> = Vec::new();
+    for trial in &analysis.run.trials {
+        for message in &trial.kernel_log {
+            let place = trial.trial.cell.0 as usize;
+            let is_known = |it: &&mut Said| it.place == place && it.message.text == message.text;
+            let known = said.iter_mut().find(is_known);
+            let said = match known {
+                Some(known) => known,
+                None => {
+                    said.push(Said {
+                        place,
+                        subject: &trial.subject,
+                        message,
+                        repeats: BTreeSet::new(),
+                        during: BTreeSet::new(),
+                        times: 0,
+                    });
+                    let last = said.len() - 1;
+                    &mut said[last]
+                }
+            };
+            said.repeats.insert(trial.trial.repeat + 1);
+            said.during.insert(&message.during);
+            said.times += message.times;
+        }
+    }
+    let mut rows: Vec<Vec<TableCell>> = said.iter().map(Said::row).collect();
     let notes = left_out(&mut rows);
     (!rows.is_empty()).then(|| Table {
         caption: "What the kernel said of the devices".to_owned(),
         columns: vec![
             Column::left("Subject"),
-            Column::right("Repeat"),
+            Column::right("Repeats"),
             Column::left("During"),
             Column::left("Message"),
         ],

@@ -30,11 +30,11 @@ const SAME_MAX: u32 = 1000;
 /// # Errors
 /// That of clock_settime(2): EPERM for who may not.
 pub fn advance_wall_clock(by: Duration) -> io::Result<()> {
-    let now = rustix::time::clock_gettime(ClockId::Realtime);
+    let now = clock_time(libc::CLOCK_REALTIME);
     let by_s = i64::try_from(by.as_secs()).map_err(io::Error::other)?;
     let later = rustix::time::Timespec {
         tv_sec: now.tv_sec.saturating_add(by_s),
-        ..now
+        tv_nsec: now.tv_nsec,
     };
     Ok(rustix::time::clock_settime(ClockId::Realtime, later)?)
 }
@@ -315,14 +315,23 @@ pub fn monotonic_ns() -> u64 {
 }
 
 fn clock_ns() -> u64 {
+    let time = clock_time(libc::CLOCK_MONOTONIC);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// The time of a clock.
+///
+/// rustix would look for every function that a vDSO may have, and ends the process where one is
+/// missing: getcpu in that of User-Mode Linux 7.2.
+pub(super) fn clock_time(clock: libc::clockid_t) -> libc::timespec {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `time` is a valid timespec that outlives the call.
-    let status = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    assert!(status == 0, "CLOCK_MONOTONIC cannot be read");
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+    let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    assert!(status == 0, "the clock {clock} cannot be read");
+    time
 }
 
 /// Sleeps until [`monotonic_ns`] reaches `at_ns`; returns at once if it has passed.
@@ -364,7 +373,7 @@ fn sleep_until_clock_ns(at_ns: u64) -> io::Result<()> {
 
 /// Sleeps until `beyond` after the next full second of the system time.
 pub fn sleep_to_second(beyond: Duration) -> io::Result<()> {
-    let now = rustix::time::clock_gettime(ClockId::Realtime);
+    let now = clock_time(libc::CLOCK_REALTIME);
     let beyond_ns = i64::from(beyond.subsec_nanos());
     let until = rustix::time::Timespec {
         tv_sec: now.tv_sec + 1 + i64::try_from(beyond.as_secs()).unwrap_or(0),

@@ -3,8 +3,8 @@
 use std::io;
 
 use rustix::process::{Pid, PidfdFlags};
-use rustix::time::{ClockId, clock_gettime};
 
+use super::clock::clock_time;
 use crate::{ProcessIdentity, ProcessStat, Signal};
 
 impl ProcessIdentity {
@@ -34,7 +34,7 @@ impl ProcessIdentity {
 
 /// Clock ticks since boot, the unit of start times.
 pub fn boot_ticks() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
+    let now = clock_time(libc::CLOCK_BOOTTIME);
     let per_second = rustix::param::clock_ticks_per_second().max(1);
     let (seconds, ns) = (now.tv_sec.cast_unsigned(), now.tv_nsec.cast_unsigned());
     seconds * per_second + ns / (1_000_000_000 / per_second)
