@@ -96,6 +96,42 @@ pub struct KernelDriver {
     pub source: MountSource,
     /// A program that runs beside it.
     pub companion: Option<Companion>,
+    /// The releases of Linux that have it, where a kernel in use may lack it.
+    pub releases: Option<DriverReleases>,
+}
+
+/// A version of Linux: its first two numbers.
+type Series = (u32, u32);
+
+/// The releases of Linux that have a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverReleases {
+    /// The first one.
+    pub first: Series,
+    /// The first one without it again, with what takes its place as a sentence.
+    pub gone: Option<(Series, &'static str)>,
+}
+
+impl DriverReleases {
+    /// Why the kernel `release`, such as `7.2.13-amd64`, has no such driver; `None` if its version
+    /// is not the reason.
+    fn why_lacking(&self, release: &str) -> Option<String> {
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+        let mut next = || numbers.next()?.parse::<u32>().ok();
+        let series = (next()?, next()?);
+        let text = |(major, minor): Series| format!("{major}.{minor}");
+        if series < self.first {
+            let first = text(self.first);
+            return Some(format!(
+                "the driver came with Linux {first}: take a kernel or lab of that or a later version"
+            ));
+        }
+        let (gone, instead) = self.gone.filter(|(gone, _)| series >= *gone)?;
+        let gone = text(gone);
+        Some(format!(
+            "Linux {gone} removed the driver: take a kernel or lab of an earlier version; {instead}"
+        ))
+    }
 }
 
 impl KernelDriver {
@@ -109,6 +145,7 @@ impl KernelDriver {
         mount_keys: &[],
         source: MountSource::Device,
         companion: None,
+        releases: None,
     };
 }
 
@@ -213,6 +250,15 @@ impl Driver {
     pub fn serving(&self, device: &str) -> Option<ServingDriver> {
         match self {
             Self::Kernel(driver) => driver.serving(Path::new(SYSFS), Path::new(MODULES), device),
+            Self::Fuse(_) | Self::Pool(_) | Self::BuiltIn | Self::Nowhere(_) => None,
+        }
+    }
+
+    /// Why the kernel `release` lacks its driver, and what to do, as a fragment; `None` if its
+    /// version is not the reason.
+    pub fn why_lacking(&self, release: &str) -> Option<String> {
+        match self {
+            Self::Kernel(driver) => driver.releases?.why_lacking(release),
             Self::Fuse(_) | Self::Pool(_) | Self::BuiltIn | Self::Nowhere(_) => None,
         }
     }
@@ -322,6 +368,26 @@ mod tests {
         assert_eq!(of("sdb1").origin, "module");
         fs::write(modules.join("ext2/version"), "2.1\n").expect("written");
         assert_eq!(of("sdb1").origin, "module 2.1");
+    }
+
+    #[test]
+    fn a_kernel_lacks_a_driver_before_it_came_and_after_it_went() {
+        let releases = DriverReleases {
+            first: (6, 7),
+            gone: Some(((6, 18), "build its module")),
+        };
+        let why = |release| releases.why_lacking(release);
+        assert!(why("6.1.0-57-amd64").is_some_and(|it| it.contains("came with Linux 6.7")));
+        assert_eq!(
+            [why("6.7.0"), why("6.12.117-fslab"), why("6.17")],
+            [const { None }; 3]
+        );
+        for release in ["6.18.5+deb13-amd64", "7.2.13"] {
+            let why = why(release).expect("it is gone");
+            assert!(why.starts_with("Linux 6.18 removed the driver"), "{why}");
+            assert!(why.ends_with("; build its module"), "{why}");
+        }
+        assert_eq!(why("unknown"), None);
     }
 
     #[test]

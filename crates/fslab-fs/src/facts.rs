@@ -107,7 +107,7 @@ impl FactsTable {
             let subject = trial.subject.to_string();
             let found: BTreeMap<String, String> = match subject.strip_prefix(trial.subject.fs()) {
                 Some("") => found,
-                Some(":sync") => with_option(&found),
+                Some(":mount=sync") => with_option(&found),
                 _ => continue,
             };
             if found.is_empty() {

@@ -43,8 +43,8 @@ mod tool;
 pub use check::{CheckCommand, CheckVerdict};
 pub use details::{Details, FactDetails, ToolDetails};
 pub use driver::{
-    Companion, Driver, DriverChoice, FuseDriver, KernelConfig, KernelDriver, MountSource,
-    PoolDriver, ServingDriver,
+    Companion, Driver, DriverChoice, DriverReleases, FuseDriver, KernelConfig, KernelDriver,
+    MountSource, PoolDriver, ServingDriver,
 };
 pub use facts::{FactDifference, FactsTable};
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};

@@ -250,7 +250,10 @@ fn missing_driver(driver: &Driver, host: &Host) -> Option<Obstacle> {
     Some(Obstacle::MissingDriver {
         kernel: "this kernel".to_owned(),
         config: config.to_string(),
-        hint,
+        hint: match is_registered {
+            true => hint,
+            false => driver.why_lacking(release).unwrap_or(hint),
+        },
     })
 }
 
@@ -280,7 +283,7 @@ fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
         .filter_map(|tool| not_in_lab(guest, tool, "fslab lab build --new-root"));
     let lacks = |config: &KernelConfig| !config.is_met_by(&guest.config);
     let driver = file_system.driver.config().filter(lacks);
-    let driver = driver.map(|config| lacking_guest(guest, config));
+    let driver = driver.map(|config| lacking_guest(guest, &file_system.driver, config));
     let note = format!("{} {}", guest.name, guest.release);
     VenueProbe::new(
         VenueKind::Guest,
@@ -300,11 +303,13 @@ pub(crate) fn not_in_lab(guest: &GuestKernel, tool: Tool, build: &str) -> Option
     })
 }
 
-fn lacking_guest(guest: &GuestKernel, config: KernelConfig) -> Obstacle {
+fn lacking_guest(guest: &GuestKernel, driver: &Driver, config: KernelConfig) -> Obstacle {
+    let by_version = driver.why_lacking(&guest.release);
     Obstacle::MissingDriver {
         kernel: format!("the guest kernel {}", guest.name),
         config: config.to_string(),
-        hint: format!("build a guest kernel with {config}: fslab lab build"),
+        hint: by_version
+            .unwrap_or_else(|| format!("build a guest kernel with {config}: fslab lab build")),
     }
 }
 

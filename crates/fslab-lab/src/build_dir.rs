@@ -254,23 +254,32 @@ fn read_lines(reader: PipeReader) -> Receiver<String> {
     receiver
 }
 
-/// The error lines of a program; without any, its last lines.
+/// The error lines of a program; without any, those of make, which name what they stopped; without
+/// any of these, its last lines.
 #[derive(Default)]
 struct OutputTail {
     errors: Vec<String>,
+    stops: Vec<String>,
     last: VecDeque<String>,
 }
 
 impl OutputTail {
     fn take(&mut self, line: &str) {
         let line = line.trim();
-        // gcc and make, apt, and the kernel's Makefile. Later errors follow from the first.
+        // gcc, modpost, the dynamic linker, apt, and the kernel's Makefile; then make. Later errors
+        // follow from the first.
+        let is_stop = line.contains(" Error ");
         let is_error = line.contains("error: ")
-            || line.contains(" Error ")
+            || line.starts_with("ERROR: ")
+            || line.contains(": version `")
             || line.starts_with("E: ")
             || line.starts_with("*** ");
-        if is_error && self.errors.len() < SHOWN_LINES_MAX {
-            self.errors.push(line.to_owned());
+        let lines = match is_stop && !is_error {
+            true => &mut self.stops,
+            false => &mut self.errors,
+        };
+        if (is_error || is_stop) && lines.len() < SHOWN_LINES_MAX {
+            lines.push(line.to_owned());
         }
         if !line.is_empty() {
             self.last.push_back(line.to_owned());
@@ -281,11 +290,9 @@ impl OutputTail {
     }
 
     fn lines(self) -> Vec<String> {
-        if self.errors.is_empty() {
-            self.last.into()
-        } else {
-            self.errors
-        }
+        let found = [self.errors, self.stops].into_iter();
+        let mut found = found.filter(|lines| !lines.is_empty());
+        found.next().unwrap_or_else(|| self.last.into())
     }
 }
 
@@ -314,6 +321,24 @@ mod tests {
         let mut command = build_dir.command("sh");
         command.args(["-c", script]);
         command
+    }
+
+    /// What make says hid the reason.
+    #[test]
+    fn the_lines_that_say_why_come_before_those_of_make() {
+        let shown = |lines: &[&str]| {
+            let mut tail = OutputTail::default();
+            lines.iter().for_each(|line| tail.take(line));
+            tail.lines()
+        };
+        let modpost = "ERROR: modpost: module x uses symbol y from namespace module:kvm";
+        let make = "make[2]: *** [/x/Makefile.modpost:145: Module.symvers] Error 1";
+        let linker =
+            "objtool: /lib/libc.so.6: version `GLIBC_2.38' not found (required by objtool)";
+        assert_eq!(shown(&["one", modpost, make]), [modpost]);
+        assert_eq!(shown(&[make, linker]), [linker]);
+        assert_eq!(shown(&["one", make]), [make]);
+        assert_eq!(shown(&["one", "two"]), ["one", "two"]);
     }
 
     #[test]

@@ -255,16 +255,22 @@ impl Volume {
         let not_found = network.and_then(|it| network_file_system(it.protocol).not_found);
         let hint = match (error.kind(), not_found) {
             (std::io::ErrorKind::PermissionDenied, _) => "mounting needs root".to_owned(),
-            _ if failure.errno == Some(19) => format!(
-                "this kernel has no {} driver; `fslab fs list --probe` shows what works here",
-                self.spec.file_system.name
-            ),
+            _ if failure.errno == Some(19) => self.why_no_driver(),
             (std::io::ErrorKind::NotFound, Some(hint)) => hint.to_owned(),
             _ => "check the mount options, which this kernel may not know, and the features of \
                   mkfs, which may be newer than the kernel"
                 .to_owned(),
         };
         failure.hint(hint)
+    }
+
+    fn why_no_driver(&self) -> String {
+        let file_system = self.spec.file_system;
+        let release = fslab_sys::kernel_release();
+        let by_version = file_system.driver.why_lacking(&release);
+        let why = by_version
+            .unwrap_or_else(|| "`fslab fs list --probe` shows what works here".to_owned());
+        format!("Linux {release} has no {} driver: {why}", file_system.name)
     }
 
     /// Writes back dirty data and returns the time in ns; fails if any write-back since the mount

@@ -5,7 +5,7 @@ use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind
 use super::own_formatter;
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::reservations::LINUX_ONLY;
-use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+use crate::{Class, Driver, DriverReleases, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 const MOUNT_KEYS: &[KeyRule] = &[
     key("compression", OptionValue::Word),
@@ -32,6 +32,13 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         served_by: &["bcachefs"],
         config: KernelConfig(&[&["CONFIG_BCACHEFS_FS"]]),
         mount_keys: MOUNT_KEYS,
+        releases: Some(DriverReleases {
+            first: (6, 7),
+            gone: Some((
+                (6, 18),
+                "or build its module for this kernel, with the sources of bcachefs-tools",
+            )),
+        }),
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(own_formatter::mkfs(&["mkfs", "bcachefs"])),

@@ -4,7 +4,7 @@ use fslab_model::{Reservation, ReservationKind};
 
 use super::ntfs_family;
 use crate::option_rule::{KeyRule, OptionValue, key};
-use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver};
+use crate::{Class, Driver, DriverReleases, FileSystem, KernelConfig, KernelDriver};
 
 const MOUNT_KEYS: &[KeyRule] = &[
     key("uid", OptionValue::Number),
@@ -30,6 +30,10 @@ pub(crate) static NTFS: FileSystem = FileSystem {
         served_by: &["ntfs"],
         config: KernelConfig(&[&["CONFIG_NTFS_FS"]]),
         mount_keys: MOUNT_KEYS,
+        releases: Some(DriverReleases {
+            first: (7, 1),
+            gone: None,
+        }),
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(ntfs_family::MKFS),

@@ -4,7 +4,9 @@ use fslab_model::{Capabilities, Reservation, ReservationKind};
 
 use super::ntfs_family;
 use crate::option_rule::{KeyRule, OptionValue, key};
-use crate::{Class, Driver, Feature, FileSystem, KernelBug, KernelConfig, KernelDriver};
+use crate::{
+    Class, Driver, DriverReleases, Feature, FileSystem, KernelBug, KernelConfig, KernelDriver,
+};
 
 const MOUNT_KEYS: &[KeyRule] = &[
     key("uid", OptionValue::Number),
@@ -29,6 +31,10 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
         served_by: &["ntfs3"],
         config: KernelConfig(&[&["CONFIG_NTFS3_FS"]]),
         mount_keys: MOUNT_KEYS,
+        releases: Some(DriverReleases {
+            first: (5, 15),
+            gone: None,
+        }),
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(ntfs_family::MKFS),

@@ -5,8 +5,8 @@ use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::reservations::LINUX_ONLY;
 use crate::{
-    CheckCommand, CheckVerdict, KernelBug, KernelConfig, KernelDriver, OutputStream, Tool,
-    VersionSource,
+    CheckCommand, CheckVerdict, DriverReleases, KernelBug, KernelConfig, KernelDriver,
+    OutputStream, Tool, VersionSource,
 };
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -44,6 +44,10 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
     served_by: &["reiserfs"],
     config: KernelConfig(&[&["CONFIG_REISERFS_FS"]]),
     mount_keys: MOUNT_KEYS,
+    releases: Some(DriverReleases {
+        first: (2, 4),
+        gone: Some(((6, 13), "for new data ext4, XFS or Btrfs take its place")),
+    }),
     ..KernelDriver::PLAIN
 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use fslab_fs::{FactsTable, FileSystem, all};
+use fslab_fs::{Driver, FactsTable, FileSystem, all};
 use fslab_model::{CaseRule, FILE_SYSTEM_FACTS};
 
 /// Without a device that is counted and damaged: in memory, and in a pool of a program.
@@ -14,14 +14,34 @@ fn measured(entry: &FileSystem, name: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("{}: {name}", entry.name))
 }
 
+/// Those that the kernel of the default lab mounts.
 fn mountable() -> impl Iterator<Item = &'static &'static FileSystem> {
-    all().iter().filter(|entry| entry.driver.is_mountable())
+    let text = include_str!("../../../../kernel/config");
+    let set = text.lines().filter_map(|line| line.strip_suffix("=y"));
+    let set: BTreeSet<String> = set.map(str::to_owned).collect();
+    let is_mounted = move |entry: &&&FileSystem| {
+        let config = entry.driver.config();
+        entry.driver.is_mountable() && config.is_none_or(|config| config.is_met_by(&set))
+    };
+    all().iter().filter(is_mounted)
+}
+
+/// Linux 7.1 brought it.
+#[test]
+fn only_ntfs_is_not_mounted_by_the_default_lab() {
+    let with_driver = all().iter().filter(|entry| entry.driver.is_mountable());
+    let mounted: Vec<&str> = mountable().map(|entry| entry.name).collect();
+    let others: Vec<&str> = with_driver
+        .map(|entry| entry.name)
+        .filter(|name| !mounted.contains(name))
+        .collect();
+    assert_eq!(others, ["ntfs"]);
 }
 
 #[test]
 fn every_file_system_has_every_fact_but_those_that_it_cannot_have() {
     // Not kept over an unmount, or not asked for without a device.
-    let of_device = ["sync.", "write.", "data.damaged"];
+    let of_device = ["sync.", "sync_option.", "write.", "data.damaged"];
     let of_remount = ["time.", "mode.", "node.", "data.appended"];
     for entry in mountable() {
         for fact in FILE_SYSTEM_FACTS {
@@ -29,6 +49,9 @@ fn every_file_system_has_every_fact_but_those_that_it_cannot_have() {
             let is_of = |parts: &[&str]| parts.iter().any(|part| fact.name.starts_with(part));
             let may_lack = WITHOUT_DEVICE.contains(&entry.name) && is_of(&of_device)
                 || entry.name == "tmpfs" && is_of(&of_remount) && fact.name != "time.created";
+            // Programs that mount are in no file of the kernel.
+            let is_in_kernel = matches!(entry.driver, Driver::Kernel(_)) && entry.name != "tmpfs";
+            let may_lack = may_lack || fact.name == "driver.maintenance" && !is_in_kernel;
             assert!(has || may_lack, "{}: {}", entry.name, fact.name);
         }
     }

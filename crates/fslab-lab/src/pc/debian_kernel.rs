@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::pc_kernel::PcKernel;
 use crate::build_dir::BuildDir;
@@ -14,6 +14,9 @@ use crate::{LabError, SourceKind};
 const IMAGE: (&str, &str) = ("linux-image-", "-amd64");
 /// Flavours, whose names have the same suffix.
 const FLAVOURS: [&str; 2] = ["-cloud", "-rt"];
+
+/// Prefixes of the packages of a kernel's parts, before its release.
+const PARTS: [&str; 3] = ["linux-base-", "linux-binary-", "linux-modules-"];
 
 /// A kernel that was found, with the packages that building a module for it takes.
 #[derive(Debug)]
@@ -36,7 +39,13 @@ impl DebianKernel {
         let abi = newest(&names, version).ok_or_else(|| apt.missing(&wanted))?;
         let release = format!("{abi}{suffix}");
         let headers = format!("linux-headers-{release}");
-        let mut wanted = vec![format!("{prefix}{release}"), headers.clone()];
+        let image = format!("{prefix}{release}");
+        // Debian 14 has the kernel, its modules and its configuration in packages of their own.
+        let parts = apt.dependencies(&image, build_dir)?.into_iter();
+        let parts =
+            parts.filter(|name| PARTS.iter().any(|part| *name == format!("{part}{release}")));
+        let mut wanted: Vec<String> = [image].into_iter().chain(parts).collect();
+        wanted.push(headers.clone());
         let needed = apt.dependencies(&headers, build_dir)?;
         let is_part =
             |name: &String| name.starts_with("linux-headers-") || name.starts_with("linux-kbuild-");
@@ -58,6 +67,7 @@ impl DebianKernel {
         let release = &self.release;
         let headers = folder.join(format!("usr/src/linux-headers-{release}"));
         relocate(&headers, &folder)?;
+        merge_modules(&folder)?;
         let each = self.packages.iter();
         let texts: Vec<_> = each
             .map(|it| format!("{} {}", it.name, it.version))
@@ -73,13 +83,36 @@ impl DebianKernel {
             patches: Vec::new(),
             maintenance: BTreeMap::new(),
             config_ignored: Vec::new(),
-            kernel: folder.join(format!("boot/vmlinuz-{release}")),
-            config: folder.join(format!("boot/config-{release}")),
+            kernel: part_of(&folder, "vmlinuz", release),
+            config: part_of(&folder, "config", release),
             modules: folder.join(format!("lib/modules/{release}")),
             headers,
             folder,
         })
     }
+}
+
+/// The path of a kernel's file: in /boot, or, since Debian 14, next to its modules.
+fn part_of(unpacked: &Path, name: &str, release: &str) -> PathBuf {
+    let in_boot = unpacked.join(format!("boot/{name}-{release}"));
+    match in_boot.exists() {
+        true => in_boot,
+        false => unpacked.join(format!("lib/modules/{release}/{name}")),
+    }
+}
+
+/// Moves modules to where depmod(8) looks below a directory: Debian 14 packs them below /usr.
+fn merge_modules(unpacked: &Path) -> Result<(), LabError> {
+    let (merged, plain) = (
+        unpacked.join("usr/lib/modules"),
+        unpacked.join("lib/modules"),
+    );
+    if plain.exists() || !merged.exists() {
+        return Ok(());
+    }
+    let parent = unpacked.join("lib");
+    fs::create_dir_all(&parent).map_err(LabError::io("make", &parent))?;
+    fs::rename(&merged, &plain).map_err(LabError::io("move", &merged))
 }
 
 /// Debian's headers name their other directories by absolute paths, since they are made to be
@@ -117,6 +150,22 @@ fn numbers(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modules_below_usr_are_moved_and_others_stay() {
+        for (packed, file) in [("usr/lib/modules", "new"), ("lib/modules", "old")] {
+            let place = tempfile::tempdir().expect("a directory");
+            let release = "7.2.13-amd64";
+            let modules = place.path().join(packed).join(release);
+            fs::create_dir_all(&modules).expect("made");
+            fs::write(modules.join(file), "").expect("written");
+            merge_modules(place.path()).expect("moved");
+            let moved = place.path().join("lib/modules").join(release);
+            assert!(moved.join(file).exists());
+            let config = part_of(place.path(), "config", release);
+            assert_eq!(config, moved.join("config"));
+        }
+    }
 
     #[test]
     fn the_newest_kernel_of_a_series_is_taken_and_no_flavour_of_it() {

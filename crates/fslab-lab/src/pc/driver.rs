@@ -64,6 +64,27 @@ pub(super) fn fingerprint(kind: SourceKind) -> Fingerprint {
     fingerprint
 }
 
+/// Options of newer compilers, each with the symbol that has a kernel's headers use it.
+const NEWER_OPTIONS: [(&str, &str); 1] = [(
+    "-fmin-function-alignment=16",
+    "CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT",
+)];
+
+/// Arguments of make that unset the symbols whose option the compiler of this machine lacks.
+fn lacking_symbols(build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
+    let mut unset = Vec::new();
+    for (option, symbol) in NEWER_OPTIONS {
+        let mut compile = build_dir.command("gcc");
+        compile.args([option, "-x", "c", "-E", "/dev/null"]);
+        match build_dir.ask("ask the compiler for its options", compile) {
+            Err(stopped) if stopped.is_interruption() => return Err(stopped),
+            Err(_) => unset.push(format!("{symbol}=")),
+            Ok(_) => {}
+        }
+    }
+    Ok(unset)
+}
+
 /// The compiled parts, without what depends on where they were compiled.
 pub(super) struct Driver {
     pub(super) module: PathBuf,
@@ -89,7 +110,9 @@ impl Driver {
             .arg(format!("M={}", pc.display()));
         // The compiler of this machine, whose version need not be that of the distribution; no type
         // information for tracers, which needs pahole.
-        make.args(["CC=gcc", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"]);
+        make.args(["CC=gcc", "CONFIG_DEBUG_INFO_BTF_MODULES="]);
+        make.args(lacking_symbols(build_dir)?);
+        make.arg("modules");
         build_dir.run("compile fslab's module", make)?;
         let module = sources.join("fslab.ko");
         let mut strip = build_dir.command("strip");
