@@ -1,0 +1,5 @@
+//! filebench's personalities.
+
+mod reading;
+
+pub(crate) use reading::read;

@@ -1,0 +1,18 @@
+//! fio's job files.
+
+mod amounts;
+mod groups;
+mod io;
+mod job;
+mod metadata;
+mod options;
+mod parameters;
+mod reading;
+mod sections;
+mod setters;
+mod settings;
+mod units;
+mod values;
+
+pub use options::{FioOption, FioRule, fio_options};
+pub(crate) use reading::read;
