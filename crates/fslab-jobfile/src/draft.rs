@@ -74,7 +74,10 @@ impl Draft<'_> {
         let measured = self.phases.iter().filter(|phase| phase.is_measured);
         let measured: Vec<_> = measured.map(|phase| phase.name.clone()).collect();
         let mut study = toml::Table::new();
-        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
+        let stem = self
+            .file
+            .rsplit_once('.')
+            .map_or(self.file, |(stem, _)| stem);
         let (tool, file) = (self.tool, self.file);
         let name = plain_name(stem);
         let mut put = |key: &str, value: TomlValue| {
@@ -108,7 +111,10 @@ impl Draft<'_> {
 
     /// Room for all files, and as much as a file system needs for itself.
     fn size_bytes(&self) -> u64 {
-        let sum = self.space.values().fold(0_u64, |sum, it| sum.saturating_add(*it));
+        let sum = self
+            .space
+            .values()
+            .fold(0_u64, |sum, it| sum.saturating_add(*it));
         let roomy = sum.saturating_add(sum / 4).saturating_add(SIZE_STEP);
         let roomy = roomy.checked_next_multiple_of(SIZE_STEP).unwrap_or(roomy);
         roomy.max(SIZE_MIN)
@@ -116,7 +122,11 @@ impl Draft<'_> {
 
     fn limit_s(&self) -> i64 {
         let of_phase = |phase: &DraftPhase| phase.seconds.saturating_add(phase.bytes / SLOW_RATE);
-        let sum = self.phases.iter().map(of_phase).fold(0, u64::saturating_add);
+        let sum = self
+            .phases
+            .iter()
+            .map(of_phase)
+            .fold(0, u64::saturating_add);
         let limit_s = sum.saturating_mul(2).saturating_add(600).max(LIMIT_S_MIN);
         i64::from(u32::try_from(limit_s).unwrap_or(u32::MAX))
     }
@@ -189,7 +199,12 @@ pub(crate) fn plain_name(text: &str) -> String {
         c if c.is_ascii_alphanumeric() || "._+-".contains(c) => c,
         _ => '-',
     };
-    let name: String = text.trim().chars().take(NAME_CHARS_MAX).map(plain).collect();
+    let name: String = text
+        .trim()
+        .chars()
+        .take(NAME_CHARS_MAX)
+        .map(plain)
+        .collect();
     match name.trim_matches('.') {
         "" => "job".to_owned(),
         _ if name.starts_with('.') => format!("job{name}"),

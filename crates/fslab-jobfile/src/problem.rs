@@ -71,7 +71,9 @@ pub(crate) fn shown(text: &str) -> String {
     } else {
         ""
     };
-    format!("{}{more}", short.escape_debug()).replace("\\\"", "\"").replace("\\'", "'")
+    format!("{}{more}", short.escape_debug())
+        .replace("\\\"", "\"")
+        .replace("\\'", "'")
 }
 
 /// Everything in a job file that cannot be used.

@@ -36,7 +36,10 @@ pub(super) struct JobAmount {
 
 /// Whether the job is for a device whose size it does not say.
 pub(super) fn is_unsized_device(settings: &FioSettings) -> bool {
-    let is_device = settings.filename.as_ref().is_some_and(|file| file.is_device);
+    let is_device = settings
+        .filename
+        .as_ref()
+        .is_some_and(|file| file.is_device);
     is_device && settings.size.is_none() && settings.file_size.is_none()
 }
 
@@ -79,7 +82,10 @@ pub(super) fn span(
     let per_file = total / settings.files;
     let per_file = per_file - per_file % io.unit;
     if per_file < io.record {
-        let cause = format!("a file of {per_file} bytes, shorter than a record of {}", io.record);
+        let cause = format!(
+            "a file of {per_file} bytes, shorter than a record of {}",
+            io.record
+        );
         findings.refuse(job.problem("size", cause));
         return None;
     }
@@ -103,7 +109,9 @@ pub(super) fn span(
         }
         parameters.insert("segment".into(), json!(size_text(per_file)));
     }
-    let increments = settings.offset_increment.saturating_mul(settings.copies - 1);
+    let increments = settings
+        .offset_increment
+        .saturating_mul(settings.copies - 1);
     let offset = settings.offset.saturating_add(increments);
     Some(FileSpan {
         parameters,
@@ -142,14 +150,20 @@ pub(super) fn amount(
     if settings.time_based {
         if settings.runtime_ns == 0 {
             let cause = "no runtime, of which it would be the whole";
-            findings.refuse(job.problem("time_based", cause).hint("for example runtime=60"));
+            findings.refuse(
+                job.problem("time_based", cause)
+                    .hint("for example runtime=60"),
+            );
             return None;
         }
         if settings.operations.is_some() {
             findings.refuse(job.problem("number_ios", "a number, and time_based"));
             return None;
         }
-        parameters.insert("amount".into(), json!({ "time": time_text(settings.runtime_ns) }));
+        parameters.insert(
+            "amount".into(),
+            json!({ "time": time_text(settings.runtime_ns) }),
+        );
         return Some(JobAmount {
             parameters,
             is_whole_file: false,
@@ -158,12 +172,19 @@ pub(super) fn amount(
         });
     }
     if settings.runtime_ns > 0 {
-        parameters.insert("time_limit_ns".into(), json!(time_text(settings.runtime_ns)));
+        parameters.insert(
+            "time_limit_ns".into(),
+            json!(time_text(settings.runtime_ns)),
+        );
     }
     let once = match (settings.io_size, settings.size, span.region) {
         (None | Some(FioSize::Percent(100)), Some(FioSize::Bytes(size)), Some(region)) => {
             // `filesize` may be another.
-            Some(if settings.file_size.is_some() { size } else { region })
+            Some(if settings.file_size.is_some() {
+                size
+            } else {
+                region
+            })
         }
         (None | Some(FioSize::Percent(100)), _, region) => region,
         (Some(FioSize::Bytes(bytes)), ..) => Some(bytes),
@@ -190,7 +211,9 @@ pub(super) fn amount(
             parameters.insert("amount".into(), json!({ "operations": operations }));
         }
         (None, Some(bytes)) if Some(bytes) != span.region => {
-            let passes = span.region.filter(|region| *region > 0 && bytes.is_multiple_of(*region));
+            let passes = span
+                .region
+                .filter(|region| *region > 0 && bytes.is_multiple_of(*region));
             is_whole_file &= passes.is_some();
             parameters.insert("amount".into(), json!({ "bytes": bytes }));
         }
@@ -210,7 +233,11 @@ pub(super) fn amount(
         parameters,
         is_whole_file,
         seconds: before_s.saturating_add(seconds),
-        bytes: if counts { moved.saturating_mul(settings.copies) } else { 0 },
+        bytes: if counts {
+            moved.saturating_mul(settings.copies)
+        } else {
+            0
+        },
     })
 }
 

@@ -25,7 +25,8 @@ pub(crate) fn groups(jobs: Vec<FioJob>, findings: &mut Findings) -> Vec<Group> {
                     if group.waits_for.is_some() {
                         let cause = "it would start before the group of a wait_for before it";
                         let problem = job.problem("wait_for", cause);
-                        findings.refuse(problem.hint("give it stonewall, or a wait_for of its own"));
+                        findings
+                            .refuse(problem.hint("give it stonewall, or a wait_for of its own"));
                     }
                     false
                 }
@@ -53,7 +54,11 @@ pub(crate) fn groups(jobs: Vec<FioJob>, findings: &mut Findings) -> Vec<Group> {
     }
     for group in &groups {
         let jobs: u64 = group.jobs.iter().map(|job| job.settings.copies).sum();
-        for job in group.jobs.iter().filter(|job| job.settings.exitall && jobs > 1) {
+        for job in group
+            .jobs
+            .iter()
+            .filter(|job| job.settings.exitall && jobs > 1)
+        {
             let cause = "the end of one job would end the others; fslab's run to their ends";
             findings.refuse(job.problem("exitall", cause));
         }

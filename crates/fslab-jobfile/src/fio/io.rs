@@ -28,8 +28,14 @@ pub(super) fn of_job(job: &FioJob, findings: &mut Findings) -> JobIo {
     let settings = &job.settings;
     let direction = usize::from(!settings.pattern.reads);
     let (record, split) = (settings.record[direction], &settings.split[direction]);
-    let unit = split.iter().map(|(length, _)| *length).min().unwrap_or(record);
-    let weighted = split.iter().map(|(length, percent)| length * u64::from(*percent));
+    let unit = split
+        .iter()
+        .map(|(length, _)| *length)
+        .min()
+        .unwrap_or(record);
+    let weighted = split
+        .iter()
+        .map(|(length, percent)| length * u64::from(*percent));
     let mean = match split.as_slice() {
         [] => record,
         _ => (weighted.sum::<u64>() / 100).max(1),
@@ -43,14 +49,19 @@ pub(super) fn of_job(job: &FioJob, findings: &mut Findings) -> JobIo {
         bytes_per_second: None,
     };
     let is_mixed = settings.pattern.reads && settings.pattern.writes;
-    if is_mixed && (settings.record[0], &settings.split[0]) != (settings.record[1], &settings.split[1]) {
+    if is_mixed
+        && (settings.record[0], &settings.split[0]) != (settings.record[1], &settings.split[1])
+    {
         findings.refuse(job.problem("bs", "records of reads and others of writes in one job"));
     }
     if settings.alignment.is_some_and(|it| it != unit) {
         let cause = format!("offsets at other multiples than those of the record of {unit} bytes");
         findings.refuse(job.problem("blockalign", cause));
     }
-    if let Some(odd) = split.iter().find(|(length, _)| !length.is_multiple_of(unit)) {
+    if let Some(odd) = split
+        .iter()
+        .find(|(length, _)| !length.is_multiple_of(unit))
+    {
         let cause = format!("{} bytes are no multiple of the shortest, {unit}", odd.0);
         findings.refuse(job.problem("bssplit", cause));
     }
@@ -69,7 +80,10 @@ pub(super) fn of_job(job: &FioJob, findings: &mut Findings) -> JobIo {
     access(job, record, &mut put, findings);
     data(job, &mut put, findings);
     let pace = pace(job, mean, findings);
-    io.bytes_per_second = pace.as_ref().map(|(_, rate)| *rate).filter(|rate| *rate > 0);
+    io.bytes_per_second = pace
+        .as_ref()
+        .map(|(_, rate)| *rate)
+        .filter(|rate| *rate > 0);
     if let Some((pace, _)) = pace {
         io.parameters.insert("pace".into(), pace);
     }
@@ -89,12 +103,7 @@ fn direction_of(settings: &FioSettings) -> Value {
     }
 }
 
-fn access(
-    job: &FioJob,
-    record: u64,
-    put: &mut impl FnMut(&str, Value),
-    findings: &mut Findings,
-) {
+fn access(job: &FioJob, record: u64, put: &mut impl FnMut(&str, Value), findings: &mut Findings) {
     let settings = &job.settings;
     let has_split = settings.split.iter().any(|split| !split.is_empty());
     if !settings.pattern.is_random {
@@ -125,9 +134,9 @@ fn access(
     }
     put("access", access);
     if let Distribution::Zoned(zones) = &settings.distribution {
-        let zones = zones.iter().map(|(access, space)| {
-            json!({ "access_percent": access, "space_percent": space })
-        });
+        let zones = zones
+            .iter()
+            .map(|(access, space)| json!({ "access_percent": access, "space_percent": space }));
         put("zones", Value::Array(zones.collect()));
     }
 }
@@ -255,7 +264,11 @@ fn pace(job: &FioJob, mean: u64, findings: &mut Findings) -> Option<(Value, u64)
         (Some(one), Some(other)) => one.min(other),
         (one, other) => one.or(other)?,
     };
-    let kind = if settings.is_poisson { "poisson" } else { "fixed" };
+    let kind = if settings.is_poisson {
+        "poisson"
+    } else {
+        "fixed"
+    };
     let pace = json!({ kind: { "per_second": per_second } });
     Some((pace, ((per_second * mean as f64) as u64).max(1)))
 }

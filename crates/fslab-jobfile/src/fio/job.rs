@@ -71,7 +71,9 @@ impl FioJob {
     pub(crate) fn problem(&self, name: &str, cause: impl Into<String>) -> JobFileProblem {
         match self.lines.get(name) {
             Some(option) => option.problem(cause),
-            None => JobFileProblem::new(name, cause).at(self.line).within(&self.name),
+            None => JobFileProblem::new(name, cause)
+                .at(self.line)
+                .within(&self.name),
         }
     }
 
@@ -89,7 +91,11 @@ impl FioJob {
 }
 
 fn note(option: &OptionLine, why: &str) -> String {
-    format!("[{}] {}: {why}", shown(&option.place), shown(&option.text()))
+    format!(
+        "[{}] {}: {why}",
+        shown(&option.place),
+        shown(&option.text())
+    )
 }
 
 fn unknown_option(option: &OptionLine) -> JobFileProblem {

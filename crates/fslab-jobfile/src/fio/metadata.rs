@@ -16,7 +16,13 @@ const ENTRY_BYTES: u64 = 8_192;
 /// part.
 pub(super) fn names_phases(translator: &mut Translator, jobs: &[FioJob], findings: &mut Findings) {
     let Some(first) = jobs.first() else { return };
-    let of = |job: &FioJob| (job.settings.engine, job.settings.files, job.settings.file_size);
+    let of = |job: &FioJob| {
+        (
+            job.settings.engine,
+            job.settings.files,
+            job.settings.file_size,
+        )
+    };
     if let Some(other) = jobs.iter().find(|job| of(job) != of(first)) {
         let cause = "another engine, nrfiles or filesize than the job before it, at the same time";
         let problem = other.problem("ioengine", cause);
@@ -63,10 +69,14 @@ pub(super) fn names_phases(translator: &mut Translator, jobs: &[FioJob], finding
     };
     if let Some((operation, file_bytes)) = prepared {
         let name = translator.phase_name(&format!("lay out {}", plain_name(&first.name)));
-        translator.phases.push(phase(name, false, tree(operation, file_bytes)));
+        translator
+            .phases
+            .push(phase(name, false, tree(operation, file_bytes)));
     }
     let name = translator.phase_name(&translator.group_name(jobs));
-    translator.phases.push(phase(name, true, tree(operation, 0)));
+    translator
+        .phases
+        .push(phase(name, true, tree(operation, 0)));
     let space = files.saturating_mul(bytes.saturating_add(ENTRY_BYTES));
     translator.space.insert(directory, space);
 }

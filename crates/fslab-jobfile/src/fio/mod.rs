@@ -1,10 +1,12 @@
 //! fio's job files.
 
 mod amounts;
+mod engines;
 mod groups;
 mod io;
 mod job;
 mod metadata;
+mod option_table;
 mod options;
 mod parameters;
 mod reading;

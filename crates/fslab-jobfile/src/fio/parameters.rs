@@ -92,34 +92,51 @@ impl Translator {
         let amounts = translated.iter().map(|it| &it.amount);
         let seconds = amounts.clone().map(|it| it.seconds).max().unwrap_or(0);
         let bytes = amounts.map(|it| it.bytes).sum();
-        self.phases.push(data_phase(name, cache, expanded, (seconds, bytes)));
+        self.phases
+            .push(data_phase(name, cache, expanded, (seconds, bytes)));
         self.verify(&translated, findings);
         for it in &translated {
             self.note_written(it);
         }
     }
 
-    fn translated<'a>(&mut self, job: &'a FioJob, findings: &mut Findings) -> Option<Translated<'a>> {
+    fn translated<'a>(
+        &mut self,
+        job: &'a FioJob,
+        findings: &mut Findings,
+    ) -> Option<Translated<'a>> {
         let settings = &job.settings;
         let file = match &settings.filename {
             Some(file) => file.name.clone(),
             None => format!("{}.0.0", plain_name(&job.name)),
         };
-        let given = settings.filename.as_ref().map_or(&job.name, |file| &file.given);
-        let origin = self.origins.entry(file.clone()).or_insert_with(|| given.clone());
+        let given = settings
+            .filename
+            .as_ref()
+            .map_or(&job.name, |file| &file.given);
+        let origin = self
+            .origins
+            .entry(file.clone())
+            .or_insert_with(|| given.clone());
         if origin != given {
             let cause = format!("another file of the job file is also '{file}' here");
             findings.refuse(job.problem("filename", cause).hint("use names that differ"));
             return None;
         }
-        if settings.filename.as_ref().is_some_and(|file| file.given != file.name) {
+        if settings
+            .filename
+            .as_ref()
+            .is_some_and(|file| file.given != file.name)
+        {
             let why = format!("the file is {file} in the measured file system");
             findings.note(job.note("filename", &why));
         }
         let before = findings.refused();
         let io = io::of_job(job, findings);
         let span = amounts::span(job, &io, self.devices, findings);
-        let amount = span.as_ref().and_then(|span| amounts::amount(job, &io, span, findings));
+        let amount = span
+            .as_ref()
+            .and_then(|span| amounts::amount(job, &io, span, findings));
         let mut parameters = io.parameters;
         let (span, amount) = (span?, amount?);
         if findings.refused() > before {
@@ -148,7 +165,10 @@ impl Translator {
         let settings = &it.job.settings;
         let writes_only = settings.pattern.writes && !settings.pattern.reads;
         let overwrites = settings.overwrite || settings.engine == FioEngine::Mmap;
-        let is_written = self.written.get(&it.file).is_some_and(|bytes| *bytes >= it.span.bytes);
+        let is_written = self
+            .written
+            .get(&it.file)
+            .is_some_and(|bytes| *bytes >= it.span.bytes);
         if !writes_only || !overwrites || is_written {
             return;
         }
@@ -158,13 +178,24 @@ impl Translator {
         };
         put("file", json!(it.file));
         put("direction", json!("write"));
-        put("record", it.parameters.get("record").cloned().unwrap_or(json!("1MiB")));
+        put(
+            "record",
+            it.parameters
+                .get("record")
+                .cloned()
+                .unwrap_or(json!("1MiB")),
+        );
         put("sync", json!({ "closing": "fsync" }));
         if settings.filename.is_none() && settings.copies > 1 {
             put("threads", json!(settings.copies));
         }
         let name = self.phase_name(&format!("lay out {}", plain_name(&it.job.name)));
-        let mut phase = data_phase(name, CachePolicy::Keep, vec![parameters], (0, it.span.bytes));
+        let mut phase = data_phase(
+            name,
+            CachePolicy::Keep,
+            vec![parameters],
+            (0, it.span.bytes),
+        );
         phase.is_measured = false;
         self.phases.push(phase);
         self.written.insert(it.file.clone(), it.span.bytes);
@@ -178,7 +209,10 @@ impl Translator {
             if !settings.verifies || !settings.do_verify || !settings.pattern.writes {
                 continue;
             }
-            let covers = matches!(it.parameters["access"].as_str(), Some("sequential" | "random-once" | "reverse"));
+            let covers = matches!(
+                it.parameters["access"].as_str(),
+                Some("sequential" | "random-once" | "reverse")
+            );
             if settings.pattern.reads || !covers || !it.amount.is_whole_file {
                 let cause = "fslab verifies the data of a job that writes its whole file, and only \
                              writes";
@@ -186,7 +220,14 @@ impl Translator {
                 continue;
             }
             let mut parameters = it.parameters.clone();
-            for name in ["sync", "preparation", "open_sync", "advice", "ramp_up_ns", "pace"] {
+            for name in [
+                "sync",
+                "preparation",
+                "open_sync",
+                "advice",
+                "ramp_up_ns",
+                "pace",
+            ] {
                 parameters.remove(name);
             }
             parameters.insert("direction".into(), json!("read"));
@@ -208,7 +249,8 @@ impl Translator {
         set_workers(&mut reads, &jobs, findings);
         let name = self.phase_name(&format!("{} verify", self.group_name(&jobs)));
         let bytes = translated.iter().map(|it| it.span.bytes).sum();
-        self.phases.push(data_phase(name, CachePolicy::Cold, reads, (0, bytes)));
+        self.phases
+            .push(data_phase(name, CachePolicy::Cold, reads, (0, bytes)));
     }
 
     /// What is completely there after a phase.
@@ -267,7 +309,9 @@ fn copies(it: &Translated<'_>) -> Vec<Parameters> {
             let of_copy = |copy| one(&format!("{name}.{copy}.0"), copy);
             (0..settings.copies).map(of_copy).collect()
         }
-        Some(_) => (0..settings.copies).map(|copy| one(&it.file, copy)).collect(),
+        Some(_) => (0..settings.copies)
+            .map(|copy| one(&it.file, copy))
+            .collect(),
     }
 }
 
@@ -284,7 +328,8 @@ fn number_streams(jobs: &mut [Parameters]) {
     }
 }
 
-/// fio forks a process for each job unless it has `thread`; fslab's jobs of a phase all do, or none.
+/// fio forks a process for each job unless it has `thread`; of a phase's jobs fslab forks all or
+/// none.
 fn set_workers(expanded: &mut [Parameters], jobs: &[FioJob], findings: &mut Findings) {
     let copies: u64 = jobs.iter().map(|job| job.settings.copies).sum();
     let threads = jobs.iter().filter(|job| job.settings.is_thread).count();

@@ -11,10 +11,15 @@ use crate::problem::{Findings, JobFileError, JobFileProblem};
 use crate::reading::JobFileReader;
 
 /// The study of the job file `text`.
-pub(crate) fn read(reader: &JobFileReader<'_>, text: &str) -> Result<TranslatedStudy, JobFileError> {
+pub(crate) fn read(
+    reader: &JobFileReader<'_>,
+    text: &str,
+) -> Result<TranslatedStudy, JobFileError> {
     let mut findings = Findings::default();
     let sections = sections(reader, text, &mut findings);
-    let jobs = sections.iter().map(|section| FioJob::new(section, &mut findings));
+    let jobs = sections
+        .iter()
+        .map(|section| FioJob::new(section, &mut findings));
     let jobs: Vec<_> = jobs.collect();
     let groups = groups(jobs, &mut findings);
     let mut translator = Translator::new(&groups);

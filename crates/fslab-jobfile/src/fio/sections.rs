@@ -104,13 +104,20 @@ impl Parser<'_, '_> {
                 }
                 continue;
             }
-            match text.strip_prefix("include").filter(|it| it.starts_with([' ', '\t'])) {
+            match text
+                .strip_prefix("include")
+                .filter(|it| it.starts_with([' ', '\t']))
+            {
                 Some(file) => self.include(file.trim(), line, included.is_some()),
                 None => self.option(text, line, included.map(|(file, _)| file)),
             }
-            if self.options().is_some_and(|options| options.len() > OPTIONS_MAX) {
+            if self
+                .options()
+                .is_some_and(|options| options.len() > OPTIONS_MAX)
+            {
                 let cause = format!("a section with more than {OPTIONS_MAX} options");
-                self.findings.refuse(JobFileProblem::new(text, cause).at(line));
+                self.findings
+                    .refuse(JobFileProblem::new(text, cause).at(line));
                 return;
             }
         }
@@ -124,7 +131,8 @@ impl Parser<'_, '_> {
         self.current = Current::Job;
         if self.sections.len() == SECTIONS_MAX {
             let cause = format!("more than {SECTIONS_MAX} sections");
-            self.findings.refuse(JobFileProblem::new(name, cause).at(line));
+            self.findings
+                .refuse(JobFileProblem::new(name, cause).at(line));
             return;
         }
         self.sections.push(Section {
@@ -146,7 +154,10 @@ impl Parser<'_, '_> {
     fn place(&self) -> String {
         match self.current {
             Current::None | Current::Global => "global".to_owned(),
-            Current::Job => self.sections.last().map_or_else(String::new, |it| it.name.clone()),
+            Current::Job => self
+                .sections
+                .last()
+                .map_or_else(String::new, |it| it.name.clone()),
         }
     }
 
@@ -172,9 +183,9 @@ impl Parser<'_, '_> {
         }
         match self.options() {
             Some(options) => options.push(option),
-            None => self.findings.refuse(
-                JobFileProblem::new(text, "an option before the first section").at(line),
-            ),
+            None => self
+                .findings
+                .refuse(JobFileProblem::new(text, "an option before the first section").at(line)),
         }
     }
 

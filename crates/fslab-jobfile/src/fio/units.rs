@@ -41,7 +41,10 @@ pub(crate) fn truth(text: &str) -> Result<bool, String> {
     match text.trim() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
-        other => Err(format!("'{}' is neither 0 nor 1", crate::problem::shown(other))),
+        other => Err(format!(
+            "'{}' is neither 0 nor 1",
+            crate::problem::shown(other)
+        )),
     }
 }
 
@@ -59,7 +62,9 @@ pub(crate) fn size(text: &str, base: KbBase) -> Result<FioSize, String> {
     let wrong = || format!("'{}' is no size", crate::problem::shown(&text));
     let digits = match text.starts_with("0x") {
         true => text.len(),
-        false => text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()),
+        false => text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len()),
     };
     let (count, unit) = text.split_at(digits);
     if count.is_empty() || unit.contains(['+', '-', '*', '/', '(', '$']) {
@@ -89,7 +94,10 @@ pub(crate) fn size(text: &str, base: KbBase) -> Result<FioSize, String> {
     let bytes = (0..power).try_fold(count, |bytes, _| bytes.checked_mul(base));
     match bytes.filter(|bytes| *bytes <= 1 << 60) {
         Some(bytes) => Ok(FioSize::Bytes(bytes)),
-        None => Err(format!("{} is more than 1 EiB", crate::problem::shown(&text))),
+        None => Err(format!(
+            "{} is more than 1 EiB",
+            crate::problem::shown(&text)
+        )),
     }
 }
 
@@ -99,7 +107,9 @@ const TIME_NS_MAX: u64 = 100 * 365 * 86_400 * 1_000_000_000;
 /// A time in nanoseconds; a number without a unit has `unit_ns`.
 pub(crate) fn time_ns(text: &str, unit_ns: u64) -> Result<u64, String> {
     let text = text.trim().to_ascii_lowercase();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (count, unit) = text.split_at(digits);
     let wrong = || format!("'{}' is no time", crate::problem::shown(&text));
     let unit_ns = match unit {
@@ -115,7 +125,10 @@ pub(crate) fn time_ns(text: &str, unit_ns: u64) -> Result<u64, String> {
     let count: u64 = count.parse().map_err(|_| wrong())?;
     match count.checked_mul(unit_ns).filter(|ns| *ns <= TIME_NS_MAX) {
         Some(ns) => Ok(ns),
-        None => Err(format!("{} is more than 100 years", crate::problem::shown(&text))),
+        None => Err(format!(
+            "{} is more than 100 years",
+            crate::problem::shown(&text)
+        )),
     }
 }
 
@@ -144,7 +157,9 @@ mod tests {
 
     #[test]
     fn what_is_no_size_is_refused() {
-        for bad in ["", "k", "4q", "-1", "1.5m", "2*4k", "8z", "101%", "9999999p", "4k 4k"] {
+        for bad in [
+            "", "k", "4q", "-1", "1.5m", "2*4k", "8z", "101%", "9999999p", "4k 4k",
+        ] {
             assert!(size(bad, KbBase::Binary).is_err(), "{bad}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::settings::{Advice, Distribution, FioEngine, FioFile, FioSettings, Pattern};
+use super::settings::{Advice, Distribution, FioFile, FioSettings, Pattern};
 use super::units::{KbBase, bytes, number, number_up_to, time_ns};
 use crate::draft::plain_name;
 use crate::problem::shown;
@@ -34,26 +34,10 @@ fn set_directions<T>(
 }
 
 impl FioSettings {
-    pub(crate) fn set_engine(&mut self, text: &str) -> Result<(), String> {
-        self.engine = match text.trim() {
-            "sync" => FioEngine::Moving,
-            "psync" | "vsync" | "pvsync" | "pvsync2" => FioEngine::Positioned,
-            "libaio" => FioEngine::Libaio,
-            "posixaio" => FioEngine::PosixAio,
-            "io_uring" => FioEngine::Uring,
-            "mmap" => FioEngine::Mmap,
-            "filecreate" => FioEngine::Names("create"),
-            "filestat" => FioEngine::Names("stat"),
-            "filedelete" => FioEngine::Names("unlink"),
-            "dircreate" => FioEngine::Names("mkdir"),
-            "dirdelete" => FioEngine::Names("rmdir"),
-            other => return Err(refused_engine(other)),
-        };
-        Ok(())
-    }
-
     pub(crate) fn set_pattern(&mut self, text: &str) -> Result<(), String> {
-        let (word, more) = text.split_once(':').map_or((text, None), |(word, more)| (word, Some(more)));
+        let (word, more) = text
+            .split_once(':')
+            .map_or((text, None), |(word, more)| (word, Some(more)));
         let (reads, writes, is_random) = match word.trim() {
             "read" => (true, false, false),
             "write" => (false, true, false),
@@ -137,7 +121,10 @@ impl FioSettings {
                 rows.push((record(length, self.base)?, percent_or_rest(percent)?));
             }
             let percents = shared_out(rows.iter().map(|(_, percent)| *percent))?;
-            let rows = rows.iter().zip(percents).map(|((length, _), percent)| (*length, percent));
+            let rows = rows
+                .iter()
+                .zip(percents)
+                .map(|((length, _), percent)| (*length, percent));
             let rows: Vec<_> = rows.filter(|(_, percent)| *percent > 0).collect();
             self.record[direction] = rows.iter().map(|(length, _)| *length).max().unwrap_or(4096);
             self.split[direction] = match rows.len() {
@@ -164,7 +151,11 @@ impl FioSettings {
             },
             "pareto" => match share(0.2)? {
                 h if h > 0.0 && h < 1.0 => Distribution::Pareto(h),
-                h => return Err(format!("a Pareto share of {h}, which is not between 0 and 1")),
+                h => {
+                    return Err(format!(
+                        "a Pareto share of {h}, which is not between 0 and 1"
+                    ));
+                }
             },
             "zoned" => Distribution::Zoned(zones(value)?),
             other => {
@@ -234,7 +225,12 @@ impl FioSettings {
             "0" | "none" => None,
             "1" | "sync" => Some("full"),
             "dsync" => Some("data"),
-            other => return Err(format!("'{}' is neither none, sync nor dsync", shown(other))),
+            other => {
+                return Err(format!(
+                    "'{}' is neither none, sync nor dsync",
+                    shown(other)
+                ));
+            }
         };
         Ok(())
     }
@@ -299,7 +295,9 @@ impl FioSettings {
 fn record(text: &str, base: KbBase) -> Result<u64, String> {
     match bytes(text, base)? {
         bytes @ 1..=0x800_0000 => Ok(bytes),
-        bytes => Err(format!("records of {bytes} bytes; fslab has 1 byte to 128 MiB")),
+        bytes => Err(format!(
+            "records of {bytes} bytes; fslab has 1 byte to 128 MiB"
+        )),
     }
 }
 
@@ -343,43 +341,4 @@ fn zones(text: &str) -> Result<Vec<(u8, u8)>, String> {
     let access = shared_out(rows.iter().map(|(access, _)| *access))?;
     let space = shared_out(rows.iter().map(|(_, space)| *space))?;
     Ok(access.into_iter().zip(space).collect())
-}
-
-/// Why there is no engine of this name.
-fn refused_engine(engine: &str) -> String {
-    let reason = match engine {
-        "null" | "cpuio" | "page_fault" | "cpp_null" => "it does no I/O on files",
-        "exec" => "it would run a command, and a job file starts no program",
-        "net" | "netsplice" | "rdma" | "http" | "nbd" | "nfs" | "libiscsi" => {
-            "it works over a network, not on a file system"
-        }
-        "rados" | "rbd" | "gfapi" | "gfapi_async" | "libhdfs" | "dfs" => {
-            "it works on a service by its library, not on a mounted file system"
-        }
-        "sg" | "mtd" | "io_uring_cmd" | "libzbc" | "libblkio" | "xnvme" => {
-            "it works on a device, not on a file system"
-        }
-        "dev-dax" | "libpmem" | "libcufile" | "libhipfile" => {
-            "it needs hardware and a library that fslab does not use"
-        }
-        "falloc" | "ftruncate" => "fslab has no job that reserves or truncates parts of a file",
-        "e4defrag" => "it is of one file system only, ext4",
-        "splice" => "fslab does not splice",
-        "windowsaio" | "solarisaio" => "it is of another system; use io_uring or psync",
-        "external" => "it would load a library, and a job file runs no code",
-        "dirstat" => "fslab stats files, not directories; use filestat",
-        _ if engine.starts_with("external:") => {
-            "it would load a library, and a job file runs no code"
-        }
-        _ if engine.starts_with("ime_") => "it works on a service by its library",
-        _ => {
-            return format!(
-                "fslab has no engine '{}'; it has sync, psync, vsync, pvsync, pvsync2, libaio, \
-                 posixaio, io_uring, mmap, filecreate, filestat, filedelete, dircreate and \
-                 dirdelete",
-                shown(engine)
-            );
-        }
-    };
-    format!("fslab has no engine {}: {reason}", shown(engine))
 }
