@@ -349,3 +349,51 @@ proptest! {
         }
     }
 }
+
+/// docs/fio-options.md has the rule of every option; `UPDATE_DOCS=1` writes it.
+#[test]
+fn the_documentation_has_the_rule_of_every_option() {
+    let mut text = "# The options of fio\n\nWhat fslab does with each option of a \
+                    [job file](job-files.md).\n\nGenerated: see \
+                    crates/fslab-jobfile/tests/fio.rs.\n"
+        .to_owned();
+    let mut table = |title: &str, rule: &dyn Fn(&FioRule) -> Option<String>| {
+        text += &format!("\n## {title}\n\n| option | |\n|---|---|\n");
+        for option in fio_options() {
+            let Some(what) = rule(&option.rule) else {
+                continue;
+            };
+            let names = [option.name, option.alias].map(|name| format!("`{name}`"));
+            let count = 2 - usize::from(option.alias.is_empty());
+            text += &format!("| {} | {what} |\n", names[..count].join(", "));
+        }
+    };
+    table("Translated", &|rule| match rule {
+        FioRule::Translated(translation) => Some(translation.to.to_owned()),
+        _ => None,
+    });
+    table(
+        "Left out: nothing that is measured changes",
+        &|rule| match rule {
+            FioRule::Ignored(why) => Some((*why).to_owned()),
+            _ => None,
+        },
+    );
+    table(
+        "Refused, except with the values listed",
+        &|rule| match rule {
+            FioRule::Neutral(values, why) => Some(format!("`{}`; {why}", values.join("`, `"))),
+            _ => None,
+        },
+    );
+    table("Refused", &|rule| match rule {
+        FioRule::Refused(why) => Some((*why).to_owned()),
+        _ => None,
+    });
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fio-options.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &text).expect("written");
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(found, text, "run UPDATE_DOCS=1 cargo test -p fslab-jobfile");
+}

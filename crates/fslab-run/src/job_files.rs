@@ -66,7 +66,9 @@ fn read(
         variables,
         include: &include,
     };
-    let made = reader.read(&text).map_err(|error| failure(path, tool, &error))?;
+    let made = reader
+        .read(&text)
+        .map_err(|error| failure(path, tool, &error))?;
     let source = StudySource::JobFile {
         toml: made.toml,
         notes: made.notes,
@@ -119,9 +121,21 @@ mod tests {
     fn everything_in_a_job_file_that_cannot_be_used_is_named_at_once() {
         let text = "[a]\nrw=trim\nsize=${SIZE}\nexec_prerun=rm -r x\nrecrod=1\n";
         let failure = study_of("job.fio", text, &[]).expect_err("refused");
-        assert!(failure.message.ends_with("job.fio: 4 things in it cannot be used"));
+        assert!(
+            failure
+                .message
+                .ends_with("job.fio: 4 things in it cannot be used")
+        );
         let lines: Vec<_> = failure.causes.iter().map(|it| &it[..12]).collect();
-        assert_eq!(lines, ["line 2: [a] ", "line 3: [a] ", "line 4: [a] ", "line 5: [a] "]);
+        assert_eq!(
+            lines,
+            [
+                "line 2: [a] ",
+                "line 3: [a] ",
+                "line 4: [a] ",
+                "line 5: [a] "
+            ]
+        );
         assert!(failure.causes[2].contains("a job file starts no program"));
         let missing = split_variables(&["env.SIZE".to_owned()]).expect_err("no value");
         assert!(missing.message.contains("it has no ="), "{missing}");

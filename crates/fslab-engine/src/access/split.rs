@@ -47,7 +47,9 @@ impl SplitCursor {
     pub(crate) fn next(&mut self) -> Extent {
         let draw = self.random.below(100);
         let of_draw = self.lengths.iter().find(|(percent, _)| draw < *percent);
-        let length = of_draw.map_or(self.unit, |(_, bytes)| *bytes).min(self.bytes);
+        let length = of_draw
+            .map_or(self.unit, |(_, bytes)| *bytes)
+            .min(self.bytes);
         let last = self.bytes - length;
         let at = match (self.next, &self.zones) {
             (Some(next), _) if next <= last => next,

@@ -4,8 +4,8 @@ use fslab_model::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::RECORD_BYTES_MAX;
 use super::DataJob;
+use super::limits::RECORD_BYTES_MAX;
 use crate::Access;
 
 /// Limit of the rows of a table of shares.
@@ -64,7 +64,9 @@ impl DataJob {
         }
         if longest != self.record.0 {
             let record = self.record.0;
-            return Some(format!("a record of {record} bytes and a longest of {longest}"));
+            return Some(format!(
+                "a record of {record} bytes and a longest of {longest}"
+            ));
         }
         if self.file_size.bytes() < longest || !self.file_size.bytes().is_multiple_of(shortest) {
             return Some("a file that has not room for whole records of every length".into());

@@ -10,8 +10,8 @@ use fslab_engine::{EngineError, Filler, Random, mix};
 use fslab_sys::{Descriptors, sync_file_system};
 
 use super::PersonalityParameters;
-use super::parameters::SizeLaw;
 use super::flows::{CREATE, EngineResult, io_error};
+use super::parameters::SizeLaw;
 
 /// Random streams: sizes, and the choices of threads.
 const SIZES: u64 = 0x7369_7a65;

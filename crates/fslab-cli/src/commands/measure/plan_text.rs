@@ -23,7 +23,10 @@ pub(crate) fn notes(source: &StudySource) -> String {
     let StudySource::JobFile { notes, .. } = source else {
         return String::new();
     };
-    notes.iter().map(|note| format!("note     {note}\n")).collect()
+    notes
+        .iter()
+        .map(|note| format!("note     {note}\n"))
+        .collect()
 }
 
 /// The number of these, as text; `None` if there are none.

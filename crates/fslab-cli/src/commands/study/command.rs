@@ -1,8 +1,8 @@
 //! `fslab study`: lists and shows studies, and checks their claims for a run.
 
 use clap::{Args, Subcommand};
-use fslab_report::{Column, Table, TableCell};
 use fslab_model::Study;
+use fslab_report::{Column, Table, TableCell};
 use fslab_run::{
     StudySource, load_original, load_study, load_study_with, split_variables, studies,
 };
