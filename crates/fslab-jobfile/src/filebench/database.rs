@@ -11,6 +11,7 @@ use crate::draft::{DraftPhase, size_text};
 use crate::problem::{Findings, JobFileProblem};
 
 /// The phase of a database; `None` for other personalities.
+#[expect(clippy::too_many_lines, reason = "the parameters of one job, in order")]
 pub(super) fn phases(
     script: &Script,
     findings: &mut Findings,

@@ -35,6 +35,7 @@ struct Common {
 }
 
 /// The phase of a loop.
+#[expect(clippy::too_many_lines, reason = "the parameters of one job, in order")]
 pub(super) fn phases(script: &Script, findings: &mut Findings) -> Result<Phases, JobFileProblem> {
     let [process] = script.processes.as_slice() else {
         let second = &script.processes[1];
@@ -161,6 +162,7 @@ fn size(set: &Attributes) -> Result<(u64, &'static str), JobFileProblem> {
 }
 
 /// The steps of the loop of `thread`.
+#[expect(clippy::too_many_lines, reason = "one arm for each operation")]
 fn steps(
     script: &Script,
     thread: &ThreadDefinition,

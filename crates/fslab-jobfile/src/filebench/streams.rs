@@ -45,15 +45,7 @@ pub(super) fn phases(script: &Script, findings: &mut Findings) -> Result<Phases,
             }
         }
     }
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for stream in &mut streams {
-        let file = stream.parameters.get("file").map(Value::to_string);
-        let count = counts.entry(file.unwrap_or_default()).or_default();
-        if *count > 0 {
-            stream.parameters.insert("stream".into(), json!(count));
-        }
-        *count += 1;
-    }
+    number_streams(&mut streams);
     let timed = streams.iter().any(|stream| stream.bytes == 0);
     let seconds = if timed { script.seconds() } else { 0 };
     let is_cold = streams
@@ -68,15 +60,7 @@ pub(super) fn phases(script: &Script, findings: &mut Findings) -> Result<Phases,
     let bytes = streams.iter().map(|stream| stream.bytes).sum();
     let mut phases: Vec<_> = laid_out
         .into_iter()
-        .map(|(file, parameters)| DraftPhase {
-            name: format!("lay out {file}"),
-            workload: "io",
-            cache: CachePolicy::Keep,
-            is_measured: false,
-            parameters,
-            seconds: 0,
-            bytes: space.get(&file).copied().unwrap_or(0),
-        })
+        .map(|(file, parameters)| laid_out_phase(&file, parameters, &space))
         .collect();
     let mut jobs: Vec<_> = streams
         .into_iter()
@@ -103,6 +87,32 @@ pub(super) fn phases(script: &Script, findings: &mut Findings) -> Result<Phases,
         bytes,
     });
     Ok(Phases { phases, space })
+}
+
+/// The phase that writes a file before it is written again.
+fn laid_out_phase(file: &str, parameters: Parameters, space: &BTreeMap<String, u64>) -> DraftPhase {
+    DraftPhase {
+        name: format!("lay out {file}"),
+        workload: "io",
+        cache: CachePolicy::Keep,
+        is_measured: false,
+        parameters,
+        seconds: 0,
+        bytes: space.get(file).copied().unwrap_or(0),
+    }
+}
+
+/// Numbers the streams of each file, so that their random offsets differ.
+fn number_streams(streams: &mut [Stream]) {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for stream in streams {
+        let file = stream.parameters.get("file").map(Value::to_string);
+        let count = counts.entry(file.unwrap_or_default()).or_default();
+        if *count > 0 {
+            stream.parameters.insert("stream".into(), json!(count));
+        }
+        *count += 1;
+    }
 }
 
 /// The operations of a thread that fslab has as one job.
@@ -149,6 +159,7 @@ fn operations(thread: &ThreadDefinition) -> Result<Operations<'_>, JobFileProble
     found.ok_or_else(|| thread.attributes.problem("it neither reads nor writes"))
 }
 
+#[expect(clippy::too_many_lines, reason = "the parameters of one job, in order")]
 fn stream(
     script: &Script,
     thread: &ThreadDefinition,

@@ -148,28 +148,7 @@ pub(super) fn amount(
     let before_s = (settings.ramp_ns.saturating_add(settings.start_delay_ns)).div_ceil(SECOND_NS);
     let runtime_s = settings.runtime_ns.div_ceil(SECOND_NS);
     if settings.time_based {
-        if settings.runtime_ns == 0 {
-            let cause = "no runtime, of which it would be the whole";
-            findings.refuse(
-                job.problem("time_based", cause)
-                    .hint("for example runtime=60"),
-            );
-            return None;
-        }
-        if settings.operations.is_some() {
-            findings.refuse(job.problem("number_ios", "a number, and time_based"));
-            return None;
-        }
-        parameters.insert(
-            "amount".into(),
-            json!({ "time": time_text(settings.runtime_ns) }),
-        );
-        return Some(JobAmount {
-            parameters,
-            is_whole_file: false,
-            seconds: before_s.saturating_add(runtime_s),
-            bytes: 0,
-        });
+        return timed(job, before_s.saturating_add(runtime_s), findings);
     }
     if settings.runtime_ns > 0 {
         parameters.insert(
@@ -177,25 +156,7 @@ pub(super) fn amount(
             json!(time_text(settings.runtime_ns)),
         );
     }
-    let once = match (settings.io_size, settings.size, span.region) {
-        (None | Some(FioSize::Percent(100)), Some(FioSize::Bytes(size)), Some(region)) => {
-            // `filesize` may be another.
-            Some(if settings.file_size.is_some() {
-                size
-            } else {
-                region
-            })
-        }
-        (None | Some(FioSize::Percent(100)), _, region) => region,
-        (Some(FioSize::Bytes(bytes)), ..) => Some(bytes),
-        (Some(FioSize::Percent(percent)), _, Some(region)) => {
-            Some(((u128::from(region) * u128::from(percent)) / 100) as u64)
-        }
-        (Some(FioSize::Percent(_)), _, None) => {
-            findings.refuse(job.problem("io_size", "a share of a size that is a share"));
-            return None;
-        }
-    };
+    let once = bytes_once(job, span, findings)?;
     let bytes = once.map(|once| once.saturating_mul(settings.loops));
     let operations = match settings.operations {
         None => None,
@@ -238,6 +199,58 @@ pub(super) fn amount(
         } else {
             0
         },
+    })
+}
+
+/// The amount of a job that works for its runtime.
+fn timed(job: &FioJob, seconds: u64, findings: &mut Findings) -> Option<JobAmount> {
+    let settings = &job.settings;
+    let mut parameters = Parameters::new();
+    if settings.runtime_ns == 0 {
+        let cause = "no runtime, of which it would be the whole";
+        findings.refuse(
+            job.problem("time_based", cause)
+                .hint("for example runtime=60"),
+        );
+        return None;
+    }
+    if settings.operations.is_some() {
+        findings.refuse(job.problem("number_ios", "a number, and time_based"));
+        return None;
+    }
+    parameters.insert(
+        "amount".into(),
+        json!({ "time": time_text(settings.runtime_ns) }),
+    );
+    Some(JobAmount {
+        parameters,
+        is_whole_file: false,
+        seconds,
+        bytes: 0,
+    })
+}
+
+/// Bytes of one loop; `None` inside for a share of the file system.
+fn bytes_once(job: &FioJob, span: &FileSpan, findings: &mut Findings) -> Option<Option<u64>> {
+    let settings = &job.settings;
+    Some(match (settings.io_size, settings.size, span.region) {
+        (None | Some(FioSize::Percent(100)), Some(FioSize::Bytes(size)), Some(region)) => {
+            // `filesize` may be another.
+            Some(if settings.file_size.is_some() {
+                size
+            } else {
+                region
+            })
+        }
+        (None | Some(FioSize::Percent(100)), _, region) => region,
+        (Some(FioSize::Bytes(bytes)), ..) => Some(bytes),
+        (Some(FioSize::Percent(percent)), _, Some(region)) => {
+            Some(((u128::from(region) * u128::from(percent)) / 100) as u64)
+        }
+        (Some(FioSize::Percent(_)), _, None) => {
+            findings.refuse(job.problem("io_size", "a share of a size that is a share"));
+            return None;
+        }
     })
 }
 
