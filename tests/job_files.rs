@@ -53,15 +53,7 @@ fn a_job_file_runs_in_a_directory_as_its_study_would() {
 #[test]
 fn what_is_left_out_is_listed_and_what_cannot_be_used_is_named_at_once() {
     let desk = desk();
-    let dry = [
-        "run",
-        "job.fio",
-        "--fs",
-        "fake",
-        "--venue",
-        "fake",
-        "--dry-run",
-    ];
+    let dry = ["run", "job.fio", "--dir", ".", "--dry-run"];
     let listed = desk.run(&[&dry[..], &["--set", "env.SIZE=1m"]].concat());
     listed.expect_code(0);
     for note in [
