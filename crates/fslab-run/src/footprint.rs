@@ -27,7 +27,7 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
             source,
         };
         let workload = Workload::of_phase(phase).map_err(failed)?;
-        // Phases that use the same files share their space; a file has an equal part of its phase's.
+        // Phases that use the same files share their space, divided equally among the files.
         let files = workload.data_files(&phase.parameters, 1).map_err(failed)?;
         let mut left = workload.footprint(&phase.parameters).map_err(failed)?.0;
         let files: Vec<_> = match files {

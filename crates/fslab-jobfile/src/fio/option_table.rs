@@ -111,7 +111,7 @@ const TRIM: &str = "fslab's jobs read and write, and discard nothing";
 #[rustfmt::skip]
 const FILES: &[FioOption] = &[
     to("filename", "", "file, in the measured file system", FioSettings::set_filename),
-    to("filename_format", "", "nothing, if copies have own files", FioSettings::set_filename_format),
+    to("filename_format", "", "nothing, if copies have files", FioSettings::set_filename_format),
     to("filesize", "", "file_size", set::FILE_SIZE),
     to("nrfiles", "nr_files", "segment; with filecreate and the like, files", set::FILES),
     to("file_service_type", "", "segment", FioSettings::set_file_order),
