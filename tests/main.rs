@@ -28,6 +28,7 @@ mod harness;
 mod host_failures;
 mod hung_device;
 mod interruption;
+mod job_files;
 mod labs;
 mod leases;
 mod loop_venue;

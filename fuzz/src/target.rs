@@ -21,6 +21,16 @@ const ALL: &[Target] = &[
         run: readers::study,
     },
     Target {
+        name: "job-fio",
+        seeds: &["tests/fixtures/jobs/*.fio"],
+        run: readers::job_fio,
+    },
+    Target {
+        name: "job-filebench",
+        seeds: &["tests/fixtures/jobs/*.f"],
+        run: readers::job_filebench,
+    },
+    Target {
         name: "claims",
         seeds: &["studies/*/claims.toml"],
         run: readers::claims,

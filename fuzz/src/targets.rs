@@ -16,6 +16,7 @@ use fslab_engine::EngineKind;
 use fslab_exchange::{
     Format, Labels, Source, csv_wide, fio_json, import, ior_json, mdtest_text, parquet,
 };
+use fslab_jobfile::{JobFileKind, JobFileReader};
 use fslab_lab::{Cache, KernelName as LabName};
 use fslab_model::{
     Bytes, Parameters, PhaseSpec, Plan, RunId, RunRecord, Study, TrialSpec, VenuePlan,
@@ -46,9 +47,43 @@ fn text(input: &[u8]) -> Option<&str> {
 
 /// A study is planned, in one of the kinds of venue: that of its length.
 pub(crate) fn study(input: &[u8]) {
-    let Some(study) = text(input).and_then(|text| Study::from_toml(text).ok()) else {
-        return;
+    if let Some(study) = text(input).and_then(|text| Study::from_toml(text).ok()) {
+        planned(input, study);
+    }
+}
+
+/// The study of a job file of fio is planned.
+pub(crate) fn job_fio(input: &[u8]) {
+    job(JobFileKind::Fio, input);
+}
+
+/// The study of a personality of filebench is planned.
+pub(crate) fn job_filebench(input: &[u8]) {
+    job(JobFileKind::Filebench, input);
+}
+
+fn job(kind: JobFileKind, input: &[u8]) {
+    let Some(text) = text(input) else { return };
+    let variables = BTreeMap::from([("SIZE".to_owned(), "1m".to_owned())]);
+    let reader = JobFileReader {
+        kind,
+        file: "job",
+        variables: &variables,
+        include: &|_| Ok("thread".to_owned()),
     };
+    match reader.read(text) {
+        Ok(made) => planned(input, made.study),
+        Err(error) => drop(
+            error
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .collect::<String>(),
+        ),
+    }
+}
+
+fn planned(input: &[u8], study: Study) {
     let guest = GuestChoice {
         folder: "/var/tmp".into(),
         kernel: "linux@0".into(),

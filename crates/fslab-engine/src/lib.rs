@@ -39,8 +39,8 @@ pub use evict::evict;
 pub use jobs::limits;
 pub use jobs::{
     Advice, Amount, DataJob, Direction, FileSizes, MetadataJob, MetadataOperation, MetadataSync,
-    Names, OpenMode, OpenSync, Order, Pace, Preparation, Sharing, StdioTuning, SyncCall, SyncEvery,
-    SyncPolicy, TreeShape, UringTuning, WeightedSize, Workers,
+    Names, OpenMode, OpenSync, Order, Pace, Preparation, RecordShare, Sharing, StdioTuning,
+    SyncCall, SyncEvery, SyncPolicy, TreeShape, UringTuning, WeightedSize, Workers, ZoneShare,
 };
 pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};

@@ -12,6 +12,7 @@ mod dimension_text;
 mod directories;
 mod executor;
 mod footprint;
+mod job_files;
 mod judging;
 mod kernels;
 mod machine;
@@ -38,6 +39,7 @@ pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, RunOutcome};
 pub use executor::{Executor, trial_request};
 pub use footprint::footprint;
+pub use job_files::split_variables;
 pub use judging::{
     FaultChoice, FaultObserver, FaultyScripts, JudgeGuests, JudgedStates, KeptStates, MinimalState,
     StateObserver, SurvivalJudge, ensure_recordable, judge_state, judge_states, minimal_state,
@@ -58,6 +60,7 @@ pub use resolve_error::ResolveError;
 pub use run_begin::RunBegin;
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
-pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
+pub use studies::{StudySource, load_claims, load_original, load_study, load_study_with};
+pub use studies::{original, studies};
 pub use study_key::resolve_failure;
 pub use workers::{Assignment, TrialWorkers, serve};

@@ -251,12 +251,23 @@ fn scaled(study: &Study, entry: &PhaseEntry, scale: Scale) -> Parameters {
         return parameters;
     }
     let step_bytes = step_bytes(study, entry);
-    for name in &study.scale.parameters {
+    shrink_named(study, &mut parameters, scale, step_bytes);
+    // Jobs of a phase have parameters of the same names.
+    let jobs = parameters.get_mut("jobs").and_then(Value::as_array_mut);
+    for job in jobs.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let step_bytes = job.get("record").and_then(bytes_of).unwrap_or(step_bytes);
+        shrink_named(study, job, scale, step_bytes.max(1));
+    }
+    parameters
+}
+
+fn shrink_named(study: &Study, parameters: &mut Parameters, scale: Scale, step_bytes: u64) {
+    let named = study.scale.parameters.iter().filter(|name| *name != "jobs");
+    for name in named {
         if let Some(value) = parameters.get_mut(name) {
             shrink(value, scale, step_bytes);
         }
     }
-    parameters
 }
 
 /// What scaled sizes are multiples of: the phase's record. Phases of a group share files, whose

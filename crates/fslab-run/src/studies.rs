@@ -1,11 +1,14 @@
 //! Built-in studies, and studies in the user's files.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use fslab_claims::{Claims, NamedText, Original, Published};
 use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, did_you_mean, nearest_name};
+
+use crate::job_files::load_job_file;
 
 /// Size limit of a study, its claims, and its published values.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
@@ -89,6 +92,13 @@ pub enum StudySource {
         path: PathBuf,
         text: String,
     },
+    /// A job file of another tool.
+    JobFile {
+        /// The study that it became.
+        toml: String,
+        /// What was left out or is expressed otherwise.
+        notes: Vec<String>,
+    },
 }
 
 /// The names of the built-in studies.
@@ -107,8 +117,27 @@ fn parsed() -> impl Iterator<Item = &'static Study> {
 /// # Errors
 /// Of kind `BadInput`: an ambiguous or unknown name, with the candidates, or an invalid file.
 pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
+    load_study_with(name_or_file, &BTreeMap::new())
+}
+
+/// The same with values of the variables of a job file.
+///
+/// # Errors
+/// As [`load_study`]; also of what a job file has that a study cannot have.
+pub fn load_study_with(
+    name_or_file: &str,
+    variables: &BTreeMap<String, String>,
+) -> Result<(Study, StudySource), Failure> {
     if let Some(study) = built_in(name_or_file)? {
         return Ok((study.clone(), StudySource::BuiltIn(&study.name)));
+    }
+    if let Some(made) = load_job_file(name_or_file, variables) {
+        return made;
+    }
+    if let Some(name) = variables.keys().next() {
+        let text = format!("cannot use the variable {name} for the study {name_or_file}");
+        return Err(Failure::new(FailureKind::BadInput, text)
+            .hint("variables are for job files of fio and filebench"));
     }
     let text =
         fslab_sys::read_named_text(Path::new(name_or_file), TEXT_BYTES_MAX).map_err(|error| {
@@ -196,7 +225,8 @@ fn load_workload(name: &str, text: &str) -> Result<WorkloadDefinition, Failure> 
 
 /// True for a path, false for a name.
 fn is_file(name_or_file: &str) -> bool {
-    name_or_file.contains('/') || name_or_file.ends_with(".toml")
+    let endings = [".toml", ".fio", ".f"];
+    name_or_file.contains('/') || endings.iter().any(|it| name_or_file.ends_with(it))
 }
 
 fn unknown(name: &str) -> Failure {
@@ -239,8 +269,10 @@ pub fn original(name: &str) -> Option<Original> {
 /// Of kind `BadInput`: an unknown name, or an unreadable or invalid file.
 pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
     // The study itself must be valid.
-    if let (_, StudySource::BuiltIn(name)) = load_study(name_or_file)? {
-        return Ok(original(name));
+    match load_study(name_or_file)?.1 {
+        StudySource::BuiltIn(name) => return Ok(original(name)),
+        StudySource::JobFile { .. } => return Ok(None),
+        StudySource::File { .. } => {}
     }
     let beside = |name: &str| Path::new(name_or_file).with_file_name(name);
     let claims = load_claims(&beside("claims.toml"))?;

@@ -440,6 +440,7 @@ mod tests {
         "fb-webserver",
         "fb-varmail",
         "fb-oltp",
+        "personality",
         "sqlite",
         "replay",
         "exercise",

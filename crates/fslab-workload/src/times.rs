@@ -62,7 +62,9 @@ fn convert_table(table: &str, map: &mut Map<String, Value>) -> Result<(), String
         map.insert("time-ns".to_owned(), time);
     }
     for (name, value) in map {
-        if value.is_array() || value.is_object() || name.ends_with("-ns") {
+        // Jobs of a phase have parameters of their own.
+        let is_time_of_job = table == "jobs" && name.ends_with("_ns");
+        if value.is_array() || value.is_object() || name.ends_with("-ns") || is_time_of_job {
             convert(name, value)?;
         }
     }
@@ -97,6 +99,10 @@ mod tests {
                 "ramp_up_ns": 500_000_000,
                 "limit_s": 120,
             }))
+        );
+        assert_eq!(
+            converted(json!({"jobs": [{"time_limit_ns": "5s", "file": "5s"}]})),
+            Ok(json!({"jobs": [{"time_limit_ns": 5_000_000_000_u64, "file": "5s"}]}))
         );
         let numbers = json!({
             "amount": {"time-ns": 5}, "ramp_up_ns": 7, "file": "10s",

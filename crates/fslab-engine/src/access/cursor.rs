@@ -2,7 +2,9 @@
 //! allocating.
 
 use super::zipf::Zipf;
+use super::zones::Zones;
 use super::{Access, Permutation};
+use crate::jobs::ZoneShare;
 use fslab_stats::Random;
 
 /// A range of a file.
@@ -63,6 +65,9 @@ enum Order {
     Uniform,
     Once(Permutation),
     Zipf(Zipf, Permutation),
+    /// The exponent of a uniform number.
+    Pareto(f64, Permutation),
+    Zoned(Zones),
     HotCold {
         hot: u64,
         hot_access_percent: u64,
@@ -84,6 +89,10 @@ impl Cursor {
                 Zipf::new(records, theta),
                 Permutation::new(records, &mut random),
             ),
+            Access::Pareto { h } => Order::Pareto(
+                h.ln() / (1.0 - h).ln(),
+                Permutation::new(records, &mut random),
+            ),
             Access::HotCold {
                 hot_space_percent,
                 hot_access_percent,
@@ -102,12 +111,26 @@ impl Cursor {
         }
     }
 
+    /// The same with uniformly random accesses divided among `zones`, if there are any.
+    pub(crate) fn with_zones(mut self, zones: &[ZoneShare]) -> Self {
+        if !zones.is_empty() {
+            self.order = Order::Zoned(Zones::new(zones, self.records));
+        }
+        self
+    }
+
     /// The next extent; cursors never end.
     #[inline]
     pub(crate) fn next(&mut self) -> Extent {
         let index = match &self.order {
             Order::Uniform => self.random.below(self.records),
             Order::Zipf(zipf, scatter) => scatter.at(zipf.next(&mut self.random) - 1),
+            Order::Pareto(exponent, scatter) => {
+                let share = self.random.unit().powf(*exponent);
+                let rank = (share * self.records as f64) as u64;
+                scatter.at(rank.min(self.records - 1))
+            }
+            Order::Zoned(zones) => zones.next(&mut self.random),
             Order::HotCold {
                 hot,
                 hot_access_percent,
@@ -211,6 +234,17 @@ mod tests {
     }
 
     #[test]
+    fn of_a_pareto_share_of_the_records_the_rest_of_the_accesses() {
+        let mut counts = vec![0_u32; 100];
+        for extent in walk(Access::Pareto { h: 0.2 }, 1_000, 10, 100_000) {
+            counts[usize::try_from((extent.offset - 100) / 10).expect("small")] += 1;
+        }
+        counts.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
+        let few: u32 = counts[..20].iter().sum();
+        assert!((78_500..81_500).contains(&few), "{few}");
+    }
+
+    #[test]
     fn hot_records_get_their_share_of_the_accesses() {
         let access = Access::HotCold {
             hot_space_percent: 10,
@@ -255,6 +289,7 @@ mod tests {
             for access in [
                 Access::RandomUniform,
                 Access::Zipf { theta: 0.99 },
+                Access::Pareto { h: 0.2 },
                 Access::HotCold { hot_space_percent: 20, hot_access_percent: 80 },
             ] {
                 for extent in walk(access, bytes, record_bytes, 200) {

@@ -27,6 +27,12 @@ pub enum Access {
         /// The exponent, above 0; the Yahoo! Cloud Serving Benchmark uses 0.99.
         theta: f64,
     },
+    /// As the self-similar distribution of Gray and others: of the accesses, 1 - `h` go to the
+    /// share `h` of the records, and within these again; records are scattered over the file.
+    Pareto {
+        /// The share, above 0 and below 1.
+        h: f64,
+    },
     /// A share of the accesses goes to a share of the records, which are scattered over the file.
     HotCold {
         /// Percent of the records that are hot.
@@ -54,6 +60,9 @@ impl Access {
             Self::Strided { stride_records: 0 } => Some("a stride of 0 records".into()),
             Self::Zipf { theta } if !(theta > 0.0 && theta < 100.0) => Some(format!(
                 "a Zipf exponent of {theta}, which is not between 0 and 100"
+            )),
+            Self::Pareto { h } if !(h > 0.0 && h < 1.0) => Some(format!(
+                "a Pareto share of {h}, which is not between 0 and 1"
             )),
             Self::HotCold {
                 hot_space_percent,

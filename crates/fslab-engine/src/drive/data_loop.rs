@@ -16,6 +16,7 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     clock: &C,
     group: &WorkerGroup<'_>,
 ) -> Result<ThreadOutcome, EngineError> {
+    worker.wait_for_start(clock, group)?;
     if worker.job.ramp_up_ns > 0 {
         let now_ns = clock.now_ns();
         let ramp_up = worker.ramp_up(now_ns);

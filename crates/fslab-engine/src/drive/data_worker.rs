@@ -13,11 +13,14 @@ use super::budget::Budget;
 use super::pacer::Pacer;
 use super::target::Transfer;
 use super::worker_group::WorkerGroup;
-use crate::access::{Cursor, Extent, Region};
+use crate::access::{Cursor, Extent, Region, SplitCursor};
 use crate::content::{DataPool, FileIdentity, SharedPool};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
 use crate::recording::{Clock, Recorder, Slot};
 use crate::{EngineError, RunContext};
+
+/// Longest wait before the next look at the stop flag.
+const WAIT_NS: u64 = 50_000_000;
 
 /// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,8 @@ pub(crate) struct DataWorker<'a> {
     pub(crate) identity: FileIdentity,
     pub(crate) region: Region,
     cursor: Cursor,
+    /// Where the records have several lengths.
+    split: Option<SplitCursor>,
     direction: Random,
     /// The next operations, where they are known before they are issued.
     planned: VecDeque<Step>,
@@ -126,7 +131,10 @@ impl<'a> DataWorker<'a> {
         }
         let file = job.file_of(thread);
         let random = |purpose: u64| {
-            let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+            let mut seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+            if job.stream > 0 {
+                seed = mix(seed, job.stream.into());
+            }
             Random::new(seed, u64::from(thread) << 8 | purpose)
         };
         let record_bytes = job.record.0.min(region.bytes) as usize;
@@ -153,7 +161,8 @@ impl<'a> DataWorker<'a> {
                 generation: job.generation,
             },
             region,
-            cursor: Cursor::new(region, job.access, random(1)),
+            cursor: Cursor::new(region, job.access, random(1)).with_zones(&job.zones),
+            split: SplitCursor::new(region, job, random(1)),
             direction: random(2),
             planned: VecDeque::new(),
             until_update: 0,
@@ -242,7 +251,10 @@ impl<'a> DataWorker<'a> {
         };
         Step {
             action,
-            extent: self.cursor.next(),
+            extent: match &mut self.split {
+                Some(split) => split.next(),
+                None => self.cursor.next(),
+            },
         }
     }
 
@@ -281,12 +293,33 @@ impl<'a> DataWorker<'a> {
             }
             amount => amount,
         };
-        let until_ns = job
-            .stonewall_ns
-            .map_or(u64::MAX, |ns| now_ns.saturating_add(ns));
+        let limit_ns = job.stonewall_ns.or(job.time_limit_ns);
+        let until_ns = limit_ns.map_or(u64::MAX, |ns| now_ns.saturating_add(ns));
         (self.budget_of(amount, now_ns))
             .with_tickets(tickets)
             .until(until_ns)
+    }
+
+    /// Waits until the job's start; an error if it is stopped before.
+    pub(crate) fn wait_for_start(
+        &self,
+        clock: &impl Clock,
+        group: &WorkerGroup<'_>,
+    ) -> Result<(), EngineError> {
+        if self.job.start_delay_ns == 0 {
+            return Ok(());
+        }
+        let start_ns = clock.now_ns().saturating_add(self.job.start_delay_ns);
+        loop {
+            let now_ns = clock.now_ns();
+            if now_ns >= start_ns {
+                return Ok(());
+            }
+            if group.must_stop() {
+                return Err(self.interruption());
+            }
+            clock.wait_until_ns(start_ns.min(now_ns.saturating_add(WAIT_NS)));
+        }
     }
 
     /// The budget of the ramp-up, which takes no tickets.
@@ -313,12 +346,14 @@ impl<'a> DataWorker<'a> {
     }
 
     fn budget_of(&self, amount: Amount, now_ns: u64) -> Budget<'a> {
-        Budget::new(
-            amount,
-            self.region.records(),
-            self.region.record_bytes,
-            now_ns,
-        )
+        let (records, record_bytes) = match self.split {
+            None => (self.region.records(), self.region.record_bytes),
+            Some(_) => {
+                let mean_bytes = self.job.mean_record_bytes();
+                (self.region.bytes.div_ceil(mean_bytes), mean_bytes)
+            }
+        };
+        Budget::new(amount, records, record_bytes, now_ns)
     }
 
     /// Compares the buffer with the data written at `extent`, if the job verifies.

@@ -11,6 +11,8 @@ pub(crate) struct Pacer {
     random: Random,
     next_ns: f64,
     start_ns: u64,
+    /// Operations until the next pause.
+    until_pause: u64,
 }
 
 impl Pacer {
@@ -20,6 +22,7 @@ impl Pacer {
             random,
             next_ns: 0.0,
             start_ns: 0,
+            until_pause: operations_between_pauses(pace),
         }
     }
 
@@ -28,6 +31,7 @@ impl Pacer {
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.start_ns = now_ns;
         self.next_ns = 0.0;
+        self.until_pause = operations_between_pauses(self.pace);
         if let Pace::Poisson { per_second } = self.pace {
             self.next_ns = self.exponential(per_second);
         }
@@ -37,7 +41,7 @@ impl Pacer {
     #[inline]
     pub(crate) fn due_ns(&self) -> Option<u64> {
         match self.pace {
-            Pace::AsFastAsPossible => None,
+            Pace::AsFastAsPossible | Pace::Pause { .. } => None,
             Pace::Fixed { .. } | Pace::Poisson { .. } => Some(self.start_ns + self.next_ns as u64),
         }
     }
@@ -46,7 +50,7 @@ impl Pacer {
     #[inline]
     pub(crate) fn advance(&mut self) {
         match self.pace {
-            Pace::AsFastAsPossible => {}
+            Pace::AsFastAsPossible | Pace::Pause { .. } => {}
             Pace::Fixed { per_second } => self.next_ns += 1e9 / per_second,
             Pace::Poisson { per_second } => self.next_ns += self.exponential(per_second),
         }
@@ -57,6 +61,7 @@ impl Pacer {
     #[inline]
     pub(crate) fn start<C: Clock>(&mut self, clock: &C) -> u64 {
         let Some(due_ns) = self.due_ns() else {
+            self.pause(clock);
             return clock.now_ns();
         };
         self.advance();
@@ -64,8 +69,32 @@ impl Pacer {
         due_ns
     }
 
+    /// Waits if a pause is due.
+    #[inline]
+    fn pause<C: Clock>(&mut self, clock: &C) {
+        let Pace::Pause {
+            pause_ns,
+            operations,
+        } = self.pace
+        else {
+            return;
+        };
+        if self.until_pause == 0 {
+            clock.wait_until_ns(clock.now_ns().saturating_add(pause_ns));
+            self.until_pause = operations;
+        }
+        self.until_pause -= 1;
+    }
+
     fn exponential(&mut self, per_second: f64) -> f64 {
         -(1.0 - self.random.unit()).ln() * 1e9 / per_second
+    }
+}
+
+fn operations_between_pauses(pace: Pace) -> u64 {
+    match pace {
+        Pace::Pause { operations, .. } => operations,
+        Pace::AsFastAsPossible | Pace::Fixed { .. } | Pace::Poisson { .. } => u64::MAX,
     }
 }
 
@@ -91,6 +120,15 @@ mod tests {
         let pace = Pace::Fixed { per_second: 1e6 };
         assert_eq!(starts(pace, 4, 10), [0, 1_000, 2_000, 3_000]);
         assert_eq!(starts(pace, 4, 5_000), [0, 1_000, 2_000, 3_000]);
+    }
+
+    #[test]
+    fn a_pause_follows_so_many_operations() {
+        let pace = Pace::Pause {
+            pause_ns: 1_000,
+            operations: 2,
+        };
+        assert_eq!(starts(pace, 5, 10), [0, 10, 1_020, 1_030, 2_040]);
     }
 
     #[test]

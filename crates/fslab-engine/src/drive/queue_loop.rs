@@ -67,6 +67,7 @@ pub(crate) fn run_queue_loop<C: Clock>(
     clock: &C,
     group: &WorkerGroup<'_>,
 ) -> Result<ThreadOutcome, EngineError> {
+    worker.wait_for_start(clock, group)?;
     let depth = worker.job.uring.queue_depth;
     let mut running = QueueLoop {
         worker,

@@ -8,6 +8,7 @@ use fslab_sys::{Ring, RingOptions};
 use super::refusals::{refuse_moving, refuse_msync};
 use crate::drive::{DataThread, DataWorker, ReadyWorker, open_data_file, run_queue_loop};
 use crate::engine::{DataEngine, Engine};
+use crate::jobs::Pace;
 use crate::limits::QUEUE_DEPTH_MAX;
 use crate::recording::MonotonicClock;
 use crate::{DataJob, EngineError, EngineKind};
@@ -39,6 +40,12 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
     if job.updates() {
         return Err(EngineError::unsupported(format!(
             "the engine {} cannot update records; the engine psync can",
+            EngineKind::Uring
+        )));
+    }
+    if matches!(job.pace, Pace::Pause { .. }) {
+        return Err(EngineError::unsupported(format!(
+            "the engine {} cannot pause between operations in flight; the engine psync can",
             EngineKind::Uring
         )));
     }

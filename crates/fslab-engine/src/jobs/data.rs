@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::limits::{RECORD_BYTES_MAX, SEGMENTS_MAX, THREADS_MAX};
-use super::{Advice, Pace, StdioTuning, UringTuning};
+use super::{Advice, Pace, RecordShare, StdioTuning, UringTuning, ZoneShare};
 use crate::{Access, Content, EngineKind};
 
 /// Reads and writes of a file with all settings of the engine.
@@ -31,6 +31,11 @@ pub struct DataJob {
     /// Bytes of one record. The last record of a file can be shorter.
     #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     pub record: Bytes,
+    /// Records of several lengths: { bytes = "4KiB", percent = 60 } for each, 100 % together. Each
+    /// is a multiple of the shortest, at whose multiples records begin; `record` is the longest.
+    /// Only with access "sequential" and "random-uniform", and without `verify`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub record_split: Vec<RecordShare>,
     /// Offset of the first record in bytes.
     pub offset: u64,
     /// What is done with each record. `mix`: percent of reads. `read-update`: reads, of which each
@@ -39,9 +44,26 @@ pub struct DataJob {
     /// The order of records. `zipf`: few records have most of the accesses. `hot-cold`: a part of
     /// the file has so many percent of the accesses.
     pub access: Access,
+    /// Parts of the file, from its beginning, each with its share of the accesses: { access_percent
+    /// = 50, space_percent = 5 }; 100 % together. Only with access "random-uniform".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<ZoneShare>,
+    /// Number of the sequence of random numbers: jobs that use one file at the same time differ by
+    /// it.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
+    pub stream: u32,
     /// When a thread has done enough; `total-operations` is one pool that all threads take from. A
     /// time can be written `{ time = "10s" }`.
     pub amount: Amount,
+    /// A thread ends after this time, even if it has not done its amount: `time_limit = "60s"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub time_limit_ns: Option<u64>,
+    /// A thread waits so long before its first operation: `start_delay = "4s"`.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = 0))]
+    pub start_delay_ns: u64,
     /// After this time each thread works until it has done as much as the fastest:
     /// `stonewall = "300s"`, as IOR's -D with wear-out. The file's size is the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,10 +129,15 @@ impl Default for DataJob {
             file_size: Size::Written("1/4".into()),
             segment: None,
             record: Bytes::mib(1),
+            record_split: Vec::new(),
             offset: 0,
             direction: Direction::Write,
             access: Access::Sequential,
+            zones: Vec::new(),
+            stream: 0,
             amount: Amount::WholeFile,
+            time_limit_ns: None,
+            start_delay_ns: 0,
             stonewall_ns: None,
             ramp_up_ns: 0,
             pace: Pace::AsFastAsPossible,

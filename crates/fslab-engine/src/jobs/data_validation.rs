@@ -29,6 +29,7 @@ impl DataJob {
             .or_else(|| self.pace.fault())
             .or_else(|| self.content.fault())
             .or_else(|| self.fault_in_combination())
+            .or_else(|| self.fault_in_shares())
             .or_else(|| self.fault_in_update())
             .or_else(|| self.fault_in_stonewall())
             .or_else(|| self.fault_in_segments());
@@ -123,6 +124,9 @@ impl DataJob {
         }
         if matches!(self.amount, Amount::TimeNs(_) | Amount::TotalOperations(_)) {
             return Some("a stonewall and an amount that is no number for each thread".into());
+        }
+        if self.time_limit_ns.is_some() || self.start_delay_ns > 0 {
+            return Some("a stonewall and a time limit or a delayed start".into());
         }
         (self.ramp_up_ns > 0).then(|| "a stonewall and a ramp-up".into())
     }

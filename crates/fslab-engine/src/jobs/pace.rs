@@ -21,6 +21,14 @@ pub enum Pace {
         /// Mean number of operations per second and thread.
         per_second: f64,
     },
+    /// Closed loop with a pause after a number of operations. Not with uring.
+    Pause {
+        /// Length of the pause in nanoseconds.
+        pause_ns: u64,
+        /// Operations between two pauses.
+        #[schemars(range(min = 1))]
+        operations: u64,
+    },
 }
 
 impl Pace {
@@ -32,6 +40,7 @@ impl Pace {
             {
                 Some(format!("{per_second} operations per second"))
             }
+            Self::Pause { operations: 0, .. } => Some("a pause after 0 operations".into()),
             _ => None,
         }
     }

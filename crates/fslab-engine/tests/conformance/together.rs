@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use fslab_engine::{Amount, DataJob, EngineKind, SyncPolicy, Together, Workers, run_data_together};
-use fslab_model::FailureKind;
+use fslab_engine::{
+    Access, Amount, DataJob, EngineKind, OpenMode, RecordShare, SyncPolicy, Together, Workers,
+    run_data_together,
+};
+use fslab_model::{Bytes, FailureKind};
 
 use crate::scene::{FILE_BYTES, Scene, count, scene};
 
@@ -116,4 +119,72 @@ fn jobs_of_the_null_engine_give_the_same_figures_twice() {
     let jobs = reader_and_writer(EngineKind::Null, EngineKind::Null, Workers::Processes);
     assert_eq!(run(&scene, &jobs), run(&scene, &jobs));
     assert!(run(&scene, &jobs).all.cpu.is_none());
+}
+
+#[test]
+fn a_job_can_start_later_and_end_before_it_has_done_its_amount() {
+    let scene = scene(EngineKind::Psync);
+    let delay_ns = Duration::from_millis(30).as_nanos() as u64;
+    let job = |file: &str, start_delay_ns| DataJob {
+        start_delay_ns,
+        time_limit_ns: Some(delay_ns),
+        amount: Amount::Operations(u64::MAX),
+        ..DataJob::write(file, FILE_BYTES, 4096)
+    };
+    let together = run(&scene, &[job("early", 0), job("late", delay_ns)]);
+    let [early, late] = &*together.each else {
+        panic!("two jobs")
+    };
+    assert!(late.start_ns >= early.start_ns + delay_ns * 9 / 10);
+    for measured in [early, late] {
+        assert!(measured.operations > 0 && measured.elapsed_ns >= delay_ns);
+        assert!(
+            measured.elapsed_ns < 100 * delay_ns,
+            "{}",
+            measured.elapsed_ns
+        );
+    }
+}
+
+/// Two jobs read one file in one order: each read met the other's.
+#[test]
+fn jobs_on_one_file_have_offsets_of_their_own_stream() {
+    let scene = scene(EngineKind::Psync);
+    let job = |stream| DataJob {
+        stream,
+        open: OpenMode::Create,
+        access: Access::RandomUniform,
+        amount: Amount::Operations(1),
+        ..DataJob::write("shared", 1 << 20, 4096)
+    };
+    let written = |stream| {
+        scene.done(&DataJob {
+            open: OpenMode::Replace,
+            ..job(stream)
+        });
+        scene.content("shared").len()
+    };
+    let lengths: Vec<_> = (0..8).map(written).collect();
+    assert!(lengths.iter().any(|it| *it != lengths[0]), "{lengths:?}");
+    assert_eq!(written(3), lengths[3], "the same stream, the same offset");
+}
+
+#[test]
+fn records_of_several_lengths_move_about_the_bytes_of_the_file() {
+    for engine in [EngineKind::Psync, EngineKind::Uring] {
+        let scene = scene(engine);
+        let share = |bytes, percent| RecordShare {
+            bytes: Bytes(bytes),
+            percent,
+        };
+        let measured = scene.done(&DataJob {
+            record_split: vec![share(512, 50), share(4096, 50)],
+            access: Access::RandomUniform,
+            ..DataJob::write("f", 4 << 20, 4096)
+        });
+        let bytes = measured.bytes.expect("bytes") as f64;
+        let ratio = bytes / f64::from(4 << 20);
+        assert!((0.9..1.1).contains(&ratio), "{engine}: {ratio}");
+        assert_eq!(measured.operations, (4_u64 << 20).div_ceil(2304));
+    }
 }

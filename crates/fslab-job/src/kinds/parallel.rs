@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_engine::limits::RECORD_BYTES_MAX;
-use fslab_engine::{DataJob, Direction, Measured, OpenMode, RunContext, run_data_together};
+use fslab_engine::{
+    DataJob, Direction, Measured, OpenMode, RunContext, lay_out, lays_out, run_data_together,
+};
 use fslab_model::{Bytes, Need, Parameters, PhaseKind, Size, ValueList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,6 +161,18 @@ impl Job for ParallelParameters {
         } else {
             PhaseKind::Mixed
         })
+    }
+
+    fn lays_out(&self) -> bool {
+        self.jobs().any(|job| lays_out(&job))
+    }
+
+    fn lay_out(&self, context: &RunContext) -> Result<u64, RunError> {
+        let mut missing_bytes = 0;
+        for job in self.jobs().filter(lays_out) {
+            missing_bytes += lay_out(context, &job)?;
+        }
+        Ok(missing_bytes)
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {

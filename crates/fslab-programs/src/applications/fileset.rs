@@ -11,6 +11,7 @@ use fslab_sys::{Descriptors, sync_file_system};
 
 use super::PersonalityParameters;
 use super::flows::{CREATE, EngineResult, io_error};
+use super::parameters::SizeLaw;
 
 /// Random streams: sizes, and the choices of threads.
 const SIZES: u64 = 0x7369_7a65;
@@ -58,7 +59,10 @@ impl Fileset {
             names: names.collect(),
             present: Vec::new(),
             sizes: (0..parameters.files)
-                .map(|_| gamma_size(&mut random, mean))
+                .map(|_| match parameters.sizes {
+                    SizeLaw::Gamma => gamma_size(&mut random, mean),
+                    SizeLaw::Fixed => mean,
+                })
                 .collect(),
             directories: directories.iter().map(|path| path_of(path)).collect(),
             present_percent: parameters.present_percent,
@@ -220,6 +224,17 @@ mod tests {
         };
         parameters.resolve(Bytes::gib(1)).expect("resolves");
         parameters
+    }
+
+    #[test]
+    fn fixed_sizes_are_the_mean() {
+        let parameters = PersonalityParameters {
+            files: 20,
+            sizes: SizeLaw::Fixed,
+            ..PersonalityParameters::default()
+        };
+        let set = Fileset::of(&parameters, 3);
+        assert!(set.sizes.iter().all(|bytes| *bytes == 16 << 10));
     }
 
     #[test]

@@ -78,6 +78,11 @@ enum Operation {
 }
 
 impl Flow {
+    /// True if files are deleted, with what was appended to them.
+    pub(super) fn removes_files(&self) -> bool {
+        self.0.iter().any(|step| step.file == Choice::Removed)
+    }
+
     /// Operations of one iteration, without fsyncs.
     pub(super) fn operations(&self) -> u64 {
         self.0

@@ -45,7 +45,10 @@ impl Job for PersonalityParameters {
         // A quarter more for the long tail of the gamma distribution; appended data stays unless
         // files are deleted.
         let files = self.files.saturating_mul(self.each());
-        let appended = self.operations.saturating_mul(self.append.0);
+        let appended = match self.flow.removes_files() {
+            true => 0,
+            false => self.operations.saturating_mul(self.append.0),
+        };
         Bytes(files.saturating_mul(5) / 4 + appended / 2)
     }
 

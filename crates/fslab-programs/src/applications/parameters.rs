@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_job::PhasePart;
-use fslab_model::Bytes;
+use fslab_model::{Bytes, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,12 @@ pub(crate) struct PersonalityParameters {
     /// Number of files; 0 for as many as fit into half of the file system, at most `files_max`.
     #[schemars(range(max = u32::MAX))]
     pub(crate) files: u64,
-    /// Mean size of a file in bytes; sizes have a gamma distribution of shape 1.5.
+    /// Mean size of a file in bytes.
     pub(crate) mean_size: Bytes,
+    /// How sizes are distributed.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "gamma"))]
+    pub(crate) sizes: SizeLaw,
     /// Entries of a directory.
     #[schemars(range(min = 1))]
     pub(crate) directory_width: u64,
@@ -52,6 +56,17 @@ pub(crate) struct PersonalityParameters {
     pub(crate) flow: Flow,
 }
 
+/// How the sizes of files are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SizeLaw {
+    /// A gamma distribution of shape 1.5.
+    #[default]
+    Gamma,
+    /// All files have the mean size.
+    Fixed,
+}
+
 /// Space of a file besides its data.
 const FILE_ROOM: u64 = 8 << 10;
 
@@ -65,6 +80,7 @@ impl Default for PersonalityParameters {
             directory: "personality".into(),
             files: 0,
             mean_size: Bytes::kib(16),
+            sizes: SizeLaw::Gamma,
             directory_width: 20,
             present_percent: 80,
             threads: 0,

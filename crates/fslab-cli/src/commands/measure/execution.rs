@@ -174,12 +174,17 @@ impl ExecutionArgs {
                 screen::print_json(&plan)?;
             } else {
                 let text = plan_text::plan_text(&plan, &differences, time.as_deref());
-                screen::print(&text)?;
+                screen::print(&(plan_text::notes(source) + &text))?;
             }
             return Ok(Exit::Done);
         }
         if let Some(time) = &time {
             screen::notice(&format!("time: {time}"));
+        }
+        if let Some(count) = plan_text::count_of_notes(source) {
+            screen::notice(&format!(
+                "{count} of the job file left out or expressed otherwise: --dry-run lists them"
+            ));
         }
         for difference in &differences {
             screen::notice(&format!("differs from the original: {difference}"));
@@ -241,7 +246,10 @@ impl ExecutionArgs {
         subjects: &[String],
     ) -> Result<Vec<String>, CommandError> {
         match subjects {
-            [] => Ok(fslab_run::load_study(study)?.0.subjects),
+            [] => {
+                let (variables, _) = fslab_run::split_variables(&self.plan.settings)?;
+                Ok(fslab_run::load_study_with(study, &variables)?.0.subjects)
+            }
             named => Ok(named.to_vec()),
         }
     }
@@ -296,8 +304,9 @@ impl ExecutionArgs {
         venue: &VenueArgs,
         settings: &[String],
     ) -> Result<(Request, StudySource), CommandError> {
-        let (study, source) = fslab_run::load_study(study)?;
-        let settings = [settings, &self.plan.settings].concat();
+        let (variables, typed) = fslab_run::split_variables(&self.plan.settings)?;
+        let (study, source) = fslab_run::load_study_with(study, &variables)?;
+        let settings = [settings, &typed].concat();
         let mut study = fslab_run::override_study(&study, &settings)?;
         self.plan.answer.apply_to_study(&mut study)?;
         let kernels = NamedKernels::of(&study, subjects);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use fslab_model::{CachePolicy, PhaseSpec, Plan, Rounds, VenuePlan};
+use fslab_run::StudySource;
 
 use crate::terminal::screen;
 
@@ -15,6 +16,27 @@ pub(crate) fn plan_text(plan: &Plan, differences: &[String], time: Option<&str>)
     let _ = write_differences(&mut text, differences);
     let _ = write_plan(&mut text, plan, time);
     text
+}
+
+/// What of a job file is left out or expressed otherwise, one line each.
+pub(crate) fn notes(source: &StudySource) -> String {
+    let StudySource::JobFile { notes, .. } = source else {
+        return String::new();
+    };
+    notes
+        .iter()
+        .map(|note| format!("note     {note}\n"))
+        .collect()
+}
+
+/// The number of these, as text; `None` if there are none.
+pub(crate) fn count_of_notes(source: &StudySource) -> Option<String> {
+    match source {
+        StudySource::JobFile { notes, .. } if !notes.is_empty() => {
+            Some(screen::counted(notes.len(), "option"))
+        }
+        _ => None,
+    }
 }
 
 /// The time of a run whose trials take `expected` together.

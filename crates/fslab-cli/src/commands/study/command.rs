@@ -1,8 +1,11 @@
 //! `fslab study`: lists and shows studies, and checks their claims for a run.
 
 use clap::{Args, Subcommand};
+use fslab_model::Study;
 use fslab_report::{Column, Table, TableCell};
-use fslab_run::{load_original, load_study, studies};
+use fslab_run::{
+    StudySource, load_original, load_study, load_study_with, split_variables, studies,
+};
 
 use crate::commands::study::check::CheckArgs;
 use crate::commands::study::text::study_text;
@@ -25,8 +28,14 @@ enum StudyCommand {
         /// Study: a name, an alias or a unique prefix from `fslab study list`, or a file
         study: String,
         /// Print the study as JSON
-        #[arg(long)]
+        #[arg(long, conflicts_with = "toml")]
         json: bool,
+        /// Print the study as TOML, for a study.toml of your own; also of a job file
+        #[arg(long)]
+        toml: bool,
+        /// Value of a variable of a job file: env.NAME=VALUE; may be repeated
+        #[arg(long = "set", value_name = "env.NAME=VALUE")]
+        settings: Vec<String>,
     },
     /// Check which claims of the original hold in a run
     Check(CheckArgs),
@@ -36,7 +45,12 @@ impl StudyArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match &self.command {
             StudyCommand::List => list(),
-            StudyCommand::Show { study, json } => show(study, *json),
+            StudyCommand::Show {
+                study,
+                json,
+                toml,
+                settings,
+            } => show(study, settings, (*json, *toml)),
             StudyCommand::Check(args) => args.exec(),
         }
     }
@@ -97,13 +111,36 @@ fn list() -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn show(name: &str, json: bool) -> CommandResult {
-    let (study, _) = load_study(name)?;
-    if json {
+fn show(name: &str, settings: &[String], (json, toml): (bool, bool)) -> CommandResult {
+    let (variables, others) = split_variables(settings)?;
+    if let Some(other) = others.first() {
+        let text = format!("cannot use --set {other}: it is no variable of a job file");
+        return Err(CommandError::bad_input(text));
+    }
+    let (study, source) = load_study_with(name, &variables)?;
+    if toml {
+        screen::print(&study_toml(&study, &source)?)?;
+    } else if json {
         screen::print_json(&study)?;
     } else {
-        let original = load_original(name)?;
+        let original = match source {
+            StudySource::JobFile { .. } => None,
+            _ => load_original(name)?,
+        };
         screen::print(&study_text(&study, original.as_ref()))?;
     }
     Ok(Exit::Done)
+}
+
+/// The study as the text of a file: a user's own as it stands, and of a job file with its notes.
+fn study_toml(study: &Study, source: &StudySource) -> Result<String, CommandError> {
+    Ok(match source {
+        StudySource::File { text, .. } => text.clone(),
+        StudySource::JobFile { toml, notes } => {
+            let notes: String = notes.iter().map(|note| format!("# {note}\n")).collect();
+            notes + toml
+        }
+        StudySource::BuiltIn(_) => toml::to_string(study)
+            .map_err(|error| CommandError::bad_input(format!("cannot write the study: {error}")))?,
+    })
 }
