@@ -59,6 +59,24 @@ impl Format {
         if read::sysbench::is_mark(line) {
             return Some(Self::Sysbench);
         }
+        if read::fs_mark::is_mark(line) {
+            return Some(Self::FsMark);
+        }
+        if read::elbencho::is_mark(line) {
+            return Some(Self::Elbencho);
+        }
+        if read::diskspd::is_mark(line) {
+            return Some(Self::Diskspd);
+        }
+        if read::smallfile::is_mark(line) {
+            return Some(Self::Smallfile);
+        }
+        if read::filebench::is_mark(line) {
+            return Some(Self::Filebench);
+        }
+        if read::phoronix::is_mark(line) {
+            return Some(Self::Phoronix);
+        }
         read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
@@ -74,6 +92,12 @@ impl Format {
             Self::Dbench => read::dbench::read(text),
             Self::Pgbench => read::pgbench::read(text),
             Self::Sysbench => read::sysbench::read(text),
+            Self::FsMark => read::fs_mark::read(text),
+            Self::Elbencho => read::elbencho::read(text),
+            Self::Diskspd => read::diskspd::read(text),
+            Self::Smallfile => read::smallfile::read(text),
+            Self::Filebench => read::filebench::read(text),
+            Self::Phoronix => read::phoronix::read(text),
             Self::Json | Self::Csv => read::csv_rows::read(text),
         }
     }

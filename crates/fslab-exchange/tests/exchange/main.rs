@@ -17,4 +17,5 @@ mod recognition;
 mod refusals;
 mod round_trips;
 mod subjects;
+mod summaries;
 mod sysbench;
