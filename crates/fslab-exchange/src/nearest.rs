@@ -61,7 +61,7 @@ const MARKS: [Marks; 17] = [
         format: Format::Fio,
         shapes: &[Shape::Json],
         words: &["fio", "jobs", "jobname", "clat", "total_ios"],
-        lacks: "it has no field \"fio version\", and no line begins with '3;fio-' or has \
+        lacks: "it has no field \"fio version\", and no line begins with 'N;fio-' or has \
                 '(groupid=N, jobs=N): err='",
     },
     Marks {

@@ -10,6 +10,10 @@ use crate::{nearest, read, unread};
 impl Format {
     /// The format of `text`.
     pub(crate) fn of(text: &str) -> Result<Self, Fault> {
+        // Of millions of short lines: no other format has only such.
+        if read::fio_log::is_log(text) {
+            return Ok(Self::Fio);
+        }
         let mut found: Option<Self> = None;
         for line in text.lines() {
             let Some(format) = Self::of_line(line.trim()) else {
@@ -80,9 +84,10 @@ impl Format {
         read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
-    /// Reads a text of this format, except runs of fslab, which need no assembly.
-    pub(crate) fn read(self, text: &str) -> Result<Reading, Fault> {
+    /// Reads a text of this format, of the file `file`, except runs of fslab, which need no assembly.
+    pub(crate) fn read(self, file: &str, text: &str) -> Result<Reading, Fault> {
         match self {
+            Self::Fio if read::fio_log::is_log(text) => read::fio_log::read(file, text),
             Self::Bonnie => read::bonnie::read(text),
             Self::Iozone => read::iozone::read(text),
             Self::Fio => read::fio::read(text),

@@ -15,6 +15,8 @@ mod elbencho_table;
 pub(crate) mod filebench;
 pub(crate) mod fio;
 pub(crate) mod fio_latency;
+pub(crate) mod fio_log;
+mod fio_log_line;
 mod fio_side;
 mod fio_terse;
 pub(crate) mod fio_text;

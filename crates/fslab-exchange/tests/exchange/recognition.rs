@@ -144,11 +144,6 @@ fn a_table_of_numbers_is_refused_with_the_nearest_formats() {
 fn files_that_hold_no_results_are_refused_by_name() {
     for (name, cause, hint) in [
         (
-            "fio-histogram-log.txt",
-            "it is a histogram log of fio (write_hist_log), which does not name what was measured",
-            "import the JSON of the same execution",
-        ),
-        (
             "iolog-v2.txt",
             "it is an iolog of fio (write_iolog), which lists operations and has no figure",
             "import the JSON of the same execution",
