@@ -17,12 +17,12 @@ struct Unread {
 }
 
 /// The more certain ones first.
-const UNREAD: [Unread; 9] = [
+const UNREAD: [Unread; 10] = [
     Unread {
         is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Iolog),
         name: "an iolog of fio (write_iolog), which lists operations and has no figure",
-        hint: "import the JSON of the same execution (fio --output-format=json+); fio issues the \
-               operations again with --read_iolog",
+        hint: "import the JSON of the same execution (fio --output-format=json+); replay the \
+               operations with `fslab trace replay FILE`",
     },
     Unread {
         is: is_job_file,
@@ -32,8 +32,14 @@ const UNREAD: [Unread; 9] = [
     Unread {
         is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Strace),
         name: "an output of strace, which lists system calls",
-        hint: "record the program with `fslab trace record`, and replay its trace with the study \
-               replay",
+        hint: "replay it with `fslab trace replay FILE`, or record the program with `fslab trace \
+               record`",
+    },
+    Unread {
+        is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Blkparse),
+        name: "a text of blkparse, which lists requests and has no figure",
+        hint: "replay it with `fslab trace replay FILE`, or import what the program printed that \
+               made the requests",
     },
     Unread {
         is: |text| any_line(text, is_terse),
