@@ -37,7 +37,12 @@ const ALL: &[Target] = &[
     },
     Target {
         name: "trace",
-        seeds: &["crates/fslab-replay/src/*.trace"],
+        seeds: &[
+            "crates/fslab-replay/src/*.trace",
+            "crates/fslab-trace/tests/*.log",
+            "crates/fslab-trace/tests/*.strace",
+            "crates/fslab-trace/tests/*.txt",
+        ],
         run: readers::trace,
     },
     Target {
@@ -160,6 +165,7 @@ const ALL: &[Target] = &[
         seeds: &[
             "tests/fixtures/exchange/*",
             "tests/fixtures/imports/*",
+            "tests/fixtures/logs/*",
             "tests/fixtures/stores/*.json",
         ],
         run: readers::import_any,
