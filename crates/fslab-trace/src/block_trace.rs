@@ -103,22 +103,73 @@ fn is_transfer(request: &Request) -> bool {
     !request.kind.contains('D') && request.kind.contains(['R', 'W'])
 }
 
+/// The events of the requests, in order.
+struct Player<'t> {
+    start_ns: u64,
+    /// The place of each unit of a device in its file.
+    places: &'t BTreeMap<&'t str, BTreeMap<u64, u64>>,
+    handles: BTreeMap<&'t str, u32>,
+    events: Vec<TraceEvent>,
+    unseen: BTreeMap<String, u64>,
+}
+
+impl Player<'_> {
+    fn add(&mut self, at_ns: u64, operation: Operation, result: u64) {
+        self.events.push(TraceEvent {
+            thread: 0,
+            at_ns: at_ns.saturating_sub(self.start_ns),
+            took_ns: 0,
+            operation,
+            outcome: CallOutcome::Result(result),
+        });
+    }
+
+    fn request(&mut self, request: &Request) {
+        let handle = self.handles[request.device];
+        let range = request.range.filter(|_| is_transfer(request));
+        let Some((first, length)) = range else {
+            if request.kind.contains('F') {
+                let call = "fdatasync".to_owned();
+                self.add(request.at_ns, Operation::Sync { handle, call }, 0);
+            } else {
+                let what = match request.kind.contains('D') {
+                    true => "discard",
+                    false => "request without data",
+                };
+                *self.unseen.entry(what.to_owned()).or_default() += 1;
+            }
+            return;
+        };
+        let place = self.places[request.device][&(first / UNIT_BYTES)];
+        let offset = Some(place * UNIT_BYTES + first % UNIT_BYTES);
+        let operation = match request.kind.contains('R') {
+            true => Operation::Read {
+                handle,
+                length,
+                offset,
+            },
+            false => Operation::Write {
+                handle,
+                length,
+                offset,
+            },
+        };
+        self.add(request.at_ns, operation, length);
+    }
+}
+
 fn of_requests(
     requests: &[&Request],
     places: &BTreeMap<&str, BTreeMap<u64, u64>>,
     action: &str,
 ) -> Trace {
     let start_ns = requests.first().map_or(0, |request| request.at_ns);
-    let mut events: Vec<TraceEvent> = Vec::new();
-    let mut unseen: BTreeMap<String, u64> = BTreeMap::new();
-    let mut add = |at_ns: u64, operation: Operation, result: u64| {
-        events.push(TraceEvent {
-            thread: 0,
-            at_ns: at_ns.saturating_sub(start_ns),
-            took_ns: 0,
-            operation,
-            outcome: CallOutcome::Result(result),
-        });
+    let mut player = Player {
+        start_ns,
+        places,
+        handles: places.keys().copied().zip(0..).collect(),
+        events: Vec::new(),
+        unseen: BTreeMap::new(),
     };
     let mut files = Vec::new();
     for (handle, (device, units)) in (0..).zip(places) {
@@ -133,64 +184,26 @@ fn of_requests(
             mode: 0,
             handle: Some(handle),
         };
-        add(start_ns, open, 0);
+        player.add(start_ns, open, 0);
     }
-    let handles: BTreeMap<&str, u32> = places.keys().copied().zip(0..).collect();
-    for request in requests {
-        let handle = handles[request.device];
-        let range = request.range.filter(|_| is_transfer(request));
-        let Some((first, length)) = range else {
-            if request.kind.contains('F') {
-                let call = "fdatasync".to_owned();
-                add(request.at_ns, Operation::Sync { handle, call }, 0);
-            } else {
-                let what = match request.kind.contains('D') {
-                    true => "discard",
-                    false => "request without data",
-                };
-                *unseen.entry(what.to_owned()).or_default() += 1;
-            }
-            continue;
-        };
-        let place = places[request.device][&(first / UNIT_BYTES)];
-        let offset = Some(place * UNIT_BYTES + first % UNIT_BYTES);
-        let operation = match request.kind.contains('R') {
-            true => Operation::Read {
-                handle,
-                length,
-                offset,
-            },
-            false => Operation::Write {
-                handle,
-                length,
-                offset,
-            },
-        };
-        add(request.at_ns, operation, length);
-    }
-    let took_ns = requests
-        .last()
-        .map_or(0, |last| last.at_ns.saturating_sub(start_ns));
-    for handle in handles.into_values() {
-        add(
-            start_ns.saturating_add(took_ns),
-            Operation::Close { handle },
-            0,
-        );
+    requests.iter().for_each(|request| player.request(request));
+    let end_ns = requests.last().map_or(start_ns, |last| last.at_ns);
+    for handle in (0..).take(places.len()) {
+        player.add(end_ns, Operation::Close { handle }, 0);
     }
     Trace {
         header: Header {
             root: "/".to_owned(),
             directory: Some(TracePath::default()),
             recorder: format!("blkparse, requests {action}"),
-            took_ns,
+            took_ns: end_ns.saturating_sub(start_ns),
             threads: 1,
-            handles: places.len() as u32,
-            unseen,
+            handles: u32::try_from(places.len()).unwrap_or(u32::MAX),
+            unseen: player.unseen,
             ..Header::default()
         },
         files,
-        events,
+        events: player.events,
         final_files: Vec::new(),
     }
 }

@@ -95,11 +95,13 @@ impl Names {
                     self.directories.insert(open.path.clone());
                 }
             }
-            Operation::Mkdir { path, .. } => {
-                self.live.insert(path.clone(), 0);
-                self.parents(path);
-            }
-            Operation::Symlink { path, .. } => {
+            operation => self.name_event(operation),
+        }
+    }
+
+    fn name_event(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Mkdir { path, .. } | Operation::Symlink { path, .. } => {
                 self.live.insert(path.clone(), 0);
                 self.parents(path);
             }

@@ -95,41 +95,7 @@ impl Iolog {
                 }
             }
             ("read" | "write" | "trim", [offset, length]) => {
-                let end = offset.checked_add(*length)?;
-                i64::try_from(end).ok()?;
-                let handle = self.handle(&path);
-                let known = self.ends.entry(path).or_default();
-                *known = (*known).max(end);
-                let (offset, length) = (*offset, *length);
-                let at = Some(offset);
-                match *action {
-                    "read" => self.add(
-                        Operation::Read {
-                            handle,
-                            length,
-                            offset: at,
-                        },
-                        length,
-                    ),
-                    "write" => self.add(
-                        Operation::Write {
-                            handle,
-                            length,
-                            offset: at,
-                        },
-                        length,
-                    ),
-                    _ => {
-                        let mode = "FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE".to_owned();
-                        let punch = Operation::Allocate {
-                            handle,
-                            mode,
-                            offset,
-                            length,
-                        };
-                        self.add(punch, 0);
-                    }
-                }
+                self.transfer(action, &path, *offset, *length)?;
             }
             ("sync" | "datasync", _) => {
                 let handle = self.handle(&path);
@@ -151,6 +117,44 @@ impl Iolog {
             }
             _ => return None,
         }
+        Some(())
+    }
+
+    fn transfer(&mut self, action: &str, path: &TracePath, offset: u64, length: u64) -> Option<()> {
+        let end = offset.checked_add(length)?;
+        i64::try_from(end).ok()?;
+        let handle = self.handle(path);
+        let known = self.ends.entry(path.clone()).or_default();
+        *known = (*known).max(end);
+        let at = Some(offset);
+        let (operation, result) = match action {
+            "read" => {
+                let read = Operation::Read {
+                    handle,
+                    length,
+                    offset: at,
+                };
+                (read, length)
+            }
+            "write" => {
+                let write = Operation::Write {
+                    handle,
+                    length,
+                    offset: at,
+                };
+                (write, length)
+            }
+            _ => {
+                let punch = Operation::Allocate {
+                    handle,
+                    mode: "FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE".to_owned(),
+                    offset,
+                    length,
+                };
+                (punch, 0)
+            }
+        };
+        self.add(operation, result);
         Some(())
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn is_mark(line: &str) -> bool {
     version(line).is_some() || is_head(line)
 }
 
-/// `#	Version 3.3, 2 thread(s) starting at Mon Jan  5 10:00:00 2026`.
+/// `#  Version 3.3, 2 thread(s) starting at Mon Jan  5 10:00:00 2026`.
 fn version(line: &str) -> Option<(&str, &str, &str)> {
     let rest = line.trim_start_matches('#').trim_start();
     let (version, rest) = rest.strip_prefix("Version ")?.split_once(", ")?;

@@ -28,7 +28,7 @@ pub(crate) enum Form {
     Bonnie,
     /// Iozone's output, with or without -R, or in throughput mode
     Iozone,
-    /// fio's JSON, JSON+, terse or normal output
+    /// fio's JSON, JSON+, terse or normal output, or its logs
     Fio,
     /// IOR's text or JSON
     Ior,
