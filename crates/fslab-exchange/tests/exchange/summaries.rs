@@ -57,7 +57,7 @@ fn the_older_form_of_filebench_has_commas_and_the_process_before_its_lines() {
 fn smallfile_has_the_rates_of_all_threads() {
     let run = run_of(text("smallfile-3.2-create.json"));
     let create = phase(&run, 0, "create");
-    assert_eq!(metric(create, "operation_rate"), Some(2797.602_213_967_7));
+    assert_eq!(metric(create, "operation_rate"), Some(2_797.602_213_967_7));
     assert_eq!(metric(create, "operations"), Some(895.0));
     assert_eq!(create.threads.len(), 2);
     assert!(create.notes[0].starts_with("89.5 % of the files"));
