@@ -84,7 +84,8 @@ impl Format {
         read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
-    /// Reads a text of this format, of the file `file`, except runs of fslab, which need no assembly.
+    /// Reads a text of this format, of the file `file`, except runs of fslab, which need no
+    /// assembly.
     pub(crate) fn read(self, file: &str, text: &str) -> Result<Reading, Fault> {
         match self {
             Self::Fio if read::fio_log::is_log(text) => read::fio_log::read(file, text),

@@ -1,4 +1,4 @@
-//! fio's iologs (`write_iolog`), versions 2 and 3, as traces: each line is a call on the named file.
+//! fio's iologs (`write_iolog`), versions 2 and 3, as traces: each line is a call on a named file.
 //!
 //! The files exist before, and are as long as their farthest access. Names are below the directory
 //! of the replay, whatever they are. Calls have no duration. Version 3 has their times in
