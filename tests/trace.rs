@@ -92,11 +92,10 @@ fn what_is_no_trace_and_what_cannot_be_recorded_is_said() {
     assert!(shown.err.contains("fslab trace record"), "{}", shown.err);
     let imports = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/imports/");
     for (name, cause, hint) in [
-        ("iolog-v2.txt", "it is an iolog of fio", "--read_iolog"),
         (
             "strace-ttt.txt",
-            "it is an output of strace",
-            "fslab trace record",
+            "no call shows the working directory (AT_FDCWD</path>), which -y prints",
+            "strace -f -ttt -T -y -o FILE COMMAND",
         ),
         (
             "numbers-28.csv",
@@ -109,6 +108,8 @@ fn what_is_no_trace_and_what_cannot_be_recorded_is_said() {
         assert!(shown.err.contains(name), "{}", shown.err);
         assert!(!shown.err.contains("expected"), "{}", shown.err);
     }
+    let iolog = desk.run(&["trace", "show", &format!("{imports}iolog-v2.txt")]);
+    iolog.expect_code(0);
     let missing = desk.run(&["trace", "replay", "none.trace"]);
     missing.expect_code(2);
     assert!(

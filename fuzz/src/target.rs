@@ -47,7 +47,12 @@ const ALL: &[Target] = &[
     },
     Target {
         name: "trace",
-        seeds: &["crates/fslab-replay/src/*.trace"],
+        seeds: &[
+            "crates/fslab-replay/src/*.trace",
+            "crates/fslab-trace/tests/*.log",
+            "crates/fslab-trace/tests/*.strace",
+            "crates/fslab-trace/tests/*.txt",
+        ],
         run: readers::trace,
     },
     Target {
@@ -106,6 +111,36 @@ const ALL: &[Target] = &[
         run: readers::import_sysbench,
     },
     Target {
+        name: "import-fs-mark",
+        seeds: &["tests/fixtures/exchange/fs_mark*"],
+        run: readers::import_fs_mark,
+    },
+    Target {
+        name: "import-elbencho",
+        seeds: &["tests/fixtures/exchange/elbencho*"],
+        run: readers::import_elbencho,
+    },
+    Target {
+        name: "import-diskspd",
+        seeds: &["tests/fixtures/exchange/diskspd*"],
+        run: readers::import_diskspd,
+    },
+    Target {
+        name: "import-smallfile",
+        seeds: &["tests/fixtures/exchange/smallfile*"],
+        run: readers::import_smallfile,
+    },
+    Target {
+        name: "import-filebench",
+        seeds: &["tests/fixtures/exchange/filebench*"],
+        run: readers::import_filebench,
+    },
+    Target {
+        name: "import-phoronix",
+        seeds: &["tests/fixtures/exchange/phoronix*"],
+        run: readers::import_phoronix,
+    },
+    Target {
         name: "import-json",
         seeds: &["tests/fixtures/stores/*.json"],
         run: readers::import_json,
@@ -140,6 +175,7 @@ const ALL: &[Target] = &[
         seeds: &[
             "tests/fixtures/exchange/*",
             "tests/fixtures/imports/*",
+            "tests/fixtures/logs/*",
             "tests/fixtures/stores/*.json",
         ],
         run: readers::import_any,

@@ -369,6 +369,30 @@ pub(crate) fn import_sysbench(input: &[u8]) {
     imported(input, Some(Format::Sysbench));
 }
 
+pub(crate) fn import_fs_mark(input: &[u8]) {
+    imported(input, Some(Format::FsMark));
+}
+
+pub(crate) fn import_elbencho(input: &[u8]) {
+    imported(input, Some(Format::Elbencho));
+}
+
+pub(crate) fn import_diskspd(input: &[u8]) {
+    imported(input, Some(Format::Diskspd));
+}
+
+pub(crate) fn import_smallfile(input: &[u8]) {
+    imported(input, Some(Format::Smallfile));
+}
+
+pub(crate) fn import_filebench(input: &[u8]) {
+    imported(input, Some(Format::Filebench));
+}
+
+pub(crate) fn import_phoronix(input: &[u8]) {
+    imported(input, Some(Format::Phoronix));
+}
+
 pub(crate) fn import_json(input: &[u8]) {
     imported(input, Some(Format::Json));
 }

@@ -226,6 +226,12 @@ fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
         | Format::Dbench
         | Format::Pgbench
         | Format::Sysbench
+        | Format::FsMark
+        | Format::Elbencho
+        | Format::Diskspd
+        | Format::Smallfile
+        | Format::Filebench
+        | Format::Phoronix
         | Format::Json
         | Format::Csv => {
             return Vec::new();

@@ -76,13 +76,20 @@ impl Fault {
     pub(crate) fn foreign(text: impl Into<String>) -> Self {
         Self::new("", text).hint(
             "known formats are bonnie++, iozone, fio (JSON, terse or normal output), IOR, mdtest, \
-             IO500, dbench, pgbench, sysbench fileio, the JSON of `fslab export`, and CSV with \
-             the columns subject, phase, repeat, metric, value",
+             IO500, dbench, pgbench, sysbench fileio, fs_mark, elbencho, DiskSpd (XML), smallfile \
+             (JSON), Filebench, the composite.xml of the Phoronix Test Suite, the JSON of \
+             `fslab export`, and CSV with the columns subject, phase, repeat, metric, value",
         )
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Gives it a hint if it has none.
+    pub(crate) fn or_hint(mut self, hint: &str) -> Self {
+        self.hint.get_or_insert_with(|| hint.to_owned());
         self
     }
 

@@ -24,6 +24,19 @@ pub enum Format {
     Pgbench,
     /// sysbench: its test fileio.
     Sysbench,
+    /// fs_mark: its table.
+    #[strum(serialize = "fs_mark")]
+    FsMark,
+    /// elbencho: its text, CSV and JSON.
+    Elbencho,
+    /// DiskSpd: its XML.
+    Diskspd,
+    /// smallfile: its JSON.
+    Smallfile,
+    /// Filebench: its summary.
+    Filebench,
+    /// Phoronix Test Suite: its composite.xml.
+    Phoronix,
     /// Runs of fslab.
     Json,
     /// A row for each value.
@@ -55,6 +68,12 @@ impl Format {
             Self::Dbench => "output of dbench",
             Self::Pgbench => "output of pgbench",
             Self::Sysbench => "output of sysbench",
+            Self::FsMark => "output of fs_mark",
+            Self::Elbencho => "results of elbencho",
+            Self::Diskspd => "XML of DiskSpd",
+            Self::Smallfile => "JSON of smallfile",
+            Self::Filebench => "output of Filebench",
+            Self::Phoronix => "results of the Phoronix Test Suite",
             Self::Json => "JSON of fslab",
             Self::Csv => "CSV with a row for each value",
         }

@@ -94,7 +94,7 @@ impl<'s> Import<'s> {
         if found == Format::Json {
             return self.run(source, text).map_err(of);
         }
-        let mut reading = found.read(text).map_err(of)?;
+        let mut reading = found.read(&source.name, text).map_err(of)?;
         let ends_with_figure = matches!(found, Format::Bonnie | Format::Csv | Format::Io500);
         if ends_with_figure && !text.ends_with('\n') {
             self.notes.push(format!(

@@ -7,6 +7,7 @@ use crate::error::Fault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Json,
+    Xml,
     Table,
     Lines,
 }
@@ -18,6 +19,9 @@ impl Shape {
     fn of(text: &str) -> Self {
         if text.trim_start().starts_with(['{', '[']) {
             return Self::Json;
+        }
+        if text.trim_start().starts_with('<') {
+            return Self::Xml;
         }
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let lines: Vec<&str> = lines.take(Self::LINES).collect();
@@ -39,7 +43,7 @@ struct Marks {
     lacks: &'static str,
 }
 
-const MARKS: [Marks; 11] = [
+const MARKS: [Marks; 17] = [
     Marks {
         format: Format::Bonnie,
         shapes: &[Shape::Table],
@@ -57,7 +61,7 @@ const MARKS: [Marks; 11] = [
         format: Format::Fio,
         shapes: &[Shape::Json],
         words: &["fio", "jobs", "jobname", "clat", "total_ios"],
-        lacks: "it has no field \"fio version\", and no line begins with '3;fio-' or has \
+        lacks: "it has no field \"fio version\", and no line begins with 'N;fio-' or has \
                 '(groupid=N, jobs=N): err='",
     },
     Marks {
@@ -115,6 +119,42 @@ const MARKS: [Marks; 11] = [
         shapes: &[Shape::Lines],
         words: &["sysbench", "fsyncs/s", "written, MiB/s", "percentile:"],
         lacks: "no line is 'sysbench VERSION (using ...)'",
+    },
+    Marks {
+        format: Format::FsMark,
+        shapes: &[Shape::Lines],
+        words: &["fs_mark", "FSUse%", "App Overhead", "Files/sec"],
+        lacks: "no line is 'Version VERSION, N thread(s) starting at ...' or the head of its table",
+    },
+    Marks {
+        format: Format::Elbencho,
+        shapes: &[Shape::Lines, Shape::Table, Shape::Json],
+        words: &["elbencho", "FIRST DONE", "[first]", "last_done"],
+        lacks: "no line is the head of its table or of its CSV, and no field is \"phase_type\"",
+    },
+    Marks {
+        format: Format::Diskspd,
+        shapes: &[Shape::Xml],
+        words: &["DiskSpd", "diskspd", "TimeSpan", "TestTimeSeconds"],
+        lacks: "no element is <TestTimeSeconds>",
+    },
+    Marks {
+        format: Format::Smallfile,
+        shapes: &[Shape::Json],
+        words: &["smallfile", "smf", "files_per_thread", "pctFilesDone"],
+        lacks: "it has no field \"filesPerSec\"",
+    },
+    Marks {
+        format: Format::Filebench,
+        shapes: &[Shape::Lines],
+        words: &["filebench", "Filebench", "flowop", "ms/op"],
+        lacks: "no line is 'SECONDS: IO Summary: ...' or 'Filebench Version VERSION'",
+    },
+    Marks {
+        format: Format::Phoronix,
+        shapes: &[Shape::Xml],
+        words: &["PhoronixTestSuite", "Phoronix", "Proportion", "Scale"],
+        lacks: "no element is <PhoronixTestSuite>",
     },
 ];
 

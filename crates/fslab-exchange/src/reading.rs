@@ -1,7 +1,8 @@
 //! The result of reading one output: trials with their phases, and the tool.
 
 use fslab_model::{
-    Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, StepRecord, Swept,
+    Facts, Headline, MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec,
+    StepRecord, Swept,
 };
 
 /// The content of one output.
@@ -62,6 +63,13 @@ pub(crate) fn plain_name(text: &str) -> String {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "._+".contains(c)));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join("-").to_ascii_lowercase()
+}
+
+/// Stores a figure as printed. What is printed as 0 is below the tool's last digit: not measured.
+pub(crate) fn put(record: &mut PhaseRecord, metric: &MetricDefinition, value: f64) {
+    if value > 0.0 && is_plausible(value) {
+        record.figures.insert(metric.name.to_owned(), value);
+    }
 }
 
 /// Adds a value that the list does not have.

@@ -10,6 +10,10 @@ use crate::{nearest, read, unread};
 impl Format {
     /// The format of `text`.
     pub(crate) fn of(text: &str) -> Result<Self, Fault> {
+        // Of millions of short lines: no other format has only such.
+        if read::fio_log::is_log(text) {
+            return Ok(Self::Fio);
+        }
         let mut found: Option<Self> = None;
         for line in text.lines() {
             let Some(format) = Self::of_line(line.trim()) else {
@@ -59,12 +63,32 @@ impl Format {
         if read::sysbench::is_mark(line) {
             return Some(Self::Sysbench);
         }
+        if read::fs_mark::is_mark(line) {
+            return Some(Self::FsMark);
+        }
+        if read::elbencho::is_mark(line) {
+            return Some(Self::Elbencho);
+        }
+        if read::diskspd::is_mark(line) {
+            return Some(Self::Diskspd);
+        }
+        if read::smallfile::is_mark(line) {
+            return Some(Self::Smallfile);
+        }
+        if read::filebench::is_mark(line) {
+            return Some(Self::Filebench);
+        }
+        if read::phoronix::is_mark(line) {
+            return Some(Self::Phoronix);
+        }
         read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
-    /// Reads a text of this format, except runs of fslab, which need no assembly.
-    pub(crate) fn read(self, text: &str) -> Result<Reading, Fault> {
+    /// Reads a text of this format, of the file `file`, except runs of fslab, which need no
+    /// assembly.
+    pub(crate) fn read(self, file: &str, text: &str) -> Result<Reading, Fault> {
         match self {
+            Self::Fio if read::fio_log::is_log(text) => read::fio_log::read(file, text),
             Self::Bonnie => read::bonnie::read(text),
             Self::Iozone => read::iozone::read(text),
             Self::Fio => read::fio::read(text),
@@ -74,6 +98,12 @@ impl Format {
             Self::Dbench => read::dbench::read(text),
             Self::Pgbench => read::pgbench::read(text),
             Self::Sysbench => read::sysbench::read(text),
+            Self::FsMark => read::fs_mark::read(text),
+            Self::Elbencho => read::elbencho::read(text),
+            Self::Diskspd => read::diskspd::read(text),
+            Self::Smallfile => read::smallfile::read(text),
+            Self::Filebench => read::filebench::read(text),
+            Self::Phoronix => read::phoronix::read(text),
             Self::Json | Self::Csv => read::csv_rows::read(text),
         }
     }

@@ -21,8 +21,8 @@ const UNREAD: [Unread; 10] = [
     Unread {
         is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Iolog),
         name: "an iolog of fio (write_iolog), which lists operations and has no figure",
-        hint: "import the JSON of the same execution (fio --output-format=json+); fio issues the \
-               operations again with --read_iolog",
+        hint: "import the JSON of the same execution (fio --output-format=json+); replay the \
+               operations with `fslab trace replay FILE`",
     },
     Unread {
         is: is_job_file,
@@ -32,12 +32,18 @@ const UNREAD: [Unread; 10] = [
     Unread {
         is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Strace),
         name: "an output of strace, which lists system calls",
-        hint: "record the program with `fslab trace record`, and replay its trace with the study \
-               replay",
+        hint: "replay it with `fslab trace replay FILE`, or record the program with `fslab trace \
+               record`",
+    },
+    Unread {
+        is: |text| ForeignTrace::of(text) == Some(ForeignTrace::Blkparse),
+        name: "a text of blkparse, which lists requests and has no figure",
+        hint: "replay it with `fslab trace replay FILE`, or import what the program printed that \
+               made the requests",
     },
     Unread {
         is: |text| any_line(text, is_terse),
-        name: "the terse output of fio in a version other than 3",
+        name: "the terse output of fio in a version other than 2 to 5",
         hint: "run fio with --output-format=json+, or with --terse-version=3",
     },
     Unread {
@@ -57,15 +63,9 @@ const UNREAD: [Unread; 10] = [
     },
     Unread {
         is: |text| is_log(text, is_histogram),
-        name: "a histogram log of fio (write_hist_log), which does not name what was measured",
-        hint: "import the JSON of the same execution (fio --output-format=json+), which has the \
-               same histogram as a whole",
-    },
-    Unread {
-        is: |text| is_log(text, is_log_entry),
-        name: "a log of fio (write_bw_log, write_iops_log or write_lat_log), which does not name \
-               what was measured",
-        hint: "import the JSON of the same execution (fio --output-format=json+)",
+        name: "a histogram log of fio (write_hist_log) with a number of bins that no version has",
+        hint: "import the log as fio wrote it, or the JSON of the same execution (fio \
+               --output-format=json+), which has the same histogram as a whole",
     },
     Unread {
         is: is_trace,
@@ -111,10 +111,10 @@ fn is_job_file(text: &str) -> bool {
         })
 }
 
-/// `5;fio-3.33;...`.
+/// `6;fio-3.33;...`.
 fn is_terse(line: &str) -> bool {
     let version = line.split_once(";fio-").map(|(version, _)| version);
-    version.is_some_and(|version| matches!(version, "2" | "4" | "5"))
+    version.is_some_and(|version| version.parse::<u32>().is_ok())
 }
 
 fn is_human(line: &str) -> bool {
@@ -140,11 +140,6 @@ fn is_histogram(fields: &[u64]) -> bool {
     fields.len() >= 3 + BINS_MIN && DIRECTIONS.contains(&fields[1]) && fields[2] >= 512
 }
 
-/// Time, value, direction, block size, and in later versions offset and priority.
-fn is_log_entry(fields: &[u64]) -> bool {
-    (4..=7).contains(&fields.len()) && DIRECTIONS.contains(&fields[2])
-}
-
 fn is_trace(text: &str) -> bool {
     text.starts_with("{\"fslab_trace\"")
 }
@@ -164,18 +159,13 @@ mod tests {
                 "trace record",
             ),
             (
-                "fio: a warning\n5;fio-3.33;j;0;0;128\n",
+                "fio: a warning\n6;fio-3.33;j;0;0;128\n",
                 "the terse output of fio",
                 "json+",
             ),
             (
                 "fio-3.33\nStarting 1 process\n",
                 "the human-readable output",
-                "json+",
-            ),
-            (
-                "1, 6400, 0, 4096, 0\n2, 6400, 1, 4096, 0\n",
-                "a log of fio",
                 "json+",
             ),
             (

@@ -93,7 +93,10 @@ impl Trace {
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, Failure> {
         let shape = |problem: &str| {
             let text = format!("{} is not a trace: {problem}", path.display());
-            Failure::bad_input(text).hint("traces are made by `fslab trace record`")
+            Failure::bad_input(text).hint(
+                "traces are made by `fslab trace record`; iologs of fio, texts of blkparse and \
+                 outputs of strace are read, too",
+            )
         };
         // Messages of serde name types of this program.
         let syntax = |line: usize, error: serde_json::Error| {
@@ -108,12 +111,14 @@ impl Trace {
         };
         let text = std::str::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
         if let Some(foreign) = ForeignTrace::of(text) {
-            let text = format!(
-                "{} is not a trace of fslab: it is {}",
-                path.display(),
-                foreign.title()
-            );
-            return Err(Failure::bad_input(text).hint(foreign.hint()));
+            let refused = |problem: String| {
+                let (path, title) = (path.display(), foreign.title());
+                let text = format!("cannot read {path} as {title}: {problem}");
+                Failure::bad_input(text).hint(foreign.hint())
+            };
+            let trace = foreign.trace(text).map_err(refused)?;
+            trace.validate().map_err(refused)?;
+            return Ok(trace);
         }
         let mut lines = text.lines();
         let first = lines.next().ok_or_else(|| shape("it is empty"))?;

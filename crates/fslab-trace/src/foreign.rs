@@ -1,4 +1,6 @@
-//! Other tools' lists of operations, which are not traces of fslab: known by their first line.
+//! Other tools' lists of operations, known by their first lines, and the traces of them.
+
+use crate::{Trace, block_trace, iolog, strace_text};
 
 /// A list of operations of another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,17 +9,34 @@ pub enum ForeignTrace {
     Iolog,
     /// The output of strace(1).
     Strace,
+    /// The text of blkparse(1).
+    Blkparse,
 }
 
 impl ForeignTrace {
     /// The kind of `text`, if it is one.
     pub fn of(text: &str) -> Option<Self> {
         let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-        let iolog = first.strip_prefix("fio version ");
-        if iolog.is_some_and(|rest| rest.ends_with(" iolog")) {
+        if iolog::version(first).is_some() {
             return Some(Self::Iolog);
         }
-        is_call(first).then_some(Self::Strace)
+        if block_trace::is_line(first) {
+            return Some(Self::Blkparse);
+        }
+        // An output can begin with a line that is no call, for example of a signal.
+        text.lines()
+            .take(LOOKED_AT)
+            .any(is_call)
+            .then_some(Self::Strace)
+    }
+
+    /// The trace of `text`; an error in words.
+    pub(crate) fn trace(self, text: &str) -> Result<Trace, String> {
+        match self {
+            Self::Iolog => iolog::trace(text),
+            Self::Strace => strace_text::trace(text),
+            Self::Blkparse => block_trace::trace(text),
+        }
     }
 
     /// Its name in errors.
@@ -25,26 +44,29 @@ impl ForeignTrace {
         match self {
             Self::Iolog => "an iolog of fio (write_iolog)",
             Self::Strace => "an output of strace",
+            Self::Blkparse => "a text of blkparse",
         }
     }
 
-    /// How its operations are recorded as a trace, or issued again.
-    pub fn hint(self) -> &'static str {
+    /// How it is made so that it can be replayed.
+    pub(crate) fn hint(self) -> String {
         match self {
-            Self::Iolog => {
-                "fio issues the operations again with --read_iolog; `fslab trace record` records \
-                 those of a program"
-            }
-            Self::Strace => {
-                "record the program with `fslab trace record`, which runs strace and keeps what a \
-                 replay needs"
-            }
+            Self::Iolog => "write it with fio --write_iolog=FILE".to_owned(),
+            Self::Strace => format!(
+                "run {}, or record the program with `fslab trace record`",
+                strace_text::COMMAND
+            ),
+            Self::Blkparse => "print it with blkparse -i NAME, without -f".to_owned(),
         }
     }
 }
 
+/// Lines that are looked at for a call.
+const LOOKED_AT: usize = 20;
+
 /// `1234 1700000000.000001 openat(AT_FDCWD, "a", O_RDONLY) = 3 <0.000010>`.
 fn is_call(line: &str) -> bool {
+    let line = line.trim();
     let Some((front, result)) = line.rsplit_once(" = ") else {
         return false;
     };
@@ -72,6 +94,10 @@ mod tests {
                 Some(ForeignTrace::Strace),
             ),
             ("[pid 7] close(3) = -1 EBADF\n", Some(ForeignTrace::Strace)),
+            (
+                "  8,0    3        1     0.000000000   697  Q   W 2234 + 8 [a]\n",
+                Some(ForeignTrace::Blkparse),
+            ),
             ("call me (please) = now\n", None),
             ("{\"fslab_trace\":1}\n", None),
             ("", None),

@@ -6,10 +6,12 @@
 //! ```text
 //!     command --strace--> lines --calls--> calls --translate--> events --\
 //!     directory  --listed before and after--------------------> files ------+--> Trace <--> file
+//!     iolog, blkparse, strace of others --ForeignTrace--------------------------> Trace
 //!                                            Trace --schedule--> waits of each event
 //! ```
 
 mod arguments;
+mod block_trace;
 mod call_context;
 mod calls;
 mod error;
@@ -17,12 +19,15 @@ mod event;
 mod file;
 mod folder_listing;
 mod foreign;
+mod inferred;
+mod iolog;
 mod line;
 mod operations;
 mod path;
 mod processes;
 mod recording;
 mod schedule;
+mod strace_text;
 mod tables;
 mod trace;
 mod translate;

@@ -3,7 +3,9 @@
 use fslab_model::{PhaseSpec, Plan};
 
 use super::phase_content::PhaseContent;
-use super::{bonnie, fio, fslab, ior, iozone, mdtest, sysbench};
+use super::{
+    bonnie, diskspd, elbencho, fio, fs_mark, fslab, ior, iozone, mdtest, smallfile, sysbench,
+};
 use crate::Format;
 
 /// What the phase `spec` of `plan` does: of another tool if its workload is named after one.
@@ -16,9 +18,18 @@ pub fn content(plan: &Plan, spec: &PhaseSpec) -> PhaseContent {
         Some(Format::Ior) => ior::content(spec),
         Some(Format::Io500) => ior::content_of_io500(spec),
         Some(Format::Sysbench) => sysbench::content(spec),
-        Some(Format::Dbench | Format::Pgbench | Format::Csv | Format::Json) => {
-            PhaseContent::default()
-        }
+        Some(Format::FsMark) => fs_mark::content(spec),
+        Some(Format::Elbencho) => elbencho::content(spec),
+        Some(Format::Diskspd) => diskspd::content(spec),
+        Some(Format::Smallfile) => smallfile::content(spec),
+        Some(
+            Format::Dbench
+            | Format::Pgbench
+            | Format::Filebench
+            | Format::Phoronix
+            | Format::Csv
+            | Format::Json,
+        ) => PhaseContent::default(),
         None => fslab::content(plan, spec),
     }
 }

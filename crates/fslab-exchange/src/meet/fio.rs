@@ -49,7 +49,7 @@ impl<'p> Options<'p> {
     /// False for outputs without options, of which no default is known to apply: the terse output,
     /// and JSON of versions before 2.3.
     fn are_known(&self) -> bool {
-        const NOT_OPTIONS: [&str; 3] = ["jobname", "direction", "processes"];
+        const NOT_OPTIONS: [&str; 4] = ["jobname", "direction", "processes", "log"];
         self.0
             .keys()
             .any(|name| !NOT_OPTIONS.contains(&name.as_str()))

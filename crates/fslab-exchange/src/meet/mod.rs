@@ -12,7 +12,10 @@ mod bonnie;
 mod condition;
 mod content;
 mod directions;
+mod diskspd;
+mod elbencho;
 mod fio;
+mod fs_mark;
 mod fslab;
 mod ior;
 mod iozone;
@@ -21,6 +24,7 @@ mod mdtest;
 mod phase_content;
 mod prepared;
 mod sharing;
+mod smallfile;
 mod sysbench;
 
 pub use activity::Activity;

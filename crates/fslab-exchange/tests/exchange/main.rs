@@ -3,6 +3,8 @@
 mod arbitrary;
 mod bonnie_tables;
 mod dbench;
+mod fio_logs;
+mod fio_terse;
 mod fio_text;
 mod fixture;
 mod fixtures;
@@ -17,4 +19,5 @@ mod recognition;
 mod refusals;
 mod round_trips;
 mod subjects;
+mod summaries;
 mod sysbench;

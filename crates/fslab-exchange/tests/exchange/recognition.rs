@@ -8,7 +8,21 @@ use crate::fixture::{names, read, source, text, written};
 /// The tool of an output, which its phases have as their workload.
 fn tool_of(name: &str) -> &'static str {
     let tools = [
-        "bonnie", "dbench", "fio", "io500", "ior", "iozone", "mdtest", "pgbench", "sysbench",
+        "bonnie",
+        "dbench",
+        "diskspd",
+        "elbencho",
+        "filebench",
+        "fio",
+        "fs_mark",
+        "io500",
+        "ior",
+        "iozone",
+        "mdtest",
+        "pgbench",
+        "phoronix",
+        "smallfile",
+        "sysbench",
     ];
     let tool = tools.into_iter().find(|tool| name.starts_with(tool));
     match tool.expect("a file begins with its tool") {
@@ -93,7 +107,7 @@ fn outputs_of_two_tools_in_one_file_are_refused() {
     let names = names();
     for (first, second) in names.iter().zip(names.iter().cycle().skip(names.len() / 2)) {
         let (a, b) = (tool_of(first), tool_of(second));
-        let joined = text(first) + &text(second);
+        let joined = text(first) + "\n" + &text(second);
         // A log of IO500 has the outputs of the tools that it runs.
         match a == b || [a, b].contains(&"io500") {
             true => ensure_of(joined, &[a, b], &format!("{first} and {second}")),
@@ -129,11 +143,6 @@ fn a_table_of_numbers_is_refused_with_the_nearest_formats() {
 #[test]
 fn files_that_hold_no_results_are_refused_by_name() {
     for (name, cause, hint) in [
-        (
-            "fio-histogram-log.txt",
-            "it is a histogram log of fio (write_hist_log), which does not name what was measured",
-            "import the JSON of the same execution",
-        ),
         (
             "iolog-v2.txt",
             "it is an iolog of fio (write_iolog), which lists operations and has no figure",

@@ -28,7 +28,7 @@ pub(crate) enum Form {
     Bonnie,
     /// Iozone's output, with or without -R, or in throughput mode
     Iozone,
-    /// fio's JSON, JSON+, terse or normal output
+    /// fio's JSON, JSON+, terse or normal output, or its logs
     Fio,
     /// IOR's text or JSON
     Ior,
@@ -42,6 +42,18 @@ pub(crate) enum Form {
     Pgbench,
     /// sysbench's output of the test fileio
     Sysbench,
+    /// fs_mark's table
+    FsMark,
+    /// elbencho's result file, CSV or JSON
+    Elbencho,
+    /// DiskSpd's XML
+    Diskspd,
+    /// smallfile's JSON
+    Smallfile,
+    /// Filebench's summary
+    Filebench,
+    /// The composite.xml of the Phoronix Test Suite
+    Phoronix,
     /// Runs from `fslab export --format json`
     Json,
     /// One row per value: subject, phase, repeat, metric, value, unit
@@ -61,6 +73,12 @@ impl Form {
             Self::Dbench => Some(Format::Dbench),
             Self::Pgbench => Some(Format::Pgbench),
             Self::Sysbench => Some(Format::Sysbench),
+            Self::FsMark => Some(Format::FsMark),
+            Self::Elbencho => Some(Format::Elbencho),
+            Self::Diskspd => Some(Format::Diskspd),
+            Self::Smallfile => Some(Format::Smallfile),
+            Self::Filebench => Some(Format::Filebench),
+            Self::Phoronix => Some(Format::Phoronix),
             Self::Json => Some(Format::Json),
             Self::Csv => Some(Format::Csv),
         }
