@@ -69,6 +69,7 @@ impl Model {
                 ..Repetition::default()
             },
             trial_limit_s: None,
+            cold_after_s: 0,
             survival: None,
             seed: 1,
             ranks: 1,

@@ -454,6 +454,7 @@ mod tests {
                 subject: Subject::plain("ext4"),
                 size_bytes: Bytes::mib(1),
                 cold: ColdMethod::Evict,
+                cold_after_s: 0,
                 engine: "psync".into(),
                 phases: Vec::new(),
                 rounds: fslab_model::Rounds::ONE,

@@ -214,6 +214,7 @@ mod tests {
                 subject: Subject::plain("ext4"),
                 size_bytes: Bytes::mib(64),
                 cold: ColdMethod::Evict,
+                cold_after_s: 0,
                 engine: "psync".into(),
                 phases: vec![spec("first", "write"), spec("second", "random-read")],
                 rounds,
