@@ -102,6 +102,15 @@ pub(crate) struct Findings {
 const LISTED_MAX: usize = 200;
 
 impl Findings {
+    /// True if the value of an option was refused, in any section.
+    pub(crate) fn has_refused(&self, option: &str) -> bool {
+        let names = |problem: &JobFileProblem| {
+            let name = problem.option.split_once('=').map(|(name, _)| name);
+            name.is_some_and(|name| name.trim() == option)
+        };
+        self.problems.iter().any(names)
+    }
+
     pub(crate) fn refuse(&mut self, problem: JobFileProblem) {
         let same = |known: &JobFileProblem| {
             known.line.is_some() && (known.line, &known.cause) == (problem.line, &problem.cause)

@@ -121,11 +121,8 @@ mod tests {
     fn everything_in_a_job_file_that_cannot_be_used_is_named_at_once() {
         let text = "[a]\nrw=trim\nsize=${SIZE}\nexec_prerun=rm -r x\nrecrod=1\n";
         let failure = study_of("job.fio", text, &[]).expect_err("refused");
-        assert!(
-            failure
-                .message
-                .ends_with("job.fio: 4 things in it cannot be used")
-        );
+        let ending = "job.fio: 4 things in it cannot be used";
+        assert!(failure.message.ends_with(ending), "{failure:?}");
         let lines: Vec<_> = failure.causes.iter().map(|it| &it[..12]).collect();
         assert_eq!(
             lines,

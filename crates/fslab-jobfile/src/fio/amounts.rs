@@ -72,6 +72,8 @@ pub(super) fn span(
             parameters.insert("file_size".into(), json!(share));
             return whole_share(job, parameters, findings);
         }
+        // What was wrong with the size has been said.
+        (None, None) if findings.has_refused("size") => return None,
         (None, None) => {
             let cause = "no size: fio takes the size of an existing file, and there is none in a \
                          new file system";
