@@ -133,7 +133,7 @@ impl FactsTable {
         }
     }
 
-    /// Adds who maintains each driver: the status of directories below `fs/` of the kernel's source.
+    /// Adds who maintains each driver, by the status of directories below `fs/` of the source.
     pub fn add_maintenance(&mut self, by_directory: &BTreeMap<String, String>) {
         for (name, facts) in &mut self.facts {
             let directory = crate::find(name).ok().and_then(|it| it.driver.directory());

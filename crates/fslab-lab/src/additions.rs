@@ -177,7 +177,8 @@ pub(crate) const EDITS: &[Edit] = &[
     Edit {
         effect: "set-up memory stays separate: objects",
         file: "mm/slub.c",
-        old: "\tbool on_node_partial;\n\n\tif (IS_ENABLED(CONFIG_SLUB_TINY) || kmem_cache_debug(s)) {\n",
+        old: "\tbool on_node_partial;\n\n\
+              \tif (IS_ENABLED(CONFIG_SLUB_TINY) || kmem_cache_debug(s)) {\n",
         new: "\tbool on_node_partial;\n\n\tif (lab_keeps_page(slab_page(slab)))\n\t\treturn;\n\
               \tif (IS_ENABLED(CONFIG_SLUB_TINY) || kmem_cache_debug(s)) {\n",
     },

@@ -7,10 +7,10 @@
  * virtual clock. So the kernel is started with nolapic_timer, waits with the PIT until this module
  * is loaded, and with this device from then on, whose steps are 1 ns instead of 10.
  *
- * Modules cannot have a vector of their own for it. That of KVM's posted interrupts takes a handler,
- * and nothing else uses it here. Linux 7.0 and later export the function that sets the handler to
- * the modules of KVM only; there a probe that is never armed finds it by its name. A kernel without
- * KVM is started without nolapic_timer, and uses its own driver.
+ * Modules cannot have a vector of their own for it. That of KVM's posted interrupts takes a
+ * handler, and nothing else uses it here. Newer kernels, such as Linux 7.2, export the function
+ * that sets the handler to the modules of KVM only; there a probe that is never armed finds it by
+ * its name. A kernel without KVM is started without nolapic_timer, and uses its own driver.
  */
 #include <linux/clockchips.h>
 #include <linux/init.h>

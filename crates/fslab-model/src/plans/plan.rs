@@ -335,8 +335,8 @@ pub struct Plan {
     pub size_bytes: Bytes,
     /// The method of dropping caches.
     pub cold: ColdMethod,
-    /// By how many seconds a guest's wall clock is advanced before each cold phase, so that relatime
-    /// updates times of access.
+    /// By how many seconds a guest's wall clock is advanced before each cold phase, for which
+    /// relatime updates times of access.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cold_after_s: u64,
     /// The engine that issues I/O.
