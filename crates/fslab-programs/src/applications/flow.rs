@@ -83,6 +83,11 @@ impl Flow {
         self.0.iter().any(|step| step.file == Choice::Removed)
     }
 
+    /// True if files are created and none are deleted: each iteration takes a missing one for good.
+    pub(super) fn only_adds_files(&self) -> bool {
+        self.0.iter().any(|step| step.file == Choice::New) && !self.removes_files()
+    }
+
     /// Operations of one iteration, without fsyncs.
     pub(super) fn operations(&self) -> u64 {
         self.0

@@ -94,16 +94,34 @@ fn run(shared: &Shared<'_>, context: &RunContext) -> EngineResult<fslab_engine::
         if parameters.flow.has_log() {
             resources.open_log(shared.base)?;
         }
-        Ok((resources, shared.set.part(thread, context.seed)))
+        // A thread that is ahead would find none of its files missing, and the other leave some.
+        let share = parameters.flow.only_adds_files().then(|| {
+            let threads = u64::from(parameters.threads.max(1));
+            let (each, more) = (
+                parameters.operations / threads,
+                parameters.operations % threads,
+            );
+            each + u64::from(u64::from(thread) < more)
+        });
+        let part = shared.set.part(thread, context.seed);
+        Ok((resources, part, share))
     };
     run_recorded_threads(
         context,
         parameters.threads,
         prepare,
-        |(resources, mut part), book, must_stop| {
+        |(resources, mut part, share), book, must_stop| {
             let start_ns = ThreadRecorder::now_ns();
             let mut worker = resources.into_worker(shared.base, book);
-            while pool.fetch_add(1, Ordering::Relaxed) < parameters.operations {
+            let mut done = 0;
+            let mut has_next = || match share {
+                None => pool.fetch_add(1, Ordering::Relaxed) < parameters.operations,
+                Some(share) => {
+                    done += 1;
+                    done <= share
+                }
+            };
+            while has_next() {
                 if must_stop() {
                     return Err(EngineError::interrupted(shared.base));
                 }
@@ -167,6 +185,36 @@ mod tests {
             ("stat", 50),
         ];
         assert_eq!(found, expected(&each));
+    }
+
+    /// One thread that was ahead took iterations for which only the other had missing files.
+    #[test]
+    fn a_loop_that_only_creates_makes_every_missing_file() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let flow =
+            serde_json::json!([{ "file": "new", "operations": ["create", "write", "close"] }]);
+        let mut parameters = PersonalityParameters {
+            directory: "set".into(),
+            files: 41,
+            mean_size: Bytes::kib(4),
+            directory_width: 20,
+            present_percent: 50,
+            threads: 2,
+            operations: 20,
+            flow: serde_json::from_value(flow).expect("a loop"),
+            ..PersonalityParameters::default()
+        };
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
+        for round in 0..20 {
+            let folder = folder.path().join(round.to_string());
+            std::fs::create_dir(&folder).expect("made");
+            let context = RunContext::new(EngineKind::Psync, &folder, 7);
+            let finished = play(&parameters, &context).expect("there is room");
+            let created = finished.measured.latencies.iter();
+            let created = created.filter(|it| it.operation == "create");
+            let created: u64 = created.map(|it| it.histogram.count()).sum();
+            assert_eq!(created, 20);
+        }
     }
 
     #[test]
