@@ -48,7 +48,7 @@ refused! {
     rename_with(&Path, &Path, RenameFlag) -> (): "renameat2(2)";
     sync_everything() -> (): "sync(2)";
     unnamed_file(&Path) -> File: "O_TMPFILE";
-    advance_wall_clock(std::time::Duration) -> (): "a guest's clock";
+    advance_wall_clock(Duration) -> (): "a guest's clock";
     bring_up_loopback() -> (): "a guest's network";
     block_address(&File, u32) -> Option<u32>: "FIBMAP";
     create_written(&Path, u64, &dyn Fn() -> bool) -> (): "images for loop devices";
