@@ -1,6 +1,6 @@
 //! The guest kernels that subjects name: `ext4@mine`.
 
-use fslab_model::{LabPlan, Study, Subject, VenueKind};
+use fslab_model::{LabPlan, Study, Subject, SubjectPlan, VenueKind, VenuePlan};
 
 use super::request::asked;
 use crate::{VenueChoice, bounds};
@@ -42,6 +42,29 @@ impl NamedKernels {
             needs_network: networks.any(|it| it.kernel().is_none()),
         }
     }
+}
+
+/// Of the whole catalogue, the subjects whose driver the version of their kernel has. A notice names
+/// each of the others.
+pub(crate) fn with_driver(
+    subjects: Vec<SubjectPlan>,
+    venue: &VenuePlan,
+    notices: &mut Vec<String>,
+) -> Vec<SubjectPlan> {
+    let of_venue = venue.guest_lab().map(|lab| lab.kernel);
+    let is_there = |planned: &SubjectPlan| {
+        let own = planned.lab.as_ref().map(|lab| lab.kernel.clone());
+        let release = own.or_else(|| of_venue.clone());
+        let release = release.unwrap_or_else(fslab_sys::kernel_release);
+        let entry = fslab_fs::find(planned.subject.fs()).ok();
+        let why = entry.and_then(|entry| entry.driver.why_lacking(&release));
+        notices.extend(
+            why.iter()
+                .map(|why| format!("without {}: {why}", planned.subject)),
+        );
+        why.is_none()
+    };
+    subjects.into_iter().filter(is_there).collect()
 }
 
 /// Why a subject cannot have its kernel.
@@ -122,7 +145,7 @@ pub(crate) fn labs(
 mod tests {
     use super::*;
     use crate::{GuestChoice, Request, ResolveError, resolve};
-    use fslab_model::{Plan, VenuePlan};
+    use fslab_model::Plan;
 
     fn lab(name: &str) -> LabPlan {
         LabPlan {
@@ -160,6 +183,29 @@ mod tests {
         let plain = plan(guest(), &["ext4", "xfs"]).expect("resolves");
         assert!(plain.subjects.iter().all(|it| it.lab.is_none()));
         assert_eq!(plain.labs(), [lab("default")]);
+    }
+
+    /// A newcomer's `compare all` ended with a failed trial.
+    #[test]
+    fn the_whole_catalogue_leaves_out_what_a_kernels_version_does_not_have() {
+        let of = |release: &str| {
+            let VenueChoice::Guest(choice) = guest() else {
+                panic!("it is a guest");
+            };
+            let kernel = format!("{release}@0123456789ab");
+            let venue = VenueChoice::Guest(GuestChoice { kernel, ..choice });
+            let resolved = resolve(&Request::new(study(), &["all"], venue, 1)).expect("resolves");
+            let subjects = resolved.plan.subjects.iter();
+            let names: Vec<String> = subjects.map(|it| it.subject.to_string()).collect();
+            (names, resolved.notices.join("\n"))
+        };
+        let (old, notices) = of("6.12.117-fslab");
+        assert!(!old.contains(&"ntfs".to_owned()) && old.contains(&"bcachefs".to_owned()));
+        assert!(notices.contains("without ntfs: the driver came with Linux 7.1"));
+        let (new, notices) = of("7.2.13-fslab");
+        assert_eq!(new.len(), old.len() + 1 - 3);
+        assert!(new.contains(&"ntfs".to_owned()) && !new.contains(&"reiserfs-3.6".to_owned()));
+        assert!(notices.contains("without bcachefs: Linux 6.18 removed the driver"));
     }
 
     #[test]

@@ -74,6 +74,10 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             })
             .collect::<Result<Vec<_>, _>>()?,
     };
+    let subjects = match is_whole_catalogue {
+        true => kernels::with_driver(subjects, &venue, &mut notices),
+        false => subjects,
+    };
     let phases = phases::phases(study, scale, sizes)?;
     let plan = Plan {
         survival: judging::planned(request, &phases, size)?,

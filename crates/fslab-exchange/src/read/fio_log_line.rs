@@ -166,20 +166,38 @@ fn numbers(line: &str) -> impl Iterator<Item = Option<u64>> {
     line.split(',').map(number)
 }
 
+/// Digits of an integer that surely fits into 64 bits.
+const DIGITS_MAX: usize = 18;
+
 /// An integer with spaces around it.
 fn number(field: &str) -> Option<u64> {
     let digits = field.trim_ascii().as_bytes();
-    let is_short = !digits.is_empty() && digits.len() <= 18;
+    if digits.is_empty() || digits.len() > DIGITS_MAX {
+        return None;
+    }
     let add = |sum: u64, byte: &u8| {
         byte.is_ascii_digit()
             .then(|| sum * 10 + u64::from(byte - b'0'))
     };
-    digits.iter().try_fold(0, add).filter(|_| is_short)
+    digits.iter().try_fold(0, add)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_integer_without_room_for_it_is_none() {
+        assert_eq!(
+            number(" 999999999999999999 "),
+            Some(999_999_999_999_999_999)
+        );
+        assert_eq!(
+            [number("1000000000000000000"), number(&"9".repeat(400))],
+            [None; 2]
+        );
+        assert_eq!([number(""), number("1x"), number("-1")], [None; 3]);
+    }
 
     #[test]
     fn the_last_field_tells_the_version() {
