@@ -44,8 +44,8 @@ impl NamedKernels {
     }
 }
 
-/// Of the whole catalogue, the subjects whose driver the version of their kernel has. A notice names
-/// each of the others.
+/// Of the whole catalogue, the subjects whose driver the version of their kernel has; a notice
+/// names each of the others.
 pub(crate) fn with_driver(
     subjects: Vec<SubjectPlan>,
     venue: &VenuePlan,
