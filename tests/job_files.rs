@@ -32,7 +32,7 @@ fn a_job_file_runs_in_a_directory_as_its_study_would() {
         phase.unwrap_or_else(|| panic!("no phase {name}"))
     };
     assert_eq!(of("fill")["operations"], 256);
-    // Two copies of one job, each over the whole file, and a third job on a file of its own.
+    // Two copies of one job, each over the whole file, and a third job on another file.
     let both = of("both+look");
     assert_eq!(both["operations"], 3 * 256, "{both}");
     assert_eq!(both["threads"].as_array().map(Vec::len), Some(3));

@@ -20,8 +20,8 @@ pub enum RepeatState<'a> {
     /// It completed; of several rounds at least one did, and this is the record nearest to their
     /// mean.
     Done(&'a PhaseRecord),
-    /// It completed, but the page cache served its O_DIRECT, and not another subject's: its figure
-    /// is none of direct I/O.
+    /// It completed, but the page cache served its O_DIRECT, while another subject's reached its
+    /// device: its figure does not measure direct I/O.
     Buffered(&'a PhaseRecord),
     /// Not run, for a reason known beforehand.
     Skipped(&'a str),

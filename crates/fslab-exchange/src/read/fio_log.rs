@@ -1,7 +1,7 @@
 //! fio's logs: a line for each operation or for each window of time, without a head.
 //!
 //! A log does not name what it logs: its file's name does, as fio gives it (`NAME_bw.1.log`). A
-//! block size in its lines tells logs of each operation from means of windows (`log_avg_msec`).
+//! block size in its lines marks a log of each operation, not of means of windows (`log_avg_msec`).
 //! Each direction is a phase, with its course over time; time is from the start of fio's job.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};

@@ -114,7 +114,7 @@ impl Bins {
         Self::of_count(fields.checked_sub(BEFORE_BINS)?)
     }
 
-    /// The bins of fio 3 in nanoseconds, or of fio 2 in microseconds: their number tells them.
+    /// The bins of fio 3 in nanoseconds, or of fio 2 in microseconds; their number says which.
     fn of_count(count: usize) -> Option<Self> {
         for (last, unit) in [
             (latency_bins::LAST_OF_NANOSECONDS, 1),

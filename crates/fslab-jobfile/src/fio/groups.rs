@@ -25,8 +25,7 @@ pub(crate) fn groups(jobs: Vec<FioJob>, findings: &mut Findings) -> Vec<Group> {
                     if group.waits_for.is_some() {
                         let cause = "it would start before the group of a wait_for before it";
                         let problem = job.problem("wait_for", cause);
-                        findings
-                            .refuse(problem.hint("give it stonewall, or a wait_for of its own"));
+                        findings.refuse(problem.hint("give it stonewall, or its own wait_for"));
                     }
                     false
                 }

@@ -220,7 +220,7 @@ const DATA: &[FioOption] = &[
     only("end_syncfs", OFF, "fslab's data jobs sync their files"),
     only("write_barrier", OFF, "fslab's barrier is fsync; use fsync=N"),
     refused("sync_file_range", "fslab's call waits for the pages, and fio's has other modes"),
-    refused("buffer_pattern", "fslab's data is of its own; it can have a compressible part: \
+    refused("buffer_pattern", "fslab writes its own data, which can have a compressible part: \
                                buffer_compress_percentage"),
     only("trim_percentage", OFF, TRIM),
     only("trim_verify_zero", OFF, TRIM),

@@ -40,7 +40,7 @@ impl DebianKernel {
         let release = format!("{abi}{suffix}");
         let headers = format!("linux-headers-{release}");
         let image = format!("{prefix}{release}");
-        // Debian 14 has the kernel, its modules and its configuration in packages of their own.
+        // Debian 14 has the kernel, its modules and its configuration in separate packages.
         let parts = apt.dependencies(&image, build_dir)?.into_iter();
         let parts =
             parts.filter(|name| PARTS.iter().any(|part| *name == format!("{part}{release}")));

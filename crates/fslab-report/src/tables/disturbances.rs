@@ -150,26 +150,21 @@ pub fn kernel_log(analysis: &Analysis) -> Option<Table> {
     for trial in &analysis.run.trials {
         for message in &trial.kernel_log {
             let place = trial.trial.cell.0 as usize;
-            let is_known = |it: &&mut Said| it.place == place && it.message.text == message.text;
-            let known = said.iter_mut().find(is_known);
-            let said = match known {
-                Some(known) => known,
-                None => {
-                    said.push(Said {
-                        place,
-                        subject: &trial.subject,
-                        message,
-                        repeats: BTreeSet::new(),
-                        during: BTreeSet::new(),
-                        times: 0,
-                    });
-                    let last = said.len() - 1;
-                    &mut said[last]
-                }
-            };
-            said.repeats.insert(trial.trial.repeat + 1);
-            said.during.insert(&message.during);
-            said.times += message.times;
+            let is_known = |it: &Said| it.place == place && it.message.text == message.text;
+            let row = said.iter().position(is_known).unwrap_or(said.len());
+            if row == said.len() {
+                said.push(Said {
+                    place,
+                    subject: &trial.subject,
+                    message,
+                    repeats: BTreeSet::new(),
+                    during: BTreeSet::new(),
+                    times: 0,
+                });
+            }
+            said[row].repeats.insert(trial.trial.repeat + 1);
+            said[row].during.insert(&message.during);
+            said[row].times += message.times;
         }
     }
     let mut rows: Vec<Vec<TableCell>> = said.iter().map(Said::row).collect();

@@ -8,26 +8,24 @@ use crate::{Table, wording};
 /// The subjects of a run that another file system's driver mounted.
 #[derive(Clone, Debug, Default)]
 pub struct ForeignDrivers {
-    /// By index in the plan: the subject, the driver, and the file system it was written for.
-    by_subject: Vec<Option<(String, String, String)>>,
+    /// By index in the plan: which driver mounted the subject, as a clause.
+    by_subject: Vec<Option<String>>,
 }
 
 impl ForeignDrivers {
     /// Those that the trials recorded.
     pub fn of(analysis: &Analysis) -> Self {
         let of_subject = |(place, subject): (usize, &Subject)| {
-            let trials = &analysis.run.trials;
-            let own = trials
-                .iter()
-                .filter(|it| it.trial.cell == CellId::at(place));
-            own.filter_map(|trial| {
-                let of = |name: &str| trial.facts.get(name).cloned();
-                let driver = (of(DRIVER_FACT)?, of(&format!("{DRIVER_FACT}.origin"))?);
-                let owner = of(DRIVER_OWNER_FACT)?;
-                let driver = format!("{} ({})", driver.0, driver.1);
-                Some((subject.to_string(), driver, owner))
+            let trials = analysis.run.trials.iter();
+            let mut own = trials.filter(|it| it.trial.cell == CellId::at(place));
+            own.find_map(|trial| {
+                let of = |name: &str| trial.facts.get(name);
+                let (driver, owner) = (of(DRIVER_FACT)?, of(DRIVER_OWNER_FACT)?);
+                let origin = of(&format!("{DRIVER_FACT}.origin"))?;
+                Some(format!(
+                    "{subject} is mounted by the driver {driver} ({origin}) of {owner}"
+                ))
             })
-            .next()
         };
         let by_subject = analysis.subjects().enumerate().map(of_subject);
         Self {
@@ -45,14 +43,11 @@ impl ForeignDrivers {
         let cells = table.rows.iter().flatten().map(|cell| cell.subject);
         let named = table.columns.iter().map(|column| column.subject);
         let named: Vec<usize> = named.chain(cells).flatten().collect();
-        let found = self.by_subject.iter().enumerate();
-        let found = found.filter(|(place, _)| named.contains(place));
-        let sentences: Vec<String> = found
-            .filter_map(|(_, it)| it.as_ref())
-            .map(|(subject, driver, owner)| {
-                format!("{subject} is mounted by the driver {driver} of {owner}")
-            })
+        let clauses = self.by_subject.iter().enumerate();
+        let clauses: Vec<String> = clauses
+            .filter(|(place, _)| named.contains(place))
+            .filter_map(|(_, clause)| clause.clone())
             .collect();
-        (!sentences.is_empty()).then(|| format!("{}.", wording::list(&sentences)))
+        (!clauses.is_empty()).then(|| format!("{}.", wording::list(&clauses)))
     }
 }
