@@ -15,8 +15,13 @@ impl Format {
             return Ok(Self::Fio);
         }
         let mut found: Option<Self> = None;
-        for line in text.lines() {
-            let Some(format) = Self::of_line(line.trim()) else {
+        for line in text.lines().map(str::trim) {
+            // Most lines of fio's JSON+; to look for marks in them would take longer than to read
+            // them.
+            if read::fio_latency::is_bin(line) {
+                continue;
+            }
+            let Some(format) = Self::of_line(line) else {
                 continue;
             };
             if let Some(other) = found.filter(|other| *other != format) {
@@ -88,7 +93,7 @@ impl Format {
     /// assembly.
     pub(crate) fn read(self, file: &str, text: &str) -> Result<Reading, Fault> {
         match self {
-            Self::Fio if read::fio_log::is_log(text) => read::fio_log::read(file, text),
+            Self::Fio if read::fio_log::begins_as_log(text) => read::fio_log::read(file, text),
             Self::Bonnie => read::bonnie::read(text),
             Self::Iozone => read::iozone::read(text),
             Self::Fio => read::fio::read(text),

@@ -1,5 +1,7 @@
 //! The input: the bytes of one file, with its name.
 
+use std::borrow::Cow;
+
 use fslab_model::Subject;
 
 use crate::error::Fault;
@@ -20,10 +22,10 @@ impl Source {
     ///
     /// UTF-16 is known by its byte order mark. Invalid UTF-8 and control characters become the
     /// replacement character: names of machines and paths may have any bytes, figures are ASCII.
-    pub(crate) fn text(&self) -> Result<String, Fault> {
-        let text = match &*self.content {
-            [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes)?,
-            [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes)?,
+    pub(crate) fn text(&self) -> Result<Cow<'_, str>, Fault> {
+        let mut text = match &*self.content {
+            [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes)?.into(),
+            [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes)?.into(),
             [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest, 3)?,
             content => narrow(content, 0)?,
         };
@@ -33,29 +35,39 @@ impl Source {
                  the command failed",
             ));
         }
-        let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        Ok(text.replace(is_control, "\u{fffd}"))
+        // Most outputs need no change, and may be large: they are not copied.
+        if memchr::memchr(b'\r', text.as_bytes()).is_some() {
+            text = text.replace("\r\n", "\n").replace('\r', "\n").into();
+        }
+        if has_control(text.as_bytes()) {
+            text = text
+                .replace(|c: char| u8::try_from(c).is_ok_and(is_control), "\u{fffd}")
+                .into();
+        }
+        Ok(text)
     }
 }
 
 /// Text of UTF-8, `offset` bytes into the file.
-fn narrow(content: &[u8], offset: usize) -> Result<String, Fault> {
-    if let Some(at) = content.iter().position(|byte| *byte == 0) {
+fn narrow(content: &[u8], offset: usize) -> Result<Cow<'_, str>, Fault> {
+    if let Some(at) = memchr::memchr(0, content) {
         return Err(match is_wide(content) {
             true => Fault::new("", "it is UTF-16 without a byte order mark")
                 .hint("convert it: iconv -f UTF-16LE -t UTF-8, or -f UTF-16BE"),
             false => binary(offset + at),
         });
     }
-    let is_odd = |byte: &u8| !byte.is_ascii() || is_control(char::from(*byte));
-    let is_sound = std::str::from_utf8(content).is_ok_and(|text| !text.contains(is_control));
+    if let (Ok(text), false) = (std::str::from_utf8(content), has_control(content)) {
+        return Ok(text.into());
+    }
     // Names are at most a tenth of an output.
+    let is_odd = |byte: &u8| !byte.is_ascii() || is_control(*byte);
     let odd = content.iter().filter(|byte| is_odd(byte)).count();
-    if !is_sound && odd * 10 > content.len() {
+    if odd * 10 > content.len() {
         let first = content.iter().position(is_odd).unwrap_or_default();
         return Err(binary(offset + first));
     }
-    Ok(String::from_utf8_lossy(content).into_owned())
+    Ok(String::from_utf8_lossy(content))
 }
 
 /// Text of UTF-16, as PowerShell writes it.
@@ -86,9 +98,19 @@ fn is_wide(content: &[u8]) -> bool {
     begin.len() >= 4 && (zeros(1) && others(0) || zeros(0) && others(1))
 }
 
+/// Looks at blocks: without an early end the compiler makes it many bytes at once.
+fn has_control(content: &[u8]) -> bool {
+    let has = |block: &[u8]| {
+        block
+            .iter()
+            .fold(false, |has, byte| has | is_control(*byte))
+    };
+    content.chunks(4096).any(has)
+}
+
 /// A control character that is no part of a text, unlike those of lines and terminals.
-fn is_control(character: char) -> bool {
-    character < ' ' && !"\t\n\r\x0c\x1b\x08".contains(character)
+fn is_control(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0c' | b'\x1b' | b'\x08')
 }
 
 fn binary(offset: usize) -> Fault {
@@ -107,7 +129,7 @@ mod tests {
             content: content.into(),
             subject: None,
         };
-        source.text()
+        source.text().map(Cow::into_owned)
     }
 
     #[test]

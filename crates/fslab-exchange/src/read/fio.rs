@@ -7,6 +7,8 @@
 //! execution (`--status-interval`), of which the last counts; others are other executions. With
 //! `--client` each host is a subject.
 
+use std::collections::BTreeMap;
+
 use fslab_model::{
     Facts, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,
 };
@@ -215,11 +217,13 @@ impl<'d> Execution<'d> {
                 stamp: self.document.count("timestamp")?.map(|it| it.to_string()),
                 ..Measured::default()
             };
+            let mut by_name: BTreeMap<&str, Vec<&Job>> = BTreeMap::new();
             for job in jobs.iter().filter(is_of) {
-                let is_twin = |other: &&Job| {
-                    other.name == job.name && is_of(other) && other.has_options_of(job)
-                };
-                let has_twin = jobs.iter().filter(is_twin).count() > 1;
+                by_name.entry(job.name).or_default().push(job);
+            }
+            for job in jobs.iter().filter(is_of) {
+                let is_twin = |other: &&&Job| other.has_options_of(job);
+                let has_twin = by_name[job.name].iter().filter(is_twin).count() > 1;
                 self.job(job, has_twin, &mut measured)?;
                 let engine = self.option(&job.processes[0], "ioengine")?;
                 if let Some(engine) = engine.filter(|engine| !engines.contains(engine)) {
@@ -248,6 +252,7 @@ impl<'d> Execution<'d> {
             None => self.document.list("client_stats")?.unwrap_or_default(),
         };
         let mut jobs: Vec<Job> = Vec::new();
+        let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (number, value) in (1..).zip(list) {
             let place = format!("{}, job {number}", self.document.place);
             let mut fields = Fields::of(place, value)?;
@@ -264,7 +269,7 @@ impl<'d> Execution<'d> {
                 continue;
             }
             let group = fields.count("groupid")?;
-            let key = (host, repeat, group, name);
+            let places = places.entry((host, repeat, group, name)).or_default();
             let new = Job {
                 host,
                 repeat,
@@ -272,12 +277,15 @@ impl<'d> Execution<'d> {
                 name,
                 processes: vec![fields],
             };
-            let is_same = |job: &&mut Job| {
-                (job.host, job.repeat, job.group, job.name) == key && job.has_options_of(&new)
-            };
-            match jobs.iter_mut().find(is_same) {
-                Some(job) => job.processes.extend(new.processes),
-                None => jobs.push(new),
+            match places
+                .iter()
+                .find(|place| jobs[**place].has_options_of(&new))
+            {
+                Some(place) => jobs[*place].processes.extend(new.processes),
+                None => {
+                    places.push(jobs.len());
+                    jobs.push(new);
+                }
             }
         }
         Ok(jobs)

@@ -5,9 +5,10 @@
 
 use fslab_model::definitions::{LATENCY_MAX, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999};
 use fslab_model::{LatencyHistogram, MetricDefinition, OperationLatency, PhaseRecord, ValueList};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::json_documents::{Fields, as_count};
+use super::packed_json::BINS;
 use crate::error::Fault;
 use crate::latency_bins;
 
@@ -20,6 +21,17 @@ const METRICS: [(f64, &MetricDefinition); 4] = [
     (99.0, &LATENCY_P99),
     (99.9, &LATENCY_P999),
 ];
+
+/// True for the line of a bin in JSON: `"10688" : 7,`.
+pub(crate) fn is_bin(line: &str) -> bool {
+    let Some(name) = line.strip_prefix('"') else {
+        return false;
+    };
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = (rest.len() < name.len()).then_some(rest);
+    let rest = rest.and_then(|rest| rest.strip_prefix('"'));
+    rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
+}
 
 /// Latencies of one kind of operation of one job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,8 +88,8 @@ impl Latency {
             unit,
             ends: [fields.number("min")?, max],
         };
-        let counted = match fields.object("bins")? {
-            Some(bins) => Counted::of(&bins, &scale)?,
+        let counted = match fields.bins()? {
+            Some(bins) => Counted::of(&fields.path(BINS), &bins, &scale)?,
             None => Counted::default(),
         };
         let mut percentiles = Vec::new();
@@ -231,15 +243,16 @@ struct Counted {
 impl Counted {
     /// `{"10688": 7}`: the middle of a bin and its count. fio 2 names bins by their numbers, and
     /// has keys in capitals then.
-    fn of(bins: &Fields, scale: &Scale) -> Result<Self, Fault> {
-        let is_number = bins.get("FIO_IO_U_PLAT_BITS").is_some();
+    fn of(path: &str, bins: &Map<String, Value>, scale: &Scale) -> Result<Self, Fault> {
+        let is_number = bins.contains_key("FIO_IO_U_PLAT_BITS");
         let mut counts: Vec<(u64, u64)> = Vec::new();
-        for (name, value) in bins.iter() {
+        for (name, value) in bins {
+            let place = || format!("{path}, {name}");
             if name.starts_with("FIO_IO_U_PLAT") {
-                ensure_known(bins, name, value)?;
+                ensure_known(place, name, value)?;
                 continue;
             }
-            let wrong = |wanted| Fault::value(bins.path(name), value.to_string(), wanted);
+            let wrong = |wanted| Fault::value(place(), value.to_string(), wanted);
             let count = as_count(value).ok_or_else(|| wrong("a count"))?;
             let key: u64 = name.parse().map_err(|_| wrong("the count of a latency"))?;
             let middle = match is_number {
@@ -286,12 +299,12 @@ impl Counted {
     }
 }
 
-fn ensure_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
+fn ensure_known(place: impl Fn() -> String, name: &str, value: &Value) -> Result<(), Fault> {
     let known = [("FIO_IO_U_PLAT_BITS", 6), ("FIO_IO_U_PLAT_VAL", 64)];
     let expected = known.iter().find(|(known, _)| *known == name);
     match expected {
         Some((_, expected)) if value.as_u64() != Some(*expected) => Err(Fault::value(
-            bins.path(name),
+            place(),
             value.to_string(),
             expected.to_string(),
         )),

@@ -4,10 +4,14 @@
 //! block size in its lines marks a log of each operation, not of means of windows (`log_avg_msec`).
 //! Each direction is a phase, with its course over time; time is from the start of fio's job.
 
+use std::iter::once;
+
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
-    Headline, LatencyHistogram, OperationLatency, Parameters, PhaseKind, PhaseRecord, TimeSeries,
+    Headline, LatencyCounts, LatencyHistogram, OperationLatency, Parameters, PhaseKind,
+    PhaseRecord, TimeSeries,
 };
+use memchr::memchr_iter;
 
 use super::fio_log_line::{Bins, DIRECTION_MAX, Entry, Shape};
 use crate::error::Fault;
@@ -28,14 +32,31 @@ const INTERVALS_MAX: usize = 2000;
 
 /// True if every line is an entry of a log.
 pub(crate) fn is_log(text: &str) -> bool {
-    let mut lines = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .peekable();
-    let Some(shape) = lines.peek().and_then(|line| Shape::of(line)) else {
+    let Some(shape) = shape(text) else {
         return false;
     };
-    lines.all(|line| shape.has(line))
+    lines(text).all(|(_, line)| shape.has(line))
+}
+
+/// True if the first line is an entry of a log: no other output of fio begins with one.
+pub(crate) fn begins_as_log(text: &str) -> bool {
+    shape(text).is_some()
+}
+
+fn shape(text: &str) -> Option<Shape> {
+    Shape::of(lines(text).next()?.1)
+}
+
+/// The lines that are not empty, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let ends = memchr_iter(b'\n', text.as_bytes()).chain(once(text.len()));
+    let mut begin = 0;
+    let lines = (1..).zip(ends).map(move |(number, end)| {
+        let line = &text[begin..end];
+        begin = end + 1;
+        (number, line)
+    });
+    lines.filter(|(_, line)| !line.bytes().all(|byte| byte.is_ascii_whitespace()))
 }
 
 /// What a log has in its second field.
@@ -97,10 +118,8 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Reading, Fault> {
         is_each: None,
         bins: None,
     };
-    for (number, line) in (1..).zip(text.lines()) {
-        if !line.trim().is_empty() {
-            log.line(number, line)?;
-        }
+    for (number, line) in lines(text) {
+        log.line(number, line)?;
     }
     let phases = log.phases(&job)?;
     Ok(Reading {
@@ -127,6 +146,9 @@ struct Course {
     last_ms: u64,
     operations: u64,
     bytes: u64,
+    /// Latencies of single operations.
+    latencies: LatencyCounts,
+    /// Latencies of bins.
     histogram: LatencyHistogram,
     /// The sum of rates by their milliseconds.
     rate_ms: f64,
@@ -228,10 +250,10 @@ fn course(directions: &mut [Option<Course>], direction: u64) -> &mut Course {
 
 /// Checks that the unit of a latency is known, and that it is of one operation.
 fn ensure_latency(number: usize, line: &str, entry: &Entry) -> Result<(), Fault> {
-    let place = format!("line {number}");
+    let place = || format!("line {number}");
     if entry.block_bytes == 0 {
         let text = "it has the means of windows (log_avg_msec), which make no percentiles";
-        return Err(Fault::new(place, text).hint(
+        return Err(Fault::new(place(), text).hint(
             "log without log_avg_msec, or with write_hist_log, or import the JSON of the same \
              execution (fio --output-format=json+)",
         ));
@@ -239,7 +261,7 @@ fn ensure_latency(number: usize, line: &str, entry: &Entry) -> Result<(), Fault>
     if !entry.is_of_fio_3 {
         let wanted = "a line of which the unit is known: fio 2 logs microseconds, fio 3 \
                       nanoseconds, and lines with an offset or without a priority can be of either";
-        return Err(Fault::value(place, line, wanted).hint(
+        return Err(Fault::value(place(), line, wanted).hint(
             "log with fio 3.21 or later, or import the JSON of the same execution (fio \
              --output-format=json+)",
         ));
@@ -254,7 +276,7 @@ impl Course {
         self.operations += 1;
         self.bytes = self.bytes.saturating_add(entry.block_bytes);
         if has_latency {
-            self.histogram.record(entry.value);
+            self.latencies.record(entry.value);
         }
         self.add(INTERVAL_MS, entry.at_ms, 1, entry.block_bytes);
     }
@@ -302,7 +324,7 @@ impl Course {
         self.moved[place] = self.moved[place].saturating_add(bytes);
     }
 
-    fn put(self, record: &mut PhaseRecord, direction: &str, kind: Kind, has_counts: bool) {
+    fn put(mut self, record: &mut PhaseRecord, direction: &str, kind: Kind, has_counts: bool) {
         let elapsed_ns = self.last_ms.saturating_mul(NS_PER_MS);
         if has_counts {
             record.elapsed_ns = Some(elapsed_ns).filter(|ns| *ns > 0 && i64::try_from(*ns).is_ok());
@@ -317,6 +339,7 @@ impl Course {
             };
             put(record, metric, self.rate_ms / self.last_ms.max(1) as f64);
         }
+        self.histogram.merge(&self.latencies.histogram());
         if self.histogram.count() > 0 {
             record.latencies.push(OperationLatency {
                 operation: direction.to_owned(),

@@ -62,17 +62,22 @@ impl Entry {
         let mut fields = [0; 7];
         let mut count = 0;
         let mut has_hexadecimal = false;
-        for field in line.split(',') {
+        let mut rest = line.as_bytes();
+        loop {
             let place = fields.get_mut(count)?;
-            *place = match number(field) {
-                Some(number) => number,
-                None if count >= 4 => {
+            (*place, rest) = match leading(rest) {
+                Some((number, [])) => (number, [].as_slice()),
+                Some((number, [b',', rest @ ..])) if !rest.is_empty() => (number, rest),
+                _ if count >= 4 => {
                     has_hexadecimal = true;
-                    u64::from_str_radix(field.trim().strip_prefix("0x")?, 16).ok()?
+                    hexadecimal(rest)?
                 }
-                None => return None,
+                _ => return None,
             };
             count += 1;
+            if rest.is_empty() {
+                break;
+            }
         }
         let [at_ms, value, direction, block_bytes, last, ..] = fields;
         let is_entry = FIELDS.contains(&count) && direction <= DIRECTION_MAX;
@@ -171,15 +176,40 @@ const DIGITS_MAX: usize = 18;
 
 /// An integer with spaces around it.
 fn number(field: &str) -> Option<u64> {
-    let digits = field.trim_ascii().as_bytes();
-    if digits.is_empty() || digits.len() > DIGITS_MAX {
-        return None;
+    match leading(field.as_bytes())? {
+        (number, []) => Some(number),
+        _ => None,
     }
-    let add = |sum: u64, byte: &u8| {
-        byte.is_ascii_digit()
-            .then(|| sum * 10 + u64::from(byte - b'0'))
+}
+
+/// The integer at the beginning, with spaces around it, and what follows.
+#[inline]
+fn leading(mut text: &[u8]) -> Option<(u64, &[u8])> {
+    while let [b' ' | b'\t', rest @ ..] = text {
+        text = rest;
+    }
+    let (mut number, mut rest) = (0, text);
+    while let [digit @ b'0'..=b'9', after @ ..] = rest {
+        number = u64::wrapping_add(u64::wrapping_mul(number, 10), u64::from(digit - b'0'));
+        rest = after;
+    }
+    let digits = text.len() - rest.len();
+    while let [b' ' | b'\t', after @ ..] = rest {
+        rest = after;
+    }
+    (1..=DIGITS_MAX).contains(&digits).then_some((number, rest))
+}
+
+/// The hexadecimal field at the beginning, and what follows its comma.
+fn hexadecimal(text: &[u8]) -> Option<(u64, &[u8])> {
+    let end = text.iter().position(|byte| *byte == b',');
+    let (field, rest) = match end {
+        Some(end) if end + 1 == text.len() => return None,
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, [].as_slice()),
     };
-    digits.iter().try_fold(0, add)
+    let digits = std::str::from_utf8(field).ok()?.trim().strip_prefix("0x")?;
+    Some((u64::from_str_radix(digits, 16).ok()?, rest))
 }
 
 #[cfg(test)]
@@ -221,6 +251,8 @@ mod tests {
             "1, 2, 0, -4",
             "1, x, 0, 4",
             "1,2,0,4,5,6,7,8",
+            "1,2,0,4,",
+            "1,2,0,4,0x1,",
         ] {
             assert_eq!(Entry::of(line), None, "{line}");
         }

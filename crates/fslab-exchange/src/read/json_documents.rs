@@ -5,6 +5,7 @@
 
 use serde_json::{Deserializer, Map, Value};
 
+use super::packed_json::{BINS, Packed};
 use crate::error::Fault;
 use crate::reading::is_plausible;
 
@@ -30,9 +31,9 @@ pub(crate) fn documents(text: &str, hint: &str) -> Result<Vec<Document>, Fault> 
             line += 1;
             continue;
         }
-        let mut stream = Deserializer::from_str(rest).into_iter::<Value>();
+        let mut stream = Deserializer::from_str(rest).into_iter::<Packed>();
         let value = match stream.next() {
-            Some(Ok(value)) => value,
+            Some(Ok(Packed(value))) => value,
             Some(Err(error)) => return Err(fault(rest, line, &error)),
             None => break,
         };
@@ -104,6 +105,15 @@ impl<'d> Fields<'d> {
         found
             .map(|value| Self::of(self.path(name), value))
             .transpose()
+    }
+
+    /// The bins of a histogram, which a document keeps as text; `None` if missing.
+    pub(super) fn bins(&self) -> Result<Option<Map<String, Value>>, Fault> {
+        let Some(text) = self.text(BINS)? else {
+            return Ok(None);
+        };
+        let wrong = |_| Fault::value(self.path(BINS), text, "an object");
+        serde_json::from_str(text).map(Some).map_err(wrong)
     }
 
     /// The elements of a list; `None` if missing.

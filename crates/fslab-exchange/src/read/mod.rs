@@ -39,6 +39,7 @@ pub(crate) mod mdtest;
 mod mdtest_iterations;
 mod mdtest_row;
 mod origin;
+mod packed_json;
 pub(crate) mod pgbench;
 pub(crate) mod phoronix;
 pub(crate) mod run_json;
