@@ -2,8 +2,8 @@
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
 //! `cargo xtask lines` counts; `cargo xtask exact` runs the catalogue in virtual time on hosts
 //! that differ; `cargo xtask mutants` plants faults in the guest's kernel and looks whether a power
-//! loss shows them; `cargo xtask hostile` kills, stops and damages; `cargo xtask dist` makes what
-//! is published.
+//! loss shows them; `cargo xtask hostile` kills, stops and damages; `cargo xtask systems` follows
+//! the README in new systems; `cargo xtask dist` makes what is published.
 
 mod cross;
 mod dist;
@@ -13,6 +13,7 @@ mod gate;
 mod hostile;
 mod lines;
 mod mutants;
+mod systems;
 mod tally;
 mod tidy;
 mod zig;
@@ -26,6 +27,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   exact    Check that exact figures stay the same on other hosts; see `exact --help`
   mutants  Check that faults planted in the kernel show after a power loss; see `mutants --help`
   hostile  Kill and stop runs, damage files, mutate inputs, for an hour; see `hostile --help`
+  systems  Run `make demo` and `make test` in new systems of Debian; see `systems --help`
   cross    Build fslab for another platform, in target/cross/: TARGET [--release]
   dist     Build the release, in dist/: [--target NAME] [--no-guest]
   tidy     Check the layer table, sizes, headers, ownership, banned words and dead files
@@ -53,6 +55,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["hostile", ref rest @ ..] => hostile::run(&root(), rest),
+        ["systems", "--help" | "-h"] => {
+            print!("{}", systems::USAGE);
+            ExitCode::SUCCESS
+        }
+        ["systems", ref rest @ ..] => systems::run(&root(), rest),
         ["cross", ref rest @ ..] => cross::run(&root(), rest),
         ["dist", "--help" | "-h"] => {
             print!("{}", dist::USAGE);
