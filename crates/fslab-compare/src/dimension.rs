@@ -7,7 +7,8 @@ use std::str::FromStr;
 use crate::dimension_value::Values;
 use crate::pairing::{Pair, subjects};
 use fslab_model::{
-    DRIVER_FACT, Failure, NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord, Subject, VenueKind,
+    DRIVER_FACT, FEATURES_FACT, Failure, NetworkMount, PhaseSpec, Plan, RunHeader, RunRecord,
+    Subject, VenueKind,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +70,8 @@ pub enum Dimension {
     Engine,
     /// mkfs and mount options of the same subject; of a network mount, those of the client.
     Options,
+    /// The features that mkfs gave the same subject.
+    Features,
     /// The kernel's driver that mounted the same subject, such as ext4's for ext2.
     Driver,
     /// Versions of mkfs and the other tools, and the programs and files that a study brings.
@@ -151,6 +154,7 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
         for dimension in [
             Dimension::Subject,
             Dimension::Options,
+            Dimension::Features,
             Dimension::Driver,
             Dimension::Tools,
         ] {
@@ -348,11 +352,20 @@ fn of_pair(
         Dimension::Subject => (name(&of_base), name(&of_new)),
         // As the options: of two subjects it is a part of the dimension studied.
         Dimension::Driver if !are_same => Default::default(),
+        Dimension::Features if !are_same => Default::default(),
+        Dimension::Features => {
+            let (of_base, of_new) = (features(base, pair.base), features(new, pair.new));
+            // Older versions did not record them.
+            match of_base.is_empty() || of_new.is_empty() {
+                true => Default::default(),
+                false => unlike_words(&of_base, &of_new, " "),
+            }
+        }
         Dimension::Driver => differing(&driver(base, pair.base), &driver(new, pair.new)),
         // Two subjects differ in their commands; that is the dimension studied.
         Dimension::Options if !are_same => Default::default(),
         Dimension::Options => match mounts {
-            (Some(of_base), Some(of_new)) => unlike_options(&of_base.options, &of_new.options),
+            (Some(of_base), Some(of_new)) => unlike_words(&of_base.options, &of_new.options, ","),
             _ => (commands(base, pair.base), commands(new, pair.new)),
         },
         _ => {
@@ -371,15 +384,15 @@ fn network_mount(run: &RunRecord, place: usize) -> Option<&NetworkMount> {
     run.header.plan.subjects.get(place)?.network_mount.as_ref()
 }
 
-/// The mount options that either side has alone; "none" where there are none.
-fn unlike_options(base: &[String], new: &[String]) -> (String, String) {
+/// The words that only one side has, joined; "none" where there are none.
+fn unlike_words(base: &[String], new: &[String], joint: &str) -> (String, String) {
     let alone = |of: &[String], other: &[String]| {
         let alone: Vec<&str> = of
             .iter()
             .filter(|option| !other.contains(option))
             .map(String::as_str)
             .collect();
-        alone.join(",")
+        alone.join(joint)
     };
     match (alone(base, new), alone(new, base)) {
         (base, new) if base == new => Default::default(),
@@ -406,6 +419,13 @@ fn tools(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
 /// The driver that mounted the subject, as its trials reported it.
 fn driver(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
     facts(run, place, |name| name == DRIVER_FACT)
+}
+
+/// The features of the subject's file system, as its trials reported them.
+fn features(run: &RunRecord, place: usize) -> Vec<String> {
+    let facts = facts(run, place, |name| name == FEATURES_FACT);
+    let words = facts.values().flat_map(|value| value.split(' '));
+    words.map(str::to_owned).collect()
 }
 
 fn facts(run: &RunRecord, place: usize, is_asked: fn(&str) -> bool) -> BTreeMap<String, String> {

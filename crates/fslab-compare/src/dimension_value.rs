@@ -96,6 +96,7 @@ impl<'a> Values<'a> {
             Dimension::Engine => plan.engine.clone(),
             Dimension::Seed if is_virtual => plan.seed.to_string(),
             Dimension::Subject
+            | Dimension::Features
             | Dimension::Options
             | Dimension::Driver
             | Dimension::Tools

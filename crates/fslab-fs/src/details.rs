@@ -6,7 +6,7 @@ use fslab_model::{Bytes, Capabilities, Reservation, Subject};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Class, Driver, FactsTable, FileSystem, KernelBug};
+use crate::{Class, Driver, FactsTable, FileSystem, KernelBug, MkfsDefaults};
 
 /// A program and its package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -40,6 +40,8 @@ pub struct Details {
     pub tools: Vec<ToolDetails>,
     /// The mkfs command, with the word `DEVICE`.
     pub mkfs: Option<Vec<String>>,
+    /// Its earlier defaults, the oldest first: `mkfs=@VERSION` in a subject.
+    pub mkfs_defaults: &'static [MkfsDefaults],
     /// The mount command, with the words `DEVICE` and `MOUNTPOINT`.
     pub mount: Option<Vec<String>>,
     /// The check command, with the word `DEVICE`.
@@ -76,8 +78,7 @@ pub struct FactDetails {
 }
 
 impl FactDetails {
-    fn of(name: &str) -> Option<Self> {
-        let table = FactsTable::measured();
+    fn of(name: &str, table: &'static FactsTable) -> Option<Self> {
         let facts = table.of(name).into_iter();
         let facts: BTreeMap<_, _> = facts.map(|(fact, value)| (fact.name, value)).collect();
         (!facts.is_empty()).then_some(Self {
@@ -89,8 +90,13 @@ impl FactDetails {
 }
 
 impl FileSystem {
-    /// The entry in full.
+    /// The entry in full, with what it does under the kernel of the default lab.
     pub fn details(&self) -> Details {
+        self.details_under(FactsTable::measured())
+    }
+
+    /// The entry in full, with what it does under the kernel of `table`.
+    pub fn details_under(&self, table: &'static FactsTable) -> Details {
         let kernel = match &self.driver {
             Driver::Kernel(driver) => Some(driver),
             _ => None,
@@ -115,6 +121,7 @@ impl FileSystem {
             },
             tools: self.tools().into_iter().map(tool).collect(),
             mkfs: plan.as_ref().and_then(|plan| plan.mkfs.clone()),
+            mkfs_defaults: self.mkfs.map_or(&[], |mkfs| mkfs.defaults),
             mount: plan.as_ref().and_then(|plan| plan.mount.clone()),
             check: plan.and_then(|plan| plan.check),
             check_blind_to: self.check.and_then(|check| check.blind_to),
@@ -125,7 +132,7 @@ impl FileSystem {
             minimum_mkfs_version: self.minimum.mkfs_version,
             below_minimum: self.minimum.below,
             capabilities: self.capabilities,
-            facts: FactDetails::of(self.name),
+            facts: FactDetails::of(self.name, table),
         }
     }
 }

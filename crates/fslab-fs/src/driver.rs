@@ -101,7 +101,14 @@ pub struct KernelDriver {
 }
 
 /// A version of Linux: its first two numbers.
-type Series = (u32, u32);
+pub(crate) type Series = (u32, u32);
+
+/// The version of a kernel's release, such as `7.2.13-amd64`; `None` if it begins with no version.
+pub(crate) fn series_of(release: &str) -> Option<Series> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    let mut next = || numbers.next()?.parse::<u32>().ok();
+    Some((next()?, next()?))
+}
 
 /// The releases of Linux that have a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +123,7 @@ impl DriverReleases {
     /// Why the kernel `release`, such as `7.2.13-amd64`, has no such driver; `None` if its version
     /// is not the reason.
     fn why_lacking(&self, release: &str) -> Option<String> {
-        let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-        let mut next = || numbers.next()?.parse::<u32>().ok();
-        let series = (next()?, next()?);
+        let series = series_of(release)?;
         let text = |(major, minor): Series| format!("{major}.{minor}");
         if series < self.first {
             let first = text(self.first);

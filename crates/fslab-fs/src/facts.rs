@@ -1,4 +1,4 @@
-//! The table of facts: what each file system does under one kernel, as the study `conformance`
+//! The tables of facts: what each file system does under one kernel, as the study `conformance`
 //! measured it.
 
 use std::collections::BTreeMap;
@@ -10,11 +10,17 @@ use fslab_model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The facts under the kernel of the default lab.
-const MEASURED: &str = include_str!("../../../facts/6.12.117-fslab.toml");
+use crate::driver::series_of;
 
-static TABLE: LazyLock<FactsTable> =
-    LazyLock::new(|| FactsTable::from_toml(MEASURED).expect("fslab's own table is read in a test"));
+/// The tables in facts/, by version: a new one is a file there and a line here.
+const MEASURED: [&str; 1] = [include_str!("../../../facts/6.12.117-fslab.toml")];
+/// The place of that of the default lab.
+const OF_DEFAULT_LAB: usize = 0;
+
+static TABLES: LazyLock<Vec<FactsTable>> = LazyLock::new(|| {
+    let read = |text: &&str| FactsTable::from_toml(text).expect("each is read in a test");
+    MEASURED.iter().map(read).collect()
+});
 
 /// The facts of file systems under one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +64,31 @@ pub struct FactDifference {
 impl FactsTable {
     /// The facts under the kernel of the default lab.
     pub fn measured() -> &'static Self {
-        &TABLE
+        &TABLES[OF_DEFAULT_LAB]
+    }
+
+    /// The facts under each kernel that was measured, by version.
+    pub fn all_measured() -> &'static [Self] {
+        &TABLES
+    }
+
+    /// The facts under a kernel of the series of `release`, such as `7.2` or `7.2.13-amd64`.
+    ///
+    /// # Errors
+    /// Bad input if no kernel of that series was measured.
+    pub fn of_kernel(release: &str) -> Result<&'static Self, Failure> {
+        let asked = series_of(release);
+        let table = TABLES
+            .iter()
+            .find(|table| asked.is_some() && series_of(&table.kernel) == asked);
+        table.ok_or_else(|| {
+            let known: Vec<&str> = TABLES.iter().map(|it| it.kernel.as_str()).collect();
+            let text = format!("there are no facts of file systems under Linux {release}");
+            Failure::bad_input(text).hint(format!(
+                "there are facts under {}; of another kernel scripts/facts measures them",
+                known.join(", ")
+            ))
+        })
     }
 
     /// Reads a table.

@@ -174,6 +174,20 @@ impl FileSystem {
         place: &MountPlace<'_>,
         subject: &Subject,
     ) -> Result<Option<CommandLine>, Failure> {
+        self.mkfs_command_for(place, subject, None)
+    }
+
+    /// As [`Self::mkfs_command`], for an mkfs that prints `version`: of a set of earlier defaults
+    /// without the options that it does not know.
+    ///
+    /// # Errors
+    /// As [`Self::mkfs_command`].
+    pub fn mkfs_command_for(
+        &self,
+        place: &MountPlace<'_>,
+        subject: &Subject,
+        version: Option<&str>,
+    ) -> Result<Option<CommandLine>, Failure> {
         self.expect_own(subject)?;
         let Some(mkfs) = &self.mkfs else {
             return match subject.mkfs_arguments().first() {
@@ -182,7 +196,7 @@ impl FileSystem {
             };
         };
         let mut arguments = mkfs
-            .arguments_with(subject.mkfs_arguments())
+            .arguments_with(subject.mkfs_arguments(), version)
             .map_err(|refused| self.refused("mkfs", refused))?;
         match self.driver {
             Driver::Pool(_) => {

@@ -21,9 +21,11 @@ mod check;
 mod details;
 mod driver;
 mod facts;
+mod features;
 mod file_system;
 mod host;
 mod mkfs;
+mod mkfs_defaults;
 mod mount_call;
 mod mounting;
 mod network;
@@ -47,9 +49,11 @@ pub use driver::{
     MountSource, PoolDriver, ServingDriver,
 };
 pub use facts::{FactDifference, FactsTable};
+pub use features::FeatureTable;
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
 pub use host::{GuestKernel, Host, Privilege, unreadable};
 pub use mkfs::Mkfs;
+pub use mkfs_defaults::{DefaultOption, MkfsDefaults, has_defaults};
 pub use mount_call::MountCall;
 pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};
 pub use network::{

@@ -6,6 +6,8 @@
 //! reads what was checked.
 
 use crate::Tool;
+use crate::features::FeatureTable;
+use crate::mkfs_defaults::{MkfsDefaults, expand};
 use crate::option_rule::{OptionRule, OptionValue, usage};
 
 /// The mkfs of a file system.
@@ -22,6 +24,10 @@ pub struct Mkfs {
     pub joined: &'static [&'static str],
     /// The options that a subject may pass.
     pub options: &'static [OptionRule],
+    /// What it made by default earlier, the oldest first.
+    pub defaults: &'static [MkfsDefaults],
+    /// Where a made file system has its features; `None` if it has none to choose.
+    pub features: Option<&'static FeatureTable>,
     /// Options with which it formats nothing: the most common of those that are refused.
     pub formats_nothing: &'static [&'static str],
 }
@@ -50,10 +56,17 @@ struct FoundRule<'a> {
 }
 
 impl Mkfs {
-    /// fslab's arguments and then the user's, which override them; without the device.
-    pub(crate) fn arguments_with(&self, user: &[String]) -> Result<Vec<String>, RefusedWord> {
+    /// fslab's arguments and then the user's, which override them; without the device. They are for
+    /// an mkfs that prints `version`, or for a plan.
+    pub(crate) fn arguments_with(
+        &self,
+        user: &[String],
+        version: Option<&str>,
+    ) -> Result<Vec<String>, RefusedWord> {
+        let user = expand(self.defaults, user, version)
+            .map_err(|(word, reason)| self.no_defaults(word, reason))?;
         let mut words: Vec<String> = self.arguments.iter().map(|&it| it.to_owned()).collect();
-        for option in self.read(user)? {
+        for option in self.read(&user)? {
             let earlier = words.iter().position(|word| word == option.name);
             match (earlier, &option.value) {
                 (Some(at), Some(list)) if self.joined.contains(&option.name) => {
@@ -181,6 +194,20 @@ impl Mkfs {
         )
     }
 
+    fn no_defaults(&self, word: String, reason: &str) -> RefusedWord {
+        let known = self.defaults.iter().map(|set| format!("@{}", set.since));
+        let known: Vec<String> = known.collect();
+        let allowed = (!known.is_empty()).then(|| {
+            let program = self.tool.program;
+            format!("known defaults of {program} are {}", known.join(", "))
+        });
+        RefusedWord {
+            word,
+            reason: reason.to_owned(),
+            allowed,
+        }
+    }
+
     fn refused(&self, word: &str, reason: impl Into<String>) -> RefusedWord {
         RefusedWord {
             word: word.to_owned(),
@@ -227,6 +254,8 @@ mod tests {
         subcommand: &[],
         arguments: &["-q", "-E", "lazy=0"],
         joined: &["-E"],
+        defaults: &[],
+        features: None,
         formats_nothing: &["-n", "--help"],
         options: &[
             option(&["-b", "--block"], OptionValue::Number),
@@ -248,7 +277,7 @@ mod tests {
     }
 
     fn with(text: &str) -> Result<String, RefusedWord> {
-        Ok(MAKER.arguments_with(&words(text))?.join(" "))
+        Ok(MAKER.arguments_with(&words(text), None)?.join(" "))
     }
 
     #[test]
@@ -258,7 +287,9 @@ mod tests {
             subcommand: &["mkfs", "x"],
             ..MAKER
         };
-        let arguments = maker.arguments_with(&words("-b 1")).expect("accepted");
+        let arguments = maker
+            .arguments_with(&words("-b 1"), None)
+            .expect("accepted");
         assert_eq!(arguments.join(" "), "mkfs x -q -E lazy=0 -b 1");
         assert_eq!(
             with("-b 1024 --csum=xxhash -v"),
@@ -369,7 +400,7 @@ mod tests {
         fn nothing_that_is_accepted_leaves_a_word_for_a_device(
             user in prop::collection::vec("[-]{0,2}[a-zE/=,]{0,4}", 0..6)
         ) {
-            if let Ok(arguments) = MAKER.arguments_with(&user) {
+            if let Ok(arguments) = MAKER.arguments_with(&user, None) {
                 let mut arguments = arguments.iter();
                 while let Some(word) = arguments.next() {
                     prop_assert!(word.starts_with('-') && word.len() > 1);

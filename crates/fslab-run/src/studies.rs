@@ -32,12 +32,13 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a directory below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 22] = [
+static BUILT_IN: [BuiltIn; 23] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
     study!("crash-properties"),
     study!("database"),
+    study!("defaults"),
     study!("fsync-failure"),
     study!("git"),
     study!("home-usb"),

@@ -144,6 +144,12 @@ fn try_trial<W: Write>(
     };
     let phases = run_rounds(spec, &trial_context, &mut target, &mut review, events);
     let finished = finish(&mut target, stop, &mut review, events);
+    // At the end, so that the reading changes no figure of virtual time.
+    if let Target::Volume(volume) = &target
+        && !volume.is_mounted()
+    {
+        events.add_facts(volume.features());
+    }
     events.add_facts(review.facts());
     phases.and(finished)
 }

@@ -5,10 +5,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting, network_file_system};
+use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting, SearchPath, network_file_system};
 use fslab_model::{
-    ALLOCATION_UNIT_FACT, Bytes, DRIVER_FACT, DRIVER_OWNER_FACT, DeviceIdentity, Facts, Failure,
-    FailureKind, StepRecord, Subject,
+    ALLOCATION_UNIT_FACT, Bytes, DRIVER_FACT, DRIVER_OWNER_FACT, DeviceIdentity, FEATURES_FACT,
+    Facts, Failure, FailureKind, StepRecord, Subject,
 };
 use fslab_sys::{DeviceNumber, FileSystemRoom, KernelLine, KernelLog, WorkFolder};
 
@@ -120,6 +120,27 @@ impl Volume {
         fact.into_iter().collect()
     }
 
+    /// The features that mkfs gave it, read from the unmounted device.
+    pub(crate) fn features(&self) -> Facts {
+        let table = self.spec.file_system.mkfs.and_then(|mkfs| mkfs.features);
+        let found = table.and_then(|table| {
+            let mut device = File::open(&self.spec.device).ok()?;
+            table.read(&mut device).ok()
+        });
+        let fact = found.map(|features| (FEATURES_FACT.to_owned(), features));
+        fact.into_iter().collect()
+    }
+
+    /// The version of mkfs, where its arguments depend on it.
+    fn mkfs_version(&self) -> Option<String> {
+        if !fslab_fs::has_defaults(self.spec.subject.mkfs_arguments()) {
+            return None;
+        }
+        let tool = self.spec.file_system.mkfs?.tool;
+        let program = tool.locate(&SearchPath::from_environment()).ok()?;
+        tool.ask_version(&program).ok()
+    }
+
     pub(crate) fn file_system(&self) -> &'static FileSystem {
         self.spec.file_system
     }
@@ -184,7 +205,9 @@ impl Volume {
     /// A new pool is mounted at once: it is exported again, and the export counts as part of mkfs.
     pub(crate) fn format(&mut self) -> Result<Option<StepRecord>, Failure> {
         let file_system = self.spec.file_system;
-        let line = file_system.mkfs_command(&self.place(), &self.spec.subject)?;
+        let version = self.mkfs_version();
+        let (place, subject) = (self.place(), &self.spec.subject);
+        let line = file_system.mkfs_command_for(&place, subject, version.as_deref())?;
         let Some(line) = line else { return Ok(None) };
         let _held = self.hold()?;
         if let Mounting::Pool(commands) = self.mounting()?.local() {

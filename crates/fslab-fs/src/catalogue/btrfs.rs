@@ -3,6 +3,8 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_one;
+use crate::features;
+use crate::mkfs_defaults::{MkfsDefaults, always, since};
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -34,6 +36,39 @@ const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-f", "--force"], OptionValue::Nothing),
     option(&["-q", "--quiet"], OptionValue::Nothing),
     option(&["-v", "--verbose"], OptionValue::Nothing),
+];
+
+/// The versions that mkfs.btrfs(8) states for each feature. The free-space tree has a separate
+/// option until 6.3, which later versions still take.
+const SOURCE: &str = "mkfs.btrfs(8) of btrfs-progs 7.3";
+const DEFAULTS: &[MkfsDefaults] = &[
+    MkfsDefaults {
+        since: "3.18",
+        options: &[
+            always("-O", "^no-holes"),
+            since("6.3", "-O", "^block-group-tree"),
+            always("-R", "^free-space-tree"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "5.15",
+        options: &[
+            always("-O", "no-holes"),
+            since("6.3", "-O", "^block-group-tree"),
+            always("-R", "free-space-tree"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "6.19",
+        options: &[
+            always("-O", "no-holes"),
+            always("-O", "block-group-tree"),
+            always("-R", "free-space-tree"),
+        ],
+        source: SOURCE,
+    },
 ];
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -82,6 +117,8 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         arguments: &["-f"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: DEFAULTS,
+        features: Some(&features::BTRFS),
         formats_nothing: &["-V", "--version", "--help"],
     }),
     check: Some(CheckCommand {

@@ -63,6 +63,8 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         arguments: &[],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["-V", "--version", "-h", "--help"],
     }),
     check: Some(CheckCommand {

@@ -36,7 +36,11 @@ pub(crate) static EXT2: FileSystem = FileSystem {
         mount_keys: ext_family::MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
-    mkfs: Some(ext_family::mkfs("mkfs.ext2", ext_family::MKFS_ARGUMENTS)),
+    mkfs: Some(ext_family::mkfs(
+        "mkfs.ext2",
+        ext_family::MKFS_ARGUMENTS,
+        &[],
+    )),
     check: Some(ext_family::CHECK),
     minimum: MinimumSize {
         size: Bytes::kib(104),

@@ -20,7 +20,11 @@ pub(crate) static EXT3: FileSystem = FileSystem {
         mount_keys: ext_family::MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
-    mkfs: Some(ext_family::mkfs("mkfs.ext3", ext_family::MKFS_ARGUMENTS)),
+    mkfs: Some(ext_family::mkfs(
+        "mkfs.ext3",
+        ext_family::MKFS_ARGUMENTS,
+        &[],
+    )),
     check: Some(ext_family::CHECK),
     minimum: MinimumSize {
         size: Bytes::mib(2),

@@ -3,8 +3,45 @@
 use fslab_model::{Bytes, Capabilities};
 
 use super::ext_family;
+use crate::mkfs_defaults::{MkfsDefaults, always, since};
 use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+
+/// Of mke2fs.conf as e2fsprogs ships it; a distribution may ship another one.
+const SOURCE: &str = "mke2fs.conf of e2fsprogs 1.42, 1.43 and 1.47, and its release notes";
+const DEFAULTS: &[MkfsDefaults] = &[
+    MkfsDefaults {
+        since: "1.42",
+        options: &[
+            always("-O", "^64bit"),
+            always("-O", "^metadata_csum"),
+            always("-O", "uninit_bg"),
+            since("1.47", "-O", "^metadata_csum_seed"),
+            since("1.47", "-O", "^orphan_file"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "1.43",
+        options: &[
+            always("-O", "64bit"),
+            always("-O", "metadata_csum"),
+            since("1.47", "-O", "^metadata_csum_seed"),
+            since("1.47", "-O", "^orphan_file"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "1.47",
+        options: &[
+            always("-O", "64bit"),
+            always("-O", "metadata_csum"),
+            always("-O", "metadata_csum_seed"),
+            always("-O", "orphan_file"),
+        ],
+        source: SOURCE,
+    },
+];
 
 pub(crate) static EXT4: FileSystem = FileSystem {
     name: "ext4",
@@ -23,6 +60,7 @@ pub(crate) static EXT4: FileSystem = FileSystem {
     mkfs: Some(ext_family::mkfs(
         "mkfs.ext4",
         &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+        DEFAULTS,
     )),
     check: Some(ext_family::CHECK),
     minimum: MinimumSize {

@@ -5,6 +5,8 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_bits;
+use crate::features;
+use crate::mkfs_defaults::MkfsDefaults;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{CheckCommand, Mkfs, OutputStream, Tool, VersionSource};
 
@@ -113,13 +115,19 @@ const fn e2fsprogs(program: &'static str) -> Tool {
 }
 
 /// `program` with `arguments`, which must begin with [`MKFS_ARGUMENTS`].
-pub(super) const fn mkfs(program: &'static str, arguments: &'static [&'static str]) -> Mkfs {
+pub(super) const fn mkfs(
+    program: &'static str,
+    arguments: &'static [&'static str],
+    defaults: &'static [MkfsDefaults],
+) -> Mkfs {
     Mkfs {
         tool: e2fsprogs(program),
         subcommand: &[],
         arguments,
         joined: &["-E"],
         options: MKFS_OPTIONS,
+        defaults,
+        features: Some(&features::EXT),
         formats_nothing: &["-n", "-V"],
     }
 }

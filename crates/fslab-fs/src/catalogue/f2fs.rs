@@ -2,6 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
+use crate::features;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -90,6 +91,8 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         arguments: &["-f", "-q"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: Some(&features::F2FS),
         formats_nothing: &["-V"],
     }),
     check: Some(CheckCommand {

@@ -78,6 +78,8 @@ pub(super) const fn mkfs(arguments: &'static [&'static str]) -> Mkfs {
         arguments,
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["--help"],
     }
 }

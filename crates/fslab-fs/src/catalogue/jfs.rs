@@ -59,6 +59,8 @@ pub(crate) static JFS: FileSystem = FileSystem {
         arguments: &["-q"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["-V"],
     }),
     check: Some(CheckCommand {

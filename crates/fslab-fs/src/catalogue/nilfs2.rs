@@ -2,6 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
+use crate::features;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -69,6 +70,8 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         arguments: &["-f", "-q"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: Some(&features::NILFS2),
         formats_nothing: &["-n", "-h", "-V"],
     }),
     check: None,

@@ -43,6 +43,8 @@ pub(super) const MKFS: Mkfs = Mkfs {
     arguments: &["-f", "-F", "-q"],
     joined: &[],
     options: MKFS_OPTIONS,
+    defaults: &[],
+    features: None,
     formats_nothing: &[
         "-n",
         "--no-action",

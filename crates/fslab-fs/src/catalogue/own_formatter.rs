@@ -21,6 +21,8 @@ pub(super) const fn mkfs(words: &'static [&'static str]) -> Mkfs {
         arguments: &["--force"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["--list", "--help", "--version", "-h", "-V"],
     }
 }

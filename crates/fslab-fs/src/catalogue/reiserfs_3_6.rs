@@ -36,6 +36,8 @@ pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
         arguments: &["-f", "-f", "-q", "--format=3.6"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["-V"],
     }),
     check: Some(reiserfs_family::CHECK),

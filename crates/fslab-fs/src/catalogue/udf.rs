@@ -86,6 +86,8 @@ pub(crate) static UDF: FileSystem = FileSystem {
         arguments: &["--utf8", "--media-type=hd"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["-n", "--no-write", "-h", "--help"],
     }),
     check: None,

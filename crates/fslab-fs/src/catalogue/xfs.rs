@@ -3,6 +3,8 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::check::judge_one;
+use crate::features;
+use crate::mkfs_defaults::{MkfsDefaults, always, since};
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -100,6 +102,76 @@ const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-s"], OptionValue::Keys(SECTOR_KEYS)),
 ];
 
+/// The sets of defaults that xfsprogs has as files.
+const SOURCE: &str = "mkfs/lts_*.conf of xfsprogs 7.2.0";
+const DEFAULTS: &[MkfsDefaults] = &[
+    MkfsDefaults {
+        since: "4.19",
+        options: &[
+            always("-m", "reflink=0"),
+            always("-m", "rmapbt=0"),
+            since("5.10", "-m", "bigtime=0"),
+            since("5.10", "-m", "inobtcount=0"),
+            since("5.19", "-i", "nrext64=0"),
+            since("6.10", "-i", "exchange=0"),
+            since("6.10", "-n", "parent=0"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "5.4",
+        options: &[
+            always("-m", "reflink=1"),
+            always("-m", "rmapbt=0"),
+            since("5.10", "-m", "bigtime=0"),
+            since("5.10", "-m", "inobtcount=0"),
+            since("5.19", "-i", "nrext64=0"),
+            since("6.10", "-i", "exchange=0"),
+            since("6.10", "-n", "parent=0"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "5.15",
+        options: &[
+            always("-m", "reflink=1"),
+            always("-m", "rmapbt=0"),
+            always("-m", "bigtime=1"),
+            always("-m", "inobtcount=1"),
+            since("5.19", "-i", "nrext64=0"),
+            since("6.10", "-i", "exchange=0"),
+            since("6.10", "-n", "parent=0"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "6.6",
+        options: &[
+            always("-m", "reflink=1"),
+            always("-m", "rmapbt=1"),
+            always("-m", "bigtime=1"),
+            always("-m", "inobtcount=1"),
+            always("-i", "nrext64=1"),
+            since("6.10", "-i", "exchange=0"),
+            since("6.10", "-n", "parent=0"),
+        ],
+        source: SOURCE,
+    },
+    MkfsDefaults {
+        since: "6.18",
+        options: &[
+            always("-m", "reflink=1"),
+            always("-m", "rmapbt=1"),
+            always("-m", "bigtime=1"),
+            always("-m", "inobtcount=1"),
+            always("-i", "nrext64=1"),
+            always("-i", "exchange=1"),
+            always("-n", "parent=1"),
+        ],
+        source: SOURCE,
+    },
+];
+
 const MOUNT_KEYS: &[KeyRule] = &[
     key("allocsize", OptionValue::Number),
     key("logbufs", OptionValue::Number),
@@ -140,6 +212,8 @@ pub(crate) static XFS: FileSystem = FileSystem {
         arguments: &["-f"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: DEFAULTS,
+        features: Some(&features::XFS),
         formats_nothing: &["-N", "-V"],
     }),
     check: Some(CheckCommand {

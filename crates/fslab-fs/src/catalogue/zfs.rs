@@ -92,6 +92,8 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         arguments: &["-f", "-o", "cachefile=none"],
         joined: &[],
         options: MKFS_OPTIONS,
+        defaults: &[],
+        features: None,
         formats_nothing: &["-n"],
     }),
     check: Some(CheckCommand {

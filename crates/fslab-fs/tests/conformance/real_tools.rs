@@ -336,6 +336,110 @@ fn the_users_mkfs_arguments_have_the_last_word() {
     }
 }
 
+/// The features of `entry` on the image.
+fn features(entry: &FileSystem, image: &Image) -> Vec<String> {
+    let table = entry.mkfs.and_then(|mkfs| mkfs.features).expect("a table");
+    let mut device = File::open(&image.path).expect("opens");
+    let features = table.read(&mut device).expect("reads");
+    features.split(' ').map(str::to_owned).collect()
+}
+
+/// What a program of the file system's own package prints of an image.
+fn printed(program: &str, arguments: &[&str]) -> Option<String> {
+    let search = SearchPath::from_environment();
+    let output = Command::new(search.find(program)?).args(arguments).output();
+    let text = String::from_utf8_lossy(&output.expect("runs").stdout).into_owned();
+    Some(text.to_lowercase())
+}
+
+#[test]
+fn features_are_those_that_the_file_systems_tools_print() {
+    for name in ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"] {
+        let entry = find(name).expect("an entry");
+        if !has_tools(entry) {
+            continue;
+        }
+        let image = Image::of(Bytes::mib(512));
+        image.make(entry);
+        let device = image.device();
+        let text = match name {
+            "xfs" => printed("xfs_db", &["-r", "-c", "info", device]),
+            "btrfs" => printed("btrfs", &["inspect-internal", "dump-super", device]),
+            "f2fs" => printed("dump.f2fs", &["-d1", device]),
+            _ => printed("dumpe2fs", &["-h", device]),
+        };
+        let text = text
+            .expect("is in the package of its mkfs")
+            .replace('_', "-");
+        let found = features(entry, &image);
+        assert!(found.len() > 1 || name == "f2fs", "{name}: {found:?}");
+        for feature in &found {
+            let feature = feature.replace('_', "-");
+            let shown = match (name, feature.split_once('=')) {
+                ("xfs", Some(("inode-size", value))) => format!("isize={value}"),
+                ("xfs", _) => format!("{feature}=1"),
+                ("btrfs", Some(("csum-type", "0"))) => "crc32c".to_owned(),
+                ("btrfs", Some((_, value))) => value.to_owned(),
+                ("btrfs", None) if feature == "extref" => "extended-iref".to_owned(),
+                (_, Some((_, value))) => value.to_owned(),
+                _ => feature,
+            };
+            assert!(text.contains(&shown), "{name}: {shown} is not in {text}");
+        }
+    }
+}
+
+#[test]
+fn earlier_defaults_make_their_features_or_are_refused_by_name() {
+    for name in ["ext4", "xfs", "btrfs"] {
+        let entry = find(name).expect("an entry");
+        let mkfs = entry.mkfs.expect("is formatted");
+        if !has_tools(entry) {
+            continue;
+        }
+        let program = mkfs.tool.locate(&SearchPath::from_environment());
+        let version = mkfs.tool.ask_version(&program.expect("installed"));
+        let version = version.expect("prints it");
+        let mut made = 0;
+        for set in mkfs.defaults {
+            let image = Image::of(Bytes::mib(512));
+            let subject = parse_subject(&format!("{name}:mkfs=@{}", set.since));
+            let place = MountPlace {
+                device: image.device(),
+                mount_point: "/mnt",
+                size: None,
+            };
+            let subject = subject.expect("accepted");
+            let command = entry.mkfs_command_for(&place, &subject, Some(&version));
+            let outcome = run(&command.expect("accepted").expect("is formatted"));
+            if !outcome.succeeded {
+                // A newer set than this mkfs.
+                let is_named = set.options.iter().any(|option| {
+                    let word = option.value.trim_end_matches("=1");
+                    outcome.text.contains(word)
+                });
+                assert!(is_named, "{name} {}: {}", set.since, outcome.text);
+                continue;
+            }
+            made += 1;
+            image.expect_clean(entry);
+            let found = features(entry, &image);
+            for option in set.options {
+                let (word, is_on) = match option.value.strip_prefix('^') {
+                    Some(word) => (word, false),
+                    None => match option.value.rsplit_once('=') {
+                        Some((word, value)) => (word, value == "1"),
+                        None => (option.value, true),
+                    },
+                };
+                let has = found.iter().any(|it| it == word);
+                assert_eq!(has, is_on, "{name} {}: {word} in {found:?}", set.since);
+            }
+        }
+        assert!(made > 1, "{name}: {made} sets");
+    }
+}
+
 fn superblock(image: &Path) -> [u8; 1024] {
     let mut bytes = [0; 1024];
     let file = File::open(image).expect("opens");

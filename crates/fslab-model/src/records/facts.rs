@@ -19,6 +19,9 @@ pub const DRIVER_OWNER_FACT: &str = "driver.owner";
 /// statvfs(3) gives it.
 pub const ALLOCATION_UNIT_FACT: &str = "allocation_unit";
 
+/// The fact of a trial that lists the features which mkfs gave its file system.
+pub const FEATURES_FACT: &str = "features";
+
 /// Prefix of the facts of a file system in a trial record.
 pub const FILE_SYSTEM_FACT: &str = "fs.";
 

@@ -21,8 +21,8 @@ pub use exact::{
     CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, MEMORY_MEDIUM_FACT, START_STATE_FACT,
 };
 pub use facts::{
-    ALLOCATION_UNIT_FACT, DAMAGED_DATA_FACT, DRIVER_FACT, DRIVER_OWNER_FACT, FILE_SYSTEM_FACT,
-    FILE_SYSTEM_FACTS, FactDefinition, Facts, MachineFacts,
+    ALLOCATION_UNIT_FACT, DAMAGED_DATA_FACT, DRIVER_FACT, DRIVER_OWNER_FACT, FEATURES_FACT,
+    FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Facts, MachineFacts,
 };
 pub use failure::{Failure, FailureKind};
 pub use histogram::{HistogramError, LatencyCounts, LatencyHistogram};

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_fs::{
-    FactsTable, FileSystem, Host, KernelBug, NetworkDetails, Obstacle, Probe, VenueProbe,
-};
+use fslab_fs::{Details, FactsTable, Host, KernelBug, NetworkDetails, Obstacle, Probe, VenueProbe};
 use fslab_model::{Bytes, Protocol, Reservation, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
@@ -37,6 +35,9 @@ enum FsCommand {
     Show {
         /// Name of the file system or protocol
         name: String,
+        /// Show what it does under this kernel: a version or a lab
+        #[arg(long, value_name = "VERSION|LAB")]
+        kernel: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -50,7 +51,7 @@ impl FsArgs {
         match &self.command {
             FsCommand::List { probe: false, json } => list(*json)?,
             FsCommand::List { probe: true, json } => list_probed(*json)?,
-            FsCommand::Show { name, json } => show(name, *json)?,
+            FsCommand::Show { name, kernel, json } => show(name, kernel.as_deref(), *json)?,
             FsCommand::Facts(facts) => return facts.exec(),
         }
         Ok(Exit::Done)
@@ -202,18 +203,35 @@ fn why_nowhere(probe: &Probe) -> Option<String> {
     reason.map(|reason| format!("{}: {reason}", probe.name))
 }
 
-fn show(name: &str, json: bool) -> Result<(), CommandError> {
+fn show(name: &str, kernel: Option<&str>, json: bool) -> Result<(), CommandError> {
     if let Some(protocol) = Protocol::of(name) {
         return show_network(&fslab_fs::network_file_system(protocol).details(), json);
     }
     let entry = fslab_fs::find(name)?;
+    let table = match kernel {
+        None => FactsTable::measured(),
+        Some(kernel) => facts_under(kernel)?,
+    };
+    let details = entry.details_under(table);
     if json {
-        return screen::print_json(&entry.details());
+        return screen::print_json(&details);
     }
     let mut text = String::new();
     // Writing to a string does not fail.
-    let _ = write_entry(&mut text, entry);
+    let _ = write_entry(&mut text, details, table);
+    if kernel.is_some()
+        && let Some(why) = entry.driver.why_lacking(&table.kernel)
+    {
+        text.push_str(&format!("\nnot under Linux {}: {why}\n", table.kernel));
+    }
     screen::print(&text)
+}
+
+/// The facts under a kernel: that of a lab, or of a version.
+pub(super) fn facts_under(kernel: &str) -> Result<&'static FactsTable, CommandError> {
+    let lab = guest_lab::find(Some(kernel)).ok();
+    let release = lab.map_or_else(|| kernel.to_owned(), |lab| lab.kernel.facts.release);
+    Ok(FactsTable::of_kernel(&release)?)
 }
 
 fn show_network(details: &NetworkDetails, json: bool) -> Result<(), CommandError> {
@@ -253,8 +271,7 @@ fn write_network(text: &mut String, details: &NetworkDetails) -> std::fmt::Resul
     Ok(())
 }
 
-fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
-    let details = entry.details();
+fn write_entry(text: &mut String, details: Details, table: &FactsTable) -> std::fmt::Result {
     writeln!(text, "{} ({})", details.title, details.class)?;
     writeln!(text, "\n{}\n", details.history)?;
     if let Some(reason) = details.unavailable {
@@ -269,6 +286,20 @@ fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
         if let Some(command) = command {
             writeln!(text, "{label:<8} {}", command.join(" "))?;
         }
+    }
+    for set in details.mkfs_defaults {
+        let options = set
+            .options
+            .iter()
+            .map(|it| format!("{} {}", it.option, it.value));
+        let options: Vec<String> = options.collect();
+        writeln!(
+            text,
+            "@{:<7} {} [{}]",
+            set.since,
+            options.join(" "),
+            set.source
+        )?;
     }
     writeln!(text, "at least {}", details.minimum_bytes)?;
     for tool in details.tools {
@@ -295,11 +326,10 @@ fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
             None => writeln!(text, "  {label:<24} {value}")?,
         }
     }
-    write_facts(text, details.name)
+    write_facts(text, details.name, table)
 }
 
-fn write_facts(text: &mut String, name: &str) -> std::fmt::Result {
-    let table = FactsTable::measured();
+fn write_facts(text: &mut String, name: &str, table: &FactsTable) -> std::fmt::Result {
     let facts = table.of(name);
     if facts.is_empty() {
         return Ok(());

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fslab_fs::{FactDifference, FactsTable};
-use fslab_model::{Bytes, RunRecord};
+use fslab_model::{Bytes, Failure, RunRecord};
 use fslab_report::{Column, Table, TableCell};
 
+use super::command::facts_under;
 use crate::commands::measure::guest_lab;
 use crate::commands::store::args::{StoreArgs, load_metrics};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -18,6 +19,10 @@ use crate::terminal::{screen, table};
 pub(crate) struct FactsArgs {
     /// File systems [default: all]
     names: Vec<String>,
+    /// Show the facts under this kernel, a version or a lab; given twice, what differs between them
+    /// [default: the kernel of the default lab]
+    #[arg(long, value_name = "VERSION|LAB", conflicts_with = "run")]
+    kernel: Vec<String>,
     /// Show how the facts that this run of the study conformance measured differ from fslab's; may
     /// be repeated for runs of one lab
     #[arg(long, value_name = "RUN")]
@@ -40,7 +45,17 @@ impl FactsArgs {
             .collect::<Result<_, _>>()?;
         let is_asked = |name: &str| names.is_empty() || names.contains(&name);
         match self.run.split_first() {
-            None => self.show(FactsTable::measured(), &is_asked)?,
+            None => match self.kernel.as_slice() {
+                [] => self.show(FactsTable::measured(), &is_asked)?,
+                [kernel] => self.show(facts_under(kernel)?, &is_asked)?,
+                [base, new] => {
+                    self.compare([facts_under(base)?, facts_under(new)?], &is_asked)?;
+                }
+                _ => {
+                    let text = "--kernel is given more than twice";
+                    return Err(Failure::bad_input(text).hint("compare two kernels").into());
+                }
+            },
             Some((first, others)) => {
                 let store = self.store.open_read_only()?;
                 let of = |run: &str| -> Result<FactsTable, CommandError> {
@@ -60,7 +75,7 @@ impl FactsArgs {
                 }
                 match &self.out {
                     Some(folder) => write(&found, folder)?,
-                    None => self.compare(&found, &is_asked)?,
+                    None => self.compare([FactsTable::measured(), &found], &is_asked)?,
                 }
             }
         }
@@ -84,13 +99,12 @@ impl FactsArgs {
         screen::print_styled(&text)
     }
 
-    /// Shows the facts that differ from those of fslab's own table.
+    /// Shows the facts that differ.
     fn compare(
         &self,
-        found: &FactsTable,
+        [own, found]: [&FactsTable; 2],
         is_asked: &dyn Fn(&str) -> bool,
     ) -> Result<(), CommandError> {
-        let own = FactsTable::measured();
         let mut differences = own.differences(found);
         differences.retain(|it| is_asked(&it.file_system));
         if self.json {
@@ -160,14 +174,14 @@ fn difference_table(own: &FactsTable, found: &FactsTable, differences: &[FactDif
     }
 }
 
-/// A difference in the output of `fslab fs facts --run RUN --json`.
+/// A difference in the output of `fslab fs facts --run RUN --json`, or of two kernels.
 #[derive(serde::Serialize)]
 struct DifferenceDocument<'a> {
     file_system: &'a str,
     fact: &'a str,
-    /// As in fslab's table; null if it was not measured there.
+    /// As in fslab's table, or under the first kernel; null if it was not measured there.
     own: Option<&'a str>,
-    /// As the run found it.
+    /// As the run found it, or under the second kernel.
     found: Option<&'a str>,
 }
 
