@@ -98,6 +98,25 @@ const STEPS: &[Step] = &[
         is_beside: true,
         ..step("fuzz", &["--seconds", "60", "--seed", "1"])
     },
+    Step {
+        needs: Some(Need {
+            probe: &[
+                "run",
+                "--quiet",
+                "--package",
+                "xtask",
+                "--",
+                "python",
+                "--ready",
+            ],
+            otherwise: "python3, its module venv or the packages of the tests cannot be had; \
+                        `cargo xtask python --ready` says which",
+        }),
+        ..step(
+            "python",
+            &["run", "--quiet", "--package", "xtask", "--", "python"],
+        )
+    },
     // Four subjects on some hosts that differ; `cargo xtask exact` by hand has them all.
     Step {
         needs: Some(Need {

@@ -13,6 +13,7 @@ mod gate;
 mod hostile;
 mod lines;
 mod mutants;
+mod python;
 mod systems;
 mod tally;
 mod tidy;
@@ -30,6 +31,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   systems  Run `make demo` and `make test` in new systems of Debian; see `systems --help`
   cross    Build fslab for another platform, in target/cross/: TARGET [--release]
   dist     Build the release, in dist/: [--target NAME] [--no-guest]
+  python   Run the tests of the Python package: [--ready] or words for pytest
   tidy     Check the layer table, sizes, headers, ownership, banned words and dead files
   lines    Count lines of Rust outside tests, by crate; in another checkout: [DIR]
   fuzz     Feed mutated inputs to all targets, or to TARGET: [TARGET] [--seconds N] [--seed N]
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["dist", ref rest @ ..] => dist::run(&root(), rest),
+        ["python", ref rest @ ..] => python::run(&root(), rest),
         ["tidy"] => tidy::run(&root()),
         ["lines"] => lines::run(&root()),
         ["lines", folder] => lines::run(Path::new(folder)),

@@ -179,7 +179,9 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn device(&self) -> String {
+    /// The profile of a simulated disk, the device, or the directory in its place; empty for an
+    /// import.
+    pub(crate) fn device(&self) -> String {
         match self.subject().and_then(|it| it.subject.directory()) {
             Some(directory) => directory.to_owned(),
             None => device(&self.header.plan.venue),

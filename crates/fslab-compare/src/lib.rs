@@ -53,7 +53,7 @@ pub use meeting::{
     ComparedSide, ConditionDifference, LeftOver, Meeting, Meetings, PhaseName, Unmet,
 };
 pub use merge::{MergeError, Merged, merge, merge_gathered, relabel};
-pub use observation::{DIMENSIONS, Observation, PLACES, observations};
+pub use observation::{DIMENSIONS, FIGURE, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};
 pub use recommendation::{
     Choice, DISTURBED_MAX, Dependence, Lead, PassedOver, Recommendation, Shortfall, Threshold,

@@ -4,33 +4,45 @@ use std::collections::BTreeMap;
 
 use fslab_model::{
     CachePolicy, METRICS, Metric, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue,
-    Round, RunRecord, TrialOutcome, TrialRecord, VenueKind, trial_metrics,
+    Round, RunRecord, SubjectPlan, TrialOutcome, TrialRecord, VenueKind, trial_metrics,
 };
 
 use crate::analysis::STEP_METRICS;
+use crate::dimension_value::Values;
 use crate::{Analysis, Repeat, RepeatState};
 
 /// The dimensions of a result as columns, see [`Observation::dimensions`].
-pub const DIMENSIONS: [&str; 18] = [
+pub const DIMENSIONS: [&str; 26] = [
     "run",
     "plan_hash",
     "fslab",
     "kernel",
+    "host_kernel",
+    "lab",
     "study",
+    "scale",
     "venue",
+    "disk",
+    "memory_bytes",
     "size_bytes",
     "cold",
     "engine",
     "seed",
     "subject",
+    "mkfs_command",
+    "mount_command",
     "cell",
     "repeat",
     "position",
+    "started_unix_s",
     "outcome",
     "phase",
     "workload",
     "cache",
 ];
+
+/// The metric of an observation as columns, see [`Observation::figure`].
+pub const FIGURE: [&str; 4] = ["metric", "value", "unit", "better"];
 
 /// The place of an observation in its trial, as the last columns, see [`Observation::places`].
 pub const PLACES: [&str; 7] = [
@@ -68,27 +80,53 @@ pub struct Observation<'a> {
 }
 
 impl Observation<'_> {
-    /// The values of [`DIMENSIONS`] of a trial of `run`. Unknown values of an imported run are
-    /// empty.
-    pub fn dimensions(&self, run: &RunRecord) -> [String; 18] {
+    /// True if both are of one round of one phase, or of one trial outside its phases: then all
+    /// but their metrics are equal.
+    pub fn is_of_same_row(&self, other: &Self) -> bool {
+        let row = |it: &Self| (it.trial.trial, it.round);
+        row(self) == row(other) && self.phase == other.phase
+    }
+
+    /// The values of [`DIMENSIONS`] of a trial of `run`. The kernel is the one that the trial ran
+    /// on, which in a guest is not the host's; commands are the plan's. Unknown values of an
+    /// imported run are empty, as is what the venue does not have.
+    pub fn dimensions(&self, run: &RunRecord) -> [String; DIMENSIONS.len()] {
         let (header, plan) = (&run.header, &run.header.plan);
         let is_known = plan.venue.kind() != VenueKind::Imported;
         let known = |text: String| if is_known { text } else { String::new() };
+        let cell = self.trial.trial.cell;
+        let subject = plan.subject(cell);
+        let lab = subject.and_then(|subject| plan.lab_of(subject));
+        let (kernel, lab) = lab.map(|lab| (lab.kernel, lab.digest)).unzip();
+        let host_kernel = header.machine.kernel.clone().unwrap_or_default();
+        let command = |of: fn(&SubjectPlan) -> &Option<Vec<String>>| {
+            let words = subject.and_then(|subject| of(subject).as_ref());
+            words.map_or_else(String::new, |words| words.join(" "))
+        };
+        let memory = plan.venue.guest_memory();
         [
             header.run.to_string(),
             header.plan_hash.to_string(),
             header.fslab.clone(),
-            header.machine.kernel.clone().unwrap_or_default(),
+            kernel.unwrap_or_else(|| host_kernel.clone()),
+            host_kernel,
+            lab.unwrap_or_default(),
             plan.study.clone(),
+            known(plan.scale.to_string()),
             plan.venue.kind().as_str().to_owned(),
+            Values::of_subject(header, cell.0 as usize).device(),
+            memory.map_or_else(String::new, |memory| memory.0.to_string()),
             known(plan.size_bytes.0.to_string()),
             known(plan.cold.as_str().to_owned()),
             plan.engine.clone(),
             known(plan.seed.to_string()),
             self.trial.subject.to_string(),
-            self.trial.trial.cell.0.to_string(),
+            command(|subject| &subject.mkfs),
+            command(|subject| &subject.mount),
+            cell.0.to_string(),
             self.trial.trial.repeat.to_string(),
             self.trial.position.to_string(),
+            self.trial.started_unix_s.to_string(),
             self.outcome.to_owned(),
             self.phase.to_owned(),
             self.workload.to_owned(),
@@ -96,9 +134,21 @@ impl Observation<'_> {
         ]
     }
 
+    /// The values of [`FIGURE`], in the metric's unit with all digits; the value is empty if not
+    /// measured. `better` is `higher`, `lower` or `neither`.
+    pub fn figure(&self) -> [String; FIGURE.len()] {
+        let value = self.value.map(|value| value.to_string());
+        [
+            self.metric.name.to_owned(),
+            value.unwrap_or_default(),
+            self.metric.unit.symbol().to_owned(),
+            self.metric.better.as_str().to_owned(),
+        ]
+    }
+
     /// The values of [`PLACES`]: the round, from 0; the sweep and its point; the phase's kind and
-    /// headline, and its sensitivity. Values that do not apply are empty.
-    pub fn places(&self) -> [String; 7] {
+    /// the metric of its headline, and its sensitivity. Values that do not apply are empty.
+    pub fn places(&self) -> [String; PLACES.len()] {
         let number = |of: fn(Round) -> u32| {
             let number = self.round.map(of);
             number.map_or_else(String::new, |number| number.to_string())
@@ -111,7 +161,7 @@ impl Observation<'_> {
             text(swept.map(|swept| swept.phase.as_str())),
             swept.map_or_else(String::new, |swept| point_text(&swept.point)),
             text(self.record.map(|record| record.kind.as_str())),
-            text(self.record.map(|record| record.headline.word())),
+            text(self.record.map(|record| record.headline.metric().name)),
             self.sensitivity
                 .map_or_else(String::new, |share| share.to_string()),
         ]

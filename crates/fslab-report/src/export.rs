@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fslab_compare::{Analysis, DIMENSIONS, Entry, PLACES, PhaseAnalysis, observations};
+use fslab_compare::{
+    Analysis, DIMENSIONS, Entry, FIGURE, Observation, PLACES, PhaseAnalysis, observations,
+};
 use fslab_model::{RunRecord, Subject};
 use fslab_stats::Estimate;
 use serde::Serialize;
@@ -149,19 +151,15 @@ fn sensitivities(run: &RunRecord) -> Vec<Sensitivity> {
 /// [`ReportError::Csv`] if a row cannot be written.
 pub fn csv_long(run: &RunRecord, cells: Cells) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let columns = DIMENSIONS.into_iter().chain(["metric", "value", "unit"]);
-    writer.write_record(columns.chain(PLACES))?;
-    for observation in observations(run) {
-        let value = observation
-            .value
-            .map_or_else(String::new, |value| value.to_string());
-        let (metric, unit) = (observation.metric.name, observation.metric.unit.symbol());
-        let dimensions = observation.dimensions(run);
-        let dimensions = dimensions.iter().map(String::as_str);
-        let places = observation.places();
-        let places = places.iter().map(String::as_str);
-        let row = dimensions.chain([metric, &value, unit]).chain(places);
-        writer.write_record(cells.row(row))?;
+    writer.write_record(DIMENSIONS.into_iter().chain(FIGURE).chain(PLACES))?;
+    let observations = observations(run);
+    for row in observations.chunk_by(Observation::is_of_same_row) {
+        let Some(first) = row.first() else { continue };
+        let (dimensions, places) = (first.dimensions(run), first.places());
+        for figure in row.iter().map(Observation::figure) {
+            let fields = dimensions.iter().chain(&figure).chain(&places);
+            writer.write_record(cells.row(fields))?;
+        }
     }
     into_text(writer)
 }

@@ -16,10 +16,7 @@ fn table(run: &RunRecord, cells: Cells) -> csv::Result<String> {
     let metrics = METRICS.iter().map(|metric| metric.name);
     writer.write_record(DIMENSIONS.into_iter().chain(metrics).chain(PLACES))?;
     let observations = observations(run);
-    let is_same_row = |a: &Observation, b: &Observation| {
-        (a.trial.trial, a.phase, a.round) == (b.trial.trial, b.phase, b.round)
-    };
-    for row in observations.chunk_by(is_same_row) {
+    for row in observations.chunk_by(Observation::is_of_same_row) {
         let Some(first) = row.first() else { continue };
         let mut fields: Vec<String> = first.dimensions(run).into();
         fields.extend(METRICS.iter().map(|metric| {

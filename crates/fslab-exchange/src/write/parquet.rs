@@ -1,46 +1,60 @@
 //! The long table as Parquet: the columns of the CSV, typed.
 
-use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
+use fslab_compare::{DIMENSIONS, FIGURE, Observation, PLACES, observations};
 use fslab_model::{Failure, RunRecord};
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType};
+use parquet::data_type::{DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::{
+    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
+};
 use parquet::schema::parser::parse_message_type;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// Rows per row group.
 const GROUP_ROWS: usize = 1 << 16;
 
-fn column_type(name: &str) -> &'static str {
-    match name {
-        "size_bytes" => "optional int64",
-        "cell" | "repeat" | "position" => "required int32",
-        "mount" | "iteration" => "optional int32",
-        "value" | "sensitivity" => "optional double",
-        _ => "required binary",
+/// What a column holds. Text is never null: it is empty where there is none.
+#[derive(Clone, Copy)]
+enum Column {
+    Text,
+    Int32,
+    Int64,
+    Double,
+}
+
+impl Column {
+    fn of(name: &str) -> Self {
+        match name {
+            "size_bytes" | "memory_bytes" | "started_unix_s" => Self::Int64,
+            "cell" | "repeat" | "position" | "mount" | "iteration" => Self::Int32,
+            "value" | "sensitivity" => Self::Double,
+            _ => Self::Text,
+        }
+    }
+
+    fn declaration(self, name: &str) -> String {
+        match self {
+            Self::Text => format!("required binary {name} (UTF8)"),
+            Self::Int32 => format!("optional int32 {name}"),
+            Self::Int64 => format!("optional int64 {name}"),
+            Self::Double => format!("optional double {name}"),
+        }
     }
 }
 
 /// The columns of the long CSV, in its order.
-fn names() -> Vec<&'static str> {
-    let mut names = DIMENSIONS.to_vec();
-    names.extend(["metric", "value", "unit"]);
-    names.extend(PLACES);
-    names
+fn names() -> impl Iterator<Item = &'static str> {
+    DIMENSIONS.into_iter().chain(FIGURE).chain(PLACES)
 }
 
 fn schema() -> String {
-    let column = |name: &&str| {
-        let is_text = column_type(name).ends_with("binary");
-        let text = if is_text { " (UTF8)" } else { "" };
-        format!("  {} {name}{text};\n", column_type(name))
-    };
-    format!(
-        "message fslab {{\n{}}}",
-        names().iter().map(column).collect::<String>()
-    )
+    let declarations = names().map(|name| Column::of(name).declaration(name));
+    let lines: String = declarations.map(|line| format!("  {line};\n")).collect();
+    format!("message fslab {{\n{lines}}}")
 }
 
 /// The run as a Parquet file: the rows of the long CSV.
@@ -59,95 +73,96 @@ fn written(run: &RunRecord) -> parquet::errors::Result<Vec<u8>> {
     let observations = observations(run);
     for rows in observations.chunks(GROUP_ROWS) {
         let mut group = writer.next_row_group()?;
-        for (column, name) in names().into_iter().enumerate() {
-            write_column(&mut group, (column, name), run, rows)?;
+        let rows = Rows::of(run, rows);
+        for (index, name) in names().enumerate() {
+            write_column(&mut group, name, rows.column(index))?;
         }
         group.close()?;
     }
     writer.into_inner()
 }
 
-/// The rows with a number in the column `name`, and these numbers.
-fn doubles(name: &str, rows: &[Observation]) -> (Vec<i16>, Vec<f64>) {
-    let number = |row: &Observation| match name {
-        "value" => row.value,
-        _ => row.sensitivity,
-    };
-    let numbers: Vec<Option<f64>> = rows.iter().map(number).collect();
-    let levels = numbers.iter().map(|it| it.is_some().into()).collect();
-    (levels, numbers.into_iter().flatten().collect())
+/// The texts of a row group.
+struct Rows {
+    /// Of each round of a phase: its dimensions, its place, and the figures of its metrics.
+    rounds: Vec<Round>,
 }
 
-fn write_column(
+struct Round {
+    dimensions: [String; DIMENSIONS.len()],
+    figures: Vec<[String; FIGURE.len()]>,
+    places: [String; PLACES.len()],
+}
+
+impl Rows {
+    fn of(run: &RunRecord, rows: &[Observation<'_>]) -> Self {
+        let rounds = rows
+            .chunk_by(Observation::is_of_same_row)
+            .filter_map(|rows| {
+                let first = rows.first()?;
+                Some(Round {
+                    dimensions: first.dimensions(run),
+                    figures: rows.iter().map(Observation::figure).collect(),
+                    places: first.places(),
+                })
+            });
+        Self {
+            rounds: rounds.collect(),
+        }
+    }
+
+    /// The texts of a column, from the first row to the last.
+    fn column(&self, index: usize) -> impl Iterator<Item = &str> {
+        self.rounds.iter().flat_map(move |round| {
+            round.figures.iter().map(move |figure| {
+                let of_figure = index.checked_sub(DIMENSIONS.len());
+                match of_figure {
+                    None => round.dimensions[index].as_str(),
+                    Some(index) if index < FIGURE.len() => &figure[index],
+                    Some(index) => &round.places[index - FIGURE.len()],
+                }
+            })
+        })
+    }
+}
+
+fn write_column<'a>(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    (column, name): (usize, &str),
-    run: &RunRecord,
-    rows: &[Observation],
+    name: &str,
+    texts: impl Iterator<Item = &'a str>,
 ) -> Result<(), ParquetError> {
     let Some(mut writer) = group.next_column()? else {
         return Err(ParquetError::General(format!(
             "there is no column for {name}"
         )));
     };
-    let number = |row: &Observation| row.dimensions(run)[column].clone();
-    let place = PLACES.iter().position(|known| *known == name);
-    match name {
-        "value" | "sensitivity" => {
-            let (levels, values) = doubles(name, rows);
-            writer
-                .typed::<DoubleType>()
-                .write_batch(&values, Some(&levels), None)?;
-        }
-        "size_bytes" => {
-            let sizes: Vec<Option<i64>> = rows.iter().map(|row| number(row).parse().ok()).collect();
-            let levels: Vec<i16> = sizes.iter().map(|size| size.is_some().into()).collect();
-            let values: Vec<i64> = sizes.into_iter().flatten().collect();
-            writer
-                .typed::<Int64Type>()
-                .write_batch(&values, Some(&levels), None)?;
-        }
-        "cell" | "repeat" | "position" => {
-            let value = |row: &Observation| match name {
-                "cell" => row.trial.trial.cell.0,
-                "repeat" => row.trial.trial.repeat,
-                _ => row.trial.position,
-            };
-            // Parquet stores unsigned numbers in two's complement; none here is so large.
-            let values: Vec<i32> = rows.iter().map(|row| value(row).cast_signed()).collect();
-            writer
-                .typed::<Int32Type>()
-                .write_batch(&values, None, None)?;
-        }
-        "mount" | "iteration" => {
-            let value = |row: &Observation| {
-                let number = match name {
-                    "mount" => row.round?.mount,
-                    _ => row.round?.iteration,
-                };
-                Some(number.cast_signed())
-            };
-            let numbers: Vec<Option<i32>> = rows.iter().map(value).collect();
-            let levels: Vec<i16> = numbers.iter().map(|it| it.is_some().into()).collect();
-            let values: Vec<i32> = numbers.into_iter().flatten().collect();
-            writer
-                .typed::<Int32Type>()
-                .write_batch(&values, Some(&levels), None)?;
-        }
-        _ => {
-            let text = |row: &Observation| match (place, name) {
-                (Some(place), _) => row.places()[place].clone(),
-                (None, "metric") => row.metric.name.to_owned(),
-                (None, "unit") => row.metric.unit.symbol().to_owned(),
-                (None, _) => number(row),
-            };
-            let values: Vec<ByteArray> = rows
-                .iter()
-                .map(|row| ByteArray::from(text(row).into_bytes()))
-                .collect();
+    match Column::of(name) {
+        Column::Text => {
+            let values: Vec<ByteArray> = texts.map(ByteArray::from).collect();
             writer
                 .typed::<ByteArrayType>()
                 .write_batch(&values, None, None)?;
         }
+        Column::Int32 => write_numbers::<Int32Type>(&mut writer, texts)?,
+        Column::Int64 => write_numbers::<Int64Type>(&mut writer, texts)?,
+        Column::Double => write_numbers::<DoubleType>(&mut writer, texts)?,
     }
     writer.close()
+}
+
+/// Writes numbers, and null for an empty text. Text gives every digit of a float back.
+fn write_numbers<'a, T>(
+    writer: &mut SerializedColumnWriter<'_>,
+    texts: impl Iterator<Item = &'a str>,
+) -> Result<(), ParquetError>
+where
+    T: DataType<T: FromStr>,
+{
+    let numbers: Vec<Option<T::T>> = texts.map(|text| text.parse().ok()).collect();
+    let levels: Vec<i16> = numbers.iter().map(|it| it.is_some().into()).collect();
+    let values: Vec<T::T> = numbers.into_iter().flatten().collect();
+    writer
+        .typed::<T>()
+        .write_batch(&values, Some(&levels), None)?;
+    Ok(())
 }

@@ -237,7 +237,7 @@ fn the_wide_csv_has_a_row_for_each_trial_and_phase() {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let place = |name: &str| heads.iter().position(|head| head == name).expect(name);
-    assert_eq!(heads.len(), 25 + METRICS.len());
+    assert_eq!(heads.len(), 33 + METRICS.len());
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     let phases = run.header.plan.phases.len();
     assert_eq!(rows.len(), 6 * (phases + 1));
