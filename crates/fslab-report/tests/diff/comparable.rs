@@ -1,7 +1,9 @@
 //! Which runs and phases are compared.
 
 use fslab_compare::{Diff, Dimension, Question};
-use fslab_model::{Bytes, DiskQueue, Failure, RunRecord, SimulatedDisk, VenuePlan, definitions};
+use fslab_model::{
+    Bytes, DiskQueue, FEATURES_FACT, Failure, RunRecord, SimulatedDisk, VenuePlan, definitions,
+};
 
 use crate::story::run;
 
@@ -313,6 +315,36 @@ fn subjects_that_differ_in_the_kernel_alone_are_compared_by_it() {
     // Two names of one lab differ in nothing.
     let twins = of_labs("twins", &[("ext4@a", "1a"), ("ext4@c", "1a")]);
     assert_eq!(between((&twins, "ext4@a"), (&twins, "ext4@c")), Ok(vec![]));
+}
+
+#[test]
+fn features_that_another_mkfs_chose_are_a_dimension() {
+    let with = |name: &str, subject: &str, features: Option<&str>| {
+        let mut run = run(name, &[(subject, vec![("read", vec![4e8, 4.1e8, 4.2e8])])]);
+        for trial in &mut run.trials {
+            let fact = features.map(|text| (FEATURES_FACT.to_owned(), text.to_owned()));
+            trial.facts.extend(fact);
+        }
+        run
+    };
+    let older = with("older", "xfs", Some("reflink rmapbt inode_size=512"));
+    let newer = with(
+        "newer",
+        "xfs",
+        Some("reflink rmapbt exchange parent inode_size=512"),
+    );
+    let found = diff(&older, &newer).expect("one dimension").differences;
+    let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["features: exchange parent against none"]);
+    // A run of an earlier version did not record them; of two subjects they are a part of the
+    // dimension studied.
+    let unknown = with("unknown", "xfs", None);
+    assert_eq!(diff(&unknown, &newer).expect("none").differences, []);
+    let other = with("other", "ext4", Some("extent 64bit"));
+    assert_eq!(
+        between((&older, "xfs"), (&other, "ext4")),
+        Ok(vec![Dimension::Subject])
+    );
 }
 
 #[test]
