@@ -22,6 +22,7 @@ mod experiments;
 mod failing_device;
 mod fake_path;
 mod figure_files;
+mod first_tries;
 mod gate;
 mod guest_venue;
 mod harness;

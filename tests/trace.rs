@@ -42,6 +42,30 @@ fn a_recorded_program_is_shown_and_issued_again_with_the_same_outcome() {
     );
 }
 
+/// The guest looked for the trace at the path of the host.
+#[test]
+fn a_recorded_program_is_issued_again_in_guests() {
+    let Some(desk) = Desk::new().with_lab("a recorded trace, in guests") else {
+        return;
+    };
+    if recorded(&desk).is_none() {
+        return;
+    }
+    for venue in ["sim", "guest"] {
+        let words = format!(
+            "trace replay the.trace --fs ext4 --venue {venue} --images images --repeats 1 --out out"
+        );
+        let words: Vec<_> = words.split(' ').collect();
+        desk.run(&words).expect_code(0);
+        let run = desk.last_run();
+        let phases = run["trials"][0]["phases"].as_array().expect("phases");
+        let phase = phases.iter().find(|phase| phase["name"] == "replay");
+        let phase = phase.expect("the phase");
+        assert_eq!(phase["outcome"], "done", "{venue}: {phase}");
+        assert_eq!(phase["figures"]["replay_deviations"], 0.0, "{venue}");
+    }
+}
+
 #[test]
 fn a_program_in_virtual_time_is_the_same_twice_on_every_file_system() {
     let Some(desk) = Desk::new().with_lab("trace, in virtual time") else {

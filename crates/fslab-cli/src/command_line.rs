@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use fslab_model::Failure;
 
 use crate::commands::Command;
 use crate::exit::{CommandError, Exit};
+use crate::habits;
 use crate::settings::{self, Options, Settings};
 use crate::terminal::{color, screen};
 
@@ -45,9 +46,10 @@ pub(crate) struct Cli {
 impl Cli {
     /// The command line of this process; colours and quietness are set.
     pub(crate) fn of_process() -> Result<Self, Exit> {
-        let typed = Self::command().try_get_matches();
-        let typed = typed.map_err(|error| report(&error))?;
-        let cli = Self::from_arg_matches(&typed).map_err(|error| report(&error))?;
+        let words = habits::command_line();
+        let typed = Self::command().try_get_matches_from(&words);
+        let typed = typed.map_err(report)?;
+        let cli = Self::from_arg_matches(&typed).map_err(report)?;
         if cli.no_config || cli.command.is_closed() {
             cli.take_effect();
             return Ok(cli);
@@ -63,9 +65,9 @@ impl Cli {
         };
         let command = settings::applied(Self::command(), &typed, settings);
         let cli = command
-            .try_get_matches()
+            .try_get_matches_from(&words)
             .and_then(|matches| Self::from_arg_matches(&matches))
-            .map_err(|error| report(&error))?;
+            .map_err(report)?;
         cli.take_effect();
         Ok(cli)
     }
@@ -85,10 +87,20 @@ fn usable_settings() -> Result<Settings, Failure> {
 }
 
 /// Prints what clap says of the command line.
-fn report(error: &clap::Error) -> Exit {
-    print_clap(error);
-    if error.kind() == ErrorKind::InvalidSubcommand {
-        hint_at_compare();
+fn report(mut error: clap::Error) -> Exit {
+    let hint = hint_for(&error);
+    // clap suggests what is spelled like it, also what no help shows.
+    let suggested = error
+        .get(ContextKind::SuggestedArg)
+        .map(ToString::to_string);
+    let is_hidden = suggested.is_some_and(|option| HIDDEN.contains(&option.as_str()));
+    if hint.is_some() || is_hidden {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Suggested);
+    }
+    print_clap(&error);
+    if let Some(hint) = hint {
+        screen::say(&format!("  hint: {hint}"));
     }
     // clap reports help and version as errors, too, but for standard output.
     if error.use_stderr() {
@@ -98,14 +110,25 @@ fn report(error: &clap::Error) -> Exit {
     }
 }
 
-/// For `fslab ext4 xfs`, which lacks the command: names it.
-fn hint_at_compare() {
-    let words = std::env::args_os().skip(1).map(OsString::into_string);
-    let Ok(words) = words.collect::<Result<Vec<_>, _>>() else {
-        return;
+/// Options that no help shows.
+const HIDDEN: [&str; 2] = ["--ranks", "--workers"];
+
+/// What to type instead.
+fn hint_for(error: &clap::Error) -> Option<String> {
+    let words = std::env::args_os().map(OsString::into_string);
+    let words = words.collect::<Result<Vec<_>, _>>().ok()?;
+    let argument = match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(text) => text.split([' ', '=']).next()?.to_owned(),
+        _ => return None,
     };
-    if fslab_fs::parse_subjects(&words).is_ok() {
-        screen::say(&format!("  hint: fslab compare {}", words.join(" ")));
+    match error.kind() {
+        ErrorKind::UnknownArgument => habits::hint(&argument, &words),
+        ErrorKind::ArgumentConflict if argument == "--destroy" => Some(
+            "a run measures one device: run it once for each, then compare the runs: fslab diff \
+             last~1 last --across device"
+                .to_owned(),
+        ),
+        _ => None,
     }
 }
 

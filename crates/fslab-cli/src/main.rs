@@ -4,6 +4,7 @@ mod command_line;
 mod commands;
 mod defaults;
 mod exit;
+mod habits;
 #[cfg(test)]
 mod reference;
 mod settings;

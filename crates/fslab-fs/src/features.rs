@@ -1,8 +1,8 @@
 //! The features of a made file system, as its superblock has them: what mkfs chose by default
 //! differs by its version and by the distribution.
 //!
-//! Names are those of the tools that print them: dumpe2fs(8), mkfs.xfs(8), btrfs-inspect-internal(8),
-//! dump.f2fs(8). What a driver or a program sets later is left out.
+//! Names are those of the tools that print them: dumpe2fs(8), mkfs.xfs(8), dump.f2fs(8) and
+//! btrfs-inspect-internal(8). What a driver or a program sets later is left out.
 
 use std::io::{self, Read, Seek, SeekFrom};
 

@@ -27,6 +27,7 @@ mod host;
 mod mkfs;
 mod mkfs_defaults;
 mod mount_call;
+mod mount_words;
 mod mounting;
 mod network;
 mod network_mount;

@@ -1,8 +1,10 @@
 //! Mount options for mount(2): generic ones as flags, the others as data.
 
+use fslab_model::{did_you_mean, nearest_name};
 use fslab_sys::MountFlags;
 
 use crate::mkfs::RefusedWord;
+use crate::mount_words;
 use crate::option_rule::{KeyRule, is_word, key_names, key_refusal};
 
 /// The arguments of mount(2) that depend on the subject.
@@ -104,6 +106,54 @@ pub(crate) fn check_option(keys: &[KeyRule], option: &str) -> Result<(), Refused
         }),
     }
 }
+
+/// Refuses an option without a value that neither the kernel nor any driver knows.
+pub(crate) fn check_word(keys: &[KeyRule], option: &str) -> Result<(), RefusedWord> {
+    let is_key = key_names(keys).contains(&option);
+    if option.contains('=')
+        || is_key
+        || mount_words::is_known(option)
+        || flag_change(option).is_some()
+    {
+        return Ok(());
+    }
+    let known = mount_words::all().chain(GENERIC);
+    Err(RefusedWord {
+        word: option.to_owned(),
+        reason: "no driver knows it".to_owned(),
+        allowed: why_unknown(option).or_else(|| nearest_name(option, known).map(did_you_mean)),
+    })
+}
+
+/// What is meant by a word that is no option of any driver.
+fn why_unknown(option: &str) -> Option<String> {
+    const LAYERS: [&str; 7] = ["luks", "lvm", "md", "raid0", "raid1", "raid5", "dm-crypt"];
+    if LAYERS.contains(&option) {
+        return Some(format!(
+            "{option} is a layer below the file system: make it yourself, and measure its device \
+             with --destroy DEVICE, or what is mounted with --dir DIRECTORY"
+        ));
+    }
+    // `ext4@debian:6.1`, in which the colon begins the options.
+    option.starts_with(|c: char| c.is_ascii_digit()).then(|| {
+        format!(
+            "the name of a lab has no colon: ext4@debian-{option}, after fslab lab build --kernel \
+             debian:{option}"
+        )
+    })
+}
+
+/// Those of the kernel that are often typed.
+const GENERIC: [&str; 8] = [
+    "noatime",
+    "nodiratime",
+    "relatime",
+    "strictatime",
+    "sync",
+    "dirsync",
+    "nodev",
+    "noexec",
+];
 
 fn refusal(option: &str) -> Option<String> {
     let name = option.split('=').next().unwrap_or(option);

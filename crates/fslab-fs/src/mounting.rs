@@ -7,7 +7,7 @@ use fslab_model::{Bytes, Subject};
 
 use crate::driver::DRIVER_KEY;
 use crate::mkfs::RefusedWord;
-use crate::mount_call::check_option;
+use crate::mount_call::{check_option, check_word};
 use crate::{
     CommandLine, DriverChoice, FuseDriver, KernelDriver, MountCall, MountSource, NetworkMounting,
     PoolDriver, Tool,
@@ -135,7 +135,10 @@ pub(crate) fn by_kernel(
                 arguments.extend([(*argument).to_owned(), value.to_owned()]);
             }
             (Some(_), None) => {}
-            (None, _) => options.push(option),
+            (None, _) => {
+                check_word(driver.mount_keys, option)?;
+                options.push(option);
+            }
         }
     }
     let fs_type = choice.map_or(driver.fs_type, |it| it.name);

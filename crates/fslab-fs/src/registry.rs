@@ -1,5 +1,7 @@
 //! The table of all file systems, and parsing of subjects.
 
+use std::borrow::Cow;
+
 use fslab_model::{Failure, ParseSubjectError, Protocol, Subject, did_you_mean, nearest_name};
 
 use crate::FileSystem;
@@ -82,6 +84,12 @@ pub fn find(name: &str) -> Result<&'static FileSystem, Failure> {
 }
 
 fn hint_for_unknown(name: &str, nearest: Option<&str>) -> String {
+    if name.starts_with("/dev/") {
+        return format!(
+            "to make file systems on this device, which destroys what is on it: fslab compare ext4 \
+             xfs --destroy {name}; to measure the mounted one: fslab compare --dir MOUNTPOINT"
+        );
+    }
     if name.starts_with(['/', '.', '~']) {
         return format!(
             "measure a mounted directory with `fslab compare --dir {name}`, several with one --dir \
@@ -104,7 +112,7 @@ pub fn title_of(name: &str) -> Option<String> {
 
 /// Parses one subject and checks it against the catalogue.
 pub fn parse_subject(text: &str) -> Result<Subject, Failure> {
-    let parsed = text.parse();
+    let parsed = in_lower_case(text).parse();
     let subject: Subject = parsed.map_err(|error: ParseSubjectError| {
         Failure::bad_input("cannot read a subject").because(&error)
     })?;
@@ -114,6 +122,16 @@ pub fn parse_subject(text: &str) -> Result<Subject, Failure> {
     }
     find(subject.fs())?.validate(&subject)?;
     Ok(subject)
+}
+
+/// The text with the name in lower case, if only that is in the catalogue: `EXT4:noatime`.
+fn in_lower_case(text: &str) -> Cow<'_, str> {
+    let (name, rest) = text.split_at(text.find([':', '@']).unwrap_or(text.len()));
+    let lower = name.to_ascii_lowercase();
+    match find(name).is_err() && find(&lower).is_ok() {
+        true => Cow::Owned(lower + rest),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// True if a word stands for every entry: `all`, or `all@mine` in the guest kernel `mine`.

@@ -114,10 +114,17 @@ impl Cache {
         let names = entries(&self.names())?;
         let nearest = fslab_model::nearest_name(name, names.iter().map(String::as_str));
         let failure = Failure::missing_tool(format!("there is no lab '{name}'"));
-        Ok(LabError::NotBuilt(failure.hint(match name {
-            "default" => "build it with fslab lab build, in about 5 minutes".to_owned(),
-            _ => not_built_hint(nearest, &names),
-        })))
+        Ok(LabError::NotBuilt(
+            failure.hint(match name {
+                "debian" => {
+                    "a kernel of Debian is a lab with its version: fslab lab build --kernel \
+                         debian:6.1, then ext4@debian-6.1"
+                        .to_owned()
+                }
+                "default" => "build it with fslab lab build, in about 5 minutes".to_owned(),
+                _ => not_built_hint(nearest, &names),
+            }),
+        ))
     }
 
     /// All labs: once for each name, or once by digest if a lab has no name.

@@ -14,8 +14,11 @@ impl Job for ReplayParameters {
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        self.trace = Source::absolute(&self.trace)?;
-        let source = Source::load(&self.trace)?.demand(&self.sha256)?;
+        // A guest has the file by its digest, and not at the path of the host.
+        if !Source::is_brought(&self.sha256) {
+            self.trace = Source::absolute(&self.trace)?;
+        }
+        let source = Source::planned(&self.trace, &self.sha256)?;
         self.sha256 = source.sha256;
         self.footprint = Bytes(source.trace.footprint_bytes());
         self.largest = Bytes(source.trace.largest_bytes());

@@ -31,6 +31,11 @@ impl Source {
         path.ok_or_else(|| format!("trace = '{name}', whose path is not UTF-8"))
     }
 
+    /// True in a guest that has the file of this digest.
+    pub(super) fn is_brought(sha256: &str) -> bool {
+        fslab_model::input_path(sha256).is_some_and(|input| input.is_file())
+    }
+
     /// True for the name of the sample.
     pub(super) fn is_sample(name: &str) -> bool {
         name == SAMPLE

@@ -3,6 +3,7 @@
 //! ```text
 //!     repeats=5                          a value of the study
 //!     phase.write.record=64KiB           a parameter of a phase, by the phase's name
+//!     write.record=64KiB                 the same
 //!     phase.per-char-write.enabled=true
 //!     sweep.sizes.record=["8KiB"]        a dimension of a sweep
 //! ```
@@ -60,7 +61,21 @@ fn parse(text: &str) -> Value {
 
 fn set(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
     let parts: Vec<_> = path.split('.').collect();
+    let is_phase = |name: &str| {
+        let phases = table.get("phase").and_then(Value::as_array);
+        let mut names = phases
+            .into_iter()
+            .flatten()
+            .filter_map(|phase| phase.get("name"));
+        names.any(|it| it.as_str() == Some(name))
+    };
     match parts.as_slice() {
+        // `write.record` means the phase, unless it is a key of the study.
+        [name, inside @ ..]
+            if !inside.is_empty() && !table.contains_key(*name) && is_phase(name) =>
+        {
+            set(table, &format!("phase.{path}"), value)
+        }
         ["phase", name, inside @ ..] if !inside.is_empty() => {
             let phases = table.get_mut("phase").and_then(Value::as_array_mut);
             let mut phases = phases.into_iter().flatten().filter_map(Value::as_table_mut);

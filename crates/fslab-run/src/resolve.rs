@@ -79,6 +79,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         false => subjects,
     };
     let phases = phases::phases(study, scale, sizes)?;
+    notices.extend(compresses_nothing(&subjects, &phases));
     let plan = Plan {
         survival: judging::planned(request, &phases, size)?,
         scale,
@@ -117,6 +118,50 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         notices,
         is_whole_catalogue,
     })
+}
+
+/// A notice if a subject compresses data that cannot be compressed.
+fn compresses_nothing(subjects: &[SubjectPlan], phases: &[PhaseSpec]) -> Option<String> {
+    let is_asked = |option: &String| {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        let is_off = ["no", "none", "off"].contains(&value);
+        [
+            "compress",
+            "compress-force",
+            "compression",
+            "compress_algorithm",
+        ]
+        .contains(&key)
+            && !is_off
+    };
+    let subject = subjects
+        .iter()
+        .map(|planned| &planned.subject)
+        .find(|subject| subject.mount_options().iter().any(is_asked))?;
+    let compressible = |phase: &PhaseSpec| {
+        let content = phase.parameters.get("content")?;
+        content.get("compressible_percent")?.as_u64()
+    };
+    if phases
+        .iter()
+        .filter_map(compressible)
+        .any(|percent| percent > 0)
+    {
+        return None;
+    }
+    let may_set = |workload: &Workload| {
+        let mut names = workload.definition().may_set.iter().flatten();
+        names.any(|name| name == "content")
+    };
+    let written = |phase: &&PhaseSpec| fslab_workload::find(&phase.workload).is_ok_and(may_set);
+    let phase = phases
+        .iter()
+        .find(written)
+        .map_or("NAME", |phase| phase.name.as_str());
+    Some(format!(
+        "{subject} compresses, but the data written cannot be compressed; half of it can with --set \
+         phase.{phase}.content.compressible_percent=50, for each phase that writes"
+    ))
 }
 
 /// The subjects of these texts, each with its aged variant if a profile is given.

@@ -93,6 +93,8 @@ pub enum StudySource {
         path: PathBuf,
         text: String,
     },
+    /// A program on the command line.
+    CommandLine,
     /// A job file of another tool.
     JobFile {
         /// The study that it became.
@@ -272,7 +274,7 @@ pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
     // The study itself must be valid.
     match load_study(name_or_file)?.1 {
         StudySource::BuiltIn(name) => return Ok(original(name)),
-        StudySource::JobFile { .. } => return Ok(None),
+        StudySource::JobFile { .. } | StudySource::CommandLine => return Ok(None),
         StudySource::File { .. } => {}
     }
     let beside = |name: &str| Path::new(name_or_file).with_file_name(name);

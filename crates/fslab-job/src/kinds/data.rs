@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use fslab_engine::limits::{RECORD_BYTES_MAX, THREADS_MAX};
 use fslab_engine::{
-    Access, Amount, DataJob, Direction, EngineKind, OpenMode, RunContext, SyncCall, SyncEvery,
-    SyncPolicy, Workers, run_data,
+    Access, Amount, Content, DataJob, Direction, EngineKind, OpenMode, RunContext, SyncCall,
+    SyncEvery, SyncPolicy, Workers, run_data,
 };
 use fslab_model::{Bytes, Need, PhaseKind, Size, is_default};
 use schemars::JsonSchema;
@@ -76,6 +76,9 @@ pub(crate) struct DataParameters {
     open: Option<OpenMode>,
     /// Generation of the content: another number gives other data.
     generation: u32,
+    /// Compressibility and duplication of the data written.
+    #[serde(skip_serializing_if = "is_default")]
+    content: Content,
     /// Writes between two fsyncs, which are timed; 0 for no fsync.
     sync_every: u64,
     /// The engine instead of the plan's: "psync", "uring", "mmap" or "stdio".
@@ -153,6 +156,7 @@ impl Default for DataParameters {
             access: DataAccess::Sequential,
             open: None,
             generation: 0,
+            content: Content::default(),
             sync_every: 0,
             engine: None,
             by_character: false,
@@ -244,6 +248,7 @@ impl DataParameters {
             },
             open: self.open.unwrap_or(job.open),
             generation: self.generation,
+            content: self.content,
             segment: self.segment,
             positioned: self.positioned,
             sync: SyncPolicy {

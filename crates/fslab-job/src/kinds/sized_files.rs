@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use fslab_engine::limits::RECORD_BYTES_MAX;
-use fslab_engine::{Digest, MetadataJob, MetadataOperation, RunContext, TreeShape, run_metadata};
-use fslab_model::{Bytes, Need, Size};
+use fslab_engine::{
+    Content, Digest, MetadataJob, MetadataOperation, RunContext, TreeShape, run_metadata,
+};
+use fslab_model::{Bytes, Need, Size, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,9 @@ pub(crate) struct SizedFilesParameters {
     /// Bytes per read(2) or write(2).
     #[schemars(extend("minimum" = 1, "maximum" = RECORD_BYTES_MAX))]
     record: Bytes,
+    /// Compressibility and duplication of the data written.
+    #[serde(skip_serializing_if = "is_default")]
+    content: Content,
     /// Compare digests with those of the data written, which are computed before the phase is
     /// timed.
     verify: bool,
@@ -45,6 +50,7 @@ impl Default for SizedFilesParameters {
             each: 2,
             record: Bytes::mib(1),
             verify: false,
+            content: Content::default(),
             operation: MetadataOperation::Create,
             digest: None,
         }
@@ -61,6 +67,7 @@ impl SizedFilesParameters {
         MetadataJob {
             file_size: series(&self.sizes, self.each),
             record: self.record,
+            content: self.content,
             digest: self.digest,
             verify: self.verify,
             ..MetadataJob::new(self.operation, tree)

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use fslab_engine::limits::TREE_FILES_MAX;
 use fslab_engine::{
-    MetadataJob, MetadataOperation, MetadataSync, RunContext, TreeShape, run_metadata,
+    Content, MetadataJob, MetadataOperation, MetadataSync, RunContext, TreeShape, run_metadata,
 };
-use fslab_model::{Bytes, Need};
+use fslab_model::{Bytes, Need, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ pub(crate) struct SmallFilesParameters {
     /// The operation on every file: "create", "list" (its directory), "stat", "read", "chmod",
     /// "unlink" and others of the engine.
     operation: MetadataOperation,
+    /// Compressibility and duplication of the data written.
+    #[serde(skip_serializing_if = "is_default")]
+    content: Content,
     /// syncfs(2) after the last operation, timed.
     closing_syncfs: bool,
 }
@@ -43,6 +46,7 @@ impl Default for SmallFilesParameters {
             file_size: Bytes::kib(4),
             operation: MetadataOperation::Stat,
             closing_syncfs: false,
+            content: Content::default(),
         }
     }
 }
@@ -52,7 +56,8 @@ impl Job for SmallFilesParameters {
     const RANKS: bool = true;
 
     fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
-        ensure_inside(&self.directory)
+        ensure_inside(&self.directory)?;
+        self.job().validate().map_err(|error| error.to_string())
     }
 
     fn footprint(&self) -> Bytes {
@@ -67,15 +72,21 @@ impl Job for SmallFilesParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_metadata(context, &self.job())?.into())
+    }
+}
+
+impl SmallFilesParameters {
+    fn job(&self) -> MetadataJob {
         let tree = TreeShape::flat(&self.directory, self.files, self.files_per_directory);
-        let job = MetadataJob {
+        MetadataJob {
             file_size: self.file_size.0.into(),
+            content: self.content,
             sync: MetadataSync {
                 closing_syncfs: self.closing_syncfs,
                 ..MetadataSync::default()
             },
             ..MetadataJob::new(self.operation, tree)
-        };
-        Ok(run_metadata(context, &job)?.into())
+        }
     }
 }

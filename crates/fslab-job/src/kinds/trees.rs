@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use fslab_engine::limits::{THREADS_MAX, TREE_FILES_MAX};
 use fslab_engine::{
-    DirectoryTiming, FileSizes, MetadataJob, MetadataOperation, Order, RunContext, TreeShape,
-    Workers, run_metadata,
+    Content, DirectoryTiming, FileSizes, MetadataJob, MetadataOperation, Order, RunContext,
+    TreeShape, Workers, run_metadata,
 };
-use fslab_model::{Bytes, Need};
+use fslab_model::{Bytes, Need, is_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ pub(crate) struct TreesParameters {
     order: Order,
     /// Include chown(2) and chmod(2) in the writing of a file.
     attributes: bool,
+    /// Compressibility and duplication of the data written.
+    #[serde(skip_serializing_if = "is_default")]
+    content: Content,
     /// The operation on every file: "create", "read", "stat", "replace" or "unlink".
     operation: MetadataOperation,
 }
@@ -52,6 +55,7 @@ impl Default for TreesParameters {
             },
             order: Order::Readdir,
             attributes: true,
+            content: Content::default(),
             operation: MetadataOperation::Stat,
         }
     }
@@ -67,6 +71,7 @@ impl TreesParameters {
             workers: Workers::Processes,
             order: self.order,
             file_size: self.file_size.clone(),
+            content: self.content,
             // One call reads or writes a file.
             record: Bytes(
                 (self.file_size.longest().max(1))

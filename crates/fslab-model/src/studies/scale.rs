@@ -58,7 +58,10 @@ impl FromStr for Scale {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || ParseScaleError(text.to_owned());
-        let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
+        let (numerator, denominator) = match text.strip_suffix('%') {
+            Some(percent) => (percent, "100"),
+            None => text.split_once('/').unwrap_or((text, "1")),
+        };
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
         let (numerator, denominator) = (number(numerator)?, number(denominator)?);
         if numerator == 0 || numerator > denominator {

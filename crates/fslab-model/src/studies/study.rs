@@ -105,7 +105,8 @@ pub struct Study {
     /// Profile of the disk that the venue `sim` simulates: a name of `fslab disk list`, or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
-    /// Repeats of each subject; with `repeats_max`, the minimum.
+    /// Repeats of each subject; with `repeats_max`, the minimum. Default: 3.
+    #[serde(default = "default_repeats")]
     #[schemars(range(min = 1, max = 10_000))]
     pub repeats: u32,
     /// Maximum repeats of a subject: beyond `repeats` it is repeated until its key figures are
@@ -247,6 +248,10 @@ fn check_name(path: &[&str], name: &str) -> Result<(), TomlError> {
         return Err(TomlError::new(path.iter().copied(), problem));
     }
     Ok(())
+}
+
+fn default_repeats() -> u32 {
+    3
 }
 
 fn default_trial_limit_s() -> u32 {

@@ -149,7 +149,7 @@ impl Content {
     fn of(study: &Study, source: &StudySource) -> Result<Self, CommandError> {
         let mut files = BTreeMap::new();
         match source {
-            StudySource::BuiltIn(_) | StudySource::JobFile { .. } => {
+            StudySource::BuiltIn(_) | StudySource::CommandLine | StudySource::JobFile { .. } => {
                 let text = toml::to_string(study).map_err(|error| {
                     CommandError::bad_input(format!("cannot write the study: {error}"))
                 })?;

@@ -1,12 +1,15 @@
 //! Executes a study from plan to report, for `compare`, `run` and `trace replay`.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use fslab_lab::TakenBundle;
-use fslab_model::{Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
+use fslab_model::{
+    Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, Study, VenueKind,
+};
 use fslab_run::{
     Assignment, Conductor, ConductorError, Executor, NamedKernels, Request, Resolved, RunBegin,
     RunLock, RunOutcome, StudySource, SurvivalJudge, TrialWorkers, VenueChoice, resolve_failure,
@@ -102,6 +105,9 @@ pub(crate) struct ExecutionArgs {
         conflicts_with = "workers"
     )]
     survival: Option<usize>,
+    /// The study of a program on the command line.
+    #[arg(skip)]
+    own_study: Option<Study>,
 }
 
 /// A plan that can be run.
@@ -117,6 +123,25 @@ pub(super) struct Prepared {
 }
 
 impl ExecutionArgs {
+    /// The same options for a program that the user typed, and so allowed.
+    pub(super) fn of_own_program(&self, study: Study) -> Self {
+        let mut args = self.clone();
+        args.own_study = Some(study);
+        args.plan.allow_commands = true;
+        args
+    }
+
+    fn load(
+        &self,
+        study: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<(Study, StudySource), Failure> {
+        match &self.own_study {
+            Some(study) => Ok((study.clone(), StudySource::CommandLine)),
+            None => fslab_run::load_study_with(study, variables),
+        }
+    }
+
     /// Resolves the plan of `study`, a name or a file, runs it, stores and reports the results.
     /// Without `subjects`, those of the study are measured.
     pub(crate) fn exec(&self, study: &str, subjects: &[String]) -> CommandResult {
@@ -248,7 +273,7 @@ impl ExecutionArgs {
         match subjects {
             [] => {
                 let (variables, _) = fslab_run::split_variables(&self.plan.settings)?;
-                Ok(fslab_run::load_study_with(study, &variables)?.0.subjects)
+                Ok(self.load(study, &variables)?.0.subjects)
             }
             named => Ok(named.to_vec()),
         }
@@ -305,7 +330,7 @@ impl ExecutionArgs {
         settings: &[String],
     ) -> Result<(Request, StudySource), CommandError> {
         let (variables, typed) = fslab_run::split_variables(&self.plan.settings)?;
-        let (study, source) = fslab_run::load_study_with(study, &variables)?;
+        let (study, source) = self.load(study, &variables)?;
         let settings = [settings, &typed].concat();
         let mut study = fslab_run::override_study(&study, &settings)?;
         self.plan.answer.apply_to_study(&mut study)?;

@@ -77,7 +77,12 @@ pub(crate) struct RepetitionArgs {
     /// --target is reached (see docs/repeats.md). Default: the study's, but 3 instead of 1 in the
     /// venue sim; in real time with several subjects up to 30, until the differences are decided or
     /// --budget is used up
-    #[arg(long, value_name = "N|N..M", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        alias = "runs",
+        value_name = "N|N..M",
+        allow_hyphen_values = true
+    )]
     pub(crate) repeats: Option<Repeats>,
     /// Half-width of the 95 % confidence interval of key figures at which repeats stop, with
     /// --repeats N..M [default: the study's, or 5%]
@@ -89,7 +94,7 @@ pub(crate) struct RepetitionArgs {
     key: Vec<String>,
     /// Time budget for a run in real time, for example 5min: no repeat starts that would exceed it,
     /// but the minimum number of repeats always runs [default: 5min without --repeats]
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_negative_numbers = true)]
     budget: Option<u32>,
     /// Mounts per repeat; all phases run after each mount [default: the study's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -156,6 +161,19 @@ pub(crate) struct OutputArgs {
     /// Print JSON: the plan with --dry-run, otherwise the run with all records
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The shortest budget that is taken in seconds without a unit.
+const BUDGET_MIN_S: u32 = 10;
+
+/// A budget: `2` may mean minutes.
+fn parse_budget(text: &str) -> Result<u32, String> {
+    let seconds = parse_seconds(text).map_err(|error| error.to_string())?;
+    let is_number = text.trim().parse::<u32>().is_ok();
+    match is_number && (1..BUDGET_MIN_S).contains(&seconds) {
+        true => Err(format!("it has no unit: write {seconds}min or {seconds}s")),
+        false => Ok(seconds),
+    }
 }
 
 pub(crate) fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesError> {

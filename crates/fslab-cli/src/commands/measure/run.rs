@@ -12,10 +12,12 @@ pub(crate) struct RunArgs {
     /// Study: a name, an alias or a unique prefix from `fslab study list`, a file, or a bundle
     /// (FILE.bundle)
     study: String,
-    /// File systems with options, instead of the study's: --fs ext4 --fs xfs, or --fs ext4,xfs if
-    /// no option contains a comma
-    #[arg(long = "fs", value_name = "SUBJECT")]
+    /// File systems with options, instead of the study's: ext4 xfs:mkfs=-m reflink=0
+    #[arg(value_name = "SUBJECT")]
     subjects: Vec<String>,
+    /// The same: --fs ext4 --fs xfs, or --fs ext4,xfs if no option contains a comma
+    #[arg(long = "fs", value_name = "SUBJECT")]
+    more: Vec<String>,
     /// Allow running the programs in a bundle's lab and layers; they run in a guest, as your
     /// process
     #[arg(long)]
@@ -26,7 +28,8 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let subjects: Vec<_> = self.subjects.iter().flat_map(|text| split(text)).collect();
+        let mut subjects = self.subjects.clone();
+        subjects.extend(self.more.iter().flat_map(|text| split(text)));
         match bundled::find(&self.study, self.allow_guest)? {
             Some(bundle) => self.options.exec_bundle(&bundle, &subjects),
             None => self.options.exec(&self.study, &subjects),
@@ -35,7 +38,7 @@ impl RunArgs {
 }
 
 /// The subjects of one `--fs`, separated by commas if none has options.
-fn split(text: &str) -> Vec<String> {
+pub(super) fn split(text: &str) -> Vec<String> {
     if text.contains(':') {
         return vec![text.to_owned()];
     }

@@ -47,9 +47,9 @@ pub(crate) struct ExportArgs {
     /// Run: a name or a unique prefix, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// Output format
+    /// Output format [default: by the ending of the file: .json, .csv or .parquet]
     #[arg(long, value_enum)]
-    format: Format,
+    format: Option<Format>,
     /// Write to a file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -61,20 +61,39 @@ pub(crate) struct ExportArgs {
 
 impl ExportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let is_binary = matches!(self.format, Format::Parquet);
+        let format = self.format()?;
+        let is_binary = matches!(format, Format::Parquet);
         if is_binary && self.output.is_none() && std::io::stdout().is_terminal() {
             let text = "cannot write Parquet to a terminal, since it is binary";
             let failure = Failure::new(FailureKind::BadInput, text);
             return Err(failure.hint("write it to a file with --output FILE").into());
         }
         let record = load(&self.store.open_read_only()?, &self.run)?;
-        let content = self.content(&record)?;
+        let content = self.content(format, &record)?;
         put(&content, self.output.as_deref())?;
         Ok(Exit::Done)
     }
 
-    fn content(&self, record: &RunRecord) -> Result<Vec<u8>, CommandError> {
-        let (text, left_out) = match self.format {
+    /// The format that was named, or that the file's ending names.
+    fn format(&self) -> Result<Format, Failure> {
+        let ending = self.output.as_ref().and_then(|file| file.extension());
+        let by_ending = match ending.and_then(|ending| ending.to_str()) {
+            Some("json") => Some(Format::Json),
+            Some("csv") => Some(Format::Csv),
+            Some("parquet") => Some(Format::Parquet),
+            _ => None,
+        };
+        self.format.or(by_ending).ok_or_else(|| {
+            let text = "the format of the export is not known";
+            Failure::bad_input(text).hint(
+                "--format csv, json, parquet or another of `fslab export --help`, or a file with \
+                 one of these endings: --output run.csv",
+            )
+        })
+    }
+
+    fn content(&self, format: Format, record: &RunRecord) -> Result<Vec<u8>, CommandError> {
+        let (text, left_out) = match format {
             Format::Json => (fslab_report::json(record)?, Vec::new()),
             Format::Csv => (
                 fslab_report::csv_long(record, self.csv.cells())?,

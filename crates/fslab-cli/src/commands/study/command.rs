@@ -1,7 +1,9 @@
 //! `fslab study`: lists and shows studies, and checks their claims for a run.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
-use fslab_model::Study;
+use fslab_model::{Failure, Study};
 use fslab_report::{Column, Table, TableCell};
 use fslab_run::{
     StudySource, load_original, load_study, load_study_with, split_variables, studies,
@@ -10,6 +12,7 @@ use fslab_run::{
 use crate::commands::study::check::CheckArgs;
 use crate::commands::study::text::study_text;
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::terminal::output_file::put_file;
 use crate::terminal::{screen, table};
 
 /// Arguments of `fslab study`.
@@ -37,6 +40,11 @@ enum StudyCommand {
         #[arg(long = "set", value_name = "env.NAME=VALUE")]
         settings: Vec<String>,
     },
+    /// Write a new study with comments to NAME.toml, to edit
+    New {
+        /// Its name
+        name: String,
+    },
     /// Check which claims of the original hold in a run
     Check(CheckArgs),
 }
@@ -51,6 +59,7 @@ impl StudyArgs {
                 toml,
                 settings,
             } => show(study, settings, (*json, *toml)),
+            StudyCommand::New { name } => new(name),
             StudyCommand::Check(args) => args.exec(),
         }
     }
@@ -111,6 +120,33 @@ fn list() -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// A study with a comment for each key that a first study needs.
+const TEMPLATE: &str = include_str!("new.toml");
+
+fn new(name: &str) -> CommandResult {
+    let name = name.strip_suffix(".toml").unwrap_or(name);
+    let text = TEMPLATE.replace("NAME", name);
+    if let Err(error) = Study::from_toml(&text) {
+        let failure = Failure::of_toml(format!("cannot write a study {name:?}"), error);
+        return Err(failure
+            .hint("a name has letters, digits, and . _ + -")
+            .into());
+    }
+    let file = PathBuf::from(format!("{name}.toml"));
+    if file.symlink_metadata().is_ok() {
+        let text = format!("{} exists already", file.display());
+        return Err(Failure::bad_input(text)
+            .hint("give the study another name")
+            .into());
+    }
+    put_file(text.as_bytes(), &file)?;
+    screen::print(&format!(
+        "study: {file}\nrun it: fslab run ./{file}\n",
+        file = file.display()
+    ))?;
+    Ok(Exit::Done)
+}
+
 fn show(name: &str, settings: &[String], (json, toml): (bool, bool)) -> CommandResult {
     let (variables, others) = split_variables(settings)?;
     if let Some(other) = others.first() {
@@ -140,7 +176,7 @@ fn study_toml(study: &Study, source: &StudySource) -> Result<String, CommandErro
             let notes: String = notes.iter().map(|note| format!("# {note}\n")).collect();
             notes + toml
         }
-        StudySource::BuiltIn(_) => toml::to_string(study)
+        StudySource::BuiltIn(_) | StudySource::CommandLine => toml::to_string(study)
             .map_err(|error| CommandError::bad_input(format!("cannot write the study: {error}")))?,
     })
 }
