@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use fslab_fs::{Driver, FileSystem, all, network_file_system};
+use fslab_fs::{Driver, FactsTable, FileSystem, all, network_file_system};
 use fslab_model::{CaseRule, CrashSafety, Protocol, Subject};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/catalogue.md");
@@ -39,6 +39,7 @@ fn reference() -> String {
         blind_to.map(|it| format!("{it}.")).into_iter().collect()
     }));
     text.push_str(&list("Bugs of kernels", bugs));
+    text.push_str(&kernels());
     text.push_str(&list("What else a choice depends on", reservations));
     text.push_str(&list("Named, and not usable", |entry| match entry.driver {
         Driver::Nowhere(reason) => vec![format!("{reason}.")],
@@ -46,6 +47,40 @@ fn reference() -> String {
     }));
     text.push_str(&networks());
     text
+}
+
+/// What differs from one measured kernel to the next.
+fn kernels() -> String {
+    let mut text = String::from("\n## What another kernel does differently\n");
+    for pair in FactsTable::all_measured().windows(2) {
+        let [older, newer] = pair else { continue };
+        let (from, to) = (&older.kernel, &newer.kernel);
+        writeln!(
+            text,
+            "| name | fact | Linux {from} | Linux {to} |\n|---|---|---|---|"
+        )
+        .expect(TAKES_EVERYTHING);
+        for it in older.differences(newer) {
+            let values = it.values.each_ref();
+            let [before, after] = values.map(|value| value.as_deref().unwrap_or("not measured"));
+            let (name, about) = (&it.file_system, it.fact.about);
+            writeln!(text, "| {name} | {about} | {before} | {after} |").expect(TAKES_EVERYTHING);
+        }
+        text.push('\n');
+        let of = |these: &FactsTable, others: &FactsTable| {
+            let names = these
+                .facts
+                .keys()
+                .filter(|name| !others.facts.contains_key(*name));
+            names.cloned().collect::<Vec<String>>().join(", ")
+        };
+        for (kernel, names) in [(from, of(older, newer)), (to, of(newer, older))] {
+            if !names.is_empty() {
+                writeln!(text, "Measured only under Linux {kernel}: {names}.\n").expect(TAKES_EVERYTHING);
+            }
+        }
+    }
+    text.trim_end().to_owned() + "\n"
 }
 
 fn networks() -> String {
