@@ -144,12 +144,6 @@ fn try_trial<W: Write>(
     };
     let phases = run_rounds(spec, &trial_context, &mut target, &mut review, events);
     let finished = finish(&mut target, stop, &mut review, events);
-    // At the end, so that the reading changes no figure of virtual time.
-    if let Target::Volume(volume) = &target
-        && !volume.is_mounted()
-    {
-        events.add_facts(volume.features());
-    }
     events.add_facts(review.facts());
     phases.and(finished)
 }
@@ -441,9 +435,26 @@ fn lost<W: Write>(
     by_sync.or(by_kernel)
 }
 
+/// Ends the trial, and reads what the superblock says: last, so that it changes no figure of virtual
+/// time.
+fn finish<W: Write>(
+    target: &mut Target,
+    stop: &StopFlag,
+    review: &mut Review,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    let closed = close(target, stop, review, events);
+    if let Target::Volume(volume) = target
+        && !volume.is_mounted()
+    {
+        events.add_facts(volume.features());
+    }
+    closed
+}
+
 /// Syncs, unmounts and checks. A failure before the check invalidates the results of all phases
 /// since the last successful sync.
-fn finish<W: Write>(
+fn close<W: Write>(
     target: &mut Target,
     stop: &StopFlag,
     review: &mut Review,

@@ -76,7 +76,8 @@ fn kernels() -> String {
         };
         for (kernel, names) in [(from, of(older, newer)), (to, of(newer, older))] {
             if !names.is_empty() {
-                writeln!(text, "Measured only under Linux {kernel}: {names}.\n").expect(TAKES_EVERYTHING);
+                writeln!(text, "Measured only under Linux {kernel}: {names}.\n")
+                    .expect(TAKES_EVERYTHING);
             }
         }
     }
