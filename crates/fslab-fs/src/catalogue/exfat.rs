@@ -92,13 +92,22 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
              platform/system/vold, PublicVolume.cpp; SD Association, SDXC capacity standard",
     )],
     signature: Some("exfat"),
-    bugs: &[KernelBug {
-        kernel: "Linux 6.12.117",
-        effect: "A file that ftruncate has lengthened and that is then appended to with \
+    bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "A file that ftruncate has lengthened and that is then appended to with \
                  O_APPEND shows what the disk held there before, in place of zeros.",
-        message: "",
-        avoided_by: None,
-    }],
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
+            kernel: "Linux 7.2.13",
+            effect: "sync(2) and syncfs(2) write, and send no flush, as they did under 6.12.117: what \
+                 they wrote may still be in the disk's cache. fsync(2) of the file sends one.",
+            message: "",
+            avoided_by: None,
+        },
+    ],
     deviations: &[],
 };
 

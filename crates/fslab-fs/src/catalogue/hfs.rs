@@ -56,6 +56,13 @@ pub(crate) static HFS: FileSystem = FileSystem {
     signature: Some("hfs"),
     bugs: &[
         KernelBug {
+            kernel: "Linux 7.2.13",
+            effect: "After the newest file or directory is removed, the next one gets a number that \
+                     another one may have: creating it fails with EEXIST.",
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
             kernel: "Linux 6.12.117",
             effect: "fsync(2) does not write the node with a file's size and name: both can \
                      be lost with the power.",
