@@ -210,8 +210,8 @@ impl FactsTable {
     }
 
     /// The facts of file systems of both tables that differ. Facts that depend on the size are left
-    /// out where the sizes differ, those that only one table has everywhere, and those of which both
-    /// have a lower bound.
+    /// out where the sizes differ, those that only one table has everywhere, and those of which
+    /// both have a lower bound.
     pub fn differences(&self, other: &Self) -> Vec<FactDifference> {
         let mut differences = Vec::new();
         for (name, facts) in &self.facts {

@@ -435,8 +435,8 @@ fn lost<W: Write>(
     by_sync.or(by_kernel)
 }
 
-/// Ends the trial, and reads what the superblock says: last, so that it changes no figure of virtual
-/// time.
+/// Ends the trial, and reads what the superblock says: last, so that it changes no figure of
+/// virtual time.
 fn finish<W: Write>(
     target: &mut Target,
     stop: &StopFlag,

@@ -102,8 +102,8 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         },
         KernelBug {
             kernel: "Linux 7.2.13",
-            effect: "sync(2) and syncfs(2) write, and send no flush, as they did under 6.12.117: what \
-                 they wrote may still be in the disk's cache. fsync(2) of the file sends one.",
+            effect: "sync(2) and syncfs(2) no longer send a flush: what they wrote may still be \
+                     in the disk's cache. fsync(2) of a file sends one.",
             message: "",
             avoided_by: None,
         },

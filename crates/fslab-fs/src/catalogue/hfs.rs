@@ -57,8 +57,8 @@ pub(crate) static HFS: FileSystem = FileSystem {
     bugs: &[
         KernelBug {
             kernel: "Linux 7.2.13",
-            effect: "After the newest file or directory is removed, the next one gets a number that \
-                     another one may have: creating it fails with EEXIST.",
+            effect: "After the newest file or directory is removed, the next one can get the \
+                     number of another one: creating it fails with EEXIST.",
             message: "",
             avoided_by: None,
         },
