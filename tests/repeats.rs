@@ -103,7 +103,7 @@ fn repeats_that_make_no_sense_are_refused_before_anything_is_stored() {
             "read",
         ),
         (&["--target", "5%"], "--target", "--repeats 3..20"),
-        (&["--budget", "5"], "--budget", "--repeats 3..20"),
+        (&["--budget", "50"], "--budget", "--repeats 3..20"),
         (&["--budget", "soon"], "soon", ""),
         (&["--mounts", "0"], "number of mounts is 0", ""),
         (

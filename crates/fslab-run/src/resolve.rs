@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fslab_engine::EngineKind;
 use fslab_model::{
-    Brings, Bytes, ColdMethod, FORMAT_VERSION, Failure, PhaseSpec, Plan, Subject, SubjectPlan,
-    VenuePlan,
+    Brings, Bytes, ColdMethod, FORMAT_VERSION, Failure, PhaseSpec, Plan, Study, Subject,
+    SubjectPlan, VenueKind, VenuePlan,
 };
 use fslab_workload::Workload;
 
@@ -49,6 +49,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let subjects = parse(asked, request.aged.as_deref())?;
     let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    notices.extend(another_disk(study, venue.kind()));
     let labs = kernels::labs(&subjects, &request.venue, venue.kind())?;
     let compared = compared(&venue, subjects.len());
     let repeated = repetition(study, &request.repetition, venue.kind(), compared)?;
@@ -183,6 +184,19 @@ fn compared(venue: &VenuePlan, subjects: usize) -> usize {
 }
 
 /// Rounds down to what a device can have, as with the decimal `20GB`.
+/// A notice if the study is about a disk, and an image on another one is measured.
+fn another_disk(study: &Study, venue: VenueKind) -> Option<String> {
+    let disk = study.disk.as_deref()?;
+    let is_image = matches!(venue, VenueKind::Loop | VenueKind::Guest);
+    is_image.then(|| {
+        format!(
+            "the study is about the disk {disk}, and the venue {} measures an image on a disk of this \
+             machine; --venue sim simulates {disk}, --destroy DEVICE measures a device",
+            venue.as_str()
+        )
+    })
+}
+
 fn whole_pages(size: Bytes, notices: &mut Vec<String>) -> Bytes {
     let whole = Bytes((size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES).max(SIZE_STEP_BYTES));
     if whole != size {

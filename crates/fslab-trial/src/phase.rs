@@ -11,7 +11,7 @@ use fslab_model::{
     PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject,
     ThreadRecord, Window, definitions,
 };
-use fslab_sys::{Platform, advance_wall_clock};
+use fslab_sys::{FileSystemRoom, Platform, advance_wall_clock};
 use fslab_workload::{Finished, RunError, Workload};
 
 use crate::cache_warmer::CacheWarmer;
@@ -98,14 +98,20 @@ impl Phase<'_> {
             }
             Err(mut failure) => {
                 if failure.kind == FailureKind::NoSpace && failure.hint.is_none() {
-                    failure.hint = Some(self.hint_when_full());
+                    failure.hint = Some(self.hint_when_full(target));
                 }
                 (self.without_figures(PhaseOutcome::Failed { failure }), None)
             }
         }
     }
 
-    fn hint_when_full(&self) -> String {
+    fn hint_when_full(&self, target: &Target) -> String {
+        let room = FileSystemRoom::of(target.root());
+        if room.is_ok_and(|room| room.free_files == Some(0)) {
+            return "the file system has no inodes left: use a larger --size, fewer files, or an \
+                    mkfs option for more inodes, for example ext4:mkfs=-i 4096"
+                .into();
+        }
         match self.subject.filled_percent() {
             0 => "the file system ran full: use a larger --size, or smaller files".into(),
             filled => format!(
