@@ -1,4 +1,4 @@
-//! The tests of the Python package, in an environment of their own below `target/`.
+//! The tests of the Python package, in a separate environment below `target/`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};

@@ -350,9 +350,8 @@ fn of_pair(
     match dimension {
         Dimension::Subject if are_same => Default::default(),
         Dimension::Subject => (name(&of_base), name(&of_new)),
-        // As the options: of two subjects it is a part of the dimension studied.
-        Dimension::Driver if !are_same => Default::default(),
-        Dimension::Features if !are_same => Default::default(),
+        // As the options: of two subjects they are a part of the dimension studied.
+        Dimension::Features | Dimension::Driver if !are_same => Default::default(),
         Dimension::Features => {
             let (of_base, of_new) = (features(base, pair.base), features(new, pair.new));
             // Older versions did not record them.

@@ -41,7 +41,7 @@ pub struct Details {
     /// The mkfs command, with the word `DEVICE`.
     pub mkfs: Option<Vec<String>>,
     /// Its earlier defaults, the oldest first: `mkfs=@VERSION` in a subject.
-    pub mkfs_defaults: &'static [MkfsDefaults],
+    pub mkfs_defaults: Vec<MkfsDefaults>,
     /// The mount command, with the words `DEVICE` and `MOUNTPOINT`.
     pub mount: Option<Vec<String>>,
     /// The check command, with the word `DEVICE`.
@@ -121,7 +121,7 @@ impl FileSystem {
             },
             tools: self.tools().into_iter().map(tool).collect(),
             mkfs: plan.as_ref().and_then(|plan| plan.mkfs.clone()),
-            mkfs_defaults: self.mkfs.map_or(&[], |mkfs| mkfs.defaults),
+            mkfs_defaults: self.mkfs.map_or_else(Vec::new, |mkfs| mkfs.defaults.sets()),
             mount: plan.as_ref().and_then(|plan| plan.mount.clone()),
             check: plan.and_then(|plan| plan.check),
             check_blind_to: self.check.and_then(|check| check.blind_to),

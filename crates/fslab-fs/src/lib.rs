@@ -54,7 +54,7 @@ pub use features::FeatureTable;
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
 pub use host::{GuestKernel, Host, Privilege, unreadable};
 pub use mkfs::Mkfs;
-pub use mkfs_defaults::{DefaultOption, MkfsDefaults, has_defaults};
+pub use mkfs_defaults::{DefaultOption, DefaultsHistory, MkfsDefaults, has_defaults};
 pub use mount_call::MountCall;
 pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};
 pub use network::{

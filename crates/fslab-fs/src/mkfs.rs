@@ -7,7 +7,7 @@
 
 use crate::Tool;
 use crate::features::FeatureTable;
-use crate::mkfs_defaults::{MkfsDefaults, expand};
+use crate::mkfs_defaults::{DefaultsHistory, expand};
 use crate::option_rule::{OptionRule, OptionValue, usage};
 
 /// The mkfs of a file system.
@@ -24,8 +24,8 @@ pub struct Mkfs {
     pub joined: &'static [&'static str],
     /// The options that a subject may pass.
     pub options: &'static [OptionRule],
-    /// What it made by default earlier, the oldest first.
-    pub defaults: &'static [MkfsDefaults],
+    /// What it made by default earlier.
+    pub defaults: DefaultsHistory,
     /// Where a made file system has its features; `None` if it has none to choose.
     pub features: Option<&'static FeatureTable>,
     /// Options with which it formats nothing: the most common of those that are refused.
@@ -63,7 +63,7 @@ impl Mkfs {
         user: &[String],
         version: Option<&str>,
     ) -> Result<Vec<String>, RefusedWord> {
-        let user = expand(self.defaults, user, version)
+        let user = expand(&self.defaults, user, version)
             .map_err(|(word, reason)| self.no_defaults(word, reason))?;
         let mut words: Vec<String> = self.arguments.iter().map(|&it| it.to_owned()).collect();
         for option in self.read(&user)? {
@@ -195,7 +195,8 @@ impl Mkfs {
     }
 
     fn no_defaults(&self, word: String, reason: &str) -> RefusedWord {
-        let known = self.defaults.iter().map(|set| format!("@{}", set.since));
+        let known = self.defaults.versions.iter();
+        let known = known.map(|since| format!("@{since}"));
         let known: Vec<String> = known.collect();
         let allowed = (!known.is_empty()).then(|| {
             let program = self.tool.program;
@@ -254,7 +255,7 @@ mod tests {
         subcommand: &[],
         arguments: &["-q", "-E", "lazy=0"],
         joined: &["-E"],
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["-n", "--help"],
         options: &[

@@ -9,13 +9,41 @@ use serde::Serialize;
 /// The character before the version in a subject.
 const MARK: char = '@';
 
+/// How the defaults of a mkfs changed.
+#[derive(Clone, Copy, Debug)]
+pub struct DefaultsHistory {
+    /// The versions with a set of defaults, the oldest first: of mkfs, or of the Linux of its time,
+    /// whichever the source has.
+    pub(crate) versions: &'static [&'static str],
+    /// What changed between them.
+    pub(crate) changes: &'static [DefaultChange],
+    /// Where that is stated.
+    pub(crate) source: &'static str,
+}
+
+/// A default that changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DefaultChange {
+    /// The version that changed it.
+    pub(crate) version: &'static str,
+    /// The name of the option, such as `-m`.
+    pub(crate) option: &'static str,
+    /// The element of its list that makes the old default, such as `reflink=0`.
+    pub(crate) before: &'static str,
+    /// The same of the new one; empty if it needs no option.
+    pub(crate) after: &'static str,
+    /// The first version of mkfs that knows the element; an earlier one has the old default
+    /// anyway. `None` if all know it.
+    pub(crate) known_since: Option<&'static str>,
+}
+
 /// The defaults of mkfs from a version on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MkfsDefaults {
     /// Its first version, or the first series of Linux of its time, whichever the source has.
     pub since: &'static str,
     /// The options that make them.
-    pub options: &'static [DefaultOption],
+    pub options: Vec<DefaultOption>,
     /// Where that is stated.
     pub source: &'static str,
 }
@@ -32,23 +60,63 @@ pub struct DefaultOption {
     pub known_since: Option<&'static str>,
 }
 
-pub(crate) const fn always(option: &'static str, value: &'static str) -> DefaultOption {
-    DefaultOption {
+/// A change of an element that every mkfs knows.
+pub(crate) const fn change(
+    version: &'static str,
+    option: &'static str,
+    before: &'static str,
+    after: &'static str,
+) -> DefaultChange {
+    DefaultChange {
+        version,
         option,
-        value,
+        before,
+        after,
         known_since: None,
     }
 }
 
-pub(crate) const fn since(
-    version: &'static str,
-    option: &'static str,
-    value: &'static str,
-) -> DefaultOption {
-    DefaultOption {
-        option,
-        value,
-        known_since: Some(version),
+impl DefaultChange {
+    /// The same, of an element that older versions of mkfs do not know.
+    pub(crate) const fn known_since(self, version: &'static str) -> Self {
+        Self {
+            known_since: Some(version),
+            ..self
+        }
+    }
+}
+
+impl DefaultsHistory {
+    /// Of a mkfs whose earlier defaults are not known.
+    pub(crate) const NONE: Self = Self {
+        versions: &[],
+        changes: &[],
+        source: "",
+    };
+
+    /// The sets of defaults, the oldest first.
+    pub fn sets(&self) -> Vec<MkfsDefaults> {
+        self.versions.iter().map(|since| self.set(since)).collect()
+    }
+
+    fn set(&self, since: &'static str) -> MkfsDefaults {
+        let option = |change: &DefaultChange| {
+            let is_new = numbers(change.version) <= numbers(since);
+            let (value, known_since) = match is_new {
+                true => (change.after, None),
+                false => (change.before, change.known_since),
+            };
+            (!value.is_empty()).then_some(DefaultOption {
+                option: change.option,
+                value,
+                known_since,
+            })
+        };
+        MkfsDefaults {
+            since,
+            options: self.changes.iter().filter_map(option).collect(),
+            source: self.source,
+        }
     }
 }
 
@@ -78,9 +146,9 @@ impl MkfsDefaults {
 /// `words` with each set of defaults replaced by its options.
 ///
 /// # Errors
-/// The word that names no set of `sets`, and why not.
+/// The word that names no set of `history`, and why not.
 pub(crate) fn expand(
-    sets: &[MkfsDefaults],
+    history: &DefaultsHistory,
     words: &[String],
     version: Option<&str>,
 ) -> Result<Vec<String>, (String, &'static str)> {
@@ -91,14 +159,14 @@ pub(crate) fn expand(
             continue;
         };
         let refused = |reason| (word.clone(), reason);
-        if sets.is_empty() {
+        if history.versions.is_empty() {
             return Err(refused("no earlier defaults of its mkfs are known"));
         }
         let asked = numbers(asked).ok_or(refused("a version follows '@', such as @6.1"))?;
-        let is_older = |set: &&MkfsDefaults| numbers(set.since).is_some_and(|it| it <= asked);
-        let set = sets.iter().rev().find(is_older);
-        let set = set.ok_or(refused("it is older than the oldest known defaults"))?;
-        expanded.extend(set.words(version));
+        let is_older = |since: &&&str| numbers(since).is_some_and(|it| it <= asked);
+        let since = history.versions.iter().rev().find(is_older);
+        let since = since.ok_or(refused("it is older than the oldest known defaults"))?;
+        expanded.extend(history.set(since).words(version));
     }
     Ok(expanded)
 }
@@ -130,26 +198,19 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
 
-    const SETS: &[MkfsDefaults] = &[
-        MkfsDefaults {
-            since: "4.19",
-            options: &[
-                always("-m", "a=0"),
-                since("6.10", "-n", "p=0"),
-                always("-m", "b=0"),
-            ],
-            source: "",
-        },
-        MkfsDefaults {
-            since: "6.5",
-            options: &[always("-m", "a=1")],
-            source: "",
-        },
-    ];
+    const HISTORY: DefaultsHistory = DefaultsHistory {
+        versions: &["4.19", "6.5"],
+        changes: &[
+            change("6.5", "-m", "a=0", "a=1"),
+            change("6.5", "-n", "p=0", "").known_since("6.10"),
+            change("6.5", "-m", "b=0", ""),
+        ],
+        source: "",
+    };
 
     fn expanded(word: &str, version: Option<&str>) -> Result<String, String> {
         let words = [word.to_owned(), "-q".to_owned()];
-        let words = expand(SETS, &words, version).map_err(|(_, reason)| reason.to_owned())?;
+        let words = expand(&HISTORY, &words, version).map_err(|(_, reason)| reason.to_owned())?;
         Ok(words.join(" "))
     }
 
@@ -165,7 +226,7 @@ mod tests {
         for word in ["@4.18", "@", "@new"] {
             assert!(expanded(word, None).is_err(), "{word}");
         }
-        assert!(expand(&[], &["@6.1".to_owned()], None).is_err());
+        assert!(expand(&DefaultsHistory::NONE, &["@6.1".to_owned()], None).is_err());
     }
 
     #[test]

@@ -61,36 +61,34 @@ fn parse(text: &str) -> Value {
 
 fn set(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
     let parts: Vec<_> = path.split('.').collect();
-    let is_phase = |name: &str| {
-        let phases = table.get("phase").and_then(Value::as_array);
-        let mut names = phases
-            .into_iter()
-            .flatten()
-            .filter_map(|phase| phase.get("name"));
-        names.any(|it| it.as_str() == Some(name))
-    };
     match parts.as_slice() {
-        // `write.record` means the phase, unless it is a key of the study.
-        [name, inside @ ..]
-            if !inside.is_empty() && !table.contains_key(*name) && is_phase(name) =>
-        {
-            set(table, &format!("phase.{path}"), value)
-        }
         ["phase", name, inside @ ..] if !inside.is_empty() => {
-            let phases = table.get_mut("phase").and_then(Value::as_array_mut);
-            let mut phases = phases.into_iter().flatten().filter_map(Value::as_table_mut);
-            let of_name =
-                |phase: &&mut Table| phase.get("name").and_then(Value::as_str) == Some(*name);
-            let phase = phases
-                .find(of_name)
-                .ok_or_else(|| format!("the study has no phase '{name}'"))?;
-            put(phase, inside, value)
+            let phase = phase(table, name);
+            put(
+                phase.ok_or_else(|| format!("the study has no phase '{name}'"))?,
+                inside,
+                value,
+            )
         }
         ["phase" | "figure", ..] => {
             Err("name a phase's parameter as phase.NAME.PARAMETER".to_owned())
         }
+        // `write.record` means the phase, unless it is a key of the study.
+        [name, inside @ ..] if !inside.is_empty() && !table.contains_key(*name) => {
+            match phase(table, name) {
+                Some(phase) => put(phase, inside, value),
+                None => put(table, &parts, value),
+            }
+        }
         parts => put(table, parts, value),
     }
+}
+
+/// The phase of this name.
+fn phase<'t>(table: &'t mut Table, name: &str) -> Option<&'t mut Table> {
+    let phases = table.get_mut("phase").and_then(Value::as_array_mut);
+    let mut phases = phases.into_iter().flatten().filter_map(Value::as_table_mut);
+    phases.find(|phase| phase.get("name").and_then(Value::as_str) == Some(name))
 }
 
 fn put(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {

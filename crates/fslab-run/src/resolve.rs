@@ -150,11 +150,9 @@ fn compresses_nothing(subjects: &[SubjectPlan], phases: &[PhaseSpec]) -> Option<
     {
         return None;
     }
-    let may_set = |workload: &Workload| {
-        let mut names = workload.definition().may_set.iter().flatten();
-        names.any(|name| name == "content")
+    let written = |phase: &&PhaseSpec| {
+        Workload::of_phase(phase).is_ok_and(|workload| workload.may_set("content"))
     };
-    let written = |phase: &&PhaseSpec| fslab_workload::find(&phase.workload).is_ok_and(may_set);
     let phase = phases
         .iter()
         .find(written)
@@ -183,7 +181,6 @@ fn compared(venue: &VenuePlan, subjects: usize) -> usize {
     }
 }
 
-/// Rounds down to what a device can have, as with the decimal `20GB`.
 /// A notice if the study is about a disk, and an image on another one is measured.
 fn another_disk(study: &Study, venue: VenueKind) -> Option<String> {
     let disk = study.disk.as_deref()?;
@@ -197,6 +194,7 @@ fn another_disk(study: &Study, venue: VenueKind) -> Option<String> {
     })
 }
 
+/// Rounds down to what a device can have, as with the decimal `20GB`.
 fn whole_pages(size: Bytes, notices: &mut Vec<String>) -> Bytes {
     let whole = Bytes((size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES).max(SIZE_STEP_BYTES));
     if whole != size {

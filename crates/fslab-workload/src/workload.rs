@@ -343,7 +343,8 @@ impl Workload {
             .collect()
     }
 
-    fn may_set(&self, name: &str) -> bool {
+    /// True if a study may set this parameter.
+    pub fn may_set(&self, name: &str) -> bool {
         self.may_set.iter().any(|known| known == name)
     }
 

@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_one;
 use crate::features;
-use crate::mkfs_defaults::{MkfsDefaults, always, since};
+use crate::mkfs_defaults::{DefaultsHistory, change};
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -38,38 +38,16 @@ const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-v", "--verbose"], OptionValue::Nothing),
 ];
 
-/// The versions that mkfs.btrfs(8) states for each feature. The free-space tree has a separate
-/// option until 6.3, which later versions still take.
-const SOURCE: &str = "mkfs.btrfs(8) of btrfs-progs 7.3";
-const DEFAULTS: &[MkfsDefaults] = &[
-    MkfsDefaults {
-        since: "3.18",
-        options: &[
-            always("-O", "^no-holes"),
-            since("6.3", "-O", "^block-group-tree"),
-            always("-R", "^free-space-tree"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "5.15",
-        options: &[
-            always("-O", "no-holes"),
-            since("6.3", "-O", "^block-group-tree"),
-            always("-R", "free-space-tree"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "6.19",
-        options: &[
-            always("-O", "no-holes"),
-            always("-O", "block-group-tree"),
-            always("-R", "free-space-tree"),
-        ],
-        source: SOURCE,
-    },
-];
+/// The free-space tree has a separate option until 6.3, which later versions still take.
+const DEFAULTS: DefaultsHistory = DefaultsHistory {
+    versions: &["3.18", "5.15", "6.19"],
+    changes: &[
+        change("5.15", "-O", "^no-holes", "no-holes"),
+        change("6.19", "-O", "^block-group-tree", "block-group-tree").known_since("6.3"),
+        change("5.15", "-R", "^free-space-tree", "free-space-tree"),
+    ],
+    source: "mkfs.btrfs(8) of btrfs-progs 7.3",
+};
 
 const MOUNT_KEYS: &[KeyRule] = &[
     key("compress", OptionValue::Word),

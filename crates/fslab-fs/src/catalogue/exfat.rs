@@ -2,6 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver,
@@ -63,7 +64,7 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         arguments: &[],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["-V", "--version", "-h", "--help"],
     }),

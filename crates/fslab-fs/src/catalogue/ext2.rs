@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use super::ext_family;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::reservations::LINUX_ONLY;
 use crate::{
     Class, Driver, DriverChoice, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize,
@@ -39,7 +40,7 @@ pub(crate) static EXT2: FileSystem = FileSystem {
     mkfs: Some(ext_family::mkfs(
         "mkfs.ext2",
         ext_family::MKFS_ARGUMENTS,
-        &[],
+        DefaultsHistory::NONE,
     )),
     check: Some(ext_family::CHECK),
     minimum: MinimumSize {

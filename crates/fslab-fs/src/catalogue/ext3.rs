@@ -3,6 +3,7 @@
 use fslab_model::Bytes;
 
 use super::ext_family;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
@@ -23,7 +24,7 @@ pub(crate) static EXT3: FileSystem = FileSystem {
     mkfs: Some(ext_family::mkfs(
         "mkfs.ext3",
         ext_family::MKFS_ARGUMENTS,
-        &[],
+        DefaultsHistory::NONE,
     )),
     check: Some(ext_family::CHECK),
     minimum: MinimumSize {

@@ -3,45 +3,22 @@
 use fslab_model::{Bytes, Capabilities};
 
 use super::ext_family;
-use crate::mkfs_defaults::{MkfsDefaults, always, since};
+use crate::mkfs_defaults::{DefaultsHistory, change};
 use crate::reservations::LINUX_ONLY;
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 /// Of mke2fs.conf as e2fsprogs ships it; a distribution may ship another one.
-const SOURCE: &str = "mke2fs.conf of e2fsprogs 1.42, 1.43 and 1.47, and its release notes";
-const DEFAULTS: &[MkfsDefaults] = &[
-    MkfsDefaults {
-        since: "1.42",
-        options: &[
-            always("-O", "^64bit"),
-            always("-O", "^metadata_csum"),
-            always("-O", "uninit_bg"),
-            since("1.47", "-O", "^metadata_csum_seed"),
-            since("1.47", "-O", "^orphan_file"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "1.43",
-        options: &[
-            always("-O", "64bit"),
-            always("-O", "metadata_csum"),
-            since("1.47", "-O", "^metadata_csum_seed"),
-            since("1.47", "-O", "^orphan_file"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "1.47",
-        options: &[
-            always("-O", "64bit"),
-            always("-O", "metadata_csum"),
-            always("-O", "metadata_csum_seed"),
-            always("-O", "orphan_file"),
-        ],
-        source: SOURCE,
-    },
-];
+const DEFAULTS: DefaultsHistory = DefaultsHistory {
+    versions: &["1.42", "1.43", "1.47"],
+    changes: &[
+        change("1.43", "-O", "^64bit", "64bit"),
+        change("1.43", "-O", "^metadata_csum", "metadata_csum"),
+        change("1.43", "-O", "uninit_bg", ""),
+        change("1.47", "-O", "^metadata_csum_seed", "metadata_csum_seed").known_since("1.47"),
+        change("1.47", "-O", "^orphan_file", "orphan_file").known_since("1.47"),
+    ],
+    source: "mke2fs.conf of e2fsprogs 1.42, 1.43 and 1.47, and its release notes",
+};
 
 pub(crate) static EXT4: FileSystem = FileSystem {
     name: "ext4",

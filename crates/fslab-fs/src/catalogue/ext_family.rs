@@ -6,7 +6,7 @@ use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_bits;
 use crate::features;
-use crate::mkfs_defaults::MkfsDefaults;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{CheckCommand, Mkfs, OutputStream, Tool, VersionSource};
 
@@ -118,7 +118,7 @@ const fn e2fsprogs(program: &'static str) -> Tool {
 pub(super) const fn mkfs(
     program: &'static str,
     arguments: &'static [&'static str],
-    defaults: &'static [MkfsDefaults],
+    defaults: DefaultsHistory,
 ) -> Mkfs {
     Mkfs {
         tool: e2fsprogs(program),

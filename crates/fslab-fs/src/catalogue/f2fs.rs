@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::features;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -91,7 +92,7 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         arguments: &["-f", "-q"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: Some(&features::F2FS),
         formats_nothing: &["-V"],
     }),

@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities};
 
 use crate::check::judge_one;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     CheckCommand, KernelBug, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource,
@@ -78,7 +79,7 @@ pub(super) const fn mkfs(arguments: &'static [&'static str]) -> Mkfs {
         arguments,
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["--help"],
     }

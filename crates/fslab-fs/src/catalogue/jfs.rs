@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use crate::check::judge_bits;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -59,7 +60,7 @@ pub(crate) static JFS: FileSystem = FileSystem {
         arguments: &["-q"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["-V"],
     }),

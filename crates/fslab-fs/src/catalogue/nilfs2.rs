@@ -3,6 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
 use crate::features;
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -70,7 +71,7 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         arguments: &["-f", "-q"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: Some(&features::NILFS2),
         formats_nothing: &["-n", "-h", "-V"],
     }),

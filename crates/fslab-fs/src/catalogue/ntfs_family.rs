@@ -2,6 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{OptionRule, OptionValue, option};
 use crate::{CheckCommand, CheckVerdict, MinimumSize, Mkfs, OutputStream, Tool, VersionSource};
 
@@ -43,7 +44,7 @@ pub(super) const MKFS: Mkfs = Mkfs {
     arguments: &["-f", "-F", "-q"],
     joined: &[],
     options: MKFS_OPTIONS,
-    defaults: &[],
+    defaults: DefaultsHistory::NONE,
     features: None,
     formats_nothing: &[
         "-n",

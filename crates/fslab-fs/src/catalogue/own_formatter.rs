@@ -1,5 +1,6 @@
 //! Common parts of the file systems that fslab formats itself: command, options, version.
 
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{OptionRule, OptionValue, option};
 use crate::{Mkfs, Tool};
 
@@ -21,7 +22,7 @@ pub(super) const fn mkfs(words: &'static [&'static str]) -> Mkfs {
         arguments: &["--force"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["--list", "--help", "--version", "-h", "-V"],
     }

@@ -3,6 +3,7 @@
 use fslab_model::Bytes;
 
 use super::reiserfs_family::{self, reiserfsprogs};
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{OptionRule, OptionValue, option};
 use crate::{Class, Driver, Feature, FileSystem, MinimumSize, Mkfs};
 
@@ -36,7 +37,7 @@ pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
         arguments: &["-f", "-f", "-q", "--format=3.6"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["-V"],
     }),

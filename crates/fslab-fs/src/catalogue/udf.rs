@@ -2,6 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, Reservation, ReservationKind};
 
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs, OutputStream, Tool,
@@ -86,7 +87,7 @@ pub(crate) static UDF: FileSystem = FileSystem {
         arguments: &["--utf8", "--media-type=hd"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["-n", "--no-write", "-h", "--help"],
     }),

@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind
 
 use crate::check::judge_one;
 use crate::features;
-use crate::mkfs_defaults::{MkfsDefaults, always, since};
+use crate::mkfs_defaults::{DefaultsHistory, change};
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -102,75 +102,19 @@ const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-s"], OptionValue::Keys(SECTOR_KEYS)),
 ];
 
-/// The sets of defaults that xfsprogs has as files.
-const SOURCE: &str = "mkfs/lts_*.conf of xfsprogs 7.2.0";
-const DEFAULTS: &[MkfsDefaults] = &[
-    MkfsDefaults {
-        since: "4.19",
-        options: &[
-            always("-m", "reflink=0"),
-            always("-m", "rmapbt=0"),
-            since("5.10", "-m", "bigtime=0"),
-            since("5.10", "-m", "inobtcount=0"),
-            since("5.19", "-i", "nrext64=0"),
-            since("6.10", "-i", "exchange=0"),
-            since("6.10", "-n", "parent=0"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "5.4",
-        options: &[
-            always("-m", "reflink=1"),
-            always("-m", "rmapbt=0"),
-            since("5.10", "-m", "bigtime=0"),
-            since("5.10", "-m", "inobtcount=0"),
-            since("5.19", "-i", "nrext64=0"),
-            since("6.10", "-i", "exchange=0"),
-            since("6.10", "-n", "parent=0"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "5.15",
-        options: &[
-            always("-m", "reflink=1"),
-            always("-m", "rmapbt=0"),
-            always("-m", "bigtime=1"),
-            always("-m", "inobtcount=1"),
-            since("5.19", "-i", "nrext64=0"),
-            since("6.10", "-i", "exchange=0"),
-            since("6.10", "-n", "parent=0"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "6.6",
-        options: &[
-            always("-m", "reflink=1"),
-            always("-m", "rmapbt=1"),
-            always("-m", "bigtime=1"),
-            always("-m", "inobtcount=1"),
-            always("-i", "nrext64=1"),
-            since("6.10", "-i", "exchange=0"),
-            since("6.10", "-n", "parent=0"),
-        ],
-        source: SOURCE,
-    },
-    MkfsDefaults {
-        since: "6.18",
-        options: &[
-            always("-m", "reflink=1"),
-            always("-m", "rmapbt=1"),
-            always("-m", "bigtime=1"),
-            always("-m", "inobtcount=1"),
-            always("-i", "nrext64=1"),
-            always("-i", "exchange=1"),
-            always("-n", "parent=1"),
-        ],
-        source: SOURCE,
-    },
-];
+const DEFAULTS: DefaultsHistory = DefaultsHistory {
+    versions: &["4.19", "5.4", "5.15", "6.6", "6.18"],
+    changes: &[
+        change("5.4", "-m", "reflink=0", "reflink=1"),
+        change("6.6", "-m", "rmapbt=0", "rmapbt=1"),
+        change("5.15", "-m", "bigtime=0", "bigtime=1").known_since("5.10"),
+        change("5.15", "-m", "inobtcount=0", "inobtcount=1").known_since("5.10"),
+        change("6.6", "-i", "nrext64=0", "nrext64=1").known_since("5.19"),
+        change("6.18", "-i", "exchange=0", "exchange=1").known_since("6.10"),
+        change("6.18", "-n", "parent=0", "parent=1").known_since("6.10"),
+    ],
+    source: "mkfs/lts_*.conf of xfsprogs 7.2.0",
+};
 
 const MOUNT_KEYS: &[KeyRule] = &[
     key("allocsize", OptionValue::Number),

@@ -2,6 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind};
 
+use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
 use crate::{
@@ -92,7 +93,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         arguments: &["-f", "-o", "cachefile=none"],
         joined: &[],
         options: MKFS_OPTIONS,
-        defaults: &[],
+        defaults: DefaultsHistory::NONE,
         features: None,
         formats_nothing: &["-n"],
     }),

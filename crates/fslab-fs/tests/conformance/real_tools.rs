@@ -401,7 +401,7 @@ fn earlier_defaults_make_their_features_or_are_refused_by_name() {
         let version = mkfs.tool.ask_version(&program.expect("installed"));
         let version = version.expect("prints it");
         let mut made = 0;
-        for set in mkfs.defaults {
+        for set in mkfs.defaults.sets() {
             let image = Image::of(Bytes::mib(512));
             let subject = parse_subject(&format!("{name}:mkfs=@{}", set.since));
             let place = MountPlace {
