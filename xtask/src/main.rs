@@ -13,6 +13,7 @@ mod gate;
 mod hostile;
 mod lines;
 mod mutants;
+mod program;
 mod python;
 mod systems;
 mod tally;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
+use crate::program;
+
 pub(crate) const USAGE: &str = "usage: cargo xtask systems [SUITE...] [--only demo|test] [--keep]
 
 Makes each suite of Debian (default: bookworm trixie sid) in target/systems/SUITE with debootstrap,
@@ -116,7 +118,7 @@ impl System<'_> {
                 .map_err(|why| format!("cannot empty {folder}: {why}"))?;
         }
         let include = format!("--include={FIRST_PACKAGES}");
-        run_well(Command::new("debootstrap").args([
+        program::run(Command::new("debootstrap").args([
             "--variant=minbase",
             &include,
             self.suite,
@@ -129,7 +131,7 @@ impl System<'_> {
         let names = self.folder.join("etc/resolv.conf");
         fs::copy("/etc/resolv.conf", names).map_err(|why| why.to_string())?;
         let clone = self.folder.join("fslab");
-        run_well(
+        program::run(
             Command::new("git")
                 .args(["clone", "--quiet", "--no-hardlinks"])
                 .arg(self.root)
@@ -194,14 +196,5 @@ impl Ran {
             self.minutes,
             self.log.display()
         )
-    }
-}
-
-fn run_well(command: &mut Command) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.stdin(Stdio::null()).status();
-    match status.map_err(|why| format!("cannot start {name}: {why}"))? {
-        status if status.success() => Ok(()),
-        status => Err(format!("{name} failed: {status}")),
     }
 }

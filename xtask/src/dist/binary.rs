@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::program::{make, run, text};
 use super::targets::Build;
+use crate::program::{make, run, text};
 
 /// The most bytes of the binary.
 const BYTES_MAX: u64 = 30_000_000;

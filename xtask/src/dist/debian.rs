@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::program::{read, text};
+use crate::program::{read, text};
 
 /// Files of the C compiler that are linked into a static program.
 const STATIC_LIBRARIES: [&str; 4] = ["libc.a", "libm.a", "libgcc.a", "libgcc_eh.a"];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Node, Package, PackageId, TargetKind};
 
-use super::program::read;
+use crate::program::read;
 
 /// The crate with the binary.
 const BINARY: &str = "fslab-cli";

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::program::{make, output, read, run, write};
 use super::targets::Build;
+use crate::program::{make, output, read, run, write};
 
 /// Where each shell looks for completions, below a prefix.
 const COMPLETIONS: [(&str, &str); 3] = [

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::debian::{DebianPackage, sources_table};
 use super::notices::COMMON;
-use super::program::{output, run, text, write};
 use super::sbom;
+use crate::program::{output, run, text, write};
 
 /// Where the lab is, below a prefix; fslab looks there.
 const LAB: &str = "share/fslab/lab.tar";
@@ -32,7 +32,7 @@ const OUR_TABLE: &str = "/gconv/gconv-modules";
 pub(super) fn add(root: &Path, fslab: &Path, tree: &Path) -> Result<(), String> {
     let lab = tree.join(LAB);
     let folder = tree.join("share/fslab");
-    super::program::make(&folder)?;
+    crate::program::make(&folder)?;
     run(Command::new(fslab).args(["lab", "build", "--no-config"]))?;
     run(Command::new(fslab)
         .args(["lab", "export", "--no-config"])

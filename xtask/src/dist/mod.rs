@@ -19,7 +19,6 @@ mod needed;
 mod notices;
 mod package;
 mod port;
-mod program;
 mod release;
 mod sbom;
 mod targets;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::program::{read, text};
+use crate::program::{read, text};
 
 /// Libraries that each Windows 10 has.
 const OF_WINDOWS: [&str; 14] = [

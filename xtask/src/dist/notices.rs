@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::debian::{DebianPackage, sources_table};
 use super::dependencies::Linked;
-use super::program::{read, text};
+use crate::program::{read, text};
 
 /// Begins of the names of licence files.
 const NAMES: [&str; 6] = [

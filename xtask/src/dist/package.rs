@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::program::{run, text, write};
+use crate::program::{run, text, write};
 
 /// A package of Debian.
 pub(super) struct Deb<'a> {

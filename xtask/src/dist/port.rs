@@ -7,9 +7,9 @@ use std::process::Command;
 use super::debian::{DebianPackage, sources_table};
 use super::dependencies::linked;
 use super::package::tarball;
-use super::program::{make, read, run, text, write};
 use super::{needed, notices, sbom};
 use crate::cross::Variant;
+use crate::program::{make, read, run, text, write};
 use crate::zig;
 
 /// Static libraries of gcc for Windows that are linked into a program.

@@ -7,9 +7,9 @@ use std::time::Instant;
 use super::dependencies::linked;
 use super::package::{Deb, checksums, deb, tarball};
 use super::port::{Packing, make_port};
-use super::program::{make, read, run as start, text, write};
 use super::targets::{Build, State, TARGETS, Target};
 use super::{binary, debian, documents, guest, notices, sbom};
+use crate::program::{make, read, run as start, text, write};
 
 /// How `cargo xtask dist` is used.
 pub(crate) const USAGE: &str = "usage: cargo xtask dist [--target NAME] [--no-guest]

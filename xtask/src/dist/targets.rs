@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::port::Port;
-use super::program::text;
+use crate::program::text;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::program::run;
+
 /// Which fslab is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Program {
@@ -64,7 +66,7 @@ impl Programs<'_> {
                 make_executable(to)
             }),
             Program::Stripped => each(&self.plain, &self.folder.join("stripped"), |from, to| {
-                succeed(Command::new("strip").arg("-o").args([to, from]))
+                run(Command::new("strip").arg("-o").args([to, from]))
             }),
             Program::Otherwise => {
                 let build = self.root.join("target/exact");
@@ -117,7 +119,7 @@ fn cargo_build(root: &Path, target: &Path, words: &[&str]) -> Result<(), String>
         .args(words)
         .arg("--target-dir")
         .arg(target);
-    succeed(&mut cargo)
+    run(&mut cargo)
 }
 
 /// Copies each file that git knows of. What a file of the copy holds already is left as it is, so
@@ -185,16 +187,6 @@ fn make_executable(path: &Path) -> Result<(), String> {
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| cannot("read", path, &error))
-}
-
-/// Runs a command and demands that it succeeds.
-pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{name}: {status}")),
-        Err(error) => Err(format!("cannot start {name}: {error}")),
-    }
 }
 
 pub(crate) fn cannot(what: &str, path: &Path, error: &std::io::Error) -> String {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::perturbations::{Need, Perturbation};
-use super::programs::{cannot, succeed};
+use super::programs::cannot;
+use crate::program::run;
 
 /// What a perturbation's text exits with where this machine lacks what it changes.
 const NOT_HERE: i32 = 77;
@@ -286,9 +287,9 @@ pub(crate) fn make_work(cache: &Path) -> Result<PathBuf, String> {
     open.map_err(|error| cannot("open", &work, &error))?;
     let mut copy = Command::new("cp");
     copy.args(["-a", "--reflink=auto"]).arg(cache).arg(&labs);
-    succeed(&mut copy)?;
+    run(&mut copy)?;
     let mut open = Command::new("chmod");
-    succeed(open.args(["-R", "a+rX"]).arg(&labs))?;
+    run(open.args(["-R", "a+rX"]).arg(&labs))?;
     Ok(work)
 }
 

@@ -1,10 +1,10 @@
-//! Runs the programs of a release; an error has the command and what it wrote.
+//! Runs programs; an error has the command and what it wrote.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Runs `command`, whose output the user sees.
-pub(super) fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let shown = shown(command);
     let status = command.stdin(Stdio::null()).status();
     let status = status.map_err(|error| format!("cannot start {shown}: {error}"))?;
@@ -15,7 +15,7 @@ pub(super) fn run(command: &mut Command) -> Result<(), String> {
 }
 
 /// Runs `command` and returns its standard output.
-pub(super) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
+pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
     let shown = shown(command);
     let ended = command.stdin(Stdio::null()).output();
     let ended = ended.map_err(|error| format!("cannot start {shown}: {error}"))?;
@@ -28,7 +28,7 @@ pub(super) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
 }
 
 /// The same as text, without the line feed at its end.
-pub(super) fn text(command: &mut Command) -> Result<String, String> {
+pub(crate) fn text(command: &mut Command) -> Result<String, String> {
     let output = output(command)?;
     let text = String::from_utf8(output).map_err(|_| format!("{} wrote no text", shown(command)));
     text.map(|text| text.trim_end().to_owned())
@@ -43,12 +43,12 @@ fn shown(command: &Command) -> String {
 }
 
 /// Reads a file.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 /// Writes a file, with the directories that it lies in.
-pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
     if let Some(folder) = path.parent() {
         make(folder)?;
     }
@@ -57,7 +57,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
 }
 
 /// Makes a directory, with those that it lies in.
-pub(super) fn make(folder: &Path) -> Result<(), String> {
+pub(crate) fn make(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot make {}: {error}", folder.display()))
 }
