@@ -193,7 +193,7 @@ fn device(venue: &VenuePlan) -> String {
     match venue {
         VenuePlan::Dir { dir } => dir.to_string(),
         VenuePlan::Loop { folder } => folder.display().to_string(),
-        VenuePlan::Block { device } => device.display().to_string(),
+        VenuePlan::Block { .. } => venue.block_devices(),
         VenuePlan::Guest { folder, .. } => folder.display().to_string(),
         VenuePlan::Sim { disk, .. } => disk.profile.clone(),
         VenuePlan::Fake | VenuePlan::Imported { .. } => String::new(),

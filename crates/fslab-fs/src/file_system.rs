@@ -10,10 +10,10 @@ use crate::driver::DRIVER_KEY;
 use crate::mkfs::RefusedWord;
 use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
 use crate::network::{local_mount_point, network_file_system, over_network};
+use crate::spread::{SpreadRule, validate_spread};
+use crate::stack::{Stack, disk_words, validate_layers};
 use crate::{CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting, Tool};
 
-/// Placeholder of the device in commands that are shown before there is one.
-pub(crate) const DEVICE_WORD: &str = "DEVICE";
 /// Placeholder of the mount point.
 pub(crate) const MOUNT_POINT_WORD: &str = "MOUNTPOINT";
 
@@ -95,6 +95,8 @@ pub struct FileSystem {
     pub minimum: MinimumSize,
     /// Its capabilities without options.
     pub capabilities: Capabilities,
+    /// How it spreads over several disks; `None` if it is on one device.
+    pub spread: Option<&'static SpreadRule>,
     /// Mount options that enable missing features.
     pub given_by_options: &'static [(&'static str, Feature)],
     /// What speaks for or against it beside its speed, and does not follow from the rest.
@@ -110,6 +112,8 @@ pub struct FileSystem {
 impl FileSystem {
     /// Checks whether a trial of `subject` is possible on any machine.
     pub fn validate(&self, subject: &Subject) -> Result<(), Failure> {
+        validate_spread(subject, self.spread)?;
+        validate_layers(subject)?;
         self.plan(subject).map(drop)
     }
 
@@ -203,6 +207,14 @@ impl FileSystem {
                 let mount_point = local_mount_point(place.mount_point, subject);
                 arguments.extend(pool_words(place.device, &mount_point));
             }
+            _ => {}
+        }
+        let devices = place.devices();
+        match (subject.spread(), self.spread) {
+            (Some(spread), Some(rule)) => {
+                let words = rule.mkfs_words(spread, &arguments, &devices);
+                arguments.extend(words);
+            }
             _ => arguments.push(place.device.to_owned()),
         }
         Ok(Some(CommandLine {
@@ -228,7 +240,7 @@ impl FileSystem {
             ..*place
         };
         let mounting = match &self.driver {
-            Driver::Kernel(driver) => by_kernel(driver, &local, subject),
+            Driver::Kernel(driver) => by_kernel(driver, &local, subject, self.spread),
             Driver::Fuse(driver) => by_program(driver, &local, subject),
             Driver::Pool(driver) => by_pool(driver, &local, subject),
             Driver::BuiltIn | Driver::Nowhere(_) => {
@@ -277,8 +289,11 @@ impl FileSystem {
 
     /// The commands of a trial, with the placeholders `DEVICE` and `MOUNTPOINT`.
     pub fn plan(&self, subject: &Subject) -> Result<SubjectPlan, Failure> {
+        let stack = Stack::of(subject, &disk_words(subject.disks()));
+        let (device, others) = stack.first_and_others();
         let place = MountPlace {
-            device: DEVICE_WORD,
+            device,
+            others,
             mount_point: MOUNT_POINT_WORD,
             size: None,
         };
@@ -288,7 +303,8 @@ impl FileSystem {
             title: Some(self.title.to_owned()),
             mkfs: self.mkfs_command(&place, subject)?.map(words),
             mount: self.mounting(&place, subject)?.map(|it| it.words()),
-            check: self.check_command(DEVICE_WORD).map(words),
+            check: self.check_command(device).map(words),
+            stack: stack.plan(),
             lab: None,
             network_mount: None,
         })

@@ -11,6 +11,7 @@
 //!                               +-- CheckCommand    what checks it        --> CommandLine --> Tool
 //!                               +-- Capabilities    its features and limits
 //!                               +-- Reservation...  what a choice depends on beside its speed
+//!     Layer                         below a file system   --> Stack on the disks of a subject
 //!     NetworkFileSystem             a protocol that serves one    --> NetworkMounting
 //!     Host (this machine's properties) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise --> network_mount      a device --> signature
@@ -24,6 +25,8 @@ mod facts;
 mod features;
 mod file_system;
 mod host;
+mod layer;
+mod layers;
 mod mkfs;
 mod mkfs_defaults;
 mod mount_call;
@@ -41,6 +44,8 @@ mod repair;
 mod reservations;
 mod signature;
 mod smb;
+mod spread;
+mod stack;
 mod tool;
 
 pub use check::{CheckCommand, CheckVerdict};
@@ -53,6 +58,7 @@ pub use facts::{FactDifference, FactsTable};
 pub use features::FeatureTable;
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
 pub use host::{GuestKernel, Host, Privilege, unreadable};
+pub use layer::{Layer, layer, layers};
 pub use mkfs::Mkfs;
 pub use mkfs_defaults::{DefaultOption, DefaultsHistory, MkfsDefaults, has_defaults};
 pub use mount_call::MountCall;
@@ -67,4 +73,6 @@ pub use probe::{Obstacle, Probe, VenueProbe, probe};
 pub use recognise::{Recognised, recognise, recognise_in};
 pub use registry::{all, find, parse_subject, parse_subjects, selects_all, title_of};
 pub use signature::{Signature, read_signature, signature};
+pub use spread::{SpreadProfile, SpreadRule};
+pub use stack::{LAYER_PREFIX, Stack, StackPart, layer_tools};
 pub use tool::{CommandLine, OutputStream, SearchPath, Tool, VersionSource};

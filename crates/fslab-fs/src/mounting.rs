@@ -8,6 +8,7 @@ use fslab_model::{Bytes, Subject};
 use crate::driver::DRIVER_KEY;
 use crate::mkfs::RefusedWord;
 use crate::mount_call::{check_option, check_word};
+use crate::spread::SpreadRule;
 use crate::{
     CommandLine, DriverChoice, FuseDriver, KernelDriver, MountCall, MountSource, NetworkMounting,
     PoolDriver, Tool,
@@ -24,11 +25,22 @@ const POOL_FOLDERS: &str = "/run/fslab-pools";
 /// The device and mount point of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountPlace<'a> {
+    /// The device; of several, the first.
     pub device: &'a str,
+    /// The further devices of a file system that spreads over several.
+    pub others: &'a [String],
     /// The directory.
     pub mount_point: &'a str,
     /// The device's size; `None` in a plan.
     pub size: Option<Bytes>,
+}
+
+impl<'a> MountPlace<'a> {
+    /// All devices.
+    pub(crate) fn devices(&self) -> Vec<&'a str> {
+        let others = self.others.iter().map(String::as_str);
+        std::iter::once(self.device).chain(others).collect()
+    }
 }
 
 /// The way to mount a subject.
@@ -106,7 +118,10 @@ pub(crate) fn by_kernel(
     driver: &KernelDriver,
     place: &MountPlace<'_>,
     subject: &Subject,
+    spread: Option<&SpreadRule>,
 ) -> Result<Mounting, RefusedWord> {
+    let of_devices = spread.map(|rule| rule.mount_options(place.others));
+    let of_devices = of_devices.unwrap_or_default();
     let size = place
         .size
         .map_or(SIZE_WORD.to_owned(), |it| it.0.to_string());
@@ -117,6 +132,7 @@ pub(crate) fn by_kernel(
     };
     let mut companion = driver.companion.map(|it| (it, words(it.arguments)));
     let mut options: Vec<&str> = driver.options.iter().copied().chain(ours).collect();
+    options.extend(of_devices.iter().map(String::as_str));
     let mut choice = driver.choices.first();
     for option in subject.mount_options() {
         let (key, value) = option.split_once('=').unwrap_or((option, ""));
@@ -227,10 +243,10 @@ pub(crate) fn by_pool(
     })))
 }
 
-/// The last words of the command that creates a pool: mount point, name, device.
+/// The words of the command that creates a pool before its devices: mount point and name.
 pub(crate) fn pool_words(device: &str, mount_point: &str) -> Vec<String> {
     let name = pool_name(device);
-    ["-m", mount_point, &name, device].map(str::to_owned).into()
+    ["-m", mount_point, &name].map(str::to_owned).into()
 }
 
 /// A name for each device of a machine that another user is unlikely to choose.

@@ -348,6 +348,7 @@ mod tests {
         let subject = parse_subject(text).expect(text);
         let place = MountPlace {
             device: "/dev/simdisk",
+            others: &[],
             mount_point: "/tmp/mnt",
             size: None,
         };

@@ -82,6 +82,14 @@ impl Tool {
         })
     }
 
+    /// A command line of the program.
+    pub(crate) fn line<'a>(self, arguments: impl IntoIterator<Item = &'a str>) -> CommandLine {
+        CommandLine {
+            tool: self,
+            arguments: arguments.into_iter().map(str::to_owned).collect(),
+        }
+    }
+
     /// How to install the program.
     pub fn install_hint(self) -> String {
         format!("apt-get install {}", self.package)

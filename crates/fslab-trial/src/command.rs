@@ -20,12 +20,21 @@ pub(crate) struct Ran {
     pub(crate) output: String,
 }
 
+/// Variables that a command needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Environment<'a>(pub(crate) &'a [(&'a str, &'a str)]);
+
 /// Runs `line` until it ends. The caller interprets the exit status.
 pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
+    run_in(Environment::default(), step, line)
+}
+
+fn run_in(environment: Environment<'_>, step: &str, line: &CommandLine) -> Result<Ran, Failure> {
     if line.tool == Tool::FSLAB {
         return format_here(step, line);
     }
     let mut command = plain(line)?;
+    command.envs(environment.0.iter().copied());
     let began = Instant::now();
     let output = command
         .output()
@@ -83,7 +92,18 @@ pub(crate) fn run_well(
     kind: FailureKind,
     cannot: &str,
 ) -> Result<StepRecord, Failure> {
-    let Ran { record, output } = run(step, line)?;
+    run_well_in(Environment::default(), step, line, kind, cannot)
+}
+
+/// As [`run_well`], with variables.
+pub(crate) fn run_well_in(
+    environment: Environment<'_>,
+    step: &str,
+    line: &CommandLine,
+    kind: FailureKind,
+    cannot: &str,
+) -> Result<StepRecord, Failure> {
+    let Ran { record, output } = run_in(environment, step, line)?;
     match record.exit_code {
         Some(0) => Ok(record),
         code => Err(Failure::new(

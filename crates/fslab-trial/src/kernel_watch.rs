@@ -65,9 +65,10 @@ pub(crate) struct KernelWatch {
 }
 
 impl KernelWatch {
-    /// Watches the device of this kernel name, by `log` and the counters from now on.
-    pub(crate) fn over(device: &str, log: KernelLog) -> Self {
-        let names = with_those_below(device);
+    /// Watches the devices of these kernel names, by `log` and the counters from now on.
+    pub(crate) fn over(devices: &[String], log: KernelLog) -> Self {
+        let names = devices.iter().flat_map(|device| with_those_below(device));
+        let names = names.collect();
         let mut watch = Self {
             names,
             log,

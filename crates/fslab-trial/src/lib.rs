@@ -26,6 +26,7 @@ mod kernel_watch;
 mod layout;
 mod network_server;
 mod nfs_server;
+mod open_stack;
 mod own_formatter;
 mod phase;
 mod pool;

@@ -149,15 +149,15 @@ impl Phase<'_> {
         self.note_start_state();
         let host_before = self.host_moment();
         let meter = target.meter();
-        let before = meter.and_then(counters::DeviceMeter::read);
+        let before = meter.as_ref().and_then(counters::DeviceMeter::read);
         let finished = match self.issue(target)? {
             Err(reason) => return Ok(self.without_figures(PhaseOutcome::Skipped { reason })),
             Ok(finished) => finished,
         };
-        let after = meter.and_then(counters::DeviceMeter::read);
+        let after = meter.as_ref().and_then(counters::DeviceMeter::read);
         let host_after = self.host_moment();
         let ended = observation.map(|observation| {
-            let written = before.map(|before| before.write_bytes);
+            let written = before.as_ref().map(counters::DeviceReading::write_bytes);
             let backlog_bytes = observation.backlog(&mut self.backlog.borrow_mut(), written);
             (observation.end(), backlog_bytes)
         });
@@ -308,7 +308,7 @@ impl Phase<'_> {
                         }
                         self.host_forgets.map_or(Ok(()), drop_host_cache)?;
                         if let (Some(by), Target::Volume(volume)) = (self.emptied_by, &*target) {
-                            empty_buffer(volume.device(), by)?;
+                            volume.disks().try_for_each(|disk| empty_buffer(disk, by))?;
                         }
                         let in_memory = self.memory_medium.map(in_memory_note);
                         return Ok(Prepared::Ready(target.cold_limit().or(in_memory)));

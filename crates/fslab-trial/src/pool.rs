@@ -1,4 +1,4 @@
-//! A ZFS pool on the trial's device, and its daemon if the kernel has no ZFS.
+//! A ZFS pool on the trial's devices, and its daemon if the kernel has no ZFS.
 //!
 //! Invariant: a daemon started here has ended when the pool is dropped; other daemons are never
 //! used, since their pools are not the trial's.
@@ -27,9 +27,9 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates the directory in which the pool is searched, and starts the daemon if one is needed.
-    pub(crate) fn open(commands: &PoolCommands, device: &Path) -> Result<Self, Failure> {
-        link_device(&commands.folder, device).map_err(|error| {
+    /// Creates the directory in which the pool is searched, with links to its devices, and starts the daemon if one is needed.
+    pub(crate) fn open(commands: &PoolCommands, devices: &[String]) -> Result<Self, Failure> {
+        link_devices(&commands.folder, devices).map_err(|error| {
             let text = format!("cannot make the directory {}", commands.folder);
             Failure::new(FailureKind::Device, text).because(&error)
         })?;
@@ -101,13 +101,16 @@ fn serves_pools(fs_type: &str) -> bool {
         .any(|line| line.split_whitespace().last() == Some(fs_type))
 }
 
-fn link_device(folder: &str, device: &Path) -> io::Result<()> {
+fn link_devices(folder: &str, devices: &[String]) -> io::Result<()> {
     let folder = Path::new(folder);
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir_all(folder)?;
-    symlink(device, folder.join(device.file_name().unwrap_or_default()))
+    devices
+        .iter()
+        .map(Path::new)
+        .try_for_each(|device| symlink(device, folder.join(device.file_name().unwrap_or_default())))
 }
 
 fn start_daemon(commands: &PoolCommands) -> Result<Server, Failure> {
@@ -134,7 +137,7 @@ mod tests {
         let pools = pools.to_str().expect("temporary paths are UTF-8");
         fs::create_dir_all(pools).expect("is made");
         fs::write(Path::new(pools).join("old"), "left").expect("written");
-        link_device(pools, Path::new("/dev/disk")).expect("is linked");
+        link_devices(pools, &["/dev/disk".to_owned()]).expect("is linked");
         let names: Vec<_> = fs::read_dir(pools)
             .expect("a directory")
             .flatten()

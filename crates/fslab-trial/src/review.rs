@@ -40,6 +40,13 @@ impl Review {
         }
     }
 
+    /// Watches the devices of the layers, too, once they are open.
+    pub(crate) fn follow_layers(&mut self, target: &Target) {
+        if self.kernel.is_some() {
+            self.kernel = target.kernel_watch(KernelLog::mark());
+        }
+    }
+
     /// True if an additional sync would change results.
     pub(crate) fn is_of_virtual_time(&self) -> bool {
         self.virtual_time

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use fslab_model::{
-    ColdMethod, DeviceSpec, Facts, Failure, FailureKind, PhaseSpec, Settled, StepRecord, TrialSpec,
+    ColdMethod, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind, MemberDisk, PhaseSpec,
+    Settled, StepRecord, TrialSpec,
 };
 use fslab_sys::{Ability, KernelLog};
 use fslab_workload::Workload;
@@ -76,14 +77,16 @@ impl Target {
             DeviceSpec::Directory { path } => Self::Directory(UsedDirectory::open(path)?),
             DeviceSpec::Block {
                 path,
+                others,
+                is_used,
                 mount_point,
                 identity,
                 work_folder,
             } => Self::Volume(Box::new(Volume::new(VolumeSpec {
                 file_system: fslab_fs::find(spec.subject.fs())?,
                 subject: spec.subject.clone(),
-                device: path.clone(),
-                identity: identity.clone(),
+                disks: all_disks(path, identity, others),
+                is_used: *is_used,
                 mount_point: mount_point.clone(),
                 size: spec.size_bytes,
                 host_forgets: spec.host_forgets.clone(),
@@ -118,7 +121,7 @@ impl Target {
         match self {
             Self::Directory(directory) => DeviceMeter::below(&directory.path),
             Self::Volume(volume) if is_in_memory(volume) => None,
-            Self::Volume(volume) => DeviceMeter::of_device(volume.device()),
+            Self::Volume(volume) => DeviceMeter::of_devices(volume.disks()),
             Self::Fake => None,
         }
     }
@@ -242,13 +245,14 @@ impl Target {
 
     /// A watch over kernel messages about the device in `log`; `None` if there is no device.
     pub(crate) fn kernel_watch(&self, log: KernelLog) -> Option<KernelWatch> {
-        let below = match self {
+        let watched: Vec<String> = match self {
             Self::Directory(directory) => {
-                fslab_sys::device_below(&directory.path)?.kernel_name()?
+                vec![fslab_sys::device_below(&directory.path)?.kernel_name()?]
             }
-            Self::Volume(_) | Self::Fake => self.meter()?.name()?,
+            Self::Volume(volume) => self.meter()?.names().chain(volume.device_names()).collect(),
+            Self::Fake => return None,
         };
-        Some(KernelWatch::over(&below, log))
+        Some(KernelWatch::over(&watched, log))
     }
 
     /// Fails if another file system is mounted on the directory than at first.
@@ -276,6 +280,17 @@ impl Target {
             unmount_ns,
         }))
     }
+}
+
+/// The disks of a specification, the first one first.
+fn all_disks(path: &Path, identity: &DeviceIdentity, others: &[MemberDisk]) -> Vec<MemberDisk> {
+    let first = MemberDisk {
+        path: path.to_owned(),
+        identity: identity.clone(),
+    };
+    std::iter::once(first)
+        .chain(others.iter().cloned())
+        .collect()
 }
 
 /// What keeps the data of the target in memory; `None` if that is a disk, or simulated.

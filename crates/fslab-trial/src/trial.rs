@@ -194,7 +194,9 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
         Target::Volume(volume) => {
             let search = SearchPath::from_environment();
             let servers = fslab_fs::network_tools(&spec.subject);
-            for tool in volume.file_system().tools().iter().chain(servers) {
+            let layers = fslab_fs::layer_tools(&spec.subject);
+            let tools = volume.file_system().tools();
+            for tool in tools.iter().chain(servers).chain(&layers) {
                 let version = tool
                     .locate(&search)
                     .and_then(|program| tool.ask_version(&program));
@@ -212,6 +214,27 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     facts
 }
 
+/// Makes the layers below the file system, if it has any.
+fn open_layers<W: Write>(
+    target: &mut Target,
+    review: &mut Review,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    let Target::Volume(volume) = target else {
+        return Ok(());
+    };
+    if !volume.has_layers() {
+        return Ok(());
+    }
+    events.begin("layers");
+    for step in volume.open_layers()? {
+        events.emit(EventBody::Step(step));
+    }
+    review.demand("the layers", events)?;
+    review.follow_layers(target);
+    Ok(())
+}
+
 /// Makes and mounts the file system.
 fn prepare<W: Write>(
     spec: &TrialSpec,
@@ -219,6 +242,7 @@ fn prepare<W: Write>(
     review: &mut Review,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
+    open_layers(target, review, events)?;
     let Target::Volume(volume) = target else {
         return Ok(());
     };
@@ -233,6 +257,7 @@ fn prepare<W: Write>(
     events.add_facts(volume.admission());
     events.add_facts(volume.driver()?);
     events.add_facts(volume.allocation_unit());
+    events.add_facts(volume.stack_facts());
     if spec.subject.network().is_some() {
         // The client's kernel adds the defaults of its version, and what the server limits.
         events.add_facts(recognised(volume.mount_point()));
@@ -444,12 +469,19 @@ fn finish<W: Write>(
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
     let closed = close(target, stop, review, events);
-    if let Target::Volume(volume) = target
-        && !volume.is_mounted()
-    {
-        events.add_facts(volume.features());
+    let Target::Volume(volume) = target else {
+        return closed;
+    };
+    if volume.is_mounted() {
+        return closed;
     }
-    closed
+    events.add_facts(volume.features());
+    let layers = volume.close_layers().map(|steps| {
+        steps
+            .into_iter()
+            .for_each(|step| events.emit(EventBody::Step(step)));
+    });
+    closed.and(layers)
 }
 
 /// Syncs, unmounts and checks. A failure before the check invalidates the results of all phases

@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting, SearchPath, network_file_system};
 use fslab_model::{
-    ALLOCATION_UNIT_FACT, Bytes, DRIVER_FACT, DRIVER_OWNER_FACT, DeviceIdentity, FEATURES_FACT,
-    Facts, Failure, FailureKind, StepRecord, Subject,
+    ALLOCATION_UNIT_FACT, Bytes, DISK_BYTES_FACT, DRIVER_FACT, DRIVER_OWNER_FACT, DeviceIdentity,
+    FEATURES_FACT, Facts, Failure, FailureKind, MemberDisk, STACK_BYTES_FACT, StepRecord, Subject,
 };
 use fslab_sys::{DeviceNumber, FileSystemRoom, KernelLine, KernelLog, WorkFolder};
 
 use crate::attachment::{Attachment, Refused};
 use crate::busy::{is_busy, says_busy, with_patience};
 use crate::command::{self, Ran, last_lines};
+use crate::counters::read_ahead;
+use crate::open_stack::OpenStack;
 use crate::pool::Pool;
 use crate::write_back::WriteBack;
 
@@ -27,9 +29,10 @@ const KERNEL_LINES_SHOWN: usize = 4;
 pub(crate) struct VolumeSpec {
     pub(crate) file_system: &'static FileSystem,
     pub(crate) subject: Subject,
-    pub(crate) device: PathBuf,
-    /// Identity of the device when the run began; empty if not compared.
-    pub(crate) identity: DeviceIdentity,
+    /// The disks, each with its identity when the run began, which is empty if not compared.
+    pub(crate) disks: Vec<MemberDisk>,
+    /// True if the disks may hold something.
+    pub(crate) is_used: bool,
     pub(crate) mount_point: PathBuf,
     pub(crate) size: Bytes,
     /// The device that makes the host drop the disk's pages; `None` outside of a guest.
@@ -43,12 +46,16 @@ pub(crate) struct VolumeSpec {
 
 pub(crate) struct Volume {
     spec: VolumeSpec,
+    /// The device of the file system, the topmost of the stack; of several, the first.
+    device: PathBuf,
     /// The paths as text, for commands.
     device_text: String,
     mount_point_text: String,
     /// Before the pool: fields are dropped in order, and the pool's daemon serves the mount.
     attachment: Option<Attachment>,
     pool: Option<Pool>,
+    /// After them: it holds nothing open once they are gone.
+    stack: OpenStack,
     write_back: WriteBack,
     /// Whether other users can reach it; `None` if that was not asked for.
     admits_others: Option<bool>,
@@ -56,8 +63,17 @@ pub(crate) struct Volume {
 
 impl Volume {
     pub(crate) fn new(spec: VolumeSpec) -> Self {
+        let disks = spec
+            .disks
+            .iter()
+            .map(|disk| disk.path.display().to_string());
+        let disks: Vec<String> = disks.collect();
+        let stack = OpenStack::of(&spec.subject, &disks, spec.is_used);
+        let device_text = stack.devices().first().cloned().unwrap_or_default();
         Self {
-            device_text: spec.device.display().to_string(),
+            device: PathBuf::from(&device_text),
+            device_text,
+            stack,
             mount_point_text: spec.mount_point.display().to_string(),
             spec,
             attachment: None,
@@ -83,7 +99,7 @@ impl Volume {
     /// Unsupported if the subject asks for another driver, which the kernel does not have.
     pub(crate) fn driver(&self) -> Result<Facts, Failure> {
         let file_system = self.spec.file_system;
-        let name = DeviceNumber::of(&self.spec.device)
+        let name = DeviceNumber::of(&self.device)
             .ok()
             .and_then(DeviceNumber::kernel_name);
         let Some(serving) = name.and_then(|name| file_system.driver.serving(&name)) else {
@@ -124,7 +140,7 @@ impl Volume {
     pub(crate) fn features(&self) -> Facts {
         let table = self.spec.file_system.mkfs.and_then(|mkfs| mkfs.features);
         let found = table.and_then(|table| {
-            let mut device = File::open(&self.spec.device).ok()?;
+            let mut device = File::open(&self.device).ok()?;
             table.read(&mut device).ok()
         });
         let fact = found.map(|features| (FEATURES_FACT.to_owned(), features));
@@ -149,16 +165,71 @@ impl Volume {
         &self.spec.mount_point
     }
 
+    /// The device of the file system, the topmost of the stack; of several, the first.
     pub(crate) fn device(&self) -> &Path {
-        &self.spec.device
+        &self.device
+    }
+
+    /// The disks.
+    pub(crate) fn disks(&self) -> impl Iterator<Item = &Path> {
+        self.spec.disks.iter().map(|disk| disk.path.as_path())
+    }
+
+    /// The kernel's names of the file system's devices that exist.
+    pub(crate) fn device_names(&self) -> impl Iterator<Item = String> {
+        let devices = self.stack.devices().iter();
+        devices.filter_map(|device| DeviceNumber::of(Path::new(device)).ok()?.kernel_name())
     }
 
     fn place(&self) -> MountPlace<'_> {
         MountPlace {
             device: &self.device_text,
+            others: self.stack.devices().get(1..).unwrap_or_default(),
             mount_point: &self.mount_point_text,
             size: Some(self.spec.size),
         }
+    }
+
+    /// Makes the layers below the file system; a step for each.
+    pub(crate) fn open_layers(&mut self) -> Result<Vec<StepRecord>, Failure> {
+        let _held = self.hold()?;
+        self.stack.open()
+    }
+
+    /// Closes them, if the file system is not mounted.
+    pub(crate) fn close_layers(&mut self) -> Result<Vec<StepRecord>, Failure> {
+        match self.is_mounted() {
+            true => Ok(Vec::new()),
+            false => self.stack.close(),
+        }
+    }
+
+    /// True if there are layers below the file system.
+    pub(crate) fn has_layers(&self) -> bool {
+        !self.stack.is_empty()
+    }
+
+    /// The bytes of the disks and of the device that the file system gets of them, and the
+    /// readahead of the latter; no facts of a file system on one disk.
+    pub(crate) fn stack_facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        if self.stack.is_empty() && self.spec.disks.len() == 1 {
+            return facts;
+        }
+        let size = |path: &Path| DeviceNumber::of(path)?.size_bytes();
+        let sum =
+            |sizes: Vec<std::io::Result<u64>>| sizes.into_iter().sum::<std::io::Result<u64>>();
+        let devices = self.stack.devices().iter().map(|it| size(Path::new(it)));
+        let sums = [
+            (DISK_BYTES_FACT, sum(self.disks().map(size).collect())),
+            (STACK_BYTES_FACT, sum(devices.collect())),
+        ];
+        for (name, bytes) in sums {
+            facts.extend(bytes.ok().map(|bytes| (name.to_owned(), bytes.to_string())));
+        }
+        let name = self.device_names().next();
+        facts.extend(name.and_then(|name| read_ahead(&name)));
+        facts
     }
 
     fn mounting(&self) -> Result<Mounting, Failure> {
@@ -170,34 +241,15 @@ impl Volume {
         })
     }
 
-    /// Opens the device and checks that it is the one of the run's start. While the file is open,
-    /// the kernel does not reuse the device's name.
-    fn hold(&self) -> Result<Option<File>, Failure> {
-        if self.spec.identity.is_empty() {
-            return Ok(None);
-        }
-        let found = fslab_sys::open_block_device(&self.spec.device)
-            .and_then(|device| Ok((fslab_sys::device_identity(&device)?, device)));
-        let (identity, device) = found.map_err(|error| {
-            let text = format!("cannot identify the device {}", self.device_text);
-            Failure::new(FailureKind::Device, text).because(&error)
-        })?;
-        match self
+    /// Opens the disks and checks that they are those of the run's start. While the files are
+    /// open, the kernel does not reuse the names of the devices.
+    fn hold(&self) -> Result<Vec<File>, Failure> {
+        let known = self
             .spec
-            .identity
-            .difference(&DeviceIdentity::new(identity))
-        {
-            None => Ok(Some(device)),
-            Some(difference) => {
-                let text = format!(
-                    "{} is a different device than when the run began",
-                    self.device_text
-                );
-                let mut failure = Failure::new(FailureKind::Device, text);
-                failure.causes.push(difference);
-                Err(failure)
-            }
-        }
+            .disks
+            .iter()
+            .filter(|disk| !disk.identity.is_empty());
+        known.map(hold_disk).collect()
     }
 
     /// Makes the file system; `None` if it needs no mkfs.
@@ -211,7 +263,7 @@ impl Volume {
         let Some(line) = line else { return Ok(None) };
         let _held = self.hold()?;
         if let Mounting::Pool(commands) = self.mounting()?.local() {
-            self.pool = Some(Pool::open(commands, &self.spec.device)?);
+            self.pool = Some(Pool::open(commands, self.stack.devices())?);
         }
         let cannot = format!("make {} on {}", file_system.title, self.device_text);
         let what = format!("mkfs of {}", file_system.title);
@@ -414,6 +466,26 @@ impl Drop for Volume {
             attachment.abandon();
         }
     }
+}
+
+/// Opens a disk, if it is the one of the run's start.
+fn hold_disk(disk: &MemberDisk) -> Result<File, Failure> {
+    let found = fslab_sys::open_block_device(&disk.path)
+        .and_then(|device| Ok((fslab_sys::device_identity(&device)?, device)));
+    let (identity, device) = found.map_err(|error| {
+        let text = format!("cannot identify the device {}", disk.path.display());
+        Failure::new(FailureKind::Device, text).because(&error)
+    })?;
+    let Some(difference) = disk.identity.difference(&DeviceIdentity::new(identity)) else {
+        return Ok(device);
+    };
+    let text = format!(
+        "{} is a different device than when the run began",
+        disk.path.display()
+    );
+    let mut failure = Failure::new(FailureKind::Device, text);
+    failure.causes.push(difference);
+    Err(failure)
 }
 
 /// Adds what the kernel said last, except where the reason is known.

@@ -54,7 +54,8 @@ pub(crate) fn record_of(
     if let (Start::InGuest(_, share), true) = (start, spec.virtual_time) {
         // A trace that cannot be cut is not readable: that error is reported.
         let _ = share.cut_trace();
-        add_insight(&share.trace(), spec.size_bytes, &mut record);
+        let traces = share.traces(spec.subject.disks() as usize);
+        add_insight(&traces, spec.size_bytes, &mut record);
     }
     let scene = Scene {
         was_full: ended.room.as_ref().is_some_and(RoomWatch::was_full),

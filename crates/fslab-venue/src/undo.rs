@@ -3,8 +3,11 @@
 //! ```text
 //!     PARENT/fslab-NAME          work directory or scratch, with its mark
 //!                      /mnt      mount point
-//!                      /disk.img image
+//!                      /disk.img image; of further disks disk2.img and so on
 //! ```
+//! Layers on the loop devices of these images, and on devices that the user named, are closed if
+//! they carry the prefix of fslab's names.
+//!
 //! Invariant: everything that is unmounted, detached or removed is in a directory that fslab made
 //! for this lease. The path must have the form above, with the lease's name; the directory must
 //! belong to this user, be writable by no other, and carry the lease's mark. Others may search it.
@@ -15,6 +18,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
+use fslab_fs::LAYER_PREFIX;
 use fslab_model::{Failure, FailureKind, RunId};
 use fslab_sys::{DeviceNumber, WorkFolder};
 use serde::{Deserialize, Serialize};
@@ -23,8 +27,13 @@ use super::leased_resources::LeasedResources;
 
 /// Name of the mount point in the work directory.
 pub(crate) const MOUNT_POINT_NAME: &str = "mnt";
-/// Name of the image in the work directory.
-pub(crate) const IMAGE_NAME: &str = "disk.img";
+/// Name of the image in the work directory of a disk, counted from 0.
+pub(crate) fn image_name(disk: usize) -> String {
+    match disk {
+        0 => "disk.img".to_owned(),
+        _ => format!("disk{}.img", disk + 1),
+    }
+}
 
 /// Result of undoing a lease.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -53,17 +62,23 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
     let LeasedResources {
         mount_point,
         image,
+        further_images,
+        devices,
         scratch,
         work_folder,
         mark,
     } = resources;
+    let has_none =
+        mount_point.is_none() && image.is_none() && further_images.is_empty() && devices.is_empty();
     let (folder, inner) = match (scratch, work_folder) {
-        (None, None) if mount_point.is_none() && image.is_none() => return Ok(()),
-        (Some(scratch), None) if mount_point.is_none() && image.is_none() => (scratch, [None; 2]),
+        (None, None) if has_none => return Ok(()),
+        (Some(scratch), None) if has_none => (scratch, Vec::new()),
         (None, Some(work)) => {
-            let mount_point = mount_point.as_ref().map(|path| (path, MOUNT_POINT_NAME));
-            let image = image.as_ref().map(|path| (path, IMAGE_NAME));
-            (work, [mount_point, image])
+            let mount_point = mount_point
+                .iter()
+                .map(|it| (it, MOUNT_POINT_NAME.to_owned()));
+            let images = resources.images().zip((0..).map(image_name));
+            (work, mount_point.chain(images).collect())
         }
         _ => return Err("it names resources that no trial has".into()),
     };
@@ -84,7 +99,7 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
     if parent.is_none_or(|parent| folder_of(name, parent) != *folder) {
         return Err(not_made(folder));
     }
-    for (path, inner) in inner.into_iter().flatten() {
+    for (path, inner) in inner {
         if path.as_os_str() != folder.join(inner).as_os_str() {
             return Err(not_made(path));
         }
@@ -165,7 +180,8 @@ impl Undoing<'_> {
             folder => Some(folder.map_err(cannot_open)?),
         };
         let Some(folder) = folder else {
-            // The user removed the directory: a loop device may still hold its image.
+            // The user removed the directory: loop devices may still hold its images.
+            self.close_layers(path)?;
             return self.detach(path);
         };
         self.ensure_mark(&folder).map_err(|error| {
@@ -175,6 +191,7 @@ impl Undoing<'_> {
                 .hint("fslab did not create it; check it, then remove it and its lease yourself")
         })?;
         self.unmount(&folder)?;
+        self.close_layers(folder.path())?;
         self.detach(folder.path())?;
         self.remove(folder, path)
     }
@@ -215,27 +232,60 @@ impl Undoing<'_> {
         Ok(())
     }
 
-    /// Detaches the loop device of the image in `folder`, which may no longer exist.
-    fn detach(&mut self, folder: &Path) -> Result<(), Failure> {
-        if self.resources.image.is_none() {
-            return Ok(());
-        }
+    /// The images in `folder`, which may no longer exist, as the kernel names them.
+    fn images(&self, folder: &Path) -> Vec<PathBuf> {
         let real = folder.parent().and_then(|it| fs::canonicalize(it).ok());
         let folder = match (real, folder.file_name()) {
             (Some(parent), Some(name)) => parent.join(name),
             _ => folder.to_owned(),
         };
-        let image = folder.join(IMAGE_NAME);
-        let detached = fslab_sys::detach_loop_of(&image).map_err(|error| {
-            Failure::at(
-                FailureKind::Device,
-                "detach the loop device of",
-                &image,
-                &error,
-            )
-            .hint("the file system that was on it is still in use; try again with `fslab clean`")
-        })?;
-        self.paths.extend(detached);
+        let count = self.resources.images().count();
+        (0..count)
+            .map(|disk| folder.join(image_name(disk)))
+            .collect()
+    }
+
+    /// Closes what a stack left on the loop devices of the images in `folder`, and on the devices
+    /// that the user named.
+    fn close_layers(&mut self, folder: &Path) -> Result<(), Failure> {
+        let mut devices = self.resources.devices.clone();
+        for image in self.images(folder) {
+            let attached = fslab_sys::loop_devices_of(&image);
+            devices.extend(attached.map_err(|error| {
+                Failure::at(
+                    FailureKind::Device,
+                    "find the loop device of",
+                    &image,
+                    &error,
+                )
+            })?);
+        }
+        for device in devices {
+            // A device that is gone has nothing on it.
+            let Ok(number) = DeviceNumber::of(&device) else {
+                continue;
+            };
+            let closed = fslab_sys::close_layers_above(number, LAYER_PREFIX);
+            let closed = closed.map_err(|error| {
+                Failure::at(FailureKind::Device, "close the layers on", &device, &error)
+                    .hint("close what is not fslab's, then run `fslab clean`")
+            })?;
+            self.paths.extend(closed.into_iter().map(PathBuf::from));
+        }
+        Ok(())
+    }
+
+    /// Detaches the loop devices of the images in `folder`.
+    fn detach(&mut self, folder: &Path) -> Result<(), Failure> {
+        for image in self.images(folder) {
+            let detached = fslab_sys::detach_loop_of(&image).map_err(|error| {
+                let what = "detach the loop device of";
+                Failure::at(FailureKind::Device, what, &image, &error).hint(
+                    "the file system that was on it is still in use; try again with `fslab clean`",
+                )
+            })?;
+            self.paths.extend(detached);
+        }
         Ok(())
     }
 
@@ -248,8 +298,8 @@ impl Undoing<'_> {
             let removed = folder.remove_tree(MOUNT_POINT_NAME, self.alive);
             self.note(mount_point, removed.map_err(|it| failed(mount_point, it))?);
         }
-        if let Some(image) = &self.resources.image {
-            let removed = folder.remove_file(IMAGE_NAME);
+        for (disk, image) in self.resources.images().enumerate() {
+            let removed = folder.remove_file(&image_name(disk));
             self.note(image, removed.map_err(|it| failed(image, it))?);
         }
         let removed = if self.resources.scratch.is_some() {
@@ -289,6 +339,12 @@ mod tests {
     fn a_lease_may_name_resources_of_a_trial() {
         assert_eq!(ensure_own(NAME, &work(NAME)), Ok(()));
         assert_eq!(ensure_own("shell-9", &work("shell-9")), Ok(()));
+        let on_disks = LeasedResources {
+            further_images: vec![Path::new("/var/tmp").join(format!("fslab-{NAME}/disk2.img"))],
+            devices: vec!["/dev/sda".into()],
+            ..work(NAME)
+        };
+        assert_eq!(ensure_own(NAME, &on_disks), Ok(()));
         assert_eq!(ensure_own("probe", &LeasedResources::default()), Ok(()));
     }
 
@@ -328,6 +384,18 @@ mod tests {
             LeasedResources {
                 mark: Some(String::new()),
                 ..work(NAME)
+            },
+            LeasedResources {
+                further_images: vec!["/home/somebody/disk2.img".into()],
+                ..work(NAME)
+            },
+            LeasedResources {
+                devices: vec!["/dev/sda".into()],
+                ..LeasedResources::default()
+            },
+            LeasedResources {
+                devices: vec!["/dev/sda".into()],
+                ..scratch(&own)
             },
         ];
         for resources in forged {

@@ -97,9 +97,10 @@ impl Venue {
                 Directory::open(dir.clone(), settings.footprint.0)
             })?,
             VenuePlan::Loop { folder } => Places::one(Image::open(folder.clone(), size)?),
-            VenuePlan::Block { device } => {
+            VenuePlan::Block { device, others } => {
+                let devices: Vec<_> = std::iter::once(device).chain(others).cloned().collect();
                 let mount_folder = settings.mount_folder.clone();
-                Places::one(Block::open(device.clone(), mount_folder, size)?)
+                Places::one(Block::open(&devices, mount_folder, size)?)
             }
             VenuePlan::Guest {
                 folder,
@@ -189,10 +190,13 @@ impl Venue {
     ) -> Result<TrialRecord, Failure> {
         let expected = self.expected(&request.task)?;
         let name = request.name_of_attempt();
-        let mut lease = self.settings.leases.take(&name, place.resources(&name))?;
+        let disks = request.task.subject.disks() as usize;
+        let resources = place.resources(&name, disks);
+        let mut lease = self.settings.leases.take(&name, resources)?;
         let began = Instant::now();
         let go_on = || !control.is_stopping() && began.elapsed() < request.limit;
         let preparing = Preparing {
+            disks,
             resources: lease.resources(),
             lease: lease.file(),
             go_on: &go_on,
@@ -207,7 +211,7 @@ impl Venue {
         let Prepared {
             device,
             facts,
-            holder,
+            holders,
             start,
         } = prepared;
         let placement = Placement {
@@ -219,7 +223,7 @@ impl Venue {
         let room = place.images().map(RoomWatch::begin);
         let task = (request, &spec, &expected);
         let ending = self.launch(task, &start, &mut lease, control, on_event);
-        release(holder);
+        release(holders);
         // A process that cannot be killed keeps the lock on its lease, so the lease stays.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
         if is_stuck && !place.identity().is_empty() {
@@ -377,12 +381,14 @@ fn prepare_recording(plan: &VenuePlan, keeping: &LogKeeping) -> Result<(), Failu
         .map_err(|error| Failure::at(FailureKind::Device, "make the directory", folder, &error))
 }
 
-/// Closes a loop device in a thread, which is abandoned if the close hangs with the file below.
-fn release(holder: Option<LoopDevice>) {
-    let Some(holder) = holder else { return };
+/// Closes loop devices in a thread, which is abandoned if the close hangs with the file below.
+fn release(holders: Vec<LoopDevice>) {
+    if holders.is_empty() {
+        return;
+    }
     let (sender, released) = channel();
     std::thread::spawn(move || {
-        drop(holder);
+        drop(holders);
         let _ = sender.send(());
     });
     let _ = released.recv_timeout(STALL_LIMIT);
@@ -627,7 +633,7 @@ mod tests {
         let venue = open().expect("opens");
         for (cell, dir) in (0..).zip(&dirs) {
             let place = venue.places.of(CellId(cell)).expect("a place");
-            let scratch = place.resources("r").scratch.expect("a directory");
+            let scratch = place.resources("r", 1).scratch.expect("a directory");
             assert!(scratch.starts_with(dir), "{}", scratch.display());
         }
         assert!(venue.places.of(CellId(2)).is_err());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The block device /dev/simdisk: data lie in an image of the host, time is the model's.
+ * The block devices /dev/simdisk, /dev/simdiskb and so on: data lie in images of the host, time is
+ * that of each disk's model. All disks follow one clock.
  *
  * Data are moved when a request is submitted, and the request ends when the model says, from a
  * timer. Nothing but that timer moves the clock of a guest in virtual time, so what the host does
@@ -30,14 +31,20 @@
 /* Guest memory is contiguous in the host's eyes, so a segment may be as long as a request. */
 #define SEGMENTS_MAX SIMDISK_PIECES
 
-/* Guards the model, whose clock this is, too. */
-static DEFINE_SPINLOCK(lock);
-static struct sd_model *model;
-static u64 last_ns;
-static struct hrtimer timer;
-static struct blk_mq_tag_set tags;
-static int image = -1;
-static u32 in_flight;
+struct simdisk {
+	/* Guards the model, whose clock last_ns is, too. */
+	spinlock_t lock;
+	struct sd_model *model;
+	u64 last_ns;
+	struct hrtimer timer;
+	struct blk_mq_tag_set tags;
+	struct gendisk *gendisk;
+	struct simdisk_trace trace;
+	int image;
+	u32 in_flight;
+};
+
+static struct simdisk *disks[SIMDISK_DISKS_MAX];
 
 /* The driver's data of a request while it is in the disk. */
 struct simdisk_command {
@@ -50,10 +57,10 @@ struct simdisk_command {
 /*
  * The model's time never goes back: a timer may be ahead of the clock by less than its resolution.
  */
-static u64 model_now(u64 earliest)
+static u64 model_now(struct simdisk *disk, u64 earliest)
 {
-	last_ns = max3(last_ns, earliest, (u64)ktime_get_ns());
-	return last_ns;
+	disk->last_ns = max3(disk->last_ns, earliest, (u64)ktime_get_ns());
+	return disk->last_ns;
 }
 
 static blk_status_t status_of(int error)
@@ -61,7 +68,7 @@ static blk_status_t status_of(int error)
 	return error ? errno_to_blk_status(error) : BLK_STS_OK;
 }
 
-static blk_status_t move_data(struct request *rq)
+static blk_status_t move_data(int image, struct request *rq)
 {
 	struct simdisk_piece pieces[SIMDISK_PIECES / 8];
 	unsigned long long offset = blk_rq_pos(rq) << SECTOR_SHIFT;
@@ -102,7 +109,7 @@ static u32 trace_flags(const struct request *rq)
 	return flags;
 }
 
-static blk_status_t serve(struct request *rq, struct sd_request *request)
+static blk_status_t serve(int image, struct request *rq, struct sd_request *request)
 {
 	request->tag = rq->tag;
 	request->sector = blk_rq_pos(rq);
@@ -111,12 +118,12 @@ static blk_status_t serve(struct request *rq, struct sd_request *request)
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
 		request->op = SD_READ;
-		return move_data(rq);
+		return move_data(image, rq);
 	case REQ_OP_WRITE:
 		request->op = SD_WRITE;
 		if (rq->cmd_flags & REQ_FUA)
 			request->flags = SD_FUA;
-		return move_data(rq);
+		return move_data(image, rq);
 	case REQ_OP_FLUSH:
 		request->op = SD_FLUSH;
 		request->sector = request->sectors = 0;
@@ -130,17 +137,17 @@ static blk_status_t serve(struct request *rq, struct sd_request *request)
 	}
 }
 
-static void collect(const struct sd_done *done, struct list_head *ended)
+static void collect(struct simdisk *disk, const struct sd_done *done, struct list_head *ended)
 {
 	struct simdisk_command *command;
 
 	if (done->tag == SD_BACKGROUND) {
-		simdisk_trace_add(done, 0, 0);
+		simdisk_trace_add(&disk->trace, done, 0, 0);
 		return;
 	}
-	command = blk_mq_rq_to_pdu(blk_mq_tag_to_rq(tags.tags[0], done->tag));
-	simdisk_trace_add(done, command->depth, command->trace_flags);
-	in_flight--;
+	command = blk_mq_rq_to_pdu(blk_mq_tag_to_rq(disk->tags.tags[0], done->tag));
+	simdisk_trace_add(&disk->trace, done, command->depth, command->trace_flags);
+	disk->in_flight--;
 	list_add_tail(&command->ended, ended);
 }
 
@@ -149,16 +156,16 @@ static void collect(const struct sd_done *done, struct list_head *ended)
  * event. Called with the lock held; the caller passes the list to end_requests() without it, since
  * the block layer may submit the next request from within blk_mq_end_request().
  */
-static void advance(u64 now_ns, struct list_head *ended)
+static void advance(struct simdisk *disk, u64 now_ns, struct list_head *ended)
 {
 	struct sd_done done;
 	u64 next_ns;
 
-	while (sd_take(model, now_ns, &done))
-		collect(&done, ended);
-	next_ns = sd_next_ns(model);
+	while (sd_take(disk->model, now_ns, &done))
+		collect(disk, &done, ended);
+	next_ns = sd_next_ns(disk->model);
 	if (next_ns != SD_NEVER)
-		hrtimer_start(&timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
+		hrtimer_start(&disk->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
 }
 
 static void end_requests(struct list_head *ended)
@@ -172,6 +179,7 @@ static void end_requests(struct list_head *ended)
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_queue_data *queued)
 {
 	struct request *rq = queued->rq;
+	struct simdisk *disk = rq->q->queuedata;
 	struct simdisk_command *command = blk_mq_rq_to_pdu(rq);
 	struct sd_request request;
 	blk_status_t status;
@@ -179,35 +187,36 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_
 	unsigned long irqs;
 	u64 now_ns;
 
-	spin_lock_irqsave(&lock, irqs);
-	if (!sd_has_room(model)) {
+	spin_lock_irqsave(&disk->lock, irqs);
+	if (!sd_has_room(disk->model)) {
 		/* It is offered again when a request ends. */
 		status = BLK_STS_DEV_RESOURCE;
 		goto out;
 	}
 	blk_mq_start_request(rq);
-	status = serve(rq, &request);
+	status = serve(disk->image, rq, &request);
 	if (status != BLK_STS_OK)
 		goto out;
-	command->depth = ++in_flight;
+	command->depth = ++disk->in_flight;
 	command->trace_flags = trace_flags(rq);
-	now_ns = model_now(0);
-	sd_submit(model, now_ns, &request);
-	advance(now_ns, &ended);
+	now_ns = model_now(disk, 0);
+	sd_submit(disk->model, now_ns, &request);
+	advance(disk, now_ns, &ended);
 out:
-	spin_unlock_irqrestore(&lock, irqs);
+	spin_unlock_irqrestore(&disk->lock, irqs);
 	end_requests(&ended);
 	return status;
 }
 
 static enum hrtimer_restart on_time(struct hrtimer *expired)
 {
+	struct simdisk *disk = container_of(expired, struct simdisk, timer);
 	unsigned long irqs;
 	LIST_HEAD(ended);
 
-	spin_lock_irqsave(&lock, irqs);
-	advance(model_now(ktime_to_ns(hrtimer_get_expires(expired))), &ended);
-	spin_unlock_irqrestore(&lock, irqs);
+	spin_lock_irqsave(&disk->lock, irqs);
+	advance(disk, model_now(disk, ktime_to_ns(hrtimer_get_expires(expired))), &ended);
+	spin_unlock_irqrestore(&disk->lock, irqs);
 	end_requests(&ended);
 	return HRTIMER_NORESTART;
 }
@@ -239,9 +248,11 @@ static int on_reboot(struct notifier_block *block, unsigned long code, void *unu
 {
 	unsigned long irqs;
 
-	spin_lock_irqsave(&lock, irqs);
-	simdisk_trace_flush();
-	spin_unlock_irqrestore(&lock, irqs);
+	for (int i = 0; i < SIMDISK_DISKS_MAX && disks[i]; i++) {
+		spin_lock_irqsave(&disks[i]->lock, irqs);
+		simdisk_trace_flush(&disks[i]->trace);
+		spin_unlock_irqrestore(&disks[i]->lock, irqs);
+	}
 	return NOTIFY_DONE;
 }
 
@@ -249,91 +260,127 @@ static struct notifier_block reboot_notifier = {
 	.notifier_call = on_reboot,
 };
 
-static int __init make_model(const char *path)
+static struct sd_model *__init make_model(const char *path)
 {
 	char *text = kzalloc(PARAMETERS_MAX + 1, GFP_KERNEL);
 	struct simdisk_piece piece = { .address = text, .bytes = PARAMETERS_MAX };
 	const char *reason = "the file cannot be read";
 	int file = simdisk_host_open(path, false);
+	struct sd_model *model = NULL;
 
 	if (file >= 0 && text && !simdisk_host_read(file, &piece, 1, 0))
 		model = sd_new(text, &reason);
+	simdisk_host_close(file);
 	kfree(text);
-	if (model)
-		return 0;
-	pr_err("simdisk: no disk of %s: %s\n", path, reason);
-	return -EINVAL;
+	if (!model)
+		pr_err("simdisk: no disk of %s: %s\n", path, reason);
+	return model;
 }
 
-static int __init open_files(const struct simdisk_settings *settings)
+static int __init open_files(struct simdisk *disk, const struct simdisk_settings *settings)
 {
 	int error;
 
-	image = simdisk_host_open(settings->image, true);
-	if (image < 0) {
-		pr_err("simdisk: cannot open %s: %d\n", settings->image, image);
-		return image;
+	disk->image = simdisk_host_open(settings->image, true);
+	if (disk->image < 0) {
+		pr_err("simdisk: cannot open %s: %d\n", settings->image, disk->image);
+		return disk->image;
 	}
 	if (!settings->trace)
 		return 0;
-	error = simdisk_trace_open(settings->trace);
+	error = simdisk_trace_open(&disk->trace, settings->trace);
 	if (error)
 		pr_err("simdisk: cannot make %s: %d\n", settings->trace, error);
 	return error;
 }
 
 /* A disk ends where its image ends: a study may take a part of a large one. */
-static u64 __init capacity_sectors(void)
+static u64 __init capacity_sectors(const struct simdisk *disk)
 {
-	return min(sd_capacity_sectors(model), (u64)simdisk_host_size(image) >> SECTOR_SHIFT);
+	return min(sd_capacity_sectors(disk->model),
+		   (u64)simdisk_host_size(disk->image) >> SECTOR_SHIFT);
+}
+
+static int __init make_queue(struct simdisk *disk, const struct simdisk_settings *settings)
+{
+	struct blk_mq_tag_set *tags = &disk->tags;
+	int error;
+
+	tags->ops = &queue_operations;
+	tags->nr_hw_queues = 1;
+	tags->queue_depth = sd_queue_depth(disk->model);
+	tags->numa_node = NUMA_NO_NODE;
+	tags->cmd_size = sizeof(struct simdisk_command);
+	tags->flags = SIMDISK_QUEUE_FLAGS;
+	if (!settings->scheduler)
+		tags->flags |= BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	error = blk_mq_alloc_tag_set(tags);
+	if (error)
+		return error;
+	disk->gendisk = simdisk_alloc_disk(tags, settings);
+	if (!IS_ERR(disk->gendisk))
+		return 0;
+	blk_mq_free_tag_set(tags);
+	return PTR_ERR(disk->gendisk);
+}
+
+static void __init close_disk(struct simdisk *disk)
+{
+	simdisk_trace_close(&disk->trace);
+	simdisk_host_close(disk->image);
+	if (disk->model)
+		sd_destroy(disk->model);
+	kfree(disk);
+}
+
+/* The disk `number`: /dev/simdisk is the first, /dev/simdiskb the second. */
+static int __init add_disk_of(unsigned int number, const struct simdisk_settings *settings)
+{
+	struct simdisk *disk = kzalloc(sizeof(*disk), GFP_KERNEL);
+	int error = -EINVAL;
+
+	if (!disk)
+		return -ENOMEM;
+	spin_lock_init(&disk->lock);
+	disk->image = disk->trace.file = -1;
+	disk->model = make_model(settings->model);
+	if (!disk->model)
+		goto close;
+	error = open_files(disk, settings);
+	if (error)
+		goto close;
+	simdisk_setup_timer(&disk->timer, on_time);
+	error = make_queue(disk, settings);
+	if (error)
+		goto close;
+	disk->gendisk->queue->queuedata = disk;
+	disk->gendisk->fops = &disk_operations;
+	strscpy(disk->gendisk->disk_name, NAME, sizeof(disk->gendisk->disk_name));
+	if (number > 0)
+		snprintf(disk->gendisk->disk_name, sizeof(disk->gendisk->disk_name), NAME "%c",
+			 'a' + number);
+	set_capacity(disk->gendisk, capacity_sectors(disk));
+	/* Adding a disk reads it. */
+	disks[number] = disk;
+	error = device_add_disk(NULL, disk->gendisk, simdisk_groups);
+	if (!error)
+		return 0;
+	disks[number] = NULL;
+	put_disk(disk->gendisk);
+	blk_mq_free_tag_set(&disk->tags);
+close:
+	close_disk(disk);
+	return error;
 }
 
 static int __init simdisk_init(void)
 {
-	const struct simdisk_settings *settings = simdisk_settings();
-	struct gendisk *disk;
-	int error;
+	const struct simdisk_settings *settings;
+	int error = 0;
 
-	if (!settings)
-		return 0;
-	error = make_model(settings->model);
-	if (error)
-		return error;
-	error = open_files(settings);
-	if (error)
-		goto close_files;
-	simdisk_setup_timer(&timer, on_time);
-	tags.ops = &queue_operations;
-	tags.nr_hw_queues = 1;
-	tags.queue_depth = sd_queue_depth(model);
-	tags.numa_node = NUMA_NO_NODE;
-	tags.cmd_size = sizeof(struct simdisk_command);
-	tags.flags = SIMDISK_QUEUE_FLAGS;
-	if (!settings->scheduler)
-		tags.flags |= BLK_MQ_F_NO_SCHED_BY_DEFAULT;
-	error = blk_mq_alloc_tag_set(&tags);
-	if (error)
-		goto close_files;
-	disk = simdisk_alloc_disk(&tags, settings);
-	if (IS_ERR(disk)) {
-		error = PTR_ERR(disk);
-		goto free_tags;
-	}
-	strscpy(disk->disk_name, NAME, sizeof(disk->disk_name));
-	disk->fops = &disk_operations;
-	set_capacity(disk, capacity_sectors());
 	register_reboot_notifier(&reboot_notifier);
-	error = device_add_disk(NULL, disk, simdisk_groups);
-	if (!error)
-		return 0;
-	unregister_reboot_notifier(&reboot_notifier);
-	put_disk(disk);
-free_tags:
-	blk_mq_free_tag_set(&tags);
-close_files:
-	simdisk_trace_close();
-	simdisk_host_close(image);
-	sd_destroy(model);
+	for (unsigned int i = 0; !error && (settings = simdisk_settings(i)); i++)
+		error = add_disk_of(i, settings);
 	return error;
 }
 device_initcall(simdisk_init);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's command line:
+ * The kernel's command line, with one simdisk= for each disk, in their order:
  *
  *     simdisk=model=FILE,image=FILE[,trace=FILE][,NAME=NUMBER...]
  *     simdisk_seed=N
@@ -31,7 +31,9 @@ struct simdisk_settings {
 	bool scheduler;
 };
 
-/* NULL where the command line names no disk. */
-const struct simdisk_settings *simdisk_settings(void);
+#define SIMDISK_DISKS_MAX 16
+
+/* Those of the disk `number`, from 0; NULL where the command line names no such disk. */
+const struct simdisk_settings *simdisk_settings(unsigned int number);
 
 #endif

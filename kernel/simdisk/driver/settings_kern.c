@@ -15,22 +15,18 @@
 #include "host.h"
 #include "settings.h"
 
-static char words[512];
-static bool is_named;
-static struct simdisk_settings settings = {
-	.max_request_bytes = SZ_1M,
-	.physical_block_bytes = 512,
-	.rotational = true,
-	.scheduler = true,
-};
+static char words[SIMDISK_DISKS_MAX][512];
+static struct simdisk_settings disks[SIMDISK_DISKS_MAX];
+static unsigned int count;
+static bool is_refused;
 
 static void refuse(const char *word)
 {
 	pr_err("simdisk: '%s' is not understood\n", word);
-	is_named = false;
+	is_refused = true;
 }
 
-static int __init set(char *word)
+static int __init set(struct simdisk_settings *settings, char *word)
 {
 	char *value = strchr(word, '=');
 	unsigned int number = 0;
@@ -39,28 +35,28 @@ static int __init set(char *word)
 		return -EINVAL;
 	*value++ = 0;
 	if (!strcmp(word, "model"))
-		settings.model = value;
+		settings->model = value;
 	else if (!strcmp(word, "image"))
-		settings.image = value;
+		settings->image = value;
 	else if (!strcmp(word, "trace"))
-		settings.trace = value;
+		settings->trace = value;
 	else if (kstrtouint(value, 10, &number))
 		return -EINVAL;
 	else if (!strcmp(word, "max_request_bytes") && number >= SD_REQUEST_BYTES_LEAST &&
 		 number <= SD_REQUEST_BYTES_MAX)
-		settings.max_request_bytes = number;
+		settings->max_request_bytes = number;
 	else if (!strcmp(word, "physical_block_bytes") && is_power_of_2(number))
-		settings.physical_block_bytes = number;
+		settings->physical_block_bytes = number;
 	else if (!strcmp(word, "discard_bytes"))
-		settings.discard_bytes = number;
+		settings->discard_bytes = number;
 	else if (!strcmp(word, "write_cache"))
-		settings.write_cache = number;
+		settings->write_cache = number;
 	else if (!strcmp(word, "fua"))
-		settings.fua = number;
+		settings->fua = number;
 	else if (!strcmp(word, "rotational"))
-		settings.rotational = number;
+		settings->rotational = number;
 	else if (!strcmp(word, "scheduler"))
-		settings.scheduler = number;
+		settings->scheduler = number;
 	else
 		return -EINVAL;
 	return 0;
@@ -68,24 +64,36 @@ static int __init set(char *word)
 
 static int __init read_settings(char *line, int *add)
 {
-	char *rest = words;
+	struct simdisk_settings *settings = &disks[count];
+	char *rest = words[count];
 	char *word;
 
 	*add = 0;
-	is_named = true;
-	if (strscpy(words, line, sizeof(words)) < 0)
+	if (count == SIMDISK_DISKS_MAX) {
+		refuse(line);
+		return 0;
+	}
+	*settings = (struct simdisk_settings) {
+		.max_request_bytes = SZ_1M,
+		.physical_block_bytes = 512,
+		.rotational = true,
+		.scheduler = true,
+	};
+	if (strscpy(words[count], line, sizeof(words[count])) < 0)
 		refuse(line);
 	while ((word = strsep(&rest, ",")))
-		if (set(word))
+		if (set(settings, word))
 			refuse(word);
-	if (!settings.model || !settings.image)
+	if (!settings->model || !settings->image)
 		refuse(line);
+	count++;
 	return 0;
 }
 
 __uml_setup("simdisk=", read_settings,
 "simdisk=model=FILE,image=FILE[,trace=FILE][,NAME=NUMBER...]\n"
-"    A disk that keeps its data in an image and takes the time that a model says.\n\n"
+"    A disk that keeps its data in an image and takes the time that a model says; one for\n"
+"    each disk.\n\n"
 );
 
 static int __init read_seed(char *line, int *add)
@@ -105,7 +113,7 @@ __uml_setup("simdisk_seed=", read_seed,
 "    Random numbers follow from this one instead of coming from the host.\n\n"
 );
 
-const struct simdisk_settings *simdisk_settings(void)
+const struct simdisk_settings *simdisk_settings(unsigned int number)
 {
-	return is_named ? &settings : NULL;
+	return number < count && !is_refused ? &disks[number] : NULL;
 }

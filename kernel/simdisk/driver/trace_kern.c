@@ -16,51 +16,31 @@ struct header {
 	u32 record_bytes;
 };
 
-struct record {
-	u64 submit_ns;
-	u64 start_ns;
-	u64 done_ns;
-	u64 sector;
-	u32 sectors;
-	u8 op;
-	u8 member;
-	u16 depth;
-	u32 flags;
-	u32 reserved;
-	u64 part_ns[SD_PARTS];
-	u64 reserved_too;
-};
+static_assert(sizeof(struct simdisk_record) == 96);
 
-static_assert(sizeof(struct record) == 96);
-
-#define GATHERED 512
-
-static struct record records[GATHERED];
-static u32 count;
-static int file = -1;
-
-int simdisk_trace_open(const char *path)
+int simdisk_trace_open(struct simdisk_trace *trace, const char *path)
 {
 	const struct header header = {
 		.magic = "simdisk",
 		.version = 1,
-		.record_bytes = sizeof(struct record),
+		.record_bytes = sizeof(struct simdisk_record),
 	};
 	int opened = simdisk_host_create(path);
 
 	if (opened < 0)
 		return opened;
-	file = opened;
-	return simdisk_host_append(file, &header, sizeof(header));
+	trace->file = opened;
+	return simdisk_host_append(trace->file, &header, sizeof(header));
 }
 
-void simdisk_trace_add(const struct sd_done *done, u32 depth, u32 flags)
+void simdisk_trace_add(struct simdisk_trace *trace, const struct sd_done *done, u32 depth,
+		       u32 flags)
 {
-	if (file < 0)
+	if (trace->file < 0)
 		return;
-	if (count == GATHERED)
-		simdisk_trace_flush();
-	records[count++] = (struct record) {
+	if (trace->count == SIMDISK_TRACE_GATHERED)
+		simdisk_trace_flush(trace);
+	trace->records[trace->count++] = (struct simdisk_record) {
 		.submit_ns = done->submit_ns,
 		.start_ns = done->start_ns,
 		.done_ns = done->done_ns,
@@ -80,24 +60,25 @@ void simdisk_trace_add(const struct sd_done *done, u32 depth, u32 flags)
 	};
 }
 
-void simdisk_trace_flush(void)
+void simdisk_trace_flush(struct simdisk_trace *trace)
 {
 	int error;
 
-	if (file < 0 || count == 0)
+	if (trace->file < 0 || trace->count == 0)
 		return;
-	error = simdisk_host_append(file, records, count * sizeof(records[0]));
-	count = 0;
+	error = simdisk_host_append(trace->file, trace->records,
+				    trace->count * sizeof(trace->records[0]));
+	trace->count = 0;
 	if (error) {
 		pr_err("simdisk: the trace ends here, the host cannot write it: %d\n", error);
-		simdisk_host_close(file);
-		file = -1;
+		simdisk_host_close(trace->file);
+		trace->file = -1;
 	}
 }
 
-void simdisk_trace_close(void)
+void simdisk_trace_close(struct simdisk_trace *trace)
 {
-	simdisk_trace_flush();
-	simdisk_host_close(file);
-	file = -1;
+	simdisk_trace_flush(trace);
+	simdisk_host_close(trace->file);
+	trace->file = -1;
 }

@@ -6,7 +6,7 @@
  *     /dev/fslab-spec     reads the specification of the trial
  *     /dev/fslab-events   appends to the events of the trial
  *     /dev/fslab-status   writes how the trial's process ended
- *     /dev/fslab-forget   a write lets the host forget what its memory holds of the disk's image
+ *     /dev/fslab-forget   a write lets the host forget what its memory holds of the disks' images
  *
  * Bytes pass through a page that is always there, so that no text takes memory by its length.
  */
@@ -21,9 +21,11 @@
 #include "../driver/host.h"
 
 #define FILE_NAME_MAX 64
+#define DISKS_MAX 16
 
 static char folder[FILE_NAME_MAX];
-static char disk[FILE_NAME_MAX];
+static char images[DISKS_MAX][FILE_NAME_MAX];
+static unsigned int image_count;
 
 static DEFINE_MUTEX(lock);
 static char bounce[PAGE_SIZE];
@@ -50,12 +52,16 @@ __uml_setup("lab_exchange=", read_folder,
 static int __init read_disk(char *line, int *add)
 {
 	*add = 0;
-	return read_name(line, disk);
+	if (image_count == DISKS_MAX) {
+		pr_err("lab: '%s' is one image too many\n", line);
+		return 0;
+	}
+	return read_name(line, images[image_count++]);
 }
 
 __uml_setup("lab_forget=", read_disk,
 "lab_forget=FILE\n"
-"    The image that the host forgets when /dev/fslab-forget is written.\n\n"
+"    An image that the host forgets when /dev/fslab-forget is written; one for each disk.\n\n"
 );
 
 static int host_file(const char *name, bool is_new)
@@ -127,8 +133,10 @@ static ssize_t write_status(struct file *file, const char __user *from, size_t c
 static ssize_t write_forget(struct file *file, const char __user *from, size_t count,
 			    loff_t *position)
 {
-	int error = *disk ? simdisk_host_forget(disk) : -ENODEV;
+	int error = image_count ? 0 : -ENODEV;
 
+	for (unsigned int i = 0; i < image_count && !error; i++)
+		error = simdisk_host_forget(images[i]);
 	return error ? error : count;
 }
 

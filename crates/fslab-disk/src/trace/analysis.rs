@@ -29,19 +29,34 @@ pub struct TraceInsight {
     pub torn_bytes: usize,
 }
 
-/// Reads a trace to its end and computes the insight of each window. Windows may overlap; a request
-/// at the edge of two adjacent windows counts in one.
+/// Reads the trace of a disk to its end and computes the insight of each window. Windows may
+/// overlap; a request at the edge of two adjacent windows counts in one.
 ///
 /// # Errors
 /// Those of the reader; and `Record` for a request beyond the disk's last sector.
 pub fn analyse<R: Read>(
-    mut reader: Reader<R>,
+    reader: Reader<R>,
     windows: &[Window],
     capacity_sectors: u64,
 ) -> Result<TraceInsight, DiskTraceError> {
+    analyse_all(vec![reader], windows, capacity_sectors)
+}
+
+/// As [`analyse`] for several disks of `capacity_sectors` each, as if one disk had the addresses of
+/// all, one after the other: the first of the second disk is the sum of those of the first. What
+/// follows on what, and how far heads move, is each disk's own; there is work while any disk works.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_all<R: Read>(
+    readers: Vec<Reader<R>>,
+    windows: &[Window],
+    disk_sectors: u64,
+) -> Result<TraceInsight, DiskTraceError> {
+    let capacity_sectors = disk_sectors.saturating_mul(readers.len() as u64);
     let mut analysis = Analysis {
         capacity_sectors,
-        track: Track::new(),
+        tracks: readers.iter().map(|_| Track::new()).collect(),
         queue: Queue::new(windows),
         schedule: Schedule::new(windows),
         stages: windows.iter().map(|_| Stage::Coming).collect(),
@@ -51,25 +66,57 @@ pub fn analyse<R: Read>(
             end_ns: 0,
         },
     };
-    while let Some(record) = reader.next() {
-        let record = record?;
-        if !record.op.is_background() && record.end() > capacity_sectors {
+    let mut merged = Merged::of(readers)?;
+    while let Some((disk, record)) = merged.next()? {
+        if !record.op.is_background() && record.end() > disk_sectors {
             return Err(DiskTraceError::Record {
-                number: reader.records() - 1,
+                number: merged.records_of(disk) - 1,
                 problem: "lies beyond the end of the disk",
             });
         }
-        analysis.add(&record);
+        analysis.add(disk, disk_sectors, record);
     }
+    let readers = merged.readers;
     let end_ns = analysis.span.end_ns;
     let (windows, whole) = analysis.finish();
     Ok(TraceInsight {
         windows,
         whole,
         end_ns,
-        records: reader.records(),
-        torn_bytes: reader.torn_bytes(),
+        records: readers.iter().map(Reader::records).sum(),
+        torn_bytes: readers.iter().map(Reader::torn_bytes).sum(),
     })
+}
+
+/// The records of several traces in the order of their ends; of equal ones, that of the first disk.
+struct Merged<R> {
+    readers: Vec<Reader<R>>,
+    /// The next record of each, which was read and not returned yet.
+    next: Vec<Option<Record>>,
+}
+
+impl<R: Read> Merged<R> {
+    fn of(mut readers: Vec<Reader<R>>) -> Result<Self, DiskTraceError> {
+        let next = readers.iter_mut().map(|reader| reader.next().transpose());
+        let next = next.collect::<Result<_, _>>()?;
+        Ok(Self { readers, next })
+    }
+
+    fn next(&mut self) -> Result<Option<(usize, Record)>, DiskTraceError> {
+        let ends = self.next.iter().enumerate();
+        let ends = ends.filter_map(|(disk, record)| Some((record.as_ref()?.done_ns, disk)));
+        let Some((_, disk)) = ends.min() else {
+            return Ok(None);
+        };
+        let following = self.readers[disk].next().transpose()?;
+        let record = std::mem::replace(&mut self.next[disk], following);
+        Ok(record.map(|record| (disk, record)))
+    }
+
+    /// Records of a disk that were returned.
+    fn records_of(&self, disk: usize) -> u64 {
+        self.readers[disk].records() - u64::from(self.next[disk].is_some())
+    }
 }
 
 /// The state of a window. Only an open one needs the memory of its counts.
@@ -98,7 +145,8 @@ impl Stage {
 
 struct Analysis {
     capacity_sectors: u64,
-    track: Track,
+    /// One for each disk.
+    tracks: Vec<Track>,
     queue: Queue,
     schedule: Schedule,
     stages: Vec<Stage>,
@@ -107,8 +155,14 @@ struct Analysis {
 }
 
 impl Analysis {
-    fn add(&mut self, record: &Record) {
-        let relation = self.track.follow(record);
+    fn add(&mut self, disk: usize, disk_sectors: u64, record: Record) {
+        let relation = self.tracks[disk].follow(&record);
+        let record = &Record {
+            sector: record
+                .sector
+                .saturating_add(disk_sectors.saturating_mul(disk as u64)),
+            ..record
+        };
         let done_ns = record.done_ns;
         let stages = &mut self.stages;
         let open = (self.schedule).during(done_ns.saturating_sub(1), done_ns, |index| {
@@ -192,6 +246,39 @@ mod tests {
 
     fn window(begin_ns: u64, end_ns: u64) -> Window {
         Window { begin_ns, end_ns }
+    }
+
+    #[test]
+    fn several_disks_work_side_by_side_each_with_its_own_heads() {
+        let trace = |records: &[Record]| {
+            let mut writer = Writer::new(Vec::new()).expect("memory");
+            records
+                .iter()
+                .for_each(|it| writer.add(it).expect("memory"));
+            writer.finish().expect("memory")
+        };
+        let first = trace(&[
+            record(Op::Write, [0, 0, 100], (0, 8)),
+            record(Op::Write, [100, 100, 200], (8, 8)),
+        ]);
+        let second = trace(&[record(Op::Write, [50, 50, 150], (4_000, 8))]);
+        let readers = [&first, &second].map(|it| Reader::new(&it[..]).expect("a trace"));
+        let found = analyse_all(readers.into(), &[window(0, 200)], CAPACITY).expect("traces");
+        let insight = &found.windows[0];
+        assert_eq!(insight.capacity_sectors, 2 * CAPACITY);
+        assert_eq!(insight.writes.all, traffic(3, 3 * 8 * 512));
+        // The second write of the first disk follows on its first, whatever the other disk did.
+        assert_eq!(insight.writes.sequential.requests, 1);
+        assert_eq!((insight.seeks.accesses, insight.seeks.seeks), (3, 0));
+        assert_eq!((insight.depth.busy_ns, insight.depth.depth_ns), (200, 300));
+        assert_eq!((found.records, found.end_ns), (3, 200));
+        let beyond = trace(&[record(Op::Write, [0, 0, 9], (CAPACITY, 8))]);
+        let readers = [&first, &beyond].map(|it| Reader::new(&it[..]).expect("a trace"));
+        let refused = analyse_all(readers.into(), &[], CAPACITY);
+        assert!(matches!(
+            refused,
+            Err(DiskTraceError::Record { number: 0, .. })
+        ));
     }
 
     fn traffic(requests: u64, bytes: u64) -> Traffic {

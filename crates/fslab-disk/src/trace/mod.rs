@@ -20,7 +20,7 @@ mod schedule;
 mod tally;
 mod writer;
 
-pub use analysis::{TraceInsight, analyse};
+pub use analysis::{TraceInsight, analyse, analyse_all};
 pub use error::DiskTraceError;
 pub use reader::Reader;
 pub use record::{Flags, Op, Record};

@@ -47,6 +47,7 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1_099_511_627_264)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

@@ -60,6 +60,7 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(2_251_799_745_527_808)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[
         LINUX_ONLY,

@@ -7,6 +7,7 @@ use crate::features;
 use crate::mkfs_defaults::{DefaultsHistory, change};
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
+use crate::spread::{MkfsDevices, MountDevices, SpreadRule, profile};
 use crate::{
     CheckCommand, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
     OutputStream, Tool, VersionSource,
@@ -63,6 +64,22 @@ const MOUNT_KEYS: &[KeyRule] = &[
     key("fragment", OptionValue::OneOf(&["data", "metadata", "all"])),
     key("rescue", OptionValue::Word),
 ];
+
+/// Parity is for data only: metadata is mirrored, as btrfs(5) advises.
+const SPREAD: SpreadRule = SpreadRule {
+    profiles: &[
+        profile("single", 2, &["-d", "single", "-m", "raid1"]),
+        profile("raid0", 2, &["-d", "raid0", "-m", "raid1"]),
+        profile("raid1", 2, &["-d", "raid1", "-m", "raid1"]),
+        profile("raid1c3", 3, &["-d", "raid1c3", "-m", "raid1c3"]),
+        profile("raid1c4", 4, &["-d", "raid1c4", "-m", "raid1c4"]),
+        profile("raid10", 2, &["-d", "raid10", "-m", "raid10"]),
+        profile("raid5", 2, &["-d", "raid5", "-m", "raid1"]),
+        profile("raid6", 3, &["-d", "raid6", "-m", "raid1c3"]),
+    ],
+    mkfs: MkfsDevices::Listed,
+    mount: MountDevices::Option("device"),
+};
 
 const fn btrfs_progs(program: &'static str) -> Tool {
     Tool {
@@ -122,6 +139,7 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(u64::MAX)),
         ..Capabilities::POSIX
     },
+    spread: Some(&SPREAD),
     given_by_options: &[],
     reservations: &[LINUX_ONLY],
     signature: Some("btrfs"),

@@ -84,6 +84,7 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         volume_bytes_max: Some(VOLUME),
         ..Capabilities::NONE
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

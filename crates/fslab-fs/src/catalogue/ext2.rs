@@ -52,6 +52,7 @@ pub(crate) static EXT2: FileSystem = FileSystem {
         crash_safety: CrashSafety::None,
         ..ext_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[LINUX_ONLY],
     signature: Some("ext2"),

@@ -33,6 +33,7 @@ pub(crate) static EXT3: FileSystem = FileSystem {
         below: "leaves out the journal and exits with 0, which is ext2 under another name",
     },
     capabilities: ext_family::CAPABILITIES,
+    spread: None,
     given_by_options: &[],
     reservations: &[LINUX_ONLY],
     signature: Some("ext3"),

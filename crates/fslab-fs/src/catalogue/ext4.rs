@@ -53,6 +53,7 @@ pub(crate) static EXT4: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1 << 60)),
         ..ext_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[LINUX_ONLY],
     signature: Some("ext4"),

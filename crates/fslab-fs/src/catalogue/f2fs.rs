@@ -6,6 +6,7 @@ use crate::features;
 use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
+use crate::spread::{MkfsDevices, MountDevices, SpreadRule, profile};
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
     Mkfs, OutputStream, Tool, VersionSource,
@@ -60,6 +61,12 @@ const MOUNT_KEYS: &[KeyRule] = &[
     key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
     key("jqfmt", OptionValue::OneOf(&["vfsold", "vfsv0", "vfsv1"])),
 ];
+
+const SPREAD: SpreadRule = SpreadRule {
+    profiles: &[profile("", 2, &[])],
+    mkfs: MkfsDevices::After("-c"),
+    mount: MountDevices::First,
+};
 
 const fn f2fs_tools(program: &'static str) -> Tool {
     Tool {
@@ -119,6 +126,7 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1 << 44)),
         ..Capabilities::POSIX
     },
+    spread: Some(&SPREAD),
     given_by_options: &[],
     reservations: &[LINUX_ONLY],
     signature: Some("f2fs"),

@@ -28,6 +28,7 @@ pub(crate) static FAKE: FileSystem = FileSystem {
         file_bytes_max: Bytes(u64::MAX),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[],
     signature: None,

@@ -29,6 +29,7 @@ pub(crate) static FAT16: FileSystem = FileSystem {
         volume_bytes_max: Some(VOLUME),
         ..fat_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

@@ -21,6 +21,7 @@ pub(crate) static FAT32: FileSystem = FileSystem {
         below: "warns that other systems will take it for FAT16",
     },
     capabilities: fat_family::CAPABILITIES,
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

@@ -45,6 +45,7 @@ pub(crate) static HFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(2_199_023_255_552)),
         ..Capabilities::NONE
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

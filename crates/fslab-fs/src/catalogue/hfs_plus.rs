@@ -20,6 +20,7 @@ pub(crate) static HFS_PLUS: FileSystem = FileSystem {
         case: CaseRule::Preserving,
         ..hfs_plus_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: hfs_plus_family::RESERVATIONS,
     signature: Some("hfs+"),

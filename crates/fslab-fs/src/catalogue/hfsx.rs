@@ -19,6 +19,7 @@ pub(crate) static HFSX: FileSystem = FileSystem {
         case: CaseRule::Sensitive,
         ..hfs_plus_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: hfs_plus_family::RESERVATIONS,
     signature: Some("hfsx"),

@@ -49,6 +49,7 @@ pub(crate) static HPFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1_099_511_627_264)),
         ..Capabilities::NONE
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

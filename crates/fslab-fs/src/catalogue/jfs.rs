@@ -86,6 +86,7 @@ pub(crate) static JFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1 << 52)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[LINUX_ONLY],
     signature: Some("jfs"),

@@ -89,6 +89,7 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[
         LINUX_ONLY,

@@ -40,6 +40,7 @@ pub(crate) static NTFS: FileSystem = FileSystem {
     check: Some(ntfs_family::CHECK),
     minimum: ntfs_family::MINIMUM,
     capabilities: ntfs_family::CAPABILITIES,
+    spread: None,
     given_by_options: &[],
     reservations: &[
         ntfs_family::READ_BY,

@@ -45,6 +45,7 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
         sparse_files: false,
         ..ntfs_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[("sparse", Feature::SparseFiles)],
     reservations: &[
         ntfs_family::READ_BY,

@@ -46,6 +46,7 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
         file_bytes_max: Bytes(9_223_372_036_854_771_712),
         ..ntfs_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[("permissions", Feature::Permissions)],
     reservations: &[ntfs_family::READ_BY],
     signature: Some("ntfs"),

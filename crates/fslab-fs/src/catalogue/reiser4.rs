@@ -26,6 +26,7 @@ pub(crate) static REISER4: FileSystem = FileSystem {
         name_bytes_max: 3976,
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Maturity,

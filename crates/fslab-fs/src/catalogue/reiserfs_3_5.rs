@@ -26,6 +26,7 @@ pub(crate) static REISERFS_3_5: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(8_795_958_804_480)),
         ..reiserfs_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: reiserfs_family::RESERVATIONS,
     signature: Some("reiserfs-3.5"),

@@ -48,6 +48,7 @@ pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
         below: "refuses",
     },
     capabilities: reiserfs_family::CAPABILITIES,
+    spread: None,
     given_by_options: &[("user_xattr", Feature::ExtendedAttributes)],
     reservations: reiserfs_family::RESERVATIONS,
     signature: Some("reiserfs-3.6"),

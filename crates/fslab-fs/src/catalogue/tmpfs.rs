@@ -46,6 +46,7 @@ pub(crate) static TMPFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[],
     signature: None,

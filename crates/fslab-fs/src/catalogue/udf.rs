@@ -105,6 +105,7 @@ pub(crate) static UDF: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((u32::MAX as u64) << 9)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[Reservation::stated(
         ReservationKind::Compatibility,

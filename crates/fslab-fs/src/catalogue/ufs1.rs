@@ -29,6 +29,7 @@ pub(crate) static UFS1: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(8_796_093_018_112)),
         ..ufs_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[
         Reservation::stated(

@@ -28,6 +28,7 @@ pub(crate) static UFS2: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(17_592_186_040_320)),
         ..ufs_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[ufs_family::READ_BY_BSD, ufs_family::EXPERIMENTAL],
     signature: Some("ufs2"),

@@ -28,6 +28,7 @@ pub(crate) static UFS_SOFT_UPDATES: FileSystem = FileSystem {
         file_bytes_max: Bytes((1 << 63) - 1),
         ..ufs_family::CAPABILITIES
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[ufs_family::READ_BY_BSD],
     signature: None,

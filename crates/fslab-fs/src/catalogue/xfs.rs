@@ -182,6 +182,7 @@ pub(crate) static XFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
         ..Capabilities::POSIX
     },
+    spread: None,
     given_by_options: &[],
     reservations: &[
         LINUX_ONLY,

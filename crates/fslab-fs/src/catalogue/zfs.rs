@@ -5,6 +5,7 @@ use fslab_model::{Bytes, Capabilities, CrashSafety, Reservation, ReservationKind
 use crate::mkfs_defaults::DefaultsHistory;
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::reservations::LINUX_ONLY;
+use crate::spread::{MkfsDevices, MountDevices, SpreadRule, profile};
 use crate::{
     CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, MinimumSize, Mkfs,
     PoolDriver, Tool, VersionSource,
@@ -57,6 +58,18 @@ const MOUNT_KEYS: &[KeyRule] = &[
     key("listsnapshots", OptionValue::OneOf(&["on", "off"])),
     key("failmode", OptionValue::OneOf(&["wait", "continue"])),
 ];
+
+const SPREAD: SpreadRule = SpreadRule {
+    profiles: &[
+        profile("", 2, &[]),
+        profile("mirror", 2, &["mirror"]),
+        profile("raidz1", 2, &["raidz1"]),
+        profile("raidz2", 3, &["raidz2"]),
+        profile("raidz3", 4, &["raidz3"]),
+    ],
+    mkfs: MkfsDevices::Listed,
+    mount: MountDevices::First,
+};
 
 /// Of zfs-fuse; with the module, OpenZFS's.
 const ZPOOL: Tool = Tool {
@@ -119,6 +132,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
         ..Capabilities::POSIX
     },
+    spread: Some(&SPREAD),
     given_by_options: &[],
     reservations: &[
         LINUX_ONLY,
@@ -135,7 +149,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         "-o cachefile=none: the pool is not noted in /etc/zfs, and no other daemon would import \
          it. Formatting creates the pool and exports it, mounting imports it, unmounting exports \
          it.",
-        "-d DIR: the pool is looked for in a directory with a link to its device alone, not in \
+        "-d DIR: the pool is looked for in a directory with links to its devices alone, not in \
          all of /dev.",
     ],
 };

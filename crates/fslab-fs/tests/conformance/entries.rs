@@ -14,6 +14,7 @@ pub(crate) fn entry(name: &str) -> &'static FileSystem {
 
 const PLACE: MountPlace<'_> = MountPlace {
     device: "/dev/loop7",
+    others: &[],
     mount_point: "/mnt",
     size: Some(Bytes::gib(1)),
 };

@@ -42,6 +42,7 @@ impl Image {
     fn format(&self, entry: &FileSystem, subject: &Subject) -> Outcome {
         let place = MountPlace {
             device: self.device(),
+            others: &[],
             mount_point: "/mnt",
             size: None,
         };
@@ -406,6 +407,7 @@ fn earlier_defaults_make_their_features_or_are_refused_by_name() {
             let subject = parse_subject(&format!("{name}:mkfs=@{}", set.since));
             let place = MountPlace {
                 device: image.device(),
+                others: &[],
                 mount_point: "/mnt",
                 size: None,
             };

@@ -16,7 +16,7 @@ pub const WRITABLE: [&str; 6] = [
 
 /// Version of the list and of the image's construction. `fslab lab build` rebuilds root images of
 /// other versions.
-const LIST_VERSION: u32 = 2;
+const LIST_VERSION: u32 = 3;
 const NETWORK_LIST_VERSION: u32 = 2;
 
 /// The version of the list: of that with the servers of network file systems if `network`.
@@ -156,6 +156,16 @@ pub(crate) const PROGRAMS: &[Listed] = &[
         "exfatprogs",
         &[("/usr/sbin/mkfs.exfat", &[]), ("/usr/sbin/fsck.exfat", &[])],
     ),
+    listed(
+        "cryptsetup-bin",
+        &[
+            ("/usr/sbin/cryptsetup", &[]),
+            ("/usr/sbin/integritysetup", &[]),
+        ],
+    ),
+    listed("mdadm", &[("/usr/sbin/mdadm", &[])]),
+    listed("lvm2", &[("/usr/sbin/lvm", &[])]),
+    listed("dmsetup", &[("/usr/sbin/dmsetup", &[])]),
     // Started by libfuse.
     listed("fuse3", &[("/usr/bin/fusermount3", &["fusermount"])]),
     listed(

@@ -14,5 +14,5 @@ pub use perturbation::Perturbation;
 #[cfg(test)]
 pub(crate) use plan::tests::{plan, sim};
 pub use plan::{Cell, Directories, LabPlan, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
-pub use spec::{DeviceSpec, PhaseSpec, RankSpec, TrialSpec};
+pub use spec::{DeviceSpec, MemberDisk, PhaseSpec, RankSpec, TrialSpec};
 pub use trial_task::{Placement, TrialTask};

@@ -61,10 +61,13 @@ pub enum VenuePlan {
         /// The directory of images in use.
         folder: PathBuf,
     },
-    /// Each trial formats `device`.
+    /// Each trial formats `device`, and the others if its subject has several disks.
     Block {
         /// The device, as named after `--destroy`.
         device: PathBuf,
+        /// The further devices named there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<PathBuf>,
     },
     /// Each trial is the first process of a guest kernel, with a new image file as its disk.
     Guest {
@@ -233,6 +236,17 @@ impl VenuePlan {
         }
     }
 
+    /// The devices of the venue block as the user named them, separated by commas; empty of other
+    /// venues.
+    pub fn block_devices(&self) -> String {
+        let Self::Block { device, others } = self else {
+            return String::new();
+        };
+        let devices = std::iter::once(device).chain(others);
+        let devices: Vec<String> = devices.map(|it| it.display().to_string()).collect();
+        devices.join(",")
+    }
+
     /// Sets the layers, if the venue is a guest.
     pub fn set_layers(&mut self, new: Vec<LayerPlan>) {
         if let Self::Guest { layers, .. } | Self::Sim { layers, .. } = self {
@@ -278,6 +292,9 @@ pub struct SubjectPlan {
     pub mount: Option<Vec<String>>,
     /// The check command, with DEVICE.
     pub check: Option<Vec<String>>,
+    /// The commands that make the layers below the file system on its disks; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Vec<String>>,
     /// The lab of its guest, if it names a kernel; `None`: the venue's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<LabPlan>,
@@ -296,6 +313,7 @@ impl SubjectPlan {
             mkfs: None,
             mount: None,
             check: None,
+            stack: Vec::new(),
             lab: None,
             network_mount: None,
         }

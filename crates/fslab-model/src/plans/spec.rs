@@ -73,8 +73,15 @@ pub enum DeviceSpec {
     },
     /// A block device that the trial may format: made by the venue, or named by the user.
     Block {
-        /// The device.
+        /// The device; of several disks, the first.
         path: PathBuf,
+        /// The further disks of a subject on several.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<MemberDisk>,
+        /// Whether the disks may hold something, as those do that a user named; others read as
+        /// zeros.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_used: bool,
         /// An existing, empty directory to mount it on.
         mount_point: PathBuf,
         /// The device's identity when the run began, checked before it is formatted or mounted.
@@ -88,6 +95,16 @@ pub enum DeviceSpec {
     },
     /// None: for the `fake` file system.
     Fake,
+}
+
+/// A further disk of a subject on several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemberDisk {
+    /// The device.
+    pub path: PathBuf,
+    /// Its identity when the run began; empty in a guest.
+    #[serde(default, skip_serializing_if = "DeviceIdentity::is_empty")]
+    pub identity: DeviceIdentity,
 }
 
 /// This process among those of a load of several ranks.

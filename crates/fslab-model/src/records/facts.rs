@@ -19,6 +19,12 @@ pub const DRIVER_OWNER_FACT: &str = "driver.owner";
 /// statvfs(3) gives it.
 pub const ALLOCATION_UNIT_FACT: &str = "allocation_unit";
 
+/// The fact with the bytes of all disks of a stack.
+pub const DISK_BYTES_FACT: &str = "stack.disk_bytes";
+
+/// The fact with the bytes of the devices that the file system of a stack has.
+pub const STACK_BYTES_FACT: &str = "stack.device_bytes";
+
 /// The fact of a trial that lists the features which mkfs gave its file system.
 pub const FEATURES_FACT: &str = "features";
 

@@ -21,8 +21,9 @@ pub use exact::{
     CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, MEMORY_MEDIUM_FACT, START_STATE_FACT,
 };
 pub use facts::{
-    ALLOCATION_UNIT_FACT, DAMAGED_DATA_FACT, DRIVER_FACT, DRIVER_OWNER_FACT, FEATURES_FACT,
-    FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Facts, MachineFacts,
+    ALLOCATION_UNIT_FACT, DAMAGED_DATA_FACT, DISK_BYTES_FACT, DRIVER_FACT, DRIVER_OWNER_FACT,
+    FEATURES_FACT, FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Facts, MachineFacts,
+    STACK_BYTES_FACT,
 };
 pub use failure::{Failure, FailureKind};
 pub use histogram::{HistogramError, LatencyCounts, LatencyHistogram};

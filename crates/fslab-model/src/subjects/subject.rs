@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::stack::{Spread, StackLayer, disks_of, parse_layers, split_layers};
 use super::subject_error::ParseSubjectError;
 use crate::text::text_type::text_type;
 use crate::{Network, Stage};
@@ -23,6 +24,9 @@ use crate::{Network, Stage};
 ///     nfs:ext4                              ext4, served by the guest's kernel and mounted again
 ///     nfs:ext4:client=noac:export=async     the same, with options of client and export
 ///     smb:ext4, 9p:xfs                      the same over other protocols
+///     ext4/luks, xfs/lvm                    on layers, from the file system down to the disk
+///     ext4/luks:sector=4096/raid1x2         layers with options; an array of two disks
+///     btrfs:raid1x2, zfs:raidz1x4           on several disks by itself
 ///     ext4:/mnt/a                           a directory: all of the remaining text
 /// ```
 ///
@@ -38,6 +42,8 @@ pub struct Subject {
     mkfs: Vec<String>,
     mount: Vec<String>,
     stages: Vec<Stage>,
+    spread: Option<Spread>,
+    layers: Vec<StackLayer>,
 }
 
 impl Subject {
@@ -51,6 +57,8 @@ impl Subject {
             mkfs: Vec::new(),
             mount: Vec::new(),
             stages: Vec::new(),
+            spread: None,
+            layers: Vec::new(),
         }
     }
 
@@ -95,6 +103,31 @@ impl Subject {
     /// The stages before the phases, in this order.
     pub fn stages(&self) -> &[Stage] {
         &self.stages
+    }
+
+    /// The disks that the file system spreads over by itself; `None` for one device.
+    pub fn spread(&self) -> Option<&Spread> {
+        self.spread.as_ref()
+    }
+
+    /// The layers below the file system, the upper ones first.
+    pub fn layers(&self) -> &[StackLayer] {
+        &self.layers
+    }
+
+    /// The number of its disks.
+    pub fn disks(&self) -> u32 {
+        let members = self.layers.iter().map(|layer| layer.members);
+        let devices = self.spread.as_ref().map_or(1, |spread| spread.devices);
+        devices * members.product::<u32>()
+    }
+
+    /// The same file system on a disk, without layers.
+    pub fn without_layers(&self) -> Self {
+        Self {
+            layers: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// True if it is the name of a file system and nothing else.
@@ -219,6 +252,8 @@ impl FromStr for Subject {
                 false => Err(ParseSubjectError::NoFileSystem(text.to_owned())),
             };
         }
+        let (whole, (text, layers)) = (text, split_layers(text));
+        let layers = parse_layers(whole, layers)?;
         let network = Network::split(text)?;
         let local = network.map_or(text, |(_, local)| local);
         let (fs, options) = local
@@ -239,6 +274,18 @@ impl FromStr for Subject {
                 (section, after_stage) = (Section::Mount, true);
                 continue;
             }
+            let after_spread = Spread::split(part).filter(|_| subject.spread.is_none());
+            let part = match after_spread {
+                None => part,
+                Some((spread, rest)) => {
+                    subject.spread = Some(spread);
+                    (section, after_stage) = (Section::Mount, true);
+                    if rest.is_empty() {
+                        continue;
+                    }
+                    rest
+                }
+            };
             // A part without a keyword continues the previous one, because an option's value may
             // contain a colon. Values of stages contain none, so after a stage it is a mount
             // option.
@@ -263,6 +310,8 @@ impl FromStr for Subject {
             client: option_words(&client),
             export: option_words(&export),
         });
+        disks_of(whole, subject.spread.as_ref(), &layers)?;
+        subject.layers = layers;
         Ok(subject)
     }
 }
@@ -278,6 +327,9 @@ impl fmt::Display for Subject {
         }
         if let Some(directory) = &self.directory {
             write!(f, ":{directory}")?;
+        }
+        if let Some(spread) = &self.spread {
+            write!(f, ":{spread}")?;
         }
         if !self.mkfs.is_empty() {
             write!(f, ":mkfs={}", self.mkfs.join(" "))?;
@@ -295,12 +347,15 @@ impl fmt::Display for Subject {
         }
         self.stages
             .iter()
-            .try_for_each(|stage| write!(f, ":{stage}"))
+            .try_for_each(|stage| write!(f, ":{stage}"))?;
+        self.layers
+            .iter()
+            .try_for_each(|layer| write!(f, "/{layer}"))
     }
 }
 
 text_type!(Subject, ParseSubjectError, {
-    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`, `nfs:ext4` over NFS, `smb:ext4` over SMB, `9p:ext4` over 9P.",
+    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`, `ext4@mine` in the guest kernel `mine`, `nfs:ext4` over NFS, `smb:ext4` over SMB, `9p:ext4` over 9P, `ext4/luks/raid1x2` on layers, `btrfs:raid1x2` on two disks.",
     "type": "string",
     "pattern": "^ *[^: \\t]+(:.*)?$"
 });
@@ -470,5 +525,120 @@ mod tests {
             "ext4:mkfs=".parse::<Subject>(),
             Err(ParseSubjectError::EmptyOption(_))
         ));
+    }
+
+    #[test]
+    fn layers_stand_below_the_file_system_with_options_and_members() {
+        let text = "ext4@6.1:noatime:fill=20%/luks:cipher=aes-xts-plain64,sector=4096/raid5x4";
+        let subject: Subject = text.parse().expect("a stack");
+        assert_eq!((subject.fs(), subject.kernel()), ("ext4", Some("6.1")));
+        assert_eq!(subject.mount_options(), ["noatime"]);
+        assert_eq!(subject.stages().len(), 1);
+        let words: Vec<String> = subject.layers().iter().map(StackLayer::word).collect();
+        assert_eq!(words, ["luks", "raid5x4"]);
+        let options = &subject.layers()[0].options;
+        assert_eq!(options[..], ["cipher=aes-xts-plain64", "sector=4096"]);
+        assert_eq!((subject.disks(), subject.is_plain()), (4, false));
+        let printed = subject.to_string();
+        assert_eq!(
+            printed,
+            "ext4@6.1:mount=noatime:fill=20%/luks:cipher=aes-xts-plain64,sector=4096/raid5x4"
+        );
+        assert_eq!(printed.parse::<Subject>(), Ok(subject));
+        let nested: Subject = "nfs:xfs/raid0x2/raid1x3/lvm".parse().expect("nested");
+        assert_eq!(nested.disks(), 6);
+        assert_eq!(nested.to_string(), "nfs:xfs/raid0x2/raid1x3/lvm");
+        assert_eq!(nested.without_layers().to_string(), "nfs:xfs");
+    }
+
+    #[test]
+    fn a_slash_that_no_layer_follows_begins_none() {
+        for text in [
+            "ext4:mount=a/b",
+            "ext4/lucks",
+            "a/b/c",
+            "ext4:usrjquota=a/lvmx",
+        ] {
+            let subject: Subject = text.parse().expect(text);
+            assert_eq!(subject.layers(), [], "{text}");
+        }
+        let at: Subject = "ext4:/mnt/luks".parse().expect("a directory");
+        assert_eq!((at.directory(), at.disks()), (Some("/mnt/luks"), 1));
+        let unknown = "ext4/luks/raid9x4"
+            .parse::<Subject>()
+            .expect_err("no layer");
+        assert!(
+            unknown.to_string().contains("no layer 'raid9x4'"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn arrays_need_their_number_and_others_have_none() {
+        let refused = [
+            ("ext4/raid5", "for example raid5x3"),
+            ("ext4/raid5x2", "at least 3 members"),
+            ("ext4/luksx2", "one device"),
+            ("ext4/raid1x17", "at most 16 disks"),
+            ("ext4/raid0x4/raid1x5", "at most 16 disks"),
+            ("ext4/raid1x4294967295/raid1x2", "at most 16 disks"),
+            ("btrfs:raid1x0", "at least one disk"),
+        ];
+        for (text, reason) in refused {
+            let error = text.parse::<Subject>().expect_err(text);
+            assert!(error.to_string().contains(reason), "{text}: {error}");
+        }
+        assert!("ext4/luks:".parse::<Subject>().is_err());
+    }
+
+    #[test]
+    fn a_file_system_spreads_over_disks_by_itself() {
+        let cases = [
+            ("btrfs:raid1x2", "raid1", 2, "btrfs:raid1x2"),
+            (
+                "btrfs:raid1x2,noatime",
+                "raid1",
+                2,
+                "btrfs:raid1x2:mount=noatime",
+            ),
+            (
+                "btrfs:noatime:raid1c3x3",
+                "raid1c3",
+                3,
+                "btrfs:raid1c3x3:mount=noatime",
+            ),
+            ("zfs:raidz1x4", "raidz1", 4, "zfs:raidz1x4"),
+            (
+                "bcachefs:replicas=2x2",
+                "replicas=2",
+                2,
+                "bcachefs:replicas=2x2",
+            ),
+            ("f2fs:x2", "", 2, "f2fs:x2"),
+        ];
+        for (text, profile, devices, printed) in cases {
+            let subject: Subject = text.parse().expect(text);
+            let spread = subject.spread().expect(text);
+            assert_eq!(
+                (spread.profile.as_str(), spread.devices),
+                (profile, devices)
+            );
+            assert_eq!(
+                (subject.disks(), subject.to_string().as_str()),
+                (devices, printed)
+            );
+            assert_eq!(printed.parse::<Subject>(), Ok(subject));
+        }
+        let encrypted: Subject = "btrfs:raid1x2/luks".parse().expect("each disk");
+        assert_eq!(encrypted.disks(), 2);
+        for option in [
+            "ext4:stripe=0x10",
+            "ext4:0x10",
+            "jfs:errors=continuex2",
+            "xfs:x",
+        ] {
+            let subject: Subject = option.parse().expect(option);
+            assert_eq!(subject.spread(), None, "{option}");
+        }
     }
 }

@@ -28,4 +28,22 @@ pub enum ParseSubjectError {
         /// The stage's key.
         stage: &'static str,
     },
+    /// A name below a slash that is no layer.
+    #[error("the subject '{subject}' has no layer '{layer}'; layers are {known}")]
+    Layer {
+        /// The subject.
+        subject: String,
+        /// The name.
+        layer: String,
+        /// The names of all layers.
+        known: String,
+    },
+    /// A number of members that its array cannot have, or of disks that no subject has.
+    #[error("the subject '{subject}' has a wrong number of disks: {problem}")]
+    Members {
+        /// The subject.
+        subject: String,
+        /// The cause.
+        problem: String,
+    },
 }

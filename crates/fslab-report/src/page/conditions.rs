@@ -68,7 +68,7 @@ fn plan(run: &RunRecord) -> Facts {
                 folder.display()
             )
         }
-        VenuePlan::Block { device } => format!("block device {}", device.display()),
+        VenuePlan::Block { .. } => format!("block device {}", plan.venue.block_devices()),
         VenuePlan::Guest {
             folder,
             memory_bytes,

@@ -79,6 +79,7 @@ pub(crate) fn plan() -> Plan {
                 mkfs: words("mkfs DEVICE"),
                 mount: words("mount DEVICE MOUNTPOINT"),
                 check: None,
+                stack: Vec::new(),
                 lab: None,
                 network_mount: None,
             })

@@ -52,7 +52,9 @@ refused! {
     bring_up_loopback() -> (): "a guest's network";
     block_address(&File, u32) -> Option<u32>: "FIBMAP";
     create_written(&Path, u64, &dyn Fn() -> bool) -> (): "images for loop devices";
+    close_layers_above(DeviceNumber, &str) -> Vec<String>: "layers on block devices";
     detach_loop_of(&Path) -> Vec<PathBuf>: "loop devices";
+    loop_devices_of(&Path) -> Vec<PathBuf>: "loop devices";
     device_identity(&File) -> Vec<(&'static str, String)>: "block devices by sysfs";
     drop_caches() -> (): "/proc/sys/vm/drop_caches";
     extents(&File) -> Vec<Extent>: "FIEMAP";

@@ -151,11 +151,7 @@ impl LoopDevice {
 /// kernel then detaches it at its last close.
 pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
     let mut detached = Vec::new();
-    for (number, _) in attached_loop_devices()
-        .into_iter()
-        .filter(|(_, file)| file == image)
-    {
-        let path = PathBuf::from(format!("/dev/loop{number}"));
+    for path in loop_devices_of(image)? {
         let file = OpenOptions::new().read(true).open(&path)?;
         match clear(&file) {
             // ENXIO: auto-clear has detached it.
@@ -164,7 +160,7 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
         }
         drop(file);
         let began = Instant::now();
-        while backing_file(number).is_some_and(|file| file == image) {
+        while loop_devices_of(image)?.contains(&path) {
             if began.elapsed() > DETACH_TIMEOUT {
                 return Err(io::Error::from_raw_os_error(libc::EBUSY));
             }
@@ -173,6 +169,15 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
         detached.push(path);
     }
     Ok(detached)
+}
+
+/// The loop devices that `image` is attached to.
+pub fn loop_devices_of(image: &Path) -> io::Result<Vec<PathBuf>> {
+    let attached = attached_loop_devices().into_iter();
+    let those = attached.filter(|(_, file)| file == image);
+    Ok(those
+        .map(|(number, _)| PathBuf::from(format!("/dev/loop{number}")))
+        .collect())
 }
 
 /// The attached loop devices by number, each with its backing file.

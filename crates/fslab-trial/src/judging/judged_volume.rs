@@ -2,7 +2,7 @@
 
 use fslab_crash::StateTask;
 use fslab_fs::Mounting;
-use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, Subject};
+use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, MemberDisk, Subject};
 
 use crate::command;
 use crate::volume::{Volume, VolumeSpec};
@@ -17,8 +17,11 @@ pub(crate) fn volume_of(task: &StateTask) -> Result<Volume, Failure> {
     Ok(Volume::new(VolumeSpec {
         file_system,
         subject,
-        device: task.device.clone(),
-        identity: DeviceIdentity::default(),
+        disks: vec![MemberDisk {
+            path: task.device.clone(),
+            identity: DeviceIdentity::default(),
+        }],
+        is_used: false,
         mount_point: task.mount_point.clone(),
         size: Bytes(task.bytes),
         host_forgets: None,
@@ -44,6 +47,7 @@ pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
     let file_system = fslab_fs::find(subject.fs())?;
     let place = fslab_fs::MountPlace {
         device: "DEVICE",
+        others: &[],
         mount_point: "MOUNTPOINT",
         size: None,
     };
@@ -51,6 +55,9 @@ pub fn ensure_judgeable(subject: &Subject) -> Result<(), Failure> {
         let text = format!("crash states of {} cannot be judged: {why}", subject.fs());
         Err(Failure::new(FailureKind::Unsupported, text))
     };
+    if !subject.layers().is_empty() || subject.spread().is_some() {
+        return refused("it lies on layers or on several disks");
+    }
     match file_system.mounting(&place, subject)? {
         Some(Mounting::Pool(_)) => refused("it is mounted from a pool"),
         Some(Mounting::Network(_)) => refused("it is served over a network"),

@@ -18,7 +18,7 @@ use super::pc_files::PcFiles;
 use super::pc_start::PcStart;
 use super::recording::{RECORDER, RECORDER_FILE};
 use super::settings::{GuestSettings, PcSettings, simulated_disk};
-use super::share::{EXCHANGE, IMAGE, PROGRAM, ROOT, Share, layer_name, open_program};
+use super::share::{EXCHANGE, IMAGE, PROGRAM, ROOT, Share, layer_name, of_disk, open_program};
 
 /// Directory of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -127,12 +127,12 @@ impl Guest {
         stopped.into_iter().chain(state).chain(recorder)
     }
 
-    /// Provides in `share` the files that the guest boots from, and for a trial its disk of the
-    /// size `disk`: links to the images, and a copy of its program, whose file may be
+    /// Provides in `share` the files that the guest boots from, and for a trial its disks, `disks`
+    /// by the size of each and their number: links to the images, and a copy of its program, whose file may be
     /// replaced at any time.
-    pub(crate) fn provide(&self, share: &Share, disk: Option<Bytes>) -> io::Result<()> {
+    pub(crate) fn provide(&self, share: &Share, disks: Option<(Bytes, usize)>) -> io::Result<()> {
         share.make_exchange()?;
-        if let Some(files) = self.pc_files(disk.unwrap_or(Bytes(0)))? {
+        if let Some(files) = self.pc_files(disks.map_or(Bytes(0), |(size, _)| size))? {
             return files.make(share.folder());
         }
         for (name, library) in self.preloaded() {
@@ -140,10 +140,12 @@ impl Guest {
         }
         share.copy_program()?;
         share.link_images(&self.settings.root, &self.settings.layers)?;
-        let Some(size) = disk else {
+        let Some((size, count)) = disks else {
             return Ok(());
         };
-        std::fs::File::create_new(share.image())?.set_len(size.0)?;
+        for disk in 0..count {
+            std::fs::File::create_new(share.image_of(disk))?.set_len(size.0)?;
+        }
         if let Clock::Virtual { disk, .. } = &self.clock {
             std::fs::write(share.model(), &disk.model)?;
         }
@@ -229,7 +231,9 @@ impl Guest {
             Some(command) => command,
             None => {
                 let mut command = Command::new(&self.settings.kernel);
-                command.args(self.arguments(share, task, seed)).env_clear();
+                let disks = subject.map_or(1, |subject| subject.disks() as usize);
+                let arguments = self.arguments(share, task, seed, disks);
+                command.args(arguments).env_clear();
                 let libraries = self.preloaded().map(|(name, _)| format!("./{name}"));
                 let libraries: Vec<String> = libraries.collect();
                 if !libraries.is_empty() {
@@ -284,7 +288,7 @@ impl Guest {
         start.command(task, subject, seed, go_on).map(Some)
     }
 
-    fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
+    fn arguments(&self, share: &Share, task: GuestTask, seed: u64, disks: usize) -> Vec<String> {
         let words = [
             format!("mem={}K", self.total_memory.0 >> 10),
             format!("lab_image={ROOT}+{PROGRAM}:{PROGRAM_BYTES}"),
@@ -309,11 +313,15 @@ impl Guest {
             .map(|number| format!("lab_image={}", layer_name(number)));
         let disk = match &self.clock {
             Clock::Real { .. } if share.image().exists() => {
-                vec![format!("ubd0={IMAGE}"), format!("lab_forget={IMAGE}")]
+                let images = (0..disks).map(|disk| (disk, of_disk(IMAGE, disk)));
+                let options = images.flat_map(|(disk, image)| {
+                    [format!("ubd{disk}={image}"), format!("lab_forget={image}")]
+                });
+                options.collect()
             }
             Clock::Real { .. } => Vec::new(),
             Clock::Virtual { disk, .. } => {
-                let mut words = simulation(disk, seed);
+                let mut words = simulation(disk, disks, seed);
                 words.push(format!("lab_memory={}", self.memory.0 >> 10));
                 words
             }
@@ -402,12 +410,13 @@ fn may_execute(place: &Path) -> bool {
     fslab_fs::recognise(place).is_ok_and(|found| !found.options.iter().any(|it| it == "noexec"))
 }
 
-/// Kernel parameters of virtual time and of the simulated disk.
-fn simulation(disk: &SimulatedDisk, seed: u64) -> Vec<String> {
-    vec![
+/// Kernel parameters of virtual time and of the simulated disks, which are all alike.
+fn simulation(disk: &SimulatedDisk, disks: usize, seed: u64) -> Vec<String> {
+    let mut words = vec![
         "time-travel=inf-cpu".into(),
         format!("time-travel-start={VIRTUAL_START_S}000000000"),
         format!("simdisk_seed={seed}"),
-        simulated_disk(disk),
-    ]
+    ];
+    words.extend((0..disks).map(|number| simulated_disk(disk, number)));
+    words
 }

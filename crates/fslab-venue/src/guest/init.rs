@@ -19,10 +19,10 @@ use super::share::TrialStatus;
 
 /// Mount point of the trial's file system.
 pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
-/// The guest's disk, if it is a plain image of the host.
+/// The guest's first disk, if it is a plain image of the host.
 pub(crate) const DISK: &str = "/dev/ubda";
-/// The guest's disk, if it is simulated.
-pub(crate) const SIMULATED_DISK: &str = "/dev/simdisk";
+/// The guest's first disk, if it is simulated.
+const SIMULATED_DISK: &str = "/dev/simdisk";
 /// The terminal of a shell.
 const CONSOLE: &str = "/dev/tty0";
 /// The trial's standard input, or what a shell runs first; the trial's standard output and exit
@@ -36,6 +36,24 @@ const HEAP_BYTES: i32 = 1 << 20;
 const STACK_BYTES: usize = 1 << 20;
 /// Seconds of blocked I/O after which the kernel reports a hung task.
 const HUNG_TASK_S: &str = "60";
+
+/// The guest's disk of a number, from 0, if it is a plain image of the host.
+pub(crate) fn disk_path(number: usize) -> String {
+    format!("/dev/ubd{}", letter(number))
+}
+
+/// The guest's disk of a number, from 0, if it is simulated.
+pub(crate) fn simulated_disk_path(number: usize) -> String {
+    match number {
+        0 => SIMULATED_DISK.to_owned(),
+        _ => format!("{SIMULATED_DISK}{}", letter(number)),
+    }
+}
+
+/// The kernel's letter of a disk.
+fn letter(number: usize) -> char {
+    ('a'..='z').nth(number).unwrap_or('z')
+}
 
 /// Task of a guest's init.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]

@@ -1,8 +1,8 @@
-//! Adds the analysis of a simulated disk's trace to the trial's record.
+//! Adds the analysis of the traces of simulated disks to the trial's record.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use fslab_disk::trace::{DiskTraceError, Reader, analyse};
+use fslab_disk::trace::{DiskTraceError, Reader, analyse_all};
 use fslab_model::{Bytes, Failure, FailureKind, TrialOutcome, TrialRecord, Window};
 
 /// Adds disk activity in each phase, while each settled, and in the complete trial. If the trace
@@ -10,8 +10,8 @@ use fslab_model::{Bytes, Failure, FailureKind, TrialOutcome, TrialRecord, Window
 ///
 /// A guest that was killed has not written the end of its trace: what lies behind the last request
 /// of a failed trial is not known.
-pub(crate) fn add_insight(trace: &Path, disk: Bytes, record: &mut TrialRecord) {
-    if let Err(error) = try_to_add(trace, disk, record)
+pub(crate) fn add_insight(traces: &[PathBuf], disk: Bytes, record: &mut TrialRecord) {
+    if let Err(error) = try_to_add(traces, disk, record)
         && record.outcome == TrialOutcome::Done
     {
         let text = "cannot read the trace of the simulated disk";
@@ -20,14 +20,20 @@ pub(crate) fn add_insight(trace: &Path, disk: Bytes, record: &mut TrialRecord) {
     }
 }
 
-fn try_to_add(trace: &Path, disk: Bytes, record: &mut TrialRecord) -> Result<(), DiskTraceError> {
+fn try_to_add(
+    traces: &[PathBuf],
+    disk: Bytes,
+    record: &mut TrialRecord,
+) -> Result<(), DiskTraceError> {
     let windows: Vec<Window> = record
         .phases
         .iter()
         .flat_map(|phase| [phase.window, phase.settle_window])
         .flatten()
         .collect();
-    let found = analyse(Reader::open(trace)?, &windows, disk.0 / 512)?;
+    let readers = traces.iter().map(|trace| Reader::open(trace));
+    let readers = readers.collect::<Result<_, _>>()?;
+    let found = analyse_all(readers, &windows, disk.0 / 512)?;
     let is_whole = record.outcome == TrialOutcome::Done;
     let is_known = |window: Window| is_whole || window.end_ns <= found.end_ns;
     let mut insights = found.windows.into_iter();
@@ -91,7 +97,7 @@ mod tests {
         let windows = [(0, 90), (90, 200)];
         let known = |outcome: TrialOutcome| {
             let mut record = trial(outcome, &windows);
-            add_insight(&path, Bytes::mib(1), &mut record);
+            add_insight(std::slice::from_ref(&path), Bytes::mib(1), &mut record);
             let phases = record.phases.iter();
             phases.map(|it| it.insight.is_some()).collect::<Vec<_>>()
         };

@@ -16,8 +16,8 @@ mod shell;
 
 pub(crate) use boot::{Clock, Guest};
 pub(crate) use helper_watch::HelperWatch;
-pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK, STATUS};
 pub use init::{GuestTask, run_as_init};
+pub(crate) use init::{MOUNT_POINT, STATUS, disk_path, simulated_disk_path};
 pub(crate) use insight::add_insight;
 pub(crate) use kernel_errors::kernel_errors;
 pub use pc::{Emulator, EmulatorError, check_snapshots};

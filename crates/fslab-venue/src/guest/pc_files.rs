@@ -105,7 +105,7 @@ impl<'a> PcFiles<'a> {
     pub(super) fn table(&self) -> Table {
         let layers = (1..=self.settings.layers.len()).map(layer_name);
         let mut options = vec![
-            simulated_disk(self.disk),
+            simulated_disk(self.disk, 0),
             format!("lab_image={ROOT}+{PROGRAM}:{PROGRAM_BYTES}"),
         ];
         options.extend(layers.map(|name| format!("lab_image={name}")));

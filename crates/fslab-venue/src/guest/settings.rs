@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{DiskQueue, SimulatedDisk};
 
 use super::pc::Emulator;
-use super::share::{IMAGE, MODEL, TRACE};
+use super::share::{IMAGE, MODEL, TRACE, of_disk};
 
 /// The guest kernel of a venue.
 #[derive(Clone, Debug)]
@@ -44,10 +44,12 @@ pub struct PcSettings {
     pub program_bytes: u64,
 }
 
-/// The option of the simulated disk's driver.
-pub(super) fn simulated_disk(disk: &SimulatedDisk) -> String {
+/// The option of the simulated disk's driver for the disk of a number, from 0.
+pub(super) fn simulated_disk(disk: &SimulatedDisk, number: usize) -> String {
     format!(
-        "simdisk=model={MODEL},image={IMAGE},trace={TRACE}{}",
+        "simdisk=model={MODEL},image={},trace={}{}",
+        of_disk(IMAGE, number),
+        of_disk(TRACE, number),
         queue_numbers(disk)
     )
 }

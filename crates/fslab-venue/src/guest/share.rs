@@ -8,6 +8,7 @@
 //!     disk.img         the disk          --->  /dev/ubda, or the simulated disk
 //!     disk.model       its parameters    --->  the simulated disk's driver
 //!     disk.trace       <---                    its requests
+//!     disk2.img, disk2.trace                   those of further disks
 //!     share/spec.json  the specification --->  /dev/fslab-spec, the trial's standard input
 //!     share/events     <---                    /dev/fslab-events, the trial's standard output
 //!     share/status     <---                    /dev/fslab-status: the trial's exit status
@@ -183,16 +184,29 @@ impl Share {
         self.folder.join(INITRAMFS)
     }
 
+    /// The image of the first disk.
     pub(crate) fn image(&self) -> PathBuf {
         self.folder.join(IMAGE)
+    }
+
+    /// The image of a disk, counted from 0.
+    pub(crate) fn image_of(&self, disk: usize) -> PathBuf {
+        self.folder.join(of_disk(IMAGE, disk))
     }
 
     pub(crate) fn model(&self) -> PathBuf {
         self.folder.join(MODEL)
     }
 
+    /// The trace of the first disk.
     pub(crate) fn trace(&self) -> PathBuf {
         self.folder.join(TRACE)
+    }
+
+    /// The traces of `disks`.
+    pub(crate) fn traces(&self, disks: usize) -> Vec<PathBuf> {
+        let names = (0..disks).map(|disk| of_disk(TRACE, disk));
+        names.map(|name| self.folder.join(name)).collect()
     }
 
     /// Creates the directory that the guest can write.
@@ -261,6 +275,14 @@ pub(super) const PROGRAM: &str = "fslab";
 const INITRAMFS: &str = "initramfs";
 /// The disk.
 pub(super) const IMAGE: &str = "disk.img";
+/// The file of a disk, counted from 0, by that of the first: `disk.img`, `disk2.img`.
+pub(super) fn of_disk(first: &str, disk: usize) -> String {
+    match disk {
+        0 => first.to_owned(),
+        _ => first.replacen("disk", &format!("disk{}", disk + 1), 1),
+    }
+}
+
 /// Parameters of a simulated disk.
 pub(super) const MODEL: &str = "disk.model";
 /// Trace of a simulated disk.

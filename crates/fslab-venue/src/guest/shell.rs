@@ -106,6 +106,7 @@ fn run_in(
 fn mount_line(subject: &Subject) -> Result<String, Failure> {
     let place = MountPlace {
         device: DISK,
+        others: &[],
         mount_point: MOUNT_POINT,
         size: None,
     };

@@ -198,7 +198,7 @@ impl<'a> Running<'a> {
         let mut share = started.guest.share(&folder, size).map_err(&preparing)?;
         started
             .guest
-            .provide(&share, Some(size))
+            .provide(&share, Some((size, 1)))
             .map_err(&preparing)?;
         let pipes = make_pipes(&share).map_err(&preparing)?;
         let text = serde_json::to_vec(task).map_err(io::Error::from);

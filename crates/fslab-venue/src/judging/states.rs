@@ -19,7 +19,7 @@ use fslab_model::{Bytes, Failure, FailureKind, SimulatedDisk};
 
 use super::boot::{Boot, Started};
 use crate::guest::{Clock, Guest, GuestSettings};
-use crate::guest::{MOUNT_POINT, SIMULATED_DISK, STATUS};
+use crate::guest::{MOUNT_POINT, STATUS, simulated_disk_path};
 use crate::lease::Leases;
 
 /// Time for a state; the slowest repairs take seconds.
@@ -158,7 +158,7 @@ pub(super) fn task_of(log: &DiskLog, subject: &str, faulty: Option<LogScript>) -
     folders.dedup();
     StateTask {
         subject: subject.to_owned(),
-        device: SIMULATED_DISK.into(),
+        device: simulated_disk_path(0).into(),
         mount_point: MOUNT_POINT.into(),
         bytes: log.head.sectors * 512,
         folders,

@@ -1,8 +1,8 @@
-//! A block device that the user has named for destruction.
+//! Block devices that the user has named for destruction.
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind, MemberDisk};
 use fslab_sys::DeviceNumber;
 
 use super::place::{
@@ -14,25 +14,51 @@ use crate::time_limit::within_limit;
 use crate::undo::{MOUNT_POINT_NAME, folder_of};
 
 pub(crate) struct Block {
-    /// The path given by the user.
-    device: PathBuf,
-    /// The identity of the device when the run began.
-    identity: DeviceIdentity,
+    /// The devices, the first one first.
+    disks: Vec<NamedDisk>,
     folder: PathBuf,
 }
 
+/// A device with its identity when the run began.
+struct NamedDisk {
+    /// The path given by the user.
+    device: PathBuf,
+    identity: DeviceIdentity,
+}
+
 impl Block {
-    /// The device `device` of at least `size`, mounted below `folder`.
-    pub(crate) fn open(device: PathBuf, folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
+    /// The devices `devices` of at least `size` each, mounted below `folder`.
+    pub(crate) fn open(devices: &[PathBuf], folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
         ensure_superuser("block")?;
-        let (identity, found) = within_limit(&format!("examine {}", device.display()), |_| {
-            ensure_free(&device)?;
-            let found = number(&device)?.size_bytes().map_err(|error| {
-                Failure::at(FailureKind::Device, "ask the size of", &device, &error)
-            })?;
-            Ok((identify(&device)?, found))
-        })?;
+        let disks = devices.iter().map(|device| NamedDisk::open(device, size));
+        let disks = disks.collect::<Result<_, Failure>>()?;
         ensure_folder(&folder, 0)?;
+        Ok(Self { disks, folder })
+    }
+
+    /// The first `count` devices.
+    fn first(&self, count: usize) -> Result<&[NamedDisk], Failure> {
+        self.disks
+            .get(..count)
+            .filter(|it| !it.is_empty())
+            .ok_or_else(|| {
+                let named = self.disks.len();
+                let text = format!("the subject has {count} disks, but --destroy names {named}");
+                Failure::new(FailureKind::BadInput, text)
+                    .hint("name them all, separated by commas: --destroy /dev/sdX,/dev/sdY")
+            })
+    }
+}
+
+impl NamedDisk {
+    fn open(device: &Path, size: Bytes) -> Result<Self, Failure> {
+        let (identity, found) = within_limit(&format!("examine {}", device.display()), |_| {
+            ensure_free(device)?;
+            let found = number(device)?.size_bytes().map_err(|error| {
+                Failure::at(FailureKind::Device, "ask the size of", device, &error)
+            })?;
+            Ok((identify(device)?, found))
+        })?;
         if found < size.0 {
             let text = format!(
                 "{} has {}, but {size} are needed",
@@ -42,9 +68,8 @@ impl Block {
             return Err(Failure::new(FailureKind::BadInput, text).hint("use a smaller --size"));
         }
         Ok(Self {
-            device,
+            device: device.to_owned(),
             identity,
-            folder,
         })
     }
 
@@ -61,6 +86,18 @@ impl Block {
             .hint("nothing was written to it; start a new run if it is the device to format");
         failure.causes.push(difference);
         Err(failure)
+    }
+
+    /// The device without links: one such as those in /dev/disk/by-id may change while the trial
+    /// runs.
+    fn member(&self) -> Result<MemberDisk, Failure> {
+        let path = std::fs::canonicalize(&self.device);
+        let path =
+            path.map_err(|error| Failure::at(FailureKind::Device, "follow", &self.device, &error))?;
+        Ok(MemberDisk {
+            path,
+            identity: self.identity.clone(),
+        })
     }
 }
 
@@ -93,10 +130,16 @@ fn ensure_free(device: &Path) -> Result<(), Failure> {
 }
 
 impl Place for Block {
-    fn resources(&self, name: &str) -> LeasedResources {
+    fn resources(&self, name: &str, disks: usize) -> LeasedResources {
         let work = folder_of(name, &self.folder);
+        let devices = self
+            .disks
+            .iter()
+            .take(disks)
+            .map(|disk| disk.device.clone());
         LeasedResources {
             mount_point: Some(work.join(MOUNT_POINT_NAME)),
+            devices: devices.collect(),
             work_folder: Some(work),
             ..LeasedResources::default()
         }
@@ -109,42 +152,52 @@ impl Place for Block {
             let text = "the lease of a device lacks a path";
             return Err(Failure::new(FailureKind::BadInput, text));
         };
-        let what = format!("prepare {}", self.device.display());
-        let (path, facts) = preparing.bounded(&what, |_| {
-            // The device may have changed since the run began.
-            self.ensure_same()?;
-            ensure_free(&self.device)?;
+        let disks = self.first(preparing.disks)?;
+        let first = &disks[0];
+        let what = format!("prepare {}", first.device.display());
+        let (members, facts) = preparing.bounded(&what, |_| {
+            // The devices may have changed since the run began.
+            for disk in disks {
+                disk.ensure_same()?;
+                ensure_free(&disk.device)?;
+            }
             make_marked_folder(work, resources)?;
             create_folder(mount_point)?;
-            let mut facts: Facts = self.identity.facts();
-            if let Ok(Some(signature)) = fslab_fs::signature(&self.device) {
+            let mut facts: Facts = first.identity.facts();
+            if let Ok(Some(signature)) = fslab_fs::signature(&first.device) {
                 facts.insert("device.signature_before".into(), signature.title.to_owned());
             }
-            // A link such as those in /dev/disk/by-id may change while the trial runs.
-            let path = std::fs::canonicalize(&self.device).map_err(|error| {
-                Failure::at(FailureKind::Device, "follow", &self.device, &error)
-            })?;
-            Ok((path, facts))
+            let members = disks.iter().map(NamedDisk::member);
+            Ok((members.collect::<Result<Vec<_>, Failure>>()?, facts))
         })?;
+        let mut members = members.into_iter();
+        let path = members.next().map_or_else(PathBuf::new, |first| first.path);
         Ok(Prepared {
             device: DeviceSpec::Block {
                 path,
+                others: members.collect(),
+                is_used: true,
                 mount_point: mount_point.clone(),
-                identity: self.identity.clone(),
+                identity: first.identity.clone(),
                 work_folder: Some(work.clone()),
             },
             facts,
-            holder: None,
+            holders: Vec::new(),
             start: Start::Here,
         })
     }
 
     fn check(&self) -> Result<(), Failure> {
-        let what = format!("examine {}", self.device.display());
-        within_limit(&what, |_| self.ensure_same())
+        let mut disks = self.disks.iter();
+        disks.try_for_each(|disk| {
+            let what = format!("examine {}", disk.device.display());
+            within_limit(&what, |_| disk.ensure_same())
+        })
     }
 
+    /// That of the first device.
     fn identity(&self) -> DeviceIdentity {
-        self.identity.clone()
+        let first = self.disks.first();
+        first.map_or_else(DeviceIdentity::default, |disk| disk.identity.clone())
     }
 }

@@ -53,7 +53,7 @@ fn mount_at(path: &Path) -> Result<DeviceIdentity, Failure> {
 }
 
 impl Place for Directory {
-    fn resources(&self, name: &str) -> LeasedResources {
+    fn resources(&self, name: &str, _disks: usize) -> LeasedResources {
         LeasedResources {
             scratch: Some(folder_of(name, &self.parent)),
             ..LeasedResources::default()
@@ -78,7 +78,7 @@ impl Place for Directory {
         Ok(Prepared {
             device: DeviceSpec::Directory { path },
             facts: Facts::new(),
-            holder: None,
+            holders: Vec::new(),
             start: Start::Here,
         })
     }

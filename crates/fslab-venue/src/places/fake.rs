@@ -8,7 +8,7 @@ use crate::leased_resources::LeasedResources;
 pub(crate) struct Fake;
 
 impl Place for Fake {
-    fn resources(&self, _name: &str) -> LeasedResources {
+    fn resources(&self, _name: &str, _disks: usize) -> LeasedResources {
         LeasedResources::default()
     }
 
@@ -16,7 +16,7 @@ impl Place for Fake {
         Ok(Prepared {
             device: DeviceSpec::Fake,
             facts: Facts::new(),
-            holder: None,
+            holders: Vec::new(),
             start: Start::Here,
         })
     }

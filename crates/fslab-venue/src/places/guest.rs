@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use fslab_model::{
-    Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind, GUEST_CONFINED_FACT,
+    Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind, GUEST_CONFINED_FACT, MemberDisk,
 };
 
 use super::place::{
     NeededLimits, Place, Prepared, Preparing, Start, ensure_answer, ensure_folder, ensure_limits,
     make_marked_folder,
 };
-use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK};
+use crate::guest::{Clock, Guest, MOUNT_POINT, disk_path, simulated_disk_path};
 use crate::leased_resources::LeasedResources;
 use crate::undo::folder_of;
 
@@ -77,7 +77,7 @@ impl GuestDisk {
 }
 
 impl Place for GuestDisk {
-    fn resources(&self, name: &str) -> LeasedResources {
+    fn resources(&self, name: &str, _disks: usize) -> LeasedResources {
         LeasedResources {
             scratch: Some(folder_of(name, &self.folder)),
             ..LeasedResources::default()
@@ -106,7 +106,7 @@ impl Place for GuestDisk {
         preparing.bounded(&what, |_| {
             make_marked_folder(folder, resources)?;
             self.guest
-                .provide(&share, Some(self.size))
+                .provide(&share, Some((self.size, preparing.disks)))
                 .map_err(|error| self.not_made(folder, &error))
         })?;
         let mut facts = Facts::new();
@@ -119,28 +119,43 @@ impl Place for GuestDisk {
             let text = "without Landlock: by the guest's kernel alone";
             facts.insert(GUEST_CONFINED_FACT.into(), text.into());
         }
-        let disk = match self.guest.clock() {
+        if preparing.disks > 1 && self.guest.pc().is_some() {
+            let text = "a simulated PC has one disk";
+            let failure = Failure::new(FailureKind::Unsupported, text);
+            return Err(failure.hint("use --venue sim without --machine for several disks"));
+        }
+        let device = |disk: usize| -> PathBuf {
+            match self.guest.clock() {
+                Clock::Real { .. } => disk_path(disk).into(),
+                Clock::Virtual { .. } => simulated_disk_path(disk).into(),
+            }
+        };
+        match self.guest.clock() {
             Clock::Real { .. } => {
                 if let Ok(below) = fslab_fs::recognise(&self.folder) {
                     facts.insert("image.on".into(), below.fs_type);
                 }
-                DISK
             }
             // The location of the image does not affect the results.
             Clock::Virtual { disk, .. } => {
                 facts.insert("disk".into(), disk.profile.clone());
-                SIMULATED_DISK
             }
-        };
+        }
+        let others = (1..preparing.disks).map(|disk| MemberDisk {
+            path: device(disk),
+            identity: DeviceIdentity::default(),
+        });
         Ok(Prepared {
             device: DeviceSpec::Block {
-                path: disk.into(),
+                path: device(0),
+                others: others.collect(),
+                is_used: false,
                 mount_point: MOUNT_POINT.into(),
                 identity: DeviceIdentity::default(),
                 work_folder: None,
             },
             facts,
-            holder: None,
+            holders: Vec::new(),
             start: Start::InGuest(Box::new(self.guest.clone()), share),
         })
     }

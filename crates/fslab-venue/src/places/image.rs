@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind, MemberDisk};
 use fslab_sys::LoopDevice;
 
 use super::block::identify;
@@ -11,7 +11,7 @@ use super::place::{
     ensure_limits, ensure_superuser, make_marked_folder,
 };
 use crate::leased_resources::LeasedResources;
-use crate::undo::{IMAGE_NAME, MOUNT_POINT_NAME, folder_of};
+use crate::undo::{MOUNT_POINT_NAME, folder_of, image_name};
 
 /// Logical block size of the loop device, as of most disks.
 const BLOCK_BYTES: u32 = 512;
@@ -52,6 +52,15 @@ impl Image {
     }
 }
 
+fn attach(image: &Path) -> Result<LoopDevice, Failure> {
+    LoopDevice::attach(image, BLOCK_BYTES).map_err(|error| {
+        Failure::at(FailureKind::Device, "attach", image, &error).hint(
+            "use --images with a directory on a file system that supports direct I/O, for example \
+             ext4 or XFS",
+        )
+    })
+}
+
 /// Checks that the disk below `folder` has no larger blocks than the loop device: the kernel would
 /// attach that without direct I/O.
 fn ensure_blocks(folder: &Path) -> Result<(), Failure> {
@@ -73,11 +82,13 @@ fn ensure_blocks(folder: &Path) -> Result<(), Failure> {
 }
 
 impl Place for Image {
-    fn resources(&self, name: &str) -> LeasedResources {
+    fn resources(&self, name: &str, disks: usize) -> LeasedResources {
         let work = folder_of(name, &self.folder);
+        let further = (1..disks).map(|disk| work.join(image_name(disk)));
         LeasedResources {
             mount_point: Some(work.join(MOUNT_POINT_NAME)),
-            image: Some(work.join(IMAGE_NAME)),
+            image: Some(work.join(image_name(0))),
+            further_images: further.collect(),
             work_folder: Some(work),
             ..LeasedResources::default()
         }
@@ -94,7 +105,6 @@ impl Place for Image {
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
         let LeasedResources {
             mount_point: Some(mount_point),
-            image: Some(image),
             work_folder: Some(work),
             ..
         } = preparing.resources
@@ -102,7 +112,8 @@ impl Place for Image {
             let text = "the lease of an image lacks a path";
             return Err(Failure::new(FailureKind::BadInput, text));
         };
-        let what = format!("make the image {}", image.display());
+        let images: Vec<&PathBuf> = preparing.resources.images().collect();
+        let what = format!("make images in {}", work.display());
         preparing.bounded(&what, |alive| {
             make_marked_folder(work, preparing.resources)?;
             create_folder(mount_point)?;
@@ -110,17 +121,22 @@ impl Place for Image {
                 alive();
                 true
             };
-            fslab_sys::create_written(image, self.size.0, &go_on)
-                .map_err(|error| self.not_made(image, &error))
+            images.iter().try_for_each(|image| {
+                fslab_sys::create_written(image, self.size.0, &go_on)
+                    .map_err(|error| self.not_made(image, &error))
+            })
         })?;
-        let device = LoopDevice::attach(image, BLOCK_BYTES).map_err(|error| {
-            Failure::at(FailureKind::Device, "attach", image, &error).hint(
-                "use --images with a directory on a file system that supports direct I/O, \
-                       for example ext4 or XFS",
-            )
+        let attached = images.iter().map(|image| attach(image));
+        let holders: Vec<LoopDevice> = attached.collect::<Result<_, Failure>>()?;
+        let disks = holders.iter().map(|device| {
+            let path = device.path().to_owned();
+            let identity = identify(&path)?;
+            Ok(MemberDisk { path, identity })
+        });
+        let mut disks = disks.collect::<Result<Vec<_>, Failure>>()?.into_iter();
+        let first = disks.next().ok_or_else(|| {
+            Failure::new(FailureKind::BadInput, "the lease of an image names none")
         })?;
-        let path = device.path().to_owned();
-        let identity = identify(&path)?;
         let mut facts = Facts::new();
         facts.insert("loop.block_bytes".into(), BLOCK_BYTES.to_string());
         facts.insert("loop.direct_io".into(), "yes".into());
@@ -130,13 +146,15 @@ impl Place for Image {
         }
         Ok(Prepared {
             device: DeviceSpec::Block {
-                path,
+                path: first.path,
+                others: disks.collect(),
+                is_used: false,
                 mount_point: mount_point.clone(),
-                identity,
+                identity: first.identity,
                 work_folder: Some(work.clone()),
             },
             facts,
-            holder: Some(device),
+            holders,
             start: Start::Here,
         })
     }

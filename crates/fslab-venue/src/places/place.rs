@@ -16,8 +16,8 @@ use crate::time_limit::{bounded_by, limit_of, within_limit};
 pub(crate) struct Prepared {
     pub(crate) device: DeviceSpec,
     pub(crate) facts: Facts,
-    /// Keeps a loop device open while the trial runs.
-    pub(crate) holder: Option<fslab_sys::LoopDevice>,
+    /// Keeps loop devices open while the trial runs.
+    pub(crate) holders: Vec<fslab_sys::LoopDevice>,
     pub(crate) start: Start,
 }
 
@@ -31,6 +31,8 @@ pub(crate) enum Start {
 
 /// Context of a preparation.
 pub(crate) struct Preparing<'a> {
+    /// The disks of the subject.
+    pub(crate) disks: usize,
     /// The resources that the place has announced.
     pub(crate) resources: &'a LeasedResources,
     /// The lease's file, held by any process that may hang.
@@ -53,8 +55,8 @@ impl Preparing<'_> {
 
 /// A place announces its resources, then makes them.
 pub(crate) trait Place: Send + Sync {
-    /// The resources that `prepare` will make for the trial `name`; leased first.
-    fn resources(&self, name: &str) -> LeasedResources;
+    /// The resources that `prepare` will make for the trial `name` on `disks`; leased first.
+    fn resources(&self, name: &str, disks: usize) -> LeasedResources;
     /// Makes the resources; long operations end with `Interrupted` if the trial is cancelled.
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure>;
     /// Checks that the place still works. If not, no further trial can run.

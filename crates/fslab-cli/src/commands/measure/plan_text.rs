@@ -199,7 +199,7 @@ fn venue(plan: &Plan) -> String {
     let place = match &plan.venue {
         VenuePlan::Dir { dir } => format!(" below {dir}"),
         VenuePlan::Loop { folder } => format!(", images in {}", folder.display()),
-        VenuePlan::Block { device } => format!(", DESTROYING {}", device.display()),
+        VenuePlan::Block { .. } => format!(", DESTROYING {}", plan.venue.block_devices()),
         VenuePlan::Guest {
             folder,
             memory_bytes,

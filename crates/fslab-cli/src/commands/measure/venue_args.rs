@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -51,9 +52,10 @@ pub(crate) struct VenueArgs {
     /// file [default: the study's memory and disk, and a processor that takes no time]
     #[arg(long, value_name = "MACHINE")]
     machine: Option<String>,
-    /// Device for the venue block: EVERYTHING ON IT IS DESTROYED
-    #[arg(long, value_name = "DEVICE")]
-    destroy: Option<PathBuf>,
+    /// Device for the venue block, or the devices of subjects on several disks, separated by
+    /// commas: EVERYTHING ON THEM IS DESTROYED
+    #[arg(long, value_name = "DEVICE,...")]
+    destroy: Option<DeviceList>,
 }
 
 /// Options that belong to venues, by their names; the first is the one that the option implies.
@@ -189,9 +191,13 @@ impl VenueArgs {
             VenueName::Dir => VenuePlan::Dir {
                 dir: self.trial_folders()?.into(),
             },
-            VenueName::Block => VenuePlan::Block {
-                device: self.device()?,
-            },
+            VenueName::Block => {
+                let mut devices = self.devices()?.into_iter();
+                VenuePlan::Block {
+                    device: devices.next().unwrap_or_default(),
+                    others: devices.collect(),
+                }
+            }
         }))
     }
 
@@ -348,13 +354,38 @@ impl VenueArgs {
         }
     }
 
-    fn device(&self) -> Result<PathBuf, Failure> {
-        let Some(device) = &self.destroy else {
+    fn devices(&self) -> Result<Vec<PathBuf>, Failure> {
+        let Some(DeviceList(devices)) = &self.destroy else {
             let text = "the venue 'block' needs a device";
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint("name it with --destroy /dev/...; everything on it will be lost"));
         };
-        absolute_path(device)
+        let devices = devices.iter().map(|device| absolute_path(device));
+        let devices: Vec<PathBuf> = devices.collect::<Result<_, _>>()?;
+        for (at, device) in devices.iter().enumerate() {
+            if devices[..at].contains(device) {
+                let text = format!("--destroy names {} twice", device.display());
+                return Err(Failure::new(FailureKind::BadInput, text).hint("name each disk once"));
+            }
+        }
+        Ok(devices)
+    }
+}
+
+/// Devices separated by commas.
+#[derive(Clone, Debug)]
+struct DeviceList(Vec<PathBuf>);
+
+impl From<OsString> for DeviceList {
+    fn from(text: OsString) -> Self {
+        let parts = text.as_encoded_bytes().split(|byte| *byte == b',');
+        // A path that is no Unicode is one device.
+        let is_text = std::str::from_utf8(text.as_encoded_bytes()).is_ok();
+        let named = |part: &[u8]| PathBuf::from(String::from_utf8_lossy(part).into_owned());
+        match is_text {
+            true => Self(parts.filter(|part| !part.is_empty()).map(named).collect()),
+            false => Self(vec![PathBuf::from(text)]),
+        }
     }
 }
 
