@@ -12,7 +12,9 @@ use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
 use crate::network::{local_mount_point, network_file_system, over_network};
 use crate::spread::{SpreadRule, validate_spread};
 use crate::stack::{Stack, disk_words, validate_layers};
-use crate::{CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting, Tool};
+use crate::{
+    CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, MountSource, Mounting, Tool,
+};
 
 /// Placeholder of the mount point.
 pub(crate) const MOUNT_POINT_WORD: &str = "MOUNTPOINT";
@@ -114,7 +116,29 @@ impl FileSystem {
     pub fn validate(&self, subject: &Subject) -> Result<(), Failure> {
         validate_spread(subject, self.spread)?;
         validate_layers(subject)?;
+        self.validate_disks(subject)?;
         self.plan(subject).map(drop)
+    }
+
+    /// True if it lies on a block device.
+    pub(crate) fn is_on_device(&self) -> bool {
+        match &self.driver {
+            Driver::Kernel(driver) => driver.source == MountSource::Device,
+            Driver::Fuse(_) | Driver::Pool(_) => true,
+            Driver::BuiltIn | Driver::Nowhere(_) => false,
+        }
+    }
+
+    /// Refuses layers below what lies on no device.
+    fn validate_disks(&self, subject: &Subject) -> Result<(), Failure> {
+        if self.is_on_device() || subject.layers().is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "{} lies on no device, so no layer can be below it",
+            self.name
+        );
+        Err(Failure::bad_input(text).hint(format!("measure {} without layers", self.name)))
     }
 
     /// Its capabilities with the mount options and over the protocol of `subject`.

@@ -218,6 +218,11 @@ fn installed_tools(search: &SearchPath) -> BTreeMap<String, PathBuf> {
     all()
         .iter()
         .flat_map(|entry| entry.tools())
+        .chain(
+            crate::layers()
+                .iter()
+                .flat_map(|layer| layer.tools.iter().copied()),
+        )
         .filter_map(|tool| Some((tool.program.to_owned(), tool.locate(search).ok()?)))
         .collect()
 }

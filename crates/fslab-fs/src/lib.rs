@@ -74,5 +74,5 @@ pub use recognise::{Recognised, recognise, recognise_in};
 pub use registry::{all, find, parse_subject, parse_subjects, selects_all, title_of};
 pub use signature::{Signature, read_signature, signature};
 pub use spread::{SpreadProfile, SpreadRule};
-pub use stack::{LAYER_PREFIX, Stack, StackPart, layer_tools};
+pub use stack::{LAYER_PREFIX, Stack, StackPart, layer_obstacles, layer_tools};
 pub use tool::{CommandLine, OutputStream, SearchPath, Tool, VersionSource};

@@ -50,6 +50,16 @@ pub(crate) const fn key(key: &'static str, value: OptionValue) -> KeyRule {
     KeyRule { key, value }
 }
 
+impl KeyRule {
+    /// The key with the form of its value, as in help pages.
+    pub fn usage(&self) -> String {
+        match self.value.usage() {
+            Some(value) => format!("{}={value}", self.key),
+            None => self.key.to_owned(),
+        }
+    }
+}
+
 impl OptionRule {
     /// The option as in help pages.
     fn usage(&self) -> String {

@@ -257,7 +257,10 @@ fn missing_driver(driver: &Driver, host: &Host) -> Option<Obstacle> {
     })
 }
 
-fn missing_tools(tools: impl Iterator<Item = Tool>, host: &Host) -> impl Iterator<Item = Obstacle> {
+pub(crate) fn missing_tools(
+    tools: impl Iterator<Item = Tool>,
+    host: &Host,
+) -> impl Iterator<Item = Obstacle> {
     tools
         .filter(|tool| !host.tools.contains_key(tool.program))
         .map(|tool| Obstacle::MissingTool {

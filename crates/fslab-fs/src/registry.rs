@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use fslab_model::{Failure, ParseSubjectError, Protocol, Subject, did_you_mean, nearest_name};
+use fslab_model::{
+    Failure, LayerKind, ParseSubjectError, Protocol, Subject, did_you_mean, nearest_name,
+};
 
 use crate::FileSystem;
 use crate::catalogue::{
@@ -84,6 +86,17 @@ pub fn find(name: &str) -> Result<&'static FileSystem, Failure> {
 }
 
 fn hint_for_unknown(name: &str, nearest: Option<&str>) -> String {
+    if let Some((fs, layer)) = name.split_once('/').filter(|(fs, _)| find(fs).is_ok()) {
+        let layer = layer.split('/').next().unwrap_or_default();
+        let kinds = LayerKind::ALL.iter().map(|&kind| <&str>::from(kind));
+        return match nearest_name(layer, kinds) {
+            Some(kind) => format!(
+                "'{layer}' is no layer; {}",
+                did_you_mean(&format!("{fs}/{kind}"))
+            ),
+            None => format!("'{layer}' is no layer; list them with fslab layer list"),
+        };
+    }
     if name.starts_with("/dev/") {
         return format!(
             "to make file systems on this device, which destroys what is on it: fslab compare ext4 \
@@ -126,7 +139,7 @@ pub fn parse_subject(text: &str) -> Result<Subject, Failure> {
 
 /// The text with the name in lower case, if only that is in the catalogue: `EXT4:noatime`.
 fn in_lower_case(text: &str) -> Cow<'_, str> {
-    let (name, rest) = text.split_at(text.find([':', '@']).unwrap_or(text.len()));
+    let (name, rest) = text.split_at(text.find([':', '@', '/']).unwrap_or(text.len()));
     let lower = name.to_ascii_lowercase();
     match find(name).is_err() && find(&lower).is_ok() {
         true => Cow::Owned(lower + rest),
@@ -139,10 +152,10 @@ pub fn selects_all(word: &str) -> bool {
     after_all(word).is_some()
 }
 
-/// What follows `all` in a word for every entry: nothing, or the kernel with its `@`.
+/// What follows `all` in a word for every entry: nothing, the kernel with its `@`, or layers.
 fn after_all(word: &str) -> Option<&str> {
     let kernel = word.strip_prefix(ALL_WORD)?;
-    (kernel.is_empty() || kernel.starts_with('@')).then_some(kernel)
+    (kernel.is_empty() || kernel.starts_with(['@', '/'])).then_some(kernel)
 }
 
 /// Parses subjects in order; `all` selects every entry that has a driver. Commas separate subjects,
@@ -156,7 +169,12 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Failur
             continue;
         };
         for entry in ENTRIES.iter().filter(|entry| entry.driver.is_mountable()) {
-            subjects.push(parse_subject(&format!("{}{kernel}", entry.name))?);
+            let subject = parse_subject(&format!("{}{kernel}", entry.name));
+            // What lies on no device has no layers.
+            if kernel.contains('/') && !entry.is_on_device() {
+                continue;
+            }
+            subjects.push(subject?);
         }
     }
     for (at, subject) in subjects.iter().enumerate() {
@@ -175,7 +193,7 @@ fn separated(text: &str) -> Vec<&str> {
     let mut start = 0;
     for (at, _) in text.match_indices(',') {
         let rest = &text[at + 1..];
-        let next = rest.split([',', ':', '@']).next().unwrap_or_default();
+        let next = rest.split([',', ':', '@', '/']).next().unwrap_or_default();
         let is_protocol = Protocol::of(next).is_some() && rest[next.len()..].starts_with(':');
         let is_subject = is_protocol || find(next).is_ok() || next == ALL_WORD;
         if !text[start..at].contains(':') || is_subject {
@@ -265,6 +283,27 @@ mod tests {
             names(&["xfs:mkfs=-m reflink=0", "ext4:data=journal", "ext4"]),
             ["xfs:mkfs=-m reflink=0", "ext4:mount=data=journal", "ext4"]
         );
+    }
+
+    #[test]
+    fn stacks_are_separated_and_selected_as_file_systems_are() {
+        assert_eq!(
+            names(&["ext4/luks:sector=4096,xfs/lvm", "EXT4/raid1x2"]),
+            ["ext4/luks:sector=4096", "xfs/lvm", "ext4/raid1x2"]
+        );
+        let encrypted = names(&["all/luks"]);
+        assert!(encrypted.iter().any(|it| it == "xfs/luks"), "{encrypted:?}");
+        assert!(
+            !encrypted.iter().any(|it| it == "tmpfs/luks"),
+            "{encrypted:?}"
+        );
+        let refused = parse_subject("tmpfs/luks").expect_err("no device").message;
+        assert!(refused.contains("tmpfs lies on no device"), "{refused}");
+        let hint = find("ext4/lucks")
+            .expect_err("a slip")
+            .hint
+            .expect("a hint");
+        assert!(hint.contains("did you mean 'ext4/luks'"), "{hint}");
     }
 
     #[test]

@@ -12,10 +12,11 @@
 
 use std::path::Path;
 
-use fslab_model::{Bytes, Failure, StackLayer, Subject};
+use fslab_model::{Bytes, Failure, LayerKind, StackLayer, Subject};
 
 use crate::layer::{Layer, LayerPlace, layer};
-use crate::{CommandLine, Tool};
+use crate::probe::{missing_tools, not_in_lab};
+use crate::{CommandLine, GuestKernel, Host, Obstacle, Tool};
 
 /// Placeholder of the device in commands that are shown before there is one; of several, the first
 /// is `DEVICE1`.
@@ -147,6 +148,47 @@ pub(crate) fn disk_words(disks: u32) -> Vec<String> {
 pub(crate) fn validate_layers(subject: &Subject) -> Result<(), Failure> {
     let mut layers = subject.layers().iter();
     layers.try_for_each(|it| layer(it.kind).validate(it))
+}
+
+/// Why the layers of `subject` cannot be made: in the guest of `host` if `is_guest`, else on this
+/// machine.
+pub fn layer_obstacles(subject: &Subject, host: &Host, is_guest: bool) -> Vec<Obstacle> {
+    let mut kinds: Vec<LayerKind> = subject.layers().iter().map(|it| it.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let layers = kinds.into_iter().map(layer);
+    match (is_guest, &host.guest) {
+        // The file system has the obstacle that there is no guest.
+        (true, None) => Vec::new(),
+        (true, Some(guest)) => layers.flat_map(|it| obstacles_in(guest, it)).collect(),
+        (false, _) => layers.flat_map(|it| obstacles_here(host, it)).collect(),
+    }
+}
+
+fn obstacles_in(guest: &GuestKernel, layer: &Layer) -> Vec<Obstacle> {
+    let lists = guest.module_lists.as_ref();
+    let has_modules = lists.is_none_or(|lists| lists.contains(layer.kind.into()));
+    let lacks = !has_modules || !layer.config.is_met_by(&guest.config);
+    let kernel = lacks.then(|| Obstacle::MissingDriver {
+        kernel: format!("the guest kernel {}", guest.name),
+        config: layer.config.to_string(),
+        hint: "build the lab again: fslab lab build".to_owned(),
+    });
+    let missing = layer.tools.iter();
+    let missing = missing.filter_map(|tool| not_in_lab(guest, *tool, "fslab lab build --new-root"));
+    kernel.into_iter().chain(missing).collect()
+}
+
+fn obstacles_here(host: &Host, layer: &Layer) -> Vec<Obstacle> {
+    let config = host.config.as_ref();
+    let lacks = config.is_some_and(|config| !layer.config.is_met_by(config));
+    let kernel = lacks.then(|| Obstacle::MissingDriver {
+        kernel: "this kernel".to_owned(),
+        config: layer.config.to_string(),
+        hint: format!("use a kernel with {}, or the venue guest", layer.config),
+    });
+    let missing = missing_tools(layer.tools.iter().copied(), host);
+    kernel.into_iter().chain(missing).collect()
 }
 
 /// The programs of the layers of a subject, each once.

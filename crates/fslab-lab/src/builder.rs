@@ -41,6 +41,8 @@ pub struct BuildRequest {
     pub new_root: bool,
     /// File systems, by their drivers' names, whose modules a PC's guest can load.
     pub file_systems: Vec<String>,
+    /// The layers of stacks, each with its modules, which a kernel with modules loads.
+    pub layers: Vec<(&'static str, &'static [&'static str])>,
     /// Whether the host can fail a flush of the simulated disk of User-Mode Linux.
     pub flush_errors: bool,
     /// Whether it has client and server of network file systems.
@@ -312,6 +314,7 @@ linux:
                 force: false,
                 new_root: false,
                 file_systems: Vec::new(),
+                layers: Vec::new(),
                 flush_errors: false,
                 network: false,
                 modules: Vec::new(),

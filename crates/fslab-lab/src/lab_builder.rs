@@ -111,6 +111,7 @@ mod tests {
                 force: false,
                 new_root,
                 file_systems: Vec::new(),
+                layers: Vec::new(),
                 flush_errors: false,
                 network: false,
                 modules: Vec::new(),

@@ -30,6 +30,7 @@ mod resume;
 mod run_begin;
 mod run_lock;
 mod run_name;
+mod stacks;
 mod studies;
 mod study_key;
 mod venue_choice;

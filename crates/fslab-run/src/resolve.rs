@@ -17,7 +17,7 @@ use crate::phases::{self, PhasesError, PlannedSize};
 use crate::repetition;
 use crate::repetition::repetition;
 use crate::venue_choice::{Sizes, choose_venue};
-use crate::{bounds, directories, judging, kernels};
+use crate::{bounds, directories, judging, kernels, stacks};
 
 /// Sizes in hints are multiples of this.
 const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
@@ -81,6 +81,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     };
     let phases = phases::phases(study, scale, sizes)?;
     notices.extend(compresses_nothing(&subjects, &phases));
+    notices.extend(stacks::costs_no_processor(&subjects, &venue));
     let plan = Plan {
         survival: judging::planned(request, &phases, size)?,
         scale,
@@ -286,6 +287,7 @@ fn planned(
             venue: venue.kind().as_str(),
         });
     }
+    stacks::ensure_disks(subject, venue)?;
     if let Some(size) = size.filter(|_| !is_fake) {
         file_system.validate_size(size)?;
     }

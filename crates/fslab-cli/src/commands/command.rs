@@ -9,8 +9,8 @@ use crate::commands::measure::{bundle, compare, run};
 use crate::commands::report::{experiment, show};
 use crate::commands::store::{delete, export, import, list};
 use crate::commands::{
-    clean, completions, config, crash, diff, disk, fs, lab, machine, man, mkfs, platform, report,
-    schema, store, study, trace, trial, worker, workload,
+    clean, completions, config, crash, diff, disk, fs, lab, layer, machine, man, mkfs, platform,
+    report, schema, store, study, trace, trial, worker, workload,
 };
 use crate::exit::CommandResult;
 
@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Disk(disk::DiskArgs),
     /// List and show simulated machines (processor, memory and disk) for the venue sim
     Machine(machine::MachineArgs),
+    /// List and show the layers of stacks: encryption, arrays, volumes
+    Layer(layer::LayerArgs),
     /// List what fslab supports on each platform, with the reason for anything missing
     Platform(platform::PlatformArgs),
     /// List and show the workloads and their parameters
@@ -109,6 +111,7 @@ impl Command {
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
             Self::Machine(args) => args.exec(),
+            Self::Layer(args) => args.exec(),
             Self::Platform(args) => args.exec(),
             Self::Workload(args) => args.exec(),
             Self::Lab(args) => args.exec(),

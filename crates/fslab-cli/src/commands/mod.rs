@@ -9,6 +9,7 @@ mod diff;
 mod disk;
 mod fs;
 mod lab;
+mod layer;
 mod machine;
 mod man;
 mod measure;

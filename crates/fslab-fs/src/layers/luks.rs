@@ -37,7 +37,16 @@ pub(crate) static LUKS: Layer = Layer {
     summary: "Encryption of a block device by dm-crypt, with the format LUKS2, which keeps the key \
               under a passphrase.",
     config: KernelConfig(&[&["CONFIG_DM_CRYPT", "CONFIG_CRYPTO_AES", "CONFIG_CRYPTO_XTS"]]),
-    modules: &["dm-crypt", "aes", "xts", "algif_skcipher"],
+    modules: &[
+        "dm-crypt",
+        "aes_generic",
+        "aesni_intel",
+        "xts",
+        "cbc",
+        "essiv",
+        "sha256_generic",
+        "algif_skcipher",
+    ],
     tools: &[CRYPTSETUP],
     options: OPTIONS,
     make,

@@ -342,7 +342,7 @@ fn find_modules(
 /// What the initramfs has: lists of files in load order.
 struct Contents {
     base: Vec<String>,
-    /// By file system; empty if it is built in.
+    /// By file system, protocol or layer; empty if it is built in.
     file_systems: BTreeMap<String, Vec<String>>,
 }
 
@@ -361,9 +361,13 @@ impl Contents {
                     tree.load_order(modules.iter().copied()),
                 )
             });
+        let layers = request.layers.iter().map(|(layer, modules)| {
+            let modules = tree.load_order(modules.iter().copied());
+            ((*layer).to_owned(), modules)
+        });
         Self {
             base: tree.load_order(BASE),
-            file_systems: lists.chain(network).collect(),
+            file_systems: lists.chain(network).chain(layers).collect(),
         }
     }
 

@@ -137,9 +137,11 @@ fn modules_of(subject: &Subject) -> Vec<String> {
     let entry = fslab_fs::find(subject.fs()).ok();
     let driver = entry.and_then(|it| it.driver.kernel_name());
     let protocol = subject.network().map(|it| it.protocol.as_str());
+    let layers = subject.layers().iter().map(|layer| layer.kind.into());
     driver
         .into_iter()
         .chain(protocol)
+        .chain(layers)
         .map(str::to_owned)
         .collect()
 }

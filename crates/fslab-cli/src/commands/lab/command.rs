@@ -248,6 +248,8 @@ impl BuildArgs {
         let drivers = fslab_fs::all()
             .iter()
             .filter_map(|entry| entry.driver.kernel_name());
+        let layers = fslab_fs::layers().iter();
+        let layers = layers.map(|layer| (layer.kind.into(), layer.modules));
         let modules = self.modules.as_deref().map_or(Ok(Vec::new()), modules_in)?;
         let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(BuildRequest {
@@ -263,6 +265,7 @@ impl BuildArgs {
             force: self.force,
             new_root: self.new_root,
             file_systems: drivers.map(str::to_owned).collect(),
+            layers: layers.collect(),
             flush_errors: self.flush_errors,
             network: self.network,
             modules,

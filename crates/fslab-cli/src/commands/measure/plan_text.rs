@@ -87,6 +87,9 @@ fn write_plan(text: &mut String, plan: &Plan, time: Option<&str>) -> std::fmt::R
         if let Some(lab) = &subject.lab {
             writeln!(text, "    kernel {}, lab {}", lab.kernel, lab.digest)?;
         }
+        for command in &subject.stack {
+            writeln!(text, "    layer  {}", command.join(" "))?;
+        }
         let commands = [
             ("mkfs", &subject.mkfs),
             ("mount", &subject.mount),

@@ -328,7 +328,10 @@ impl VenueArgs {
                 .guest
                 .iter()
                 .flat_map(|guest| fslab_fs::network_obstacles(&subject.subject, guest));
-            for obstacle in of_venue.flat_map(|it| it.obstacles).chain(of_network) {
+            let is_guest = probed == VenueKind::Guest;
+            let of_layers = fslab_fs::layer_obstacles(&subject.subject, &host, is_guest);
+            let obstacles = of_venue.flat_map(|it| it.obstacles).chain(of_network);
+            for obstacle in obstacles.chain(of_layers) {
                 failure
                     .causes
                     .push(format!("{}: {obstacle}", subject.subject));
