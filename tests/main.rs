@@ -44,6 +44,7 @@ mod results_script;
 mod schemas;
 mod setup_script;
 mod sim_venue;
+mod stacks;
 mod stores;
 mod strange_files;
 mod studies;

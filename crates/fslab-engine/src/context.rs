@@ -72,6 +72,8 @@ pub struct RunContext {
     pub ranks: Option<Ranks>,
     /// What jobs that ended at a stonewall have made.
     pub made: Made,
+    /// The devices of the subject's stack, outside of the confinement: its disks and its layers'.
+    pub devices: Vec<PathBuf>,
 }
 
 impl RunContext {
@@ -90,6 +92,7 @@ impl RunContext {
             allow_commands: false,
             ranks: None,
             made: Made::default(),
+            devices: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@
 //!     command              \
 //!     compile (sh, cc, make) > session --> fslab-sys::ChildGroup --> figures
 //!     git, pgbench          /
+//!     redundancy (mdadm, btrfs): a disk fails, is rebuilt, is scrubbed
 //!     web (nginx, apache2, embedded) <-- clients: requests are timed
 //!     applications (SQLite, filebench's personalities): no program is started
 //! ```
@@ -22,10 +23,12 @@ mod figures;
 mod git;
 mod links;
 mod locate;
+mod md_array;
 mod permission;
 mod pgbench;
 mod plain_text;
 mod private_folder;
+mod redundancy;
 #[cfg(test)]
 mod resolved;
 mod session;
@@ -36,4 +39,5 @@ mod web;
 pub use applications::read_database;
 pub use permission::{ALLOW_PROGRAMS_HINT, shown_text};
 pub use private_folder::remove_stale_folders;
+pub use redundancy::FAIL_DISK;
 pub use table::PROGRAM_JOBS;

@@ -7,6 +7,7 @@ use crate::command::CommandParameters;
 use crate::compile::CompileParameters;
 use crate::git::GitParameters;
 use crate::pgbench::PgbenchParameters;
+use crate::redundancy::{FailDiskParameters, RebuildParameters, ScrubParameters};
 use crate::web::{PublishParameters, ServeParameters};
 
 /// The kinds of jobs of programs and applications.
@@ -19,5 +20,8 @@ pub const PROGRAM_JOBS: &[JobKind] = &[
     JobKind::of::<PgbenchParameters>(),
     JobKind::of::<DatabaseParameters>(),
     JobKind::of::<PublishParameters>(),
+    JobKind::of::<FailDiskParameters>(),
+    JobKind::of::<RebuildParameters>(),
+    JobKind::of::<ScrubParameters>(),
     JobKind::of::<ServeParameters>(),
 ];

@@ -32,13 +32,14 @@ macro_rules! study {
 }
 
 /// All built-in studies: a new one is a directory below studies/ and a line here.
-static BUILT_IN: [BuiltIn; 23] = [
+static BUILT_IN: [BuiltIn; 25] = [
     study!("bonnie-2010"),
     study!("build"),
     study!("conformance"),
     study!("crash-properties"),
     study!("database"),
     study!("defaults"),
+    study!("encrypted-laptop"),
     study!("fsync-failure"),
     study!("git"),
     study!("home-usb"),
@@ -49,6 +50,7 @@ static BUILT_IN: [BuiltIn; 23] = [
     study!("mail"),
     study!("mdtest"),
     study!("nas"),
+    study!("nas4"),
     study!("ntfs-ext4"),
     study!("processor"),
     study!("quick"),

@@ -40,6 +40,11 @@ impl OpenStack {
         &self.stack.devices
     }
 
+    /// The device of each layer.
+    pub(crate) fn layer_devices(&self) -> impl Iterator<Item = String> {
+        self.stack.parts.iter().map(StackPart::device)
+    }
+
     /// True if there is no layer.
     pub(crate) fn is_empty(&self) -> bool {
         self.stack.parts.is_empty()

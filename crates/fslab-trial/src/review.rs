@@ -89,8 +89,10 @@ impl Review {
         during: &str,
         events: &mut EventWriter<W>,
     ) -> Option<Failure> {
+        let kernel = self.kernel.as_mut()?;
+        let mut messages = kernel.look(during);
+        // In virtual time the errors of a phase are seen at the end.
         let is_provoked = std::mem::take(&mut self.is_provoked);
-        let mut messages = self.kernel.as_mut()?.look(during);
         if is_provoked {
             messages.iter_mut().for_each(|it| it.is_error = false);
         }

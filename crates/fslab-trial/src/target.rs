@@ -116,6 +116,14 @@ impl Target {
         }
     }
 
+    /// The disks of its stack and the devices of its layers; empty of a directory.
+    pub(crate) fn devices(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Volume(volume) => volume.stack_devices(),
+            Self::Directory(_) | Self::Fake => Vec::new(),
+        }
+    }
+
     /// The device to measure; `None` if there is none.
     pub(crate) fn meter(&self) -> Option<DeviceMeter> {
         match self {

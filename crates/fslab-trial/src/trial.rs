@@ -8,8 +8,8 @@ use std::time::Duration;
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, Ranks, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    CONFINEMENT_FACT, DAMAGED_DATA_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind,
-    MEMORY_MEDIUM_FACT, PhaseOutcome, PhaseSpec, Round, TrialSpec,
+    CONFINEMENT_FACT, DAMAGED_DATA_FACT, EventBody, FAILED_DISK_FACT, FORMAT_VERSION, Facts,
+    Failure, FailureKind, MEMORY_MEDIUM_FACT, PhaseOutcome, PhaseSpec, Round, TrialSpec,
 };
 use fslab_workload::Workload;
 
@@ -127,6 +127,7 @@ fn try_trial<W: Write>(
     context.promises = crate::phase::promises(&target, &spec.subject);
     context.allow_commands = spec.allow_commands;
     context.ranks = ranks.cloned();
+    context.devices = target.devices();
     // The harness costs nothing where only the disk takes time.
     let takes_time = engine != EngineKind::Null && (!spec.virtual_time || spec.counted);
     let calibration = takes_time.then(fslab_engine::calibrate);
@@ -413,7 +414,8 @@ fn run_phases<W: Write>(
         let from = suspects_from(target);
         let (mut record, failure) = phase.run(target, &mut steps);
         let facts = turn.facts.take();
-        if facts.contains_key(DAMAGED_DATA_FACT) {
+        let provokes = [DAMAGED_DATA_FACT, FAILED_DISK_FACT];
+        if provokes.iter().any(|fact| facts.contains_key(*fact)) {
             review.expect_errors();
         }
         events.add_facts(facts);
@@ -430,6 +432,9 @@ fn run_phases<W: Write>(
             skips.everything(PhaseOutcome::reason_after(&phase_spec.name));
         } else if matches!(record.outcome, PhaseOutcome::Failed { .. }) {
             skips.group_of(phase_spec, PhaseOutcome::reason_after(&phase_spec.name));
+        } else if workload.fails_disk() && matches!(record.outcome, PhaseOutcome::Skipped { .. }) {
+            // What follows would measure a whole array.
+            skips.group_of(phase_spec, "no disk has failed".to_owned());
         }
         review.record(record, events);
         if let Some(lost) = lost {

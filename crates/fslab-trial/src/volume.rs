@@ -175,6 +175,12 @@ impl Volume {
         self.spec.disks.iter().map(|disk| disk.path.as_path())
     }
 
+    /// The disks and the devices of the layers.
+    pub(crate) fn stack_devices(&self) -> Vec<PathBuf> {
+        let layers = self.stack.layer_devices().map(PathBuf::from);
+        self.disks().map(Path::to_owned).chain(layers).collect()
+    }
+
     /// The kernel's names of the file system's devices that exist.
     pub(crate) fn device_names(&self) -> impl Iterator<Item = String> {
         let devices = self.stack.devices().iter();

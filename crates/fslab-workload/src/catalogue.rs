@@ -461,6 +461,9 @@ mod tests {
         "fifo",
         "clear",
         "script",
+        "scrub",
+        "fail-disk",
+        "rebuild",
     ];
 
     #[test]

@@ -283,6 +283,11 @@ impl Workload {
         self.job.foreign_names
     }
 
+    /// True if it takes a disk out of the array below the file system.
+    pub fn fails_disk(&self) -> bool {
+        self.job.name == fslab_programs::FAIL_DISK
+    }
+
     /// Programs and files of the machine that it needs and that a guest must be given.
     ///
     /// # Errors

@@ -19,6 +19,9 @@ pub const DRIVER_OWNER_FACT: &str = "driver.owner";
 /// statvfs(3) gives it.
 pub const ALLOCATION_UNIT_FACT: &str = "allocation_unit";
 
+/// The fact with the disk that a phase took out of an array.
+pub const FAILED_DISK_FACT: &str = "stack.failed_disk";
+
 /// The fact with the bytes of all disks of a stack.
 pub const DISK_BYTES_FACT: &str = "stack.disk_bytes";
 

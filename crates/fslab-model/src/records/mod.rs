@@ -22,8 +22,8 @@ pub use exact::{
 };
 pub use facts::{
     ALLOCATION_UNIT_FACT, DAMAGED_DATA_FACT, DISK_BYTES_FACT, DRIVER_FACT, DRIVER_OWNER_FACT,
-    FEATURES_FACT, FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Facts, MachineFacts,
-    STACK_BYTES_FACT,
+    FAILED_DISK_FACT, FEATURES_FACT, FILE_SYSTEM_FACT, FILE_SYSTEM_FACTS, FactDefinition, Facts,
+    MachineFacts, STACK_BYTES_FACT,
 };
 pub use failure::{Failure, FailureKind};
 pub use histogram::{HistogramError, LatencyCounts, LatencyHistogram};

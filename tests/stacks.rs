@@ -1,0 +1,178 @@
+//! Stacks: layers below a file system, and file systems on several disks.
+
+use serde_json::Value;
+
+use crate::harness::{Desk, Ended, SMALL_STUDY, can_mount, skip};
+
+/// A stack of each layer, each way to spread over disks, and layers on layers.
+const STACKS: [&str; 13] = [
+    "ext4/luks:sector=4096",
+    "xfs/lvm",
+    "ext4/thin:chunk=128KiB",
+    "ext4/integrity:mode=bitmap",
+    "ext4/raid0x2:chunk=64KiB",
+    "ext4/raid1x2",
+    "xfs/raid5x3:policy=ppl",
+    "ext4/raid6x4:bitmap=none",
+    "ext4/raid10x2:layout=f2",
+    "btrfs:raid1x2/luks",
+    "zfs:raidz1x3",
+    "f2fs:x2",
+    "ext4/raid0x2/raid1x2/linear",
+];
+
+fn compare(desk: &Desk, words: &[&str]) -> Ended {
+    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
+    let ended = desk.run(&[&["compare"], words, &sim].concat());
+    desk.expect_nothing_left();
+    ended
+}
+
+/// The trials of the last run: what belongs to plan and lab.
+fn exact(desk: &Desk) -> Vec<Value> {
+    let exported = desk.run(&["export", "last", "--format", "exact"]);
+    exported.expect_code(0);
+    serde_json::from_str(&exported.out).expect("JSON")
+}
+
+fn phase<'a>(trial: &'a Value, name: &str) -> &'a Value {
+    let mut phases = trial["phases"].as_array().expect("phases").iter();
+    phases.find(|it| it["name"] == name).expect("a phase")
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a number")
+}
+
+#[test]
+fn every_layer_runs_in_virtual_time_and_leaves_the_same_records_twice() {
+    let Some(desk) = Desk::new().with_lab("stacks, twice the same") else {
+        return;
+    };
+    let desk = desk.unprivileged();
+    let words = [&STACKS[..], &["--study", SMALL_STUDY, "--repeats", "1"]].concat();
+    compare(&desk, &words).expect_code(0);
+    let first = exact(&desk);
+    assert_eq!(first.len(), STACKS.len());
+    for trial in &first {
+        assert_eq!(trial["outcome"], "done", "{}", trial["subject"]);
+    }
+    compare(&desk, &words).expect_code(0);
+    for (first, second) in first.iter().zip(&exact(&desk)) {
+        assert_eq!(first, second, "{}", first["subject"]);
+    }
+}
+
+/// Mirrors write everything twice, stripes once; the counters are those of the disks.
+#[test]
+fn what_the_disks_of_a_stack_do_is_counted_over_all_of_them() {
+    let Some(desk) = Desk::new().with_lab("stacks, counters") else {
+        return;
+    };
+    let words = ["ext4", "ext4/raid0x2", "ext4/raid1x2", "ext4/raid1x3"];
+    let study = ["--study", SMALL_STUDY, "--repeats", "1"];
+    compare(&desk, &[&words[..], &study].concat()).expect_code(0);
+    let trials = exact(&desk);
+    let written = |trial: usize| number(&phase(&trials[trial], "write")["device"]["write_bytes"]);
+    let traced =
+        |trial: usize| number(&phase(&trials[trial], "write")["insight"]["writes"]["all"]["bytes"]);
+    let one = written(0) as f64;
+    for (trial, copies) in [(1, 1.0), (2, 2.0), (3, 3.0)] {
+        let ratio = written(trial) as f64 / one;
+        assert!(
+            (ratio / copies - 1.0).abs() < 0.1,
+            "{}: {ratio}",
+            words[trial]
+        );
+        assert_eq!(written(trial), traced(trial), "{}", words[trial]);
+    }
+    let capacity = |trial: usize| number(&trials[trial]["insight"]["capacity_sectors"]);
+    assert_eq!(capacity(2), 2 * capacity(0));
+    let fact = |trial: usize, name: &str| -> u64 {
+        let text = trials[trial]["facts"][name].as_str().expect(name);
+        text.parse().expect("a number")
+    };
+    assert_eq!(fact(3, "stack.disk_bytes"), 3 * 512 * capacity(0));
+    let share = fact(3, "stack.device_bytes") as f64 / fact(3, "stack.disk_bytes") as f64;
+    assert!((0.32..1.0 / 3.0).contains(&share), "{share}");
+}
+
+/// A layer that passes everything on costs nothing.
+#[test]
+fn a_linear_layer_takes_no_time() {
+    let Some(desk) = Desk::new().with_lab("stacks, linear") else {
+        return;
+    };
+    let words = [
+        "ext4",
+        "ext4/linear",
+        "--study",
+        SMALL_STUDY,
+        "--repeats",
+        "1",
+    ];
+    compare(&desk, &words).expect_code(0);
+    let trials = exact(&desk);
+    let elapsed = |trial: usize| number(&phase(&trials[trial], "write")["elapsed_ns"]) as f64;
+    let ratio = elapsed(1) / elapsed(0);
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+}
+
+#[test]
+fn what_cannot_be_stacked_is_refused_with_the_way_out() {
+    let desk = Desk::new();
+    for (words, reason, hint) in [
+        (
+            &["ext4/lucks"][..],
+            "no file system 'ext4/lucks'",
+            "ext4/luks",
+        ),
+        (
+            &["ext4/raid5"],
+            "needs the number of its members",
+            "raid5x3",
+        ),
+        (&["ext4:raid5x4"], "on one device", "ext4/raid5x4"),
+        (&["tmpfs/luks"], "lies on no device", "without layers"),
+        (&["btrfs:raid6x2"], "at least 3 disks", "raid6x3"),
+        (&["ext4/luks:key-file=x"], "key-file", "cipher, key-size"),
+    ] {
+        let ended = desk.run(&[&["compare"], words, &["--dry-run"]].concat());
+        ended.expect_code(2);
+        let said = &ended.err;
+        assert!(
+            said.contains(reason) && said.contains(hint),
+            "{words:?}: {said}"
+        );
+    }
+}
+
+/// Loop devices with layers on them, where the kernel of this machine has the device mapper and md.
+#[test]
+fn layers_on_loop_devices_are_made_and_nothing_of_them_is_left() {
+    let test = "layers on loop devices";
+    if !std::path::Path::new("/sys/class/misc/device-mapper").exists() {
+        return skip(test, "this kernel has no device mapper");
+    }
+    let Some(_turn) = can_mount(test, &["cryptsetup", "lvm", "mkfs.ext4"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let probe = [
+        "ext4/luks",
+        "ext4/lvm",
+        "--study",
+        SMALL_STUDY,
+        "--repeats",
+        "1",
+    ];
+    let venue = ["--venue", "loop", "--images", "images", "--out", "out"];
+    desk.run(&[&["compare"], &probe[..], &venue].concat())
+        .expect_code(0);
+    desk.expect_nothing_left();
+    let mappings = std::fs::read_dir("/dev/mapper").expect("a directory");
+    let left = mappings
+        .flatten()
+        .filter(|it| it.file_name().to_string_lossy().starts_with("fslab_"));
+    assert_eq!(left.count(), 0);
+}
