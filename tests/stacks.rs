@@ -118,6 +118,104 @@ fn a_linear_layer_takes_no_time() {
     assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
 }
 
+/// A disk fails, the array is written without it, and a new disk gets everything: what was written
+/// is read back and compared, and the array agrees with itself.
+#[test]
+fn an_array_loses_a_disk_is_rebuilt_and_has_everything() {
+    let Some(desk) = Desk::new().with_lab("stacks, degraded") else {
+        return;
+    };
+    std::fs::write(desk.path("failure.toml"), FAILURE).expect("the study");
+    let words = ["ext4/raid1x2", "ext4/luks/raid5x3", "btrfs:raid1x2", "ext4"];
+    let study = ["--study", "./failure.toml", "--repeats", "1"];
+    compare(&desk, &[&words[..], &study].concat()).expect_code(0);
+    let trials = exact(&desk);
+    let outcome = |trial: usize, name: &str| {
+        let phase = phase(&trials[trial], name);
+        let text = |key: &str| phase[key].as_str().unwrap_or_default().to_owned();
+        (text("outcome"), text("reason"))
+    };
+    let done = ("done".to_owned(), String::new());
+    for trial in [0, 1] {
+        assert_eq!(trials[trial]["outcome"], "done", "{}", words[trial]);
+        for name in [
+            "scrub",
+            "fail-disk",
+            "degraded",
+            "rebuild",
+            "compared",
+            "again",
+        ] {
+            assert_eq!(outcome(trial, name), done, "{}: {name}", words[trial]);
+        }
+        // All that a member has is written to the new one.
+        let rebuilt = phase(&trials[trial], "rebuild");
+        let member = number(&rebuilt["bytes"]);
+        let written = number(&rebuilt["device"]["write_bytes"]);
+        assert!(
+            (member..member + (16 << 20)).contains(&written),
+            "{written}"
+        );
+    }
+    assert_eq!(outcome(2, "scrub"), done);
+    assert!(outcome(2, "fail-disk").1.contains("no array of md"));
+    for name in ["degraded", "rebuild"] {
+        assert_eq!(outcome(2, name).1, "no disk has failed", "{name}");
+    }
+    assert!(outcome(3, "scrub").1.contains("no scrub of its own"));
+}
+
+/// The phases of a failure.
+const FAILURE: &str = r#"
+format = 1
+name = "failure"
+title = "A disk fails"
+size = "160MiB"
+repeats = 1
+
+[[phase]]
+name = "write"
+workload = "write"
+file_size = "8MiB"
+
+[[phase]]
+name = "scrub"
+workload = "scrub"
+
+[[phase]]
+name = "fail-disk"
+workload = "fail-disk"
+group = "failure"
+
+[[phase]]
+name = "degraded"
+workload = "rewrite"
+file_size = "8MiB"
+group = "failure"
+
+[[phase]]
+name = "rebuild"
+workload = "rebuild"
+group = "failure"
+
+[[phase]]
+name = "compared"
+workload = "io"
+cache = "cold"
+direction = "read"
+open = "existing"
+file_size = "8MiB"
+record = "1MiB"
+verify = true
+generation = 1
+group = "failure"
+
+[[phase]]
+name = "again"
+workload = "scrub"
+group = "failure"
+"#;
+
 #[test]
 fn what_cannot_be_stacked_is_refused_with_the_way_out() {
     let desk = Desk::new();
