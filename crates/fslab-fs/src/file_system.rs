@@ -226,12 +226,9 @@ impl FileSystem {
         let mut arguments = mkfs
             .arguments_with(subject.mkfs_arguments(), version)
             .map_err(|refused| self.refused("mkfs", refused))?;
-        match self.driver {
-            Driver::Pool(_) => {
-                let mount_point = local_mount_point(place.mount_point, subject);
-                arguments.extend(pool_words(place.device, &mount_point));
-            }
-            _ => {}
+        if let Driver::Pool(_) = self.driver {
+            let mount_point = local_mount_point(place.mount_point, subject);
+            arguments.extend(pool_words(place.device, &mount_point));
         }
         let devices = place.devices();
         match (subject.spread(), self.spread) {

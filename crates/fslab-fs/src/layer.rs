@@ -13,7 +13,7 @@ const SECTORS_WORD: &str = "SECTORS";
 
 /// A layer's entry in the catalogue.
 #[derive(Clone, Copy, Debug)]
-pub struct Layer {
+pub struct BlockLayer {
     pub kind: LayerKind,
     /// Its name in prose.
     pub title: &'static str,
@@ -38,21 +38,21 @@ pub struct Layer {
 }
 
 /// Sorted as [`LayerKind::ALL`].
-static LAYERS: &[&Layer] = &[
+static LAYERS: &[&BlockLayer] = &[
     &LINEAR, &LUKS, &LVM, &THIN, &INTEGRITY, &RAID0, &RAID1, &RAID5, &RAID6, &RAID10,
 ];
 
 /// Every layer of the catalogue.
-pub fn layers() -> &'static [&'static Layer] {
+pub fn layers() -> &'static [&'static BlockLayer] {
     LAYERS
 }
 
 /// The entry of a kind.
-pub fn layer(kind: LayerKind) -> &'static Layer {
+pub fn layer(kind: LayerKind) -> &'static BlockLayer {
     LAYERS[kind as usize]
 }
 
-impl Layer {
+impl BlockLayer {
     /// Checks the options of a layer of this kind.
     pub(crate) fn validate(&self, layer: &StackLayer) -> Result<(), Failure> {
         for option in &layer.options {
@@ -115,10 +115,10 @@ impl LayerPlace<'_> {
 
     /// The value of the option `key`, the last one.
     pub(crate) fn value(&self, key: &str) -> Option<&str> {
-        let pairs = self.options.iter().filter_map(|it| it.split_once('='));
+        let pairs = self.options.iter().rev();
+        let mut pairs = pairs.filter_map(|it| it.split_once('='));
         pairs
-            .filter(|(found, _)| *found == key)
-            .last()
+            .find(|(found, _)| *found == key)
             .map(|(_, value)| value)
     }
 

@@ -11,7 +11,7 @@
 //!                               +-- CheckCommand    what checks it        --> CommandLine --> Tool
 //!                               +-- Capabilities    its features and limits
 //!                               +-- Reservation...  what a choice depends on beside its speed
-//!     Layer                         below a file system   --> Stack on the disks of a subject
+//!     BlockLayer                         below a file system   --> Stack on the disks of a subject
 //!     NetworkFileSystem             a protocol that serves one    --> NetworkMounting
 //!     Host (this machine's properties) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise --> network_mount      a device --> signature
@@ -58,7 +58,7 @@ pub use facts::{FactDifference, FactsTable};
 pub use features::FeatureTable;
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
 pub use host::{GuestKernel, Host, Privilege, unreadable};
-pub use layer::{Layer, layer, layers};
+pub use layer::{BlockLayer, layer, layers};
 pub use mkfs::Mkfs;
 pub use mkfs_defaults::{DefaultOption, DefaultsHistory, MkfsDefaults, has_defaults};
 pub use mount_call::MountCall;

@@ -92,7 +92,7 @@ fn hint_for_unknown(name: &str, nearest: Option<&str>) -> String {
         return match nearest_name(layer, kinds) {
             Some(kind) => format!(
                 "'{layer}' is no layer; {}",
-                did_you_mean(&format!("{fs}/{kind}"))
+                did_you_mean(format!("{fs}/{kind}"))
             ),
             None => format!("'{layer}' is no layer; list them with fslab layer list"),
         };

@@ -1,6 +1,6 @@
 //! How a file system is made on several disks, and mounted from them.
 
-use fslab_model::{Failure, Spread, Subject};
+use fslab_model::{DiskSpread, Failure, Subject};
 
 /// How a file system spreads over disks.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub(crate) const fn profile(
 
 impl SpreadRule {
     /// The profile of `spread`; the error is the reason, a fragment, with what is possible.
-    fn profile_of(&self, spread: &Spread) -> Result<&'static SpreadProfile, (String, String)> {
+    fn profile_of(&self, spread: &DiskSpread) -> Result<&'static SpreadProfile, (String, String)> {
         let names = || {
             let names = self.profiles.iter();
             let names = names.map(|it| format!("{}x{}", it.name, it.devices_min));
@@ -73,7 +73,7 @@ impl SpreadRule {
     /// The last words of mkfs, which knows `given` already: those of the profile, and `devices`.
     pub(crate) fn mkfs_words(
         &self,
-        spread: &Spread,
+        spread: &DiskSpread,
         given: &[String],
         devices: &[&str],
     ) -> Vec<String> {

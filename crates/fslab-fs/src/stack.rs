@@ -14,7 +14,7 @@ use std::path::Path;
 
 use fslab_model::{Bytes, Failure, LayerKind, StackLayer, Subject};
 
-use crate::layer::{Layer, LayerPlace, layer};
+use crate::layer::{BlockLayer, LayerPlace, layer};
 use crate::probe::{missing_tools, not_in_lab};
 use crate::{CommandLine, GuestKernel, Host, Obstacle, Tool};
 
@@ -28,7 +28,7 @@ pub const LAYER_PREFIX: &str = "fslab_";
 /// A layer on the devices of one subject.
 #[derive(Clone, Debug)]
 pub struct StackPart {
-    pub layer: &'static Layer,
+    pub layer: &'static BlockLayer,
     /// The name of its device.
     name: String,
     /// The devices below.
@@ -165,7 +165,7 @@ pub fn layer_obstacles(subject: &Subject, host: &Host, is_guest: bool) -> Vec<Ob
     }
 }
 
-fn obstacles_in(guest: &GuestKernel, layer: &Layer) -> Vec<Obstacle> {
+fn obstacles_in(guest: &GuestKernel, layer: &BlockLayer) -> Vec<Obstacle> {
     let lists = guest.module_lists.as_ref();
     let has_modules = lists.is_none_or(|lists| lists.contains(layer.kind.into()));
     let lacks = !has_modules || !layer.config.is_met_by(&guest.config);
@@ -179,7 +179,7 @@ fn obstacles_in(guest: &GuestKernel, layer: &Layer) -> Vec<Obstacle> {
     kernel.into_iter().chain(missing).collect()
 }
 
-fn obstacles_here(host: &Host, layer: &Layer) -> Vec<Obstacle> {
+fn obstacles_here(host: &Host, layer: &BlockLayer) -> Vec<Obstacle> {
     let config = host.config.as_ref();
     let lacks = config.is_some_and(|config| !layer.config.is_met_by(config));
     let kernel = lacks.then(|| Obstacle::MissingDriver {

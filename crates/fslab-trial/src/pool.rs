@@ -27,7 +27,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates the directory in which the pool is searched, with links to its devices, and starts the daemon if one is needed.
+    /// Creates the directory in which the pool is searched, with links to its devices, and starts
+    /// the daemon if one is needed.
     pub(crate) fn open(commands: &PoolCommands, devices: &[String]) -> Result<Self, Failure> {
         link_devices(&commands.folder, devices).map_err(|error| {
             let text = format!("cannot make the directory {}", commands.folder);

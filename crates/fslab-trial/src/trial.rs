@@ -121,13 +121,7 @@ fn try_trial<W: Write>(
     prepare(spec, &mut target, &mut review, events)?;
     crate::stage::run(spec, stop, &mut target, &fence, events)?;
     review.demand("the stages before the phases", events)?;
-    let mut context = RunContext::new(engine, target.root(), spec.seed);
-    context.stop = stop.clone();
-    context.foreign_links = target.holds_something();
-    context.promises = crate::phase::promises(&target, &spec.subject);
-    context.allow_commands = spec.allow_commands;
-    context.ranks = ranks.cloned();
-    context.devices = target.devices();
+    let context = run_context((spec, engine), stop, ranks, &target);
     // The harness costs nothing where only the disk takes time.
     let takes_time = engine != EngineKind::Null && (!spec.virtual_time || spec.counted);
     let calibration = takes_time.then(fslab_engine::calibrate);
@@ -147,6 +141,24 @@ fn try_trial<W: Write>(
     let finished = finish(&mut target, stop, &mut review, events);
     events.add_facts(review.facts());
     phases.and(finished)
+}
+
+/// What the jobs of all phases share, before the confinement.
+fn run_context(
+    (spec, engine): (&TrialSpec, EngineKind),
+    stop: &StopFlag,
+    ranks: Option<&Ranks>,
+    target: &Target,
+) -> RunContext {
+    RunContext {
+        stop: stop.clone(),
+        foreign_links: target.holds_something(),
+        promises: crate::phase::promises(target, &spec.subject),
+        allow_commands: spec.allow_commands,
+        ranks: ranks.cloned(),
+        devices: target.devices(),
+        ..RunContext::new(engine, target.root(), spec.seed)
+    }
 }
 
 /// What all phases of a trial share.

@@ -57,6 +57,7 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
             ("crates/fslab-sys/src/linux/confinement.rs", 3),
             ("crates/fslab-sys/src/linux/fifo.rs", 1),
             ("crates/fslab-sys/src/linux/loop_device.rs", 4),
+            ("crates/fslab-sys/src/linux/layers_above.rs", 2),
             ("crates/fslab-sys/src/linux/mounting.rs", 1),
             ("crates/fslab-sys/src/linux/rare_calls.rs", 2),
             ("crates/fslab-sys/src/linux/names.rs", 2),
@@ -158,6 +159,7 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
         &[
             ("crates/fslab-trial/src/judging/states.rs", 1),
             ("crates/fslab-trial/src/host.rs", 1),
+            ("crates/fslab-programs/src/md_array.rs", 1),
             ("crates/fslab-trial/src/network_server.rs", 4),
             ("crates/fslab-trial/src/nfs_server.rs", 4),
             ("crates/fslab-trial/src/start_state.rs", 1),

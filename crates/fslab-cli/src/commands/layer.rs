@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_fs::Layer;
+use fslab_fs::BlockLayer;
 use fslab_model::{Failure, LayerKind, Subject, did_you_mean, nearest_name};
 use fslab_report::{Column, Table, TableCell};
 
@@ -24,7 +24,7 @@ enum LayerCommand {
     List,
     /// Show one layer: its options, its commands and its programs
     Show {
-        /// Layer: a name of `fslab layer list`
+        /// BlockLayer: a name of `fslab layer list`
         name: String,
     },
 }
@@ -69,20 +69,20 @@ fn list() -> Result<(), CommandError> {
 }
 
 /// `1`, or `3 and more`.
-fn members(layer: &Layer) -> String {
+fn members(layer: &BlockLayer) -> String {
     match layer.kind.members_min() {
         None => "1".to_owned(),
         Some(fewest) => format!("{fewest} and more"),
     }
 }
 
-fn programs(layer: &Layer) -> String {
+fn programs(layer: &BlockLayer) -> String {
     let programs: Vec<&str> = layer.tools.iter().map(|tool| tool.program).collect();
     programs.join(", ")
 }
 
 /// A subject with the layer, on as few disks as possible.
-fn subject_on(layer: &Layer) -> String {
+fn subject_on(layer: &BlockLayer) -> String {
     match layer.kind.members_min() {
         None => format!("ext4/{}", layer.kind),
         Some(fewest) => format!("ext4/{}x{fewest}", layer.kind),
@@ -111,14 +111,14 @@ fn unknown(name: &str) -> Failure {
 
 fn write_layer(
     text: &mut String,
-    layer: &Layer,
+    layer: &BlockLayer,
     subject: &Subject,
     commands: &[Vec<String>],
 ) -> std::fmt::Result {
     writeln!(text, "{} ({})\n", layer.title, layer.kind)?;
     write_paragraph(text, "", layer.summary)?;
     writeln!(text)?;
-    let options: Vec<String> = layer.options.iter().map(|rule| rule.usage()).collect();
+    let options: Vec<String> = layer.options.iter().map(fslab_fs::KeyRule::usage).collect();
     let parts = [
         ("disks", members(layer)),
         ("options", options.join(", ")),

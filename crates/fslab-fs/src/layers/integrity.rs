@@ -3,7 +3,7 @@
 use fslab_model::LayerKind;
 
 use super::device_mapper::mapped;
-use crate::layer::{Layer, LayerPlace};
+use crate::layer::{BlockLayer, LayerPlace};
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{CommandLine, KernelConfig, OutputStream, Tool, VersionSource};
 
@@ -25,7 +25,7 @@ const OPTIONS: &[KeyRule] = &[
     key("mode", OptionValue::OneOf(&["journal", "bitmap", "direct"])),
 ];
 
-pub(crate) static INTEGRITY: Layer = Layer {
+pub(crate) static INTEGRITY: BlockLayer = BlockLayer {
     kind: LayerKind::Integrity,
     title: "dm-integrity",
     summary: "A checksum of each sector, so that a disk that returns other data gives an error. \

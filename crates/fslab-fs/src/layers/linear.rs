@@ -3,10 +3,10 @@
 use fslab_model::LayerKind;
 
 use super::device_mapper::{DMSETUP, mapped};
-use crate::layer::{Layer, LayerPlace};
+use crate::layer::{BlockLayer, LayerPlace};
 use crate::{CommandLine, KernelConfig};
 
-pub(crate) static LINEAR: Layer = Layer {
+pub(crate) static LINEAR: BlockLayer = BlockLayer {
     kind: LayerKind::Linear,
     title: "dm-linear",
     summary: "A target of the device mapper that passes each request on to one device. It shows \

@@ -3,7 +3,7 @@
 use fslab_model::LayerKind;
 
 use super::device_mapper::mapped;
-use crate::layer::{Layer, LayerPlace};
+use crate::layer::{BlockLayer, LayerPlace};
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{CommandLine, KernelConfig, OutputStream, Tool, VersionSource};
 
@@ -31,7 +31,7 @@ const OPTIONS: &[KeyRule] = &[
 /// The passphrase: 32 bytes of zero, which no file has to keep. The key of the volume is random.
 const PASSPHRASE: [&str; 4] = ["--key-file", "/dev/zero", "--keyfile-size", "32"];
 
-pub(crate) static LUKS: Layer = Layer {
+pub(crate) static LUKS: BlockLayer = BlockLayer {
     kind: LayerKind::Luks,
     title: "LUKS",
     summary: "Encryption of a block device by dm-crypt, with the format LUKS2, which keeps the key \

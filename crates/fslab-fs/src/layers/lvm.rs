@@ -3,7 +3,7 @@
 use fslab_model::LayerKind;
 
 use super::device_mapper::{DMSETUP, mapped};
-use crate::layer::{Layer, LayerPlace};
+use crate::layer::{BlockLayer, LayerPlace};
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{CommandLine, KernelConfig, Tool, VersionSource};
 
@@ -18,10 +18,11 @@ pub(super) const VOLUME: &str = "data";
 
 const OPTIONS: &[KeyRule] = &[key("extent", OptionValue::Number)];
 
-pub(crate) static LVM: Layer = Layer {
+pub(crate) static LVM: BlockLayer = BlockLayer {
     kind: LayerKind::Lvm,
     title: "LVM",
-    summary: "A logical volume of all extents of a volume group, which lies on one physical volume.",
+    summary: "A logical volume of all extents of a volume group, which lies on one physical \
+              volume.",
     config: KernelConfig(&[&["CONFIG_BLK_DEV_DM"]]),
     modules: &["dm-mod"],
     tools: &[LVM_TOOL, DMSETUP],

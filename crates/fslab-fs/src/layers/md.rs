@@ -2,7 +2,7 @@
 
 use fslab_model::LayerKind;
 
-use crate::layer::{Layer, LayerPlace};
+use crate::layer::{BlockLayer, LayerPlace};
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{CommandLine, KernelConfig, OutputStream, Tool, VersionSource};
 
@@ -28,8 +28,8 @@ const DEVIATIONS: &[&str] = &[
 ];
 const NO_BITMAP: &[&str] = &[];
 
-const fn array(kind: LayerKind, title: &'static str, summary: &'static str) -> Layer {
-    Layer {
+const fn array(kind: LayerKind, title: &'static str, summary: &'static str) -> BlockLayer {
+    BlockLayer {
         kind,
         title,
         summary,
@@ -44,7 +44,7 @@ const fn array(kind: LayerKind, title: &'static str, summary: &'static str) -> L
     }
 }
 
-pub(crate) static RAID0: Layer = Layer {
+pub(crate) static RAID0: BlockLayer = BlockLayer {
     config: KernelConfig(&[&["CONFIG_BLK_DEV_MD", "CONFIG_MD_RAID0"]]),
     modules: &["raid0"],
     options: &[CHUNK],
@@ -56,7 +56,7 @@ pub(crate) static RAID0: Layer = Layer {
     )
 };
 
-pub(crate) static RAID1: Layer = Layer {
+pub(crate) static RAID1: BlockLayer = BlockLayer {
     config: KernelConfig(&[&["CONFIG_BLK_DEV_MD", "CONFIG_MD_RAID1"]]),
     modules: &["raid1"],
     options: &[BITMAP],
@@ -67,14 +67,14 @@ pub(crate) static RAID1: Layer = Layer {
     )
 };
 
-pub(crate) static RAID5: Layer = array(
+pub(crate) static RAID5: BlockLayer = array(
     LayerKind::Raid5,
     "RAID 5",
     "Stripes with one parity that rotates over the members: one may be lost. A write of less than \
      a stripe reads before it writes.",
 );
 
-pub(crate) static RAID6: Layer = Layer {
+pub(crate) static RAID6: BlockLayer = BlockLayer {
     options: &[CHUNK, BITMAP, LAYOUT],
     ..array(
         LayerKind::Raid6,
@@ -83,7 +83,7 @@ pub(crate) static RAID6: Layer = Layer {
     )
 };
 
-pub(crate) static RAID10: Layer = Layer {
+pub(crate) static RAID10: BlockLayer = BlockLayer {
     config: KernelConfig(&[&["CONFIG_BLK_DEV_MD", "CONFIG_MD_RAID10"]]),
     modules: &["raid10"],
     options: &[CHUNK, BITMAP, LAYOUT],

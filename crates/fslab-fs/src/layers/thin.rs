@@ -4,7 +4,7 @@ use fslab_model::LayerKind;
 
 use super::device_mapper::DMSETUP;
 use super::lvm::{LVM_TOOL, VOLUME, close_group, line, make_group, volume_of};
-use crate::layer::{Layer, LayerPlace};
+use crate::layer::{BlockLayer, LayerPlace};
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{CommandLine, KernelConfig};
 
@@ -15,7 +15,7 @@ const OPTIONS: &[KeyRule] = &[
     key("chunk", OptionValue::Number),
 ];
 
-pub(crate) static THIN: Layer = Layer {
+pub(crate) static THIN: BlockLayer = BlockLayer {
     kind: LayerKind::Thin,
     title: "LVM thin",
     summary: "A thin volume of LVM, which gets its space in chunks from a pool when they are first \

@@ -177,7 +177,7 @@ pub(super) fn parse_layers<'a>(
 
 /// The disks that a file system itself spreads over: `raid1x2` in `btrfs:raid1x2`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Spread {
+pub struct DiskSpread {
     /// How data and metadata are spread, in the file system's words: `raid1`, `raidz1`,
     /// `replicas=2`; empty for its default.
     pub profile: String,
@@ -185,7 +185,7 @@ pub struct Spread {
     pub devices: u32,
 }
 
-impl Spread {
+impl DiskSpread {
     /// The spread in the first word of `part`, with the rest of the part.
     pub(super) fn split(part: &str) -> Option<(Self, &str)> {
         let (word, rest) = part.split_once(',').unwrap_or((part, ""));
@@ -203,7 +203,7 @@ impl Spread {
     }
 }
 
-impl fmt::Display for Spread {
+impl fmt::Display for DiskSpread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{TIMES}{}", self.profile, self.devices)
     }
@@ -213,7 +213,7 @@ impl fmt::Display for Spread {
 /// have as many disks.
 pub(super) fn disks_of(
     subject: &str,
-    spread: Option<&Spread>,
+    spread: Option<&DiskSpread>,
     layers: &[StackLayer],
 ) -> Result<u32, ParseSubjectError> {
     let refused = |problem: String| ParseSubjectError::Members {

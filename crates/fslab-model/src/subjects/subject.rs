@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::stack::{Spread, StackLayer, disks_of, parse_layers, split_layers};
+use super::stack::{DiskSpread, StackLayer, disks_of, parse_layers, split_layers};
 use super::subject_error::ParseSubjectError;
 use crate::text::text_type::text_type;
 use crate::{Network, Stage};
@@ -42,7 +42,7 @@ pub struct Subject {
     mkfs: Vec<String>,
     mount: Vec<String>,
     stages: Vec<Stage>,
-    spread: Option<Spread>,
+    spread: Option<DiskSpread>,
     layers: Vec<StackLayer>,
 }
 
@@ -106,7 +106,7 @@ impl Subject {
     }
 
     /// The disks that the file system spreads over by itself; `None` for one device.
-    pub fn spread(&self) -> Option<&Spread> {
+    pub fn spread(&self) -> Option<&DiskSpread> {
         self.spread.as_ref()
     }
 
@@ -274,7 +274,7 @@ impl FromStr for Subject {
                 (section, after_stage) = (Section::Mount, true);
                 continue;
             }
-            let after_spread = Spread::split(part).filter(|_| subject.spread.is_none());
+            let after_spread = DiskSpread::split(part).filter(|_| subject.spread.is_none());
             let part = match after_spread {
                 None => part,
                 Some((spread, rest)) => {

@@ -128,8 +128,8 @@ impl Guest {
     }
 
     /// Provides in `share` the files that the guest boots from, and for a trial its disks, `disks`
-    /// by the size of each and their number: links to the images, and a copy of its program, whose file may be
-    /// replaced at any time.
+    /// by the size of each and their number: links to the images, and a copy of its program, whose
+    /// file may be replaced at any time.
     pub(crate) fn provide(&self, share: &Share, disks: Option<(Bytes, usize)>) -> io::Result<()> {
         share.make_exchange()?;
         if let Some(files) = self.pc_files(disks.map_or(Bytes(0), |(size, _)| size))? {
