@@ -216,7 +216,7 @@ mod tests {
         superblock[..4].copy_from_slice(&MD_MAGIC);
         superblock[32..46].copy_from_slice(b"box:fslab_sd_1");
         assert_eq!(name_in(&superblock).as_deref(), Some("fslab_sd_1"));
-        superblock[32..36].copy_from_slice(b"home");
+        superblock[32..46].copy_from_slice(b"fslab_sd_1\0\0\0\0");
         assert_eq!(name_in(&superblock).as_deref(), Some("fslab_sd_1"));
     }
 
