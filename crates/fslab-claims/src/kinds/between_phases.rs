@@ -11,7 +11,7 @@ use crate::ratio::{Coverage, Ratio, Selection, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};
 
 /// Prefix of a phase's name: the phase on the aged file system.
-const AGED: &str = "aged-";
+pub(crate) const AGED: &str = "aged-";
 
 type PointSide<'r> = Side<Option<&'r Point>>;
 
@@ -28,7 +28,8 @@ pub(crate) fn phases(
             Err(gap) => Finding::gap(what(name), gap, limits),
             Ok(member) => {
                 let ratio = between(case, &member, pair).map(|(ratio, _)| ratio);
-                Finding::of_ratio(what(&member.label), ratio, limits)
+                let prefix = format!("{}: ", member.label);
+                Finding::of_ratio(&prefix, [&pair.phase, &pair.than], ratio, limits)
             }
         }
     };
@@ -53,7 +54,9 @@ pub(crate) fn gain(
             Err(gap) => Finding::gap(what(name), gap, limits),
             Ok(member) => {
                 let ratio = gain_of(case, &member, [pair, against]);
-                Finding::of_ratio(what(&member.label), ratio, limits)
+                let prefix = format!("{}: ", member.label);
+                let names = [pair, against].map(|it| format!("({} / {})", it.phase, it.than));
+                Finding::of_ratio(&prefix, [&names[0], &names[1]], ratio, limits)
             }
         }
     };
@@ -111,7 +114,10 @@ fn side<'r>(
         Some(fresh) if !evidence.has_phase(phase) && !evidence.is_printed() => {
             let aged = evidence.aged(member);
             let gap = || {
-                let text = format!("the run has no aged {}; --aged makes one", member.label);
+                let text = format!(
+                    "the run has no aged {}; --aged makes one, and --against adds it",
+                    member.label
+                );
                 MissingReason::NotApplicable(text)
             };
             (&aged.ok_or_else(gap)?, fresh)
@@ -152,6 +158,6 @@ fn as_one<'r>(side: &Side<Place<'r>>) -> PointSide<'r> {
     Side {
         repeats: side.repeats.clone(),
         places: means.into_iter().collect(),
-        untimed: BTreeSet::new(),
+        left_out: BTreeSet::new(),
     }
 }

@@ -1,8 +1,9 @@
 //! `phases` and `gain`.
 
 use fslab_claims::ClaimOutcome::{Fails, Holds, NotApplicable, NotMeasured, Undecided};
+use fslab_claims::{FurtherRun, evaluate};
 
-use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
+use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};
 
 const READ_WRITE: &str = "kind = 'phases'\nphase = 'read'\nthan = 'write'\nsubject = 'a'\n";
 
@@ -150,6 +151,17 @@ fn an_aged_phase_is_that_of_the_aged_file_system() {
         "{}",
         result.sentence
     );
+    // A further run decides it, with its own fresh file system.
+    let further = aged(1.5);
+    let further = FurtherRun {
+        run: &further,
+        platform: None,
+    };
+    let slow = RunBuilder::virtual_time(512).times("ext4", &[("read", &[9.0])]);
+    let card = evaluate(&claim("", holds), &slow.build(), &[further]);
+    assert_eq!(card.verdicts[0].outcome, Holds);
+    let words = "by the run with aged file systems, at scale 1";
+    assert!(card.verdicts[0].sentence.contains(words));
     // The aged subject does not count among all that were measured.
     let best = "kind = 'best'\nphase = 'read'\nsubject = 'ext4'";
     assert_eq!(outcome(&aged(0.5), best), NotMeasured);

@@ -47,6 +47,9 @@ impl VenueKind {
     }
 }
 
+/// Processors of a guest: its kernel in user mode is built for one, and a PC is started with one.
+pub const GUEST_PROCESSORS: u32 = 1;
+
 /// A venue with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "venue", rename_all = "kebab-case")]
