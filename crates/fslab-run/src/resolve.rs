@@ -23,6 +23,8 @@ use crate::{bounds, directories, judging, kernels};
 const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
 /// Sizes of devices are multiples of this, the page size of all known architectures.
 const SIZE_STEP_BYTES: u64 = 4096;
+/// With less, Linux writes back page by page.
+const DIRTY_LIMIT_MIN: Bytes = Bytes::mib(1);
 
 /// A plan with notices for the user.
 #[derive(Clone, Debug)]
@@ -48,7 +50,16 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let asked = asked(study, &request.subjects);
     let subjects = parse(asked, request.aged.as_deref())?;
     let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
-    let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    let venue = choose_venue(
+        request,
+        Sizes {
+            size,
+            memory,
+            scale,
+        },
+        &subjects,
+        &mut notices,
+    )?;
     notices.extend(another_disk(study, venue.kind()));
     let labs = kernels::labs(&subjects, &request.venue, venue.kind())?;
     let compared = compared(&venue, subjects.len());
@@ -100,6 +111,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         size_bytes: size,
         cold: cold_method(&venue),
         cold_after_s: cold_after(request.cold_after_s, &venue)?,
+        dirty_limit_bytes: dirty_limit(request, phases::dirty_limit(study, scale)?, &venue)?,
         engine: engine(&venue).to_string(),
         subjects,
         phases,
@@ -318,6 +330,38 @@ fn cold_after(asked_s: u64, venue: &VenuePlan) -> Result<u64, Failure> {
         .hint("--cold-after takes --venue guest or sim"));
     }
     Ok(asked_s)
+}
+
+/// The most memory that waits to be written, of the request or else `of_study`, which holds in
+/// guests only.
+///
+/// # Errors
+/// Bad input where the memory is this machine's.
+fn dirty_limit(
+    request: &Request,
+    of_study: Option<Bytes>,
+    venue: &VenuePlan,
+) -> Result<Option<Bytes>, Failure> {
+    match (venue, request.dirty_limit) {
+        (VenuePlan::Guest { .. } | VenuePlan::Sim { .. }, asked) => match asked.or(of_study) {
+            Some(limit) if limit < DIRTY_LIMIT_MIN => Err(Failure::bad_input(format!(
+                "the limit of memory that waits to be written is {limit}, less than \
+                 {DIRTY_LIMIT_MIN}"
+            ))
+            .hint("--dirty-limit takes a size, for example 64MiB")),
+            limit => Ok(limit),
+        },
+        (_, None) => Ok(None),
+        (_, Some(_)) => {
+            let venue = venue.kind().as_str();
+            let text = format!(
+                "the venue {venue} has the page cache of this machine, whose limits fslab does \
+                 not set"
+            );
+            let hint = "--dirty-limit takes --venue guest or sim";
+            Err(Failure::bad_input(text).hint(hint))
+        }
+    }
 }
 
 fn engine(venue: &VenuePlan) -> EngineKind {

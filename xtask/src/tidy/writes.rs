@@ -157,6 +157,7 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
         Owner::Kernel,
         &[
             ("crates/fslab-trial/src/judging/states.rs", 1),
+            ("crates/fslab-trial/src/dirty_limit.rs", 1),
             ("crates/fslab-trial/src/host.rs", 1),
             ("crates/fslab-trial/src/network_server.rs", 4),
             ("crates/fslab-trial/src/nfs_server.rs", 4),
