@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fslab_model::{
     CellId, DISK_WORK_LEAST, MetricDefinition, PhaseOutcome, PhaseRecord, Plan, Point, PointValue,
     RunRecord, Subject, SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d,
-    phase_metrics,
+    phase_metrics, trial_metrics,
 };
 
 use crate::missing::MissingReason;
@@ -359,6 +359,23 @@ impl<'a> Evidence<'a> {
             }
         }
         Ok(repeats)
+    }
+
+    /// The times of mkfs, by repeat.
+    pub(crate) fn mkfs_times(&self, member: &Member) -> Vec<RepeatFigures<'a>> {
+        let of_trial = |it: &TrialEvidence<'a>| {
+            let metrics = trial_metrics(it.trial);
+            let mkfs = metrics.iter().find(|m| m.definition == &d::MKFS)?;
+            let figure = Figure {
+                value: mkfs.value,
+                left_out: false,
+            };
+            Some(RepeatFigures {
+                repeat: it.trial.trial.repeat,
+                figures: BTreeMap::from([(("mkfs", None), figure)]),
+            })
+        };
+        self.trials_of(member).filter_map(of_trial).collect()
     }
 
     /// Whether the run's plan has a phase of that name in the study.

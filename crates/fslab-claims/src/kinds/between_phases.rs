@@ -13,6 +13,9 @@ use crate::{Finding, Limits, PhasePair};
 /// Prefix of a phase's name: the phase on the aged file system.
 pub(crate) const AGED: &str = "aged-";
 
+/// The step that makes the file system, in the place of a phase.
+const MKFS: &str = "mkfs";
+
 type PointSide<'r> = Side<Option<&'r Point>>;
 
 /// Evaluates `phases`: each subject's `pair.phase` against its `pair.than`.
@@ -102,14 +105,23 @@ fn between(
 }
 
 /// One side of the ratio. The ranges do not apply to a phase outside any sweep, since it runs once.
-/// `aged-read` is the phase `read` of the same file system aged, unless the run has a phase of that
-/// name.
+/// `aged-read` is the phase `read` of the same file system aged, and `mkfs` is the step before the
+/// phases, unless the run has a phase of that name.
 fn side<'r>(
     case: &Case<'_, 'r>,
     member: &Member,
     phase: &str,
 ) -> Result<Side<Place<'r>>, MissingReason> {
     let evidence = case.evidence;
+    if phase == MKFS && !evidence.has_phase(phase) && !evidence.is_printed() {
+        let times = evidence.mkfs_times(member);
+        return match times.is_empty() {
+            true => {
+                Err(format!("the run does not have the time of mkfs of {}", member.label).into())
+            }
+            false => Ok(Side::of(&times, case.claim.holds.score)),
+        };
+    }
     let (member, phase) = match phase.strip_prefix(AGED) {
         Some(fresh) if !evidence.has_phase(phase) && !evidence.is_printed() => {
             let aged = evidence.aged(member);

@@ -277,7 +277,8 @@ impl RunBuilder {
         });
         let run = json!({
             "run": self.name, "plan": plan, "plan_hash": "0", "fslab": "0", "command": [],
-            "machine": { "memory_bytes": self.memory_bytes, "cpu_count": self.processors }, "started_unix_s": 0,
+            "machine": { "memory_bytes": self.memory_bytes, "cpu_count": self.processors },
+            "started_unix_s": 0,
             "trials": trials,
         });
         serde_json::from_value(run).expect("a run")
