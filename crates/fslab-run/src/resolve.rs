@@ -385,6 +385,38 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_to_be_written_is_limited_in_guests_only_and_follows_the_memory() {
+        let sim = VenuePlan::Guest {
+            folder: "/var/tmp".into(),
+            kernel: "k".into(),
+            lab: String::new(),
+            memory_bytes: Bytes::gib(1),
+            layers: Vec::new(),
+        };
+        let with = |venue: &VenuePlan, asked: Option<Bytes>, of_study: Option<Bytes>| {
+            let mut request = request(&["ext4"]);
+            request.dirty_limit = asked;
+            dirty_limit(&request, of_study, venue)
+        };
+        let (small, large) = (Some(Bytes::mib(64)), Some(Bytes::mib(256)));
+        assert_eq!(with(&sim, small, large).expect("a limit"), small);
+        assert_eq!(with(&sim, None, large).expect("a limit"), large);
+        assert_eq!(with(&sim, None, None).expect("no limit"), None);
+        let error = with(&sim, Some(Bytes(4096)), None).expect_err("too little");
+        assert!(error.message.contains("less than 1 MiB"), "{error}");
+        let folder = "/var/tmp".into();
+        let loops = VenuePlan::Loop { folder };
+        assert_eq!(with(&loops, None, large).expect("none"), None);
+        let error = with(&loops, small, None).expect_err("of this machine");
+        assert!(error.message.contains("the page cache of this machine"));
+        let mut study = crate::load_study("small-files").expect("built in").0;
+        study.dirty_limit = Some("64MiB".to_owned());
+        let at = |scale: &str| phases::dirty_limit(&study, scale.parse().expect("a scale"));
+        assert_eq!(at("1").expect("a size"), small);
+        assert_eq!(at("1/16").expect("a size"), Some(Bytes::mib(4)));
+    }
+
+    #[test]
     fn the_quick_study_resolves_with_every_value_spelled_out() {
         let plan = resolve(&request(&["ext4", "xfs"])).expect("resolves").plan;
         assert_eq!(plan.subjects.len(), 2);
